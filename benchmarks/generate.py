@@ -1,0 +1,47 @@
+"""How fast puzzles are made, on one core: `python benchmarks/generate.py`.
+
+The paper's grid as a table, the growth with N, and the time to a first puzzle.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+from machine import machine, peak_memory
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO
+
+FIRST = "from cogniload_gen import generate_puzzles; generate_puzzles(5, 100, 25, num_puzzles=1)"
+
+
+def main() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    print(machine())
+
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", FIRST], check=True)
+    print(f"a first puzzle in a new process: {time.perf_counter() - start:.2f} s")
+
+    print("\nthe paper's grid, 14,000 puzzles (the authors' script: 35 s)")
+    for run in range(1, 4):
+        start = time.perf_counter()
+        table = generate_puzzles(PAPER_D, PAPER_N, PAPER_RHO)
+        seconds = time.perf_counter() - start
+        megabytes, statements = table["puzzle"].nbytes / 1e6, sum(table["N"].to_pylist())
+        print(
+            f"run {run}: {seconds:.2f} s, {statements / seconds:,.0f} statements/s, "
+            f"{megabytes / seconds:.0f} MB/s, peak memory {peak_memory()}"
+        )
+
+    print("\ngrowth with N: 100 puzzles, d = 5, rho = 50")
+    for N in (10, 100, 1_000, 10_000):
+        start = time.perf_counter()
+        generate_puzzles(5, N, 50)
+        seconds = time.perf_counter() - start
+        print(f"N = {N:6,}: {seconds:7.3f} s, {1e6 * seconds / (100 * N):6.2f} us/statement")
+
+
+if __name__ == "__main__":
+    main()

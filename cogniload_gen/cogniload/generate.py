@@ -1,0 +1,107 @@
+"""Grid -> tables of puzzles: the stages one after the other, in batches that keep memory flat."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from cogniload_gen.cogniload.simulate import simulate
+from cogniload_gen.cogniload.table import tabulate
+from cogniload_gen.draws import address_key, child
+from cogniload_gen.grid import Cell, Grid, cogniload_grid
+from cogniload_gen.version import GENERATOR_VERSION
+
+BATCH_STATEMENTS = 2_000_000
+"""Statements that are simulated side by side, at most 130 MB."""
+
+TABLE_CLAUSES = 500_000
+"""Clauses that are rendered into one table, about 12 MB of text."""
+
+
+def generate_puzzles(
+    d: int | Sequence[int],
+    N: int | Sequence[int],
+    rho: float | Sequence[float],
+    num_puzzles: int = 100,
+    seed: int = 42,
+    split: str = "test",
+    trace: bool = False,
+    first_index: int = 0,
+) -> pa.Table:
+    """CogniLoad puzzles as a table, a pure function of the arguments (sections 2.1 and 2.2).
+
+    d (1..12: difficulty), N (1..1,000,000: statements) and rho (above 0, up to 100: percentage of
+    needles) are each a number or a sequence, whose product is the grid; every cell of it gets
+    `num_puzzles` puzzles of indices `first_index`, `first_index` + 1, ... Rows are interleaved
+    over the cells: first one puzzle of every cell, then the second. `split` is "train",
+    "validation" or "test"; no two splits, seeds or cells share a puzzle. `trace` adds the columns
+    of TRACE_SCHEMA: domains, initial state, statements and the PoI's states.
+
+    Raises ValueError naming the parameter, what it got and what it takes.
+    """
+    grid = cogniload_grid(
+        d, N, rho, num_puzzles=num_puzzles, seed=seed, split=split, first_index=first_index
+    )
+    return pa.concat_tables(tables(grid, trace=trace))
+
+
+def tables(
+    grid: Grid,
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    trace: bool = False,
+    first_batch: int | None = None,
+) -> Iterator[pa.Table]:
+    """The rows of a grid from `start` up to `stop`, as tables of bounded size.
+
+    The engine works on whole batches, as large as memory allows; with `first_batch` the first is
+    of so many rows and each four times as large as the one before, so that rows come at once.
+    """
+    stop = len(grid) if stop is None else stop
+    mean_N = sum(cell.N for cell in grid.cells) / len(grid.cells)
+    most = max(1, int(BATCH_STATEMENTS / mean_N))
+    size = most if first_batch is None else first_batch
+    while start < stop:
+        size = min(size, most, stop - start)
+        cells, indices = zip(*grid.rows(start, start + size), strict=True)
+        yield from batch_tables(grid, cells, indices, trace)
+        start, size = start + size, size * 4
+
+
+def batch_tables(
+    grid: Grid, cells: Sequence[Cell], indices: Sequence[int], trace: bool
+) -> Iterator[pa.Table]:
+    """The puzzles of one batch: those of each difficulty are simulated together."""
+    keys = puzzle_keys(grid, cells, indices)
+    d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in cells]).T
+    rows = {each: np.flatnonzero(d == each) for each in np.unique(d)}
+    puzzles = {
+        each: simulate(keys[row], int(each), N[row], needles[row]) for each, row in rows.items()
+    }
+    start, last = 0, len(cells)
+    size = max(1, int(TABLE_CLAUSES / (N * (d + 2)).mean()))
+    for start in range(0, len(cells), size):
+        stop = min(start + size, len(cells))
+        parts, order = [], []
+        for each, row in rows.items():
+            first, last = np.searchsorted(row, [start, stop])
+            if first < last:
+                part = puzzles[each].part(first, last)
+                here = row[first:last]
+                parts.append(
+                    tabulate(
+                        part, [cells[i] for i in here], [indices[i] for i in here], grid, trace
+                    )
+                )
+                order.append(here)
+        yield pa.concat_tables(parts).take(np.argsort(np.concatenate(order)))
+
+
+def puzzle_keys(grid: Grid, cells: Sequence[Cell], indices: Sequence[int]) -> np.ndarray:
+    """The keys of puzzles: what their address (version, seed, split, d, N, rho, index) becomes."""
+    cell_keys = {
+        cell: address_key("cogniload", GENERATOR_VERSION, grid.seed, grid.split, *cell)
+        for cell in set(cells)
+    }
+    return child(np.array([cell_keys[cell] for cell in cells], np.uint64), np.array(indices))

@@ -1,0 +1,142 @@
+"""Puzzles -> the columns of a pyarrow table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE
+from cogniload_gen.cogniload.render import VALUES, render, value_numbers, values_in_order
+from cogniload_gen.cogniload.simulate import Puzzles
+from cogniload_gen.grid import Cell, Grid
+from cogniload_gen.version import GENERATOR_VERSION
+
+_text, _texts = pa.string(), pa.list_(pa.string())
+_settings = pa.list_(pa.struct({"category": _text, "value": _text}))
+
+SCHEMA = pa.schema(
+    {
+        "id": _text, "d": pa.int64(), "N": pa.int64(), "rho": pa.float64(), "needles": pa.int64(),
+        "seed": pa.int64(), "index": pa.int64(), "puzzle": _text, "question": _text,
+        "answer": _text, "category": _text, "poi": _text, "people": _texts, "options": _texts,
+    }
+)  # fmt: skip
+"""The columns of a table of puzzles."""
+
+TRACE_SCHEMA = pa.schema(
+    {
+        "categories": _texts,
+        "domains": pa.list_(_texts),
+        "initial_state": pa.list_(_texts),
+        "statements": pa.list_(
+            pa.struct(
+                {"type": _text, "reference": _text, "conditions": _settings, "updates": _settings}
+            )
+        ),
+        "poi_states": pa.list_(_texts),
+    }
+)
+"""The further columns of `trace=True`."""
+
+_NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
+
+
+def tabulate(
+    puzzles: Puzzles, cells: Sequence[Cell], indices: Sequence[int], grid: Grid, trace: bool
+) -> pa.Table:
+    """The table of puzzles from the given cells and indices, with the trace columns if asked."""
+    columns = parameters(cells, indices, grid) | contents(puzzles)
+    schema = SCHEMA
+    if trace:
+        columns |= steps(puzzles)
+        schema = pa.schema([*SCHEMA, *TRACE_SCHEMA])
+    return pa.table(columns, schema)
+
+
+def parameters(cells: Sequence[Cell], indices: Sequence[int], grid: Grid) -> dict[str, list]:
+    """What a puzzle's address holds, and its id."""
+    prefix = f"cogniload-v{GENERATOR_VERSION}-{grid.split}-s{grid.seed}"
+    return {
+        "id": [
+            f"{prefix}-d{d}-N{N}-rho{rho:.17g}-{index}"
+            for (d, N, rho), index in zip(cells, indices, strict=True)
+        ],
+        "d": [cell.d for cell in cells],
+        "N": [cell.N for cell in cells],
+        "rho": [cell.rho for cell in cells],
+        "needles": [cell.needles for cell in cells],
+        "seed": [grid.seed] * len(cells),
+        "index": indices,
+    }
+
+
+def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
+    """What is asked, of whom, and the answer."""
+    puzzle, asked = np.arange(len(puzzles.poi)), puzzles.question
+    texts, questions = render(puzzles)
+    domain = value_numbers(puzzles)[:, asked, puzzle]
+    final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1, asked]
+    return {
+        "puzzle": texts,
+        "question": questions,
+        "answer": VALUES.take(pa.array(domain[final, puzzle])),
+        "category": _CATEGORIES.take(pa.array(puzzles.categories[asked, puzzle])),
+        "poi": _NAMES.take(pa.array(puzzles.people[puzzles.poi, puzzle])),
+        "people": nest(_NAMES, puzzles.people.T),
+        "options": nest(VALUES, domain.T, puzzles.domain_size[asked, puzzle]),
+    }
+
+
+def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
+    """The puzzle's elements, its statements and the PoI's state after each."""
+    made, owner, start = puzzles.statements, puzzles.owner, puzzles.first_statement
+    d, n, count = puzzles.initial_state.shape
+    number, category = value_numbers(puzzles), np.arange(d)
+    domains = nest(VALUES, number.T.reshape(count * d, -1), puzzles.domain_size.T.reshape(-1))
+    initial = number[puzzles.initial_state, category[:, None, None], np.arange(count)]
+    poi_states = number[made.poi_state, category, owner[:, None]]
+    statements = pa.StructArray.from_arrays(
+        [
+            _TYPES.take(pa.array(made.needle)),
+            _NAMES.take(pa.array(puzzles.people[made.reference, owner])),
+            settings(puzzles, made.condition_order, made.condition_value, made.k),
+            settings(puzzles, made.update_order, made.update_value, made.m),
+        ],
+        names=["type", "reference", "conditions", "updates"],
+    )
+    return {
+        "categories": nest(_CATEGORIES, puzzles.categories.T),
+        "domains": pa.ListArray.from_arrays(np.arange(count + 1) * d, domains),
+        "initial_state": pa.ListArray.from_arrays(
+            np.arange(count + 1) * n, nest(VALUES, initial.T.reshape(count * n, d))
+        ),
+        "statements": pa.ListArray.from_arrays(start, statements),
+        "poi_states": pa.ListArray.from_arrays(start, nest(VALUES, poi_states)),
+    }
+
+
+def settings(
+    puzzles: Puzzles, order: np.ndarray, position: np.ndarray, count: np.ndarray
+) -> pa.ListArray:
+    """The categories and values of the statements' first `count` conditions or updates."""
+    values = values_in_order(puzzles, order, position)
+    categories = puzzles.categories[order, puzzles.owner[:, None]]
+    used = np.arange(order.shape[1]) < count[:, None]
+    pairs = pa.StructArray.from_arrays(
+        [_CATEGORIES.take(pa.array(categories[used])), VALUES.take(pa.array(values[used]))],
+        names=["category", "value"],
+    )
+    return pa.ListArray.from_arrays(ends(count), pairs)
+
+
+def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:
+    """Lists of entries of `table`: row i holds the first count[i] of ids[i], or all of them."""
+    rows, width = ids.shape
+    count = np.full(rows, width) if count is None else count
+    used = ids[np.arange(width) < count[:, None]]
+    return pa.ListArray.from_arrays(ends(count), table.take(pa.array(used)))
+
+
+def ends(count: np.ndarray) -> np.ndarray:
+    """Where lists of the given lengths start, with the total at the end."""
+    return np.concatenate([[0], np.cumsum(count, dtype=np.int32)], dtype=np.int32)

@@ -1,0 +1,19 @@
+"""What holds for every test: no Hub, a cache of its own, global random state left alone."""
+
+import os
+import random
+import tempfile
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="cogniload-tests-")
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def global_random_state_is_left_alone():
+    """Nothing here draws from, or seeds, the global generators of Python and numpy."""
+    before = random.getstate(), np.random.get_state()[1].tolist()
+    yield
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before

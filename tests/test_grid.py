@@ -1,0 +1,55 @@
+"""Parameters: what is taken, and what is refused with one line that says why."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.grid import Cell, cogniload_grid
+
+BAD = [
+    *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
+    *[("N", value) for value in (0, -1, 1_000_001, 2.0, "20")],
+    *[("rho", value) for value in (0, -5, 101, "25%", math.nan, math.inf, [25, "x"])],
+    *[("num_puzzles", value) for value in (0, 1.5, "many", True)],
+    *[("seed", value) for value in (-1, 2**63, 0.5, None)],
+    *[("split", value) for value in ("dev", "", None, ["test"])],
+    *[("first_index", value) for value in (-1, "x")],
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD)
+def test_a_wrong_parameter_is_named_with_what_it_got_and_takes(name, value):
+    parameters = {"d": 3, "N": 20, "rho": 50} | {name: value}
+    with pytest.raises(ValueError, match=f"^{name} must ") as error:
+        generate_puzzles(**parameters)
+    offender = 0 if value == [1, 0] else "x" if value == [25, "x"] else value
+    assert f"got {offender!r}" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_parameter_is_refused():
+    with pytest.raises(TypeError, match="'M'"):
+        generate_puzzles(d=3, N=20, rho=50, M=1)
+
+
+@given(N=st.integers(1, 10_000), rho=st.floats(0, 100, exclude_min=True))
+def test_needles_follow_the_formula_of_the_paper(N, rho):
+    """Section 2.1.3: max(1, min(N, round(N * rho / 100)))."""
+    assert Cell(3, N, rho).needles == sorted([1, round(N * rho / 100), N])[1]
+
+
+def test_rows_are_interleaved_over_the_cells():
+    grid = cogniload_grid([1, 3], [20, 50], 25, num_puzzles=2)
+    cells = [(d, N, 25.0) for d in (1, 3) for N in (20, 50)]
+    assert list(grid.rows(0, len(grid))) == [(cell, index) for index in (0, 1) for cell in cells]
+
+
+def test_numpy_numbers_and_ranges_are_numbers_and_sequences():
+    grid = cogniload_grid(np.int64(3), range(20, 22), np.array([25, 50.5]))
+    assert grid.cells[0] == (3, 20, 25.0)
+    assert type(grid.cells[0].d) is int
+    assert len(grid.cells) == 4
