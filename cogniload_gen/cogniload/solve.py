@@ -1,0 +1,181 @@
+"""A puzzle's text -> its answer (CogniLoad, section 2.1), by reading nothing but the text.
+
+The solver shares no code and no data with the engine and the templates, so that it can prove both.
+It knows a clause by its category's keyword and the word beside it, whatever the sentence around:
+"is wearing a red shirt", "put on a red shirt" and "change into a red shirt" all say red of shirt.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+State = dict[str, str]
+"""The values of one person by category."""
+
+People = dict[str, State]
+"""Everyone's state by name."""
+
+Line = tuple[int, str]
+"""A line's number in the text, from 1, and the line."""
+
+CLAUSE = re.compile(
+    r"""
+    (?:\S+\ ){0,5}? (?:an?\ )?  # the words of the sentence, such as "who most recently"
+    (?: (?P<clothes_socks>\S+)\ socks
+      | (?P<clothes_shirt>\S+)\ shirt
+      | (?P<clothes_pant>\S+)\ pants?
+      | (?P<clothes_hat>\S+)\ hat
+      | (?P<clothes_gloves>\S+)\ gloves
+      | (?P<clothes_underwear>\S+)\ underwear
+      | (?:ha(?:s|ve|ving)\ (?=\S+\ hair) | hair\ (?:color\ )?(?:to\ )?) (?P<hair>\S+) (?:\ hair)?
+      | (?:ate|eat)\ (?:an?\ )? (?P<recent_eat>\S+)
+      | listen(?:ed)?\ to\ (?:an?\ )? (?P<recent_listen>\S+) (?:\ music)?
+      | watch(?:ed)?\ (?:an?\ )? (?P<recent_watch>\S+) (?:\ movie)?
+      | read\ (?:an?\ )? (?P<recent_read>\S+) (?:\ book)?
+      | (?:in|at|to)\ the\ (?P<location>\S+)
+    ) (?:\ |$)
+    """,
+    re.VERBOSE,
+)
+"""One clause, up to where the next one starts; the name of its last group is its category."""
+
+PERSON = re.compile(r"(\S+) ((?:is|has|having|wearing|who|which|most|last|located) .*)")
+STATEMENT = re.compile(r"(\d{1,9})[.):] (?:The people )?(.*)")
+QUESTION_NAME = re.compile(r"\b(?:is|of|did) (\S+?)(?: wearing| most recently [a-z ]+)?\?$")
+QUESTION_CATEGORY = re.compile(
+    r"""\b(?: (?P<clothes_socks>socks) | (?P<clothes_shirt>shirt) | (?P<clothes_pant>pants?)
+      | (?P<clothes_hat>hat) | (?P<clothes_gloves>gloves) | (?P<clothes_underwear>underwear)
+      | (?P<hair>hair) | (?P<recent_eat>eat) | (?P<recent_listen>listen)
+      | (?P<recent_watch>watch) | (?P<recent_read>read) | (?P<location>Where) )\b""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The answer to a puzzle, what it asks about, and the states that lead there.
+
+    `states[t]` holds everyone's state after statement t, by name and category; `states[0]` is the
+    initial state. A person whom a statement leaves alone keeps the very same dictionary.
+    """
+
+    answer: str
+    poi: str
+    category: str
+    states: tuple[People, ...]
+
+
+def solve(puzzle_text: str) -> str:
+    """The answer to a puzzle: the value that its question asks for.
+
+    Raises ValueError, naming the line, where the text is no CogniLoad puzzle.
+    """
+    return solve_steps(puzzle_text).answer
+
+
+def solve_steps(puzzle_text: str) -> Solution:
+    """The answer to a puzzle and the states after each of its statements (section 2.1.3).
+
+    The text is the instruction (which is skipped), a line for each person, the numbered statements
+    and, on the last line, the question; blank lines don't matter. Statements apply to the people
+    who are listed. Raises ValueError, naming the line, where the text is no such puzzle.
+    """
+    lines = [(i, line.strip()) for i, line in enumerate(puzzle_text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise ValueError("line 1: expected a puzzle, got an empty text")
+    *lines, question = lines
+    first = next((i for i, (_, text) in enumerate(lines) if STATEMENT.match(text)), len(lines))
+    people, statements = _parse_people(lines[:first]), lines[first:]
+    if not people or not statements:
+        raise _error(question, "people, statements and, on the last line, a question")
+    states = [people]
+    for number, line in enumerate(statements, 1):
+        states.append(_apply(*_parse_statement(line, number), states[-1]))
+    poi, category = _parse_question(question)
+    if category not in states[-1].get(poi, {}):
+        raise _error(question, f"a question about one of {', '.join(people)} and a value they have")
+    return Solution(states[-1][poi][category], poi, category, tuple(states))
+
+
+def _apply(conditions: State, updates: State, people: People) -> People:
+    """Everyone's state after a statement: who meets all conditions gets all updates, at once."""
+    return {
+        name: state | updates if conditions.items() <= state.items() else state
+        for name, state in people.items()
+    }
+
+
+def _parse_people(lines: list[Line]) -> People:
+    """The initial state, told after the instruction by a line for each person."""
+    people: People = {}
+    for line in lines:
+        match = PERSON.fullmatch(line[1])
+        if match and match[1] not in people:
+            clauses = [_parse_clauses(part) for part in _split(match[2])]
+            if any(len(part) != 1 for part in clauses):
+                raise _error(line, "a person's values joined by ' and '")
+            people[match[1]] = _merge(clauses, line)
+        elif people:
+            raise _error(line, f"a person (besides {', '.join(people)}) or statement 1")
+    return people
+
+
+def _parse_statement(line: Line, number: int) -> tuple[State, State]:
+    """The conditions and the updates of a statement.
+
+    Clauses are joined by " and " but for the last condition and the first update, which follow
+    each other: exactly one part holds two clauses.
+    """
+    match = STATEMENT.fullmatch(line[1])
+    if not match or int(match[1]) != number:
+        raise _error(line, f"statement {number}")
+    clauses = [_parse_clauses(part) for part in _split(match[2])]
+    sizes = [len(part) for part in clauses]
+    if sorted(sizes) != [1] * (len(sizes) - 1) + [2]:
+        raise _error(line, "conditions joined by ' and ', then updates joined by ' and '")
+    middle = sizes.index(2)
+    condition, update = clauses[middle]
+    return (
+        _merge([*clauses[:middle], (condition,)], line),
+        _merge([(update,), *clauses[middle + 1 :]], line),
+    )
+
+
+def _parse_question(line: Line) -> tuple[str, str]:
+    """The name and the category that the question asks about."""
+    name, category = QUESTION_NAME.search(line[1]), QUESTION_CATEGORY.search(line[1])
+    if not name or not category:
+        raise _error(line, "a question such as 'What color shirt is Anna wearing?'")
+    return name[1], category.lastgroup
+
+
+def _split(text: str) -> list[str]:
+    """The parts of a sentence that " and " joins."""
+    return text.rstrip(" .").split(" and ")
+
+
+@lru_cache(maxsize=2**16)  # the same parts come again and again, across puzzles too
+def _parse_clauses(text: str) -> tuple[tuple[str, str], ...]:
+    """The (category, value) clauses that follow each other in a text; none if it holds others."""
+    clauses, position = [], 0
+    while position < len(text):
+        match = CLAUSE.match(text, position)
+        if not match:
+            return ()
+        clauses.append((match.lastgroup, match[match.lastgroup]))
+        position = match.end()
+    return tuple(clauses)
+
+
+def _merge(clauses: list[tuple[tuple[str, str], ...]], line: Line) -> State:
+    """Clauses, one in each part, as values by category."""
+    state = {category: value for ((category, value),) in clauses}
+    if len(state) < len(clauses):
+        raise _error(line, "different categories")
+    return state
+
+
+def _error(line: Line, expected: str) -> ValueError:
+    """What is wrong with a line, in one line."""
+    number, text = line
+    return ValueError(f"line {number}: expected {expected}; got {text[:80]!r}")

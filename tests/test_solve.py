@@ -1,0 +1,209 @@
+"""The solver on texts written by hand; test_rules.py has it solve the paper's whole grid."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogniload_gen.cogniload.solve import solve, solve_steps
+
+PUZZLE = """\
+Solve this logic puzzle. You MUST finalize your response with a single sentence about the asked \
+property (e.g., "Peter is in the livingroom.", "Peter is wearing blue socks",...). Solve the \
+puzzle by reasoning through the statements in a strictly sequential order.
+Brent is wearing green socks and is wearing purple gloves and last listened to classical music.
+Anthony is wearing purple socks and last listened to disco music and is wearing yellow gloves.
+1. The people wearing green socks listen to electronic music.
+2. The people who last listened to classical music and wearing purple gloves put on yellow gloves.
+3. The people wearing green socks and who last listened to electronic music put on purple socks \
+and listen to disco music.
+4. The people wearing purple socks put on green socks and put on purple gloves.
+
+What color of socks is Brent wearing?
+"""
+
+CLAUSES = [
+    # category, initial state, condition, update, question
+    ("clothes_socks", "is wearing {} socks", "wearing {} socks", "put on {} socks",
+     "What color of socks is Al wearing?"),
+    ("clothes_shirt", "is wearing a {} shirt", "wearing a {} shirt", "put on a {} shirt",
+     "What color shirt is Al wearing?"),
+    ("clothes_shirt", "is wearing a {} shirt", "wearing a {} shirt", "change into a {} shirt",
+     "What color shirt is Al wearing?"),
+    ("clothes_shirt", "is wearing an {} shirt", "wearing an {} shirt", "change to an {} shirt",
+     "What color shirt is Al wearing?"),
+    ("clothes_pant", "is wearing {} pants", "wearing {} pants", "put on {} pants",
+     "What color pants is Al wearing?"),
+    ("clothes_pant", "is wearing a {} pant", "who are wearing a {} pant", "change into a {} pant",
+     "What color pant is Al wearing?"),
+    ("clothes_hat", "is wearing an {} hat", "wearing an {} hat", "put on an {} hat",
+     "What color hat is Al wearing?"),
+    ("clothes_gloves", "is wearing {} gloves", "wearing {} gloves", "put on {} gloves",
+     "What color of gloves is Al wearing?"),
+    ("clothes_underwear", "is wearing {} underwear", "wearing {} underwear", "put on {} underwear",
+     "What color of underwear is Al wearing?"),
+    ("hair", "has {} hair", "having {} hair", "dye their hair {}",
+     "What is the final hair color of Al?"),
+    ("hair", "has {} hair", "having {} hair", "change their hair color to {}",
+     "What is the final hair color of Al?"),
+    ("recent_eat", "most recently ate {}", "who most recently ate {}", "eat {}",
+     "What did Al most recently eat?"),
+    ("recent_eat", "most recently ate a {}", "which most recently ate a {}", "eat a {}",
+     "What did Al most recently eat?"),
+    ("recent_listen", "last listened to {} music", "who last listened to {} music",
+     "listen to {} music", "What kind of music did Al most recently listen to?"),
+    ("recent_listen", "last listened to {}", "which last listened to {}", "listen to {}",
+     "What kind of music did Al most recently listen to?"),
+    ("recent_watch", "last watched a {} movie", "who last watched a {} movie", "watch a {} movie",
+     "What kind of movie did Al most recently watch?"),
+    ("recent_read", "last read {}", "who last read {}", "read {}",
+     "What did Al most recently read?"),
+    ("recent_read", "last read a {} book", "which last read a {} book", "read a {} book",
+     "What did Al most recently read?"),
+    ("location", "is located in the {}", "located in the {}", "move to the {}", "Where is Al?"),
+    ("location", "is in the {}", "who are in the {}", "go to the {}", "Where is Al?"),
+]  # fmt: skip
+
+
+def test_answer():
+    assert solve(PUZZLE) == "green"
+
+
+def test_states():
+    solution = solve_steps(PUZZLE)
+    columns = "clothes_socks", "clothes_gloves", "recent_listen"
+    expected = {
+        "Brent": [
+            ("green", "purple", "classical"),
+            ("green", "purple", "electronic"),
+            ("green", "purple", "electronic"),
+            ("purple", "purple", "disco"),
+            ("green", "purple", "disco"),
+        ],
+        "Anthony": [("purple", "yellow", "disco")] * 4 + [("green", "purple", "disco")],
+    }
+    assert (solution.poi, solution.category, solution.answer) == ("Brent", "clothes_socks", "green")
+    for name, states in expected.items():
+        assert [tuple(state[name][key] for key in columns) for state in solution.states] == states
+
+
+@pytest.mark.parametrize("clause", CLAUSES)
+@pytest.mark.parametrize(("before", "after"), [("red", "blue"), ("sci-fi", "non-fiction")])
+@pytest.mark.parametrize("stop", [".", ""])
+def test_every_clause(clause, before, after, stop):
+    """Each alone and among others; without full stops as well, as the authors' release has them."""
+    category, state, condition, update, question = clause
+    before_state, before_condition = state.format(before), condition.format(before)
+    new = update.format(after)
+    other = {"clothes_hat": "socks"}.get(category, "hat")
+    for statement in (
+        f"{before_condition} {new}",
+        f"{before_condition} and wearing a black {other} {new}",
+        f"wearing a black {other} and {before_condition} put on a white {other} and {new}",
+    ):
+        text = f"""Solve it.
+            Al {before_state} and is wearing a black {other}{stop}
+            Bo is wearing a black {other} and {before_state}{stop}
+            1. The people {statement}{stop}
+
+            {question}"""
+        solution = solve_steps(text)
+        assert (solution.category, solution.answer) == (category, after)
+        assert [states["Bo"][category] for states in solution.states] == [before, after]
+
+
+def test_all_updates_apply_at_once():
+    text = """Al is wearing a red hat and is wearing red socks.
+    1. The people wearing a red hat and wearing red socks put on red socks and put on a blue hat.
+    2. The people wearing a blue hat put on a green hat and put on blue socks.
+    3. The people wearing a blue hat put on pink socks.
+
+    What color of socks is Al wearing?"""
+    assert solve(text) == "blue"
+
+
+def test_all_conditions_must_hold():
+    text = """Al is wearing a red hat and is wearing red socks.
+    1. The people wearing a red hat and wearing blue socks put on blue socks.
+
+    What color of socks is Al wearing?"""
+    assert solve(text) == "red"
+
+
+def test_people_who_are_not_listed_and_values_that_are_not_known():
+    """The authors' release lists only people whom some statement was made from."""
+    text = """Al is wearing a red hat.
+    Bo is wearing red socks.
+    1. The people wearing green socks put on a pink hat.
+    2. The people wearing red socks put on a blue hat.
+
+    What color hat is Al wearing?"""
+    solution = solve_steps(text)
+    assert solution.answer == "red"
+    assert solution.states[2] == {
+        "Al": {"clothes_hat": "red"},
+        "Bo": {"clothes_socks": "red", "clothes_hat": "blue"},
+    }
+
+
+def test_line_ends_and_blank_lines_do_not_matter():
+    assert solve_steps(PUZZLE.replace("\n", "\r\n")) == solve_steps(PUZZLE)
+    assert solve_steps("\n\n" + PUZZLE.replace("\n", "\n \n")) == solve_steps(PUZZLE)
+    assert solve_steps(PUZZLE.split("\n", 1)[1]) == solve_steps(PUZZLE)
+
+
+BROKEN = [
+    ("", "line 1: expected a puzzle, got an empty text"),
+    (" \n ", "line 1: expected a puzzle, got an empty text"),
+    ("Hello", "line 1: expected people, statements and, on the last line, a question; got 'Hello'"),
+    (PUZZLE.replace("green socks and", "green shoes and"), "line 2: expected a person's values"),
+    (PUZZLE.replace("gloves and last", "gloves last"), "line 2: expected a person's values"),
+    (PUZZLE.replace("Anthony", "Brent"), "line 3: expected a person (besides Brent)"),
+    (PUZZLE.replace("Anthony is", "Anthony was"), "line 3: expected a person (besides Brent) or"),
+    (PUZZLE.replace("is wearing purple gloves", "has green socks"), "line 2: expected different"),
+    (PUZZLE.replace("2. ", "3. "), "line 5: expected statement 2; got '3. The people who"),
+    (PUZZLE.replace("4. The", "The"), "line 7: expected statement 4; got 'The people"),
+    (PUZZLE.replace("socks listen to", "socks and listen to"), "line 4: expected conditions"),
+    (PUZZLE.replace("socks listen to", "socks sing"), "line 4: expected conditions joined by"),
+    (PUZZLE.replace(" listen to electronic music", ""), "line 4: expected conditions joined by"),
+    (PUZZLE.replace("put on purple gloves.", "put on red socks."), "line 7: expected different"),
+    (PUZZLE[: PUZZLE.index("What")], "line 7: expected a question such as 'What color shirt is"),
+    (PUZZLE.replace("Brent wearing?", "Al wearing?"), "line 9: expected a question about one of"),
+    (PUZZLE.replace("of socks is", "of underwear is"), "line 9: expected a question about one of"),
+    (PUZZLE.replace("What color of socks", "How warm"), "line 9: expected a question such as"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN)
+def test_broken_text(text, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message)) as raised:
+        solve(text)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 250
+
+
+PIECES = st.sampled_from([*PUZZLE.split("\n"), "1. a", "9" * 5000 + ". x", "What is it?", "\n"])
+
+
+def solved_or_refused(text):
+    """Whether a text is solved or else refused in one line."""
+    try:
+        return solve(text) in text
+    except ValueError as error:
+        return re.fullmatch(r"line \d+: expected .*", str(error)) is not None
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text())).map("\n".join)))
+def test_any_text(text):
+    assert solved_or_refused(text)
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [("a ", 200_000), ("a", 1_000_000), ("has red hair and ", 20_000), ("red hat ", 20_000)],
+)
+def test_long_lines(part, count):
+    for start, end in (("Al is ", "\nWhere is Al?"), ("1. ", "\nWhere is Al?"), ("Al\nis ", "?")):
+        assert solved_or_refused(start + part * count + end)
