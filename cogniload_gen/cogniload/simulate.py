@@ -191,7 +191,8 @@ def valid(match: np.ndarray, after: np.ndarray, poi: np.ndarray, needle: np.ndar
     """Whether each puzzle's statement passes the validation of section 2.1.4, with (I1) and (I2).
 
     `match` (person x puzzle) tells whom the statement applies to, `after` is the state that it
-    leads to.
+    leads to. That no one whom a hay changes becomes equal to the PoI is checked as the paper does,
+    though the choice of update values sees to it already.
     """
     n, puzzle = len(match), np.arange(len(poi))
     others = np.arange(n)[:, None] != poi
