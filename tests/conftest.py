@@ -9,6 +9,10 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="cogniload-tests-")
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("cogniload", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("cogniload")
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """The scorer against Appendix D of the CogniLoad paper, line by line, by hand-written cases."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cogniload_gen.cogniload.ontology import VOCABULARIES
@@ -370,7 +370,6 @@ def test_every_answer_is_right_and_every_other_value_wrong(category):
 # --- any text -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(RESPONSES, ANY_TEXT, st.sampled_from(list(QUALIFIERS)), ANY_TEXT, st.lists(ANY_TEXT))
 def test_any_text_has_an_outcome(response, poi, category, answer, options):
     keys = {"poi": poi, "answer": answer, "category": category, "options": options}
@@ -392,7 +391,6 @@ def test_a_megabyte(response):
     assert not outcome(response).correct
 
 
-@settings(deadline=None)
 @given(RESPONSES, st.sampled_from(["\n", "\n\n \n", "\n\t\r\n"]))
 def test_blank_lines_at_the_end_do_not_matter(response, blank):
     last = response.split("\n")[-1]
@@ -400,20 +398,17 @@ def test_blank_lines_at_the_end_do_not_matter(response, blank):
     assert outcome(response + blank) == outcome(response)
 
 
-@settings(deadline=None)
 @given(RESPONSES, st.text("abcdefg .\n"))
 def test_earlier_lines_without_the_poi_do_not_matter(response, earlier):
     assume(sentence_windows(response, poi="Brent", category="hair").last_sentence)
     assert outcome(f"{earlier}\n{response}") == outcome(response)
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(max_codepoint=127)))
 def test_case_does_not_matter(response):
     assert outcome(response.upper()) == outcome(response.lower())
 
 
-@settings(deadline=None)
 @given(RESPONSES, st.permutations(COLORS))
 def test_order_of_options_does_not_matter(response, options):
     assert outcome(response, options=options) == outcome(response)

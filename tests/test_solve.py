@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen.cogniload.solve import solve, solve_steps
@@ -194,7 +194,6 @@ def solved_or_refused(text):
         return re.fullmatch(r"line \d+: expected .*", str(error)) is not None
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text())).map("\n".join)))
 def test_any_text(text):
     assert solved_or_refused(text)

@@ -1,0 +1,171 @@
+"""Hugging Face datasets that are generated on the fly: `load_dataset("cogniload", d=5, N=100)`.
+
+After `import cogniload_dataset`, plain `datasets.load_dataset("cogniload", ...)` works;
+`from cogniload_dataset import load_dataset` needs no second import. `datasets` 4 and later run no
+loading scripts and have no public way to add a builder by name, so the one function that turns a
+name into a builder module is wrapped (`register`). With `datasets` 3 this file also works as a
+loading script: `load_dataset("cogniload_dataset.py", trust_remote_code=True, d=5)`.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import datasets
+import pyarrow as pa
+
+from cogniload_gen.cogniload.generate import tables
+from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA
+from cogniload_gen.grid import (
+    PAPER_D,
+    PAPER_N,
+    PAPER_RHO,
+    SPLITS,
+    Grid,
+    cogniload_grid,
+)
+from cogniload_gen.version import GENERATOR_VERSION, __version__
+
+SHARD_PUZZLES = 2000
+"""Puzzles that one process makes at a time: enough for the engine to run at full speed."""
+
+FIRST_BATCH = 16
+"""Puzzles made at first, so that a stream starts at once."""
+
+
+@dataclass
+class CogniLoadConfig(datasets.BuilderConfig):
+    """Which puzzles; without arguments the paper's test grid (CogniLoad, section 2.2).
+
+    d (1..12: difficulty), N (1..1,000,000: statements) and rho (above 0, up to 100: percentage of
+    needles) are each a number or a sequence, whose product is the grid; every cell of it gets
+    `num_puzzles` puzzles of `seed`. `trace` adds the statements and states; `splits` tells which
+    of "train", "validation" and "test" to make, each from its own draws.
+    """
+
+    d: int | Sequence[int] = PAPER_D
+    N: int | Sequence[int] = PAPER_N
+    rho: float | Sequence[float] = PAPER_RHO
+    num_puzzles: int = 100
+    seed: int = 42
+    trace: bool = False
+    splits: Sequence[str] = ("test",)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError naming the parameter, what it got and what it takes."""
+        super().__post_init__()
+        self.splits = [self.splits] if isinstance(self.splits, str) else list(self.splits)
+        if not self.splits or len(set(self.splits)) < len(self.splits):
+            raise ValueError(
+                f"splits must hold at least one of {', '.join(SPLITS)} and none twice, "
+                f"got {self.splits!r}"
+            )
+        if not isinstance(self.trace, bool):
+            raise ValueError(f"trace must be True or False, got {self.trace!r}")
+        for split in self.splits:
+            self.grid(split)
+
+    def grid(self, split: str) -> Grid:
+        """The checked grid of one of the splits."""
+        return cogniload_grid(
+            self.d, self.N, self.rho, num_puzzles=self.num_puzzles, seed=self.seed, split=split
+        )
+
+
+class CogniLoad(datasets.ArrowBasedBuilder):
+    """Makes the puzzles of a CogniLoadConfig."""
+
+    BUILDER_CONFIG_CLASS = CogniLoadConfig
+    VERSION = datasets.Version(f"{GENERATOR_VERSION}.0.0")
+
+    def _info(self) -> datasets.DatasetInfo:
+        schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if self.config.trace else SCHEMA
+        return datasets.DatasetInfo(
+            description="Logic puzzles whose difficulty d, length N and needle ratio rho are set.",
+            features=datasets.Features.from_arrow_schema(schema),
+        )
+
+    def _split_generators(self, _: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
+        return [
+            datasets.SplitGenerator(
+                split, {"split": split, "rows": shards(self.config.grid(split))}
+            )
+            for split in self.config.splits
+        ]
+
+    def _generate_tables(
+        self, split: str, rows: list[tuple[int, int]]
+    ) -> Iterator[tuple[str, pa.Table]]:
+        for start, stop in joined(rows):
+            first_batch = FIRST_BATCH if start == 0 else SHARD_PUZZLES
+            for table in tables(
+                self.config.grid(split),
+                start,
+                stop,
+                trace=self.config.trace,
+                first_batch=first_batch,
+            ):
+                yield str(table["id"][0]), table
+
+
+def shards(grid: Grid) -> list[tuple[int, int]]:
+    """Ranges of rows that processes and streams can share, in order."""
+    count = min(len(grid), max(4, len(grid) // SHARD_PUZZLES))
+    bounds = [len(grid) * i // count for i in range(count + 1)]
+    return list(pairwise(bounds))
+
+
+def joined(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The ranges, with neighbours joined into one."""
+    start, stop = ranges[0]
+    for next_start, next_stop in ranges[1:]:
+        if next_start != stop:
+            yield start, stop
+            start = next_start
+        stop = next_stop
+    yield start, stop
+
+
+BUILDERS = {"cogniload": CogniLoad}
+"""What `load_dataset` takes by name."""
+
+
+def register() -> None:
+    """Make `datasets.load_dataset` know the names in BUILDERS.
+
+    Wraps `datasets.load.dataset_module_factory`, which is private, of `datasets` 3.6 and later.
+    (`_PACKAGED_DATASETS_MODULES` would be no way: its names look for data files in the working
+    directory.) The generator's version is in the module's hash, and so in the cache's path.
+    """
+    factory = datasets.load.dataset_module_factory
+    if getattr(factory, "knows_cogniload", False):
+        return
+
+    @functools.wraps(factory)
+    def dataset_module_factory(path: str, *args: object, **kwargs: object) -> object:
+        if path not in BUILDERS:
+            return factory(path, *args, **kwargs)
+        return datasets.load.DatasetModule(
+            BUILDERS[path].__module__,
+            f"{__version__}-generator-{GENERATOR_VERSION}",
+            {"dataset_name": path},
+        )
+
+    dataset_module_factory.knows_cogniload = True
+    datasets.load.dataset_module_factory = dataset_module_factory
+
+
+def load_dataset(path: str, *args: object, split: str | None = None, **kwargs: object) -> object:
+    """`datasets.load_dataset`, which for our names makes the split that is asked for.
+
+    `load_dataset("cogniload", split="train", d=5)` is short for
+    `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`.
+    """
+    if path in BUILDERS and split is not None:
+        named = [name for name in SPLITS if name in str(split)]
+        kwargs.setdefault("splits", named or [str(split)])
+    return datasets.load_dataset(path, *args, split=split, **kwargs)
+
+
+register()
