@@ -1,0 +1,1 @@
+"""Tasks for the LM Evaluation Harness; `budget` is what those of every benchmark share."""

@@ -1,0 +1,236 @@
+"""One window of tokens for a prompt and its response, whatever model lm-eval evaluates.
+
+The papers give prompt and response 32,768 tokens together (CogniLoad, Appendix D.3). lm-eval has
+one `max_gen_toks` for all documents of a task, and where a prompt plus `max_gen_toks` exceeds the
+model's window its backends cut the prompt from the left, with a line in the log at most: the
+initial state is lost and the score means nothing. So a `SharedBudgetTask` gives each document its
+own `max_gen_toks`, what its prompt leaves of its budget, and refuses what can't fit before the run.
+"""
+
+import inspect
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+
+import lm_eval.evaluator
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.api.task import ConfigurableTask
+from lm_eval.models.api_models import JsonChatStr
+from tqdm import tqdm
+
+log = logging.getLogger(__name__)
+
+STEPS = 32
+"""Response limits are multiples of 1/32 of the budget, so a run has at most 32 different ones."""
+
+SMALLEST_BUDGET = 1024
+"""Tokens. A step of a smaller one is near the 20 tokens that Appendix D.3 takes for a cut end."""
+
+CHARACTERS_PER_TOKEN = 4
+"""The estimate where a model has no tokenizer: puzzles have 3.5 (d = 1) to 4.8 (d = 10)."""
+
+LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
+"""All names under which lm-eval's backends take a response limit (models/utils.py)."""
+
+
+def response_limit(prompt_tokens: int, context_budget: int) -> int:
+    """Tokens that a response may have: the rest of the budget, rounded down to 1/32 of the budget.
+
+    lm-eval's Hugging Face and API backends batch only requests with equal generation arguments;
+    with exact limits, batches would shrink to one. 0 or less means that the prompt does not fit.
+    """
+    step = context_budget // STEPS
+    return (context_budget - prompt_tokens) // step * step
+
+
+def check_context_budget(context_budget: int) -> int:
+    """The budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
+    if not isinstance(context_budget, int) or context_budget < SMALLEST_BUDGET:
+        raise ValueError(
+            f"context_budget must be an integer of at least {SMALLEST_BUDGET} tokens, "
+            f"got {context_budget!r}"
+        )
+    return context_budget
+
+
+def model_under_evaluation() -> LM | None:
+    """The model that lm-eval is preparing requests for, or None outside of an evaluation.
+
+    Only the model knows how its backend will encode a prompt and where it would cut it, and lm-eval
+    does not hand it to tasks. It is the local `lm` of `lm_eval.evaluator.evaluate` (0.4.13), which
+    calls `build_all_requests`.
+    """
+    evaluate = inspect.unwrap(lm_eval.evaluator.evaluate).__code__
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not evaluate:
+        frame = frame.f_back
+    return None if frame is None else frame.f_locals.get("lm")
+
+
+def context_window(model: LM | None) -> int | None:
+    """Tokens beyond which the model's backend cuts a prompt; None where it never cuts one."""
+    # an API that is sent text, not tokens, lets its server refuse what is too long (api_models.py)
+    sent_as_tokens = getattr(model, "tokenized_requests", True)
+    return getattr(model, "max_length", None) if sent_as_tokens else None
+
+
+def encode(model: LM, text: str, **special_tokens) -> list[int]:
+    """The token ids of a text, by the tokenizer of a model that has one."""
+    tokens = model.tok_encode(text, **special_tokens)
+    if not isinstance(tokens, str):
+        return tokens
+    # chat-completions models give the text itself back (openai_completions.py)
+    return model.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | None:
+    """Tokens of a prompt as the model's backend will encode it; None if it has no tokenizer.
+
+    `prompt` is text, or the messages of a chat that the model's server will render.
+    """
+    # `tok_encode` comes first: without one, DummyLM's `tokenizer` asks the Hub for another model's
+    if not hasattr(model, "tok_encode") or getattr(model, "tokenizer", None) is None:
+        return None
+    if isinstance(prompt, str):
+        return len(encode(model, prompt))
+    if not hasattr(model.tokenizer, "apply_chat_template"):
+        return None
+    rendered = model.tokenizer.apply_chat_template(
+        json.loads(prompt.prompt), tokenize=False, add_generation_prompt=True
+    )
+    return len(encode(model, rendered, add_special_tokens=False))
+
+
+def count_response_tokens(model: LM, response: str) -> int:
+    """Tokens of a response, by the tokenizer of a model whose prompts could be counted."""
+    return len(encode(model, response, add_special_tokens=False))
+
+
+def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
+    """Tokens of a prompt at 4 characters a token."""
+    text = prompt if isinstance(prompt, str) else prompt.prompt
+    return ceil(len(text) / CHARACTERS_PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How one document's budget is shared.
+
+    `prompt_tokens` is an estimate unless `counted`; `response_limit` is what the response may have,
+    in tokens, and 0 or less if the prompt does not fit.
+    """
+
+    prompt_tokens: int
+    response_limit: int
+    counted: bool
+
+
+def share_budget(model: LM | None, request: Instance) -> Share:
+    """The share of a request, whose document has a `context_budget` of tokens.
+
+    A limit that the request already has (the YAML's or --gen_kwargs') can only lower its own.
+    """
+    prompt, generation = request.arguments
+    counted = count_prompt_tokens(model, prompt)
+    prompt_tokens = estimate_prompt_tokens(prompt) if counted is None else counted
+    limit = response_limit(prompt_tokens, request.doc["context_budget"])
+    asked = [int(generation[name]) for name in LIMIT_NAMES if name in generation]
+    return Share(prompt_tokens, min([limit, *asked]), counted is not None)
+
+
+def limit_response(request: Instance, limit: int) -> None:
+    """Makes `limit` the one response limit of a request, by the name that all backends take."""
+    _, generation = request.arguments
+    for name in LIMIT_NAMES:
+        generation.pop(name, None)
+    generation["max_gen_toks"] = limit
+
+
+def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> None:
+    """Raises ValueError if the model's window is below a document's budget: it would be cut."""
+    window, budget = context_window(model), max(r.doc["context_budget"] for r in requests)
+    if window is not None and window < budget:
+        raise ValueError(
+            f"{task}: the model takes {window} tokens and context_budget is {budget}: raise the "
+            "model's (max_model_len for vllm, max_length elsewhere) or lower context_budget"
+        )
+
+
+def check_fit(task: str, requests: Iterable[Instance], shares: dict[str, Share]) -> None:
+    """Raises ValueError, naming the longest, if a prompt leaves no room for a response."""
+    unfit = [r.doc for r in requests if shares[r.doc["id"]].response_limit <= 0]
+    if unfit:
+        longest = max(unfit, key=lambda doc: shares[doc["id"]].prompt_tokens)
+        budget = longest["context_budget"]
+        raise ValueError(
+            f"{task}: {len(unfit)} of {len(shares)} documents do not fit: {longest['id']} has "
+            f"{shares[longest['id']].prompt_tokens} prompt tokens, and its context_budget of "
+            f"{budget} must leave {budget // STEPS} for the response"
+        )
+
+
+def warn_if_estimated(task: str, shares: Iterable[Share]) -> None:
+    """Says once, in the log, that the model could not count and how an API model can."""
+    if not all(share.counted for share in shares):
+        log.warning(
+            "%s: the model has no tokenizer to count with: prompts are estimated at %d characters "
+            "a token, and samples have no token counts. An API model takes one by "
+            "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
+            task,
+            CHARACTERS_PER_TOKEN,
+        )
+
+
+class SharedBudgetTask(ConfigurableTask):
+    """A task in which each document's prompt and response share its `context_budget` of tokens.
+
+    A document has an `id` and a `context_budget`. The YAML's `process_results` gets it with three
+    more facts: `prompt_tokens` and `response_tokens` (None if the model has no tokenizer), and as
+    `context_budget` its prompt and the response limit that it really had, so that a response cut
+    at a limit below the budget is seen as cut. ValueError for a document that does not fit, for a
+    model whose window is smaller than the budget, and for --cache_requests.
+    """
+
+    def __init__(self, config: dict) -> None:
+        # lm-eval leaves the YAML's own `class` among the settings (tasks/_factory.py)
+        super().__init__(config={key: value for key, value in config.items() if key != "class"})
+        self._model: LM | None = None
+        self._shares: dict[str, Share] = {}
+
+    def fewshot_docs(self) -> None:
+        """None: the benchmarks are zero-shot, and lm-eval would hold a second copy of every one."""
+
+    def build_all_requests(self, *, cache_requests: bool = False, **settings) -> None:
+        """Builds the requests as lm-eval does, then gives each its response limit."""
+        task = self.config.task
+        if cache_requests:
+            raise ValueError(
+                f"{task}: --cache_requests is refused: its key leaves out the puzzles' parameters "
+                "and the budget, so it would bring back the prompts of another run"
+            )
+        super().build_all_requests(**settings)
+        self._model = model_under_evaluation()
+        check_window(task, self._model, self.instances)
+        self._shares = {
+            request.doc["id"]: share_budget(self._model, request)
+            for request in tqdm(self.instances, desc="Counting prompt tokens")
+        }
+        warn_if_estimated(task, self._shares.values())
+        check_fit(task, self.instances, self._shares)
+        for request in self.instances:
+            limit_response(request, self._shares[request.doc["id"]].response_limit)
+
+    def process_results(self, doc: dict, results: list[str]) -> dict:
+        """The YAML's `process_results`, of the document with its token counts."""
+        share = self._shares[doc["id"]]
+        counts = {
+            "prompt_tokens": share.prompt_tokens if share.counted else None,
+            "response_tokens": (
+                count_response_tokens(self._model, results[0]) if share.counted else None
+            ),
+            "context_budget": share.prompt_tokens + share.response_limit,
+        }
+        return super().process_results(doc | counts, results)

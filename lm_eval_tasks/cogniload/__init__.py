@@ -1,0 +1,1 @@
+"""The tasks `cogniload`, `cogniload_lite` and `cogniload_mini`."""
