@@ -1,0 +1,174 @@
+"""The `cogniload` command."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cogniload_gen.cogniload.score import Outcome
+from cogniload_gen.cogniload.solve import solve
+from cogniload_gen.demo import run_demo
+from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, SPLITS, cogniload_grid
+from cogniload_gen.rescore import rescore
+from cogniload_gen.tasks import TASKS, link_tasks, unlink_tasks
+from cogniload_gen.version import GENERATOR_VERSION, __version__
+from cogniload_gen.write import write_puzzles
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, with exit code 2."""
+
+    def error(self, message: str) -> None:
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 0 if it did its work, 2 after a one-line error, 130 after Ctrl-C."""
+    parsed = parser().parse_args(arguments)
+    try:
+        return parsed.run(parsed) or 0
+    except (ValueError, OSError) as error:
+        print(f"cogniload {parsed.command}: error: {one_line(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"cogniload {parsed.command}: interrupted", file=sys.stderr)
+        return 130
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, on one line and without the number that the system gives it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    root = Parser(prog="cogniload", description="Why does a language model fail at long reasoning?")
+    version = f"cogniload {__version__}, generator version {GENERATOR_VERSION}"
+    root.add_argument("--version", action="version", version=version)
+    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, run: object, summary: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(run=run)
+        return added
+
+    generate = command("generate", run_generate, "Write puzzles to a .jsonl or .parquet file.")
+    generate.add_argument("out", type=Path, metavar="FILE", help="to write: .jsonl or .parquet")
+    for name, default, meaning in (
+        ("d", PAPER_D, "difficulty, 1 to 12"),
+        ("N", PAPER_N, "statements, 1 to 1,000,000"),
+        ("rho", PAPER_RHO, "percentage of needles, above 0 and up to 100"),
+    ):
+        values = " ".join(map(str, default))
+        generate.add_argument(
+            f"--{name}", nargs="+", type=number, default=default, metavar=name.upper(),
+            help=f"{meaning}; one or several (default: {values})",
+        )  # fmt: skip
+    add = generate.add_argument
+    add("--num-puzzles", type=number, default=100, metavar="COUNT", help="in each cell (100)")
+    add("--seed", type=number, default=42, help="of the draws (42)")
+    add("--split", default="test", help=f"{', '.join(SPLITS)} (test): their puzzles differ")
+    add("--trace", action="store_true", help="add the statements and the states")
+    add("--force", action="store_true", help="replace FILE if it exists")
+
+    solve = command("solve", run_solve, "Print the answer of a puzzle, from its text alone.")
+    solve.add_argument("file", nargs="?", type=Path, help="the puzzle (default: standard input)")
+
+    score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
+    score.add_argument("samples", type=Path, help="samples_*.jsonl, as lm-eval wrote it")
+    score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
+    score.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+    tasks = command(
+        "tasks", run_tasks, "Print the folder of the lm-eval tasks, for --include_path."
+    )
+    link = tasks.add_mutually_exclusive_group()
+    link.add_argument("--link", action="store_true", help="link it into the installed lm-eval")
+    link.add_argument("--unlink", action="store_true", help="take the link back")
+
+    report = command("report", run_report, "Write a report on results that lm-eval wrote.")
+    report.add_argument("results", nargs="+", type=Path, help="lm-eval's --output_path")
+    report.add_argument("--out", type=Path, required=True, metavar="DIR", help="to write")
+    report.add_argument("--force", action="store_true", help="replace what is there")
+    all_runs = "all runs of a task by a model (default: the newest)"
+    report.add_argument("--all-runs", action="store_true", help=all_runs)
+
+    summary = "Evaluate a small real model on cogniload_mini and report on it."
+    demo = command("demo", run_demo_and_report, summary)
+    demo.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="(demo)")
+    return root
+
+
+def number(text: str) -> int | float | str:
+    """A number as Python reads it; any other text stays, for the parameter's check to refuse."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def run_generate(given: argparse.Namespace) -> None:
+    """`cogniload generate FILE`."""
+    grid = cogniload_grid(
+        given.d,
+        given.N,
+        given.rho,
+        num_puzzles=given.num_puzzles,
+        seed=given.seed,
+        split=given.split,
+    )
+    write_puzzles(grid, given.out, trace=given.trace, force=given.force)
+    print(f"{given.out}: {len(grid)} puzzles")
+
+
+def run_solve(given: argparse.Namespace) -> None:
+    """`cogniload solve [FILE]`."""
+    print(solve(sys.stdin.read() if given.file is None else given.file.read_text("utf-8")))
+
+
+def run_score(given: argparse.Namespace) -> None:
+    """`cogniload score SAMPLES`."""
+    outcomes, changed = rescore(given.samples, given.out, force=given.force)
+    total = outcomes.total()
+    correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
+    print(f"{total} responses, {correct} correct ({correct / total:.2%}), {changed} scored anew")
+    for outcome in Outcome:
+        print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
+
+
+def run_tasks(given: argparse.Namespace) -> None:
+    """`cogniload tasks [--link | --unlink]`."""
+    if given.link:
+        print(f"linked {link_tasks()}")
+    elif given.unlink:
+        print(f"unlinked {unlink_tasks()}")
+    else:
+        print(TASKS)
+
+
+def run_report(given: argparse.Namespace) -> None:
+    """`cogniload report RESULTS... --out DIR`."""
+    report(given.results, given.out, force=given.force, all_runs=given.all_runs)
+
+
+def run_demo_and_report(given: argparse.Namespace) -> None:
+    """`cogniload demo`: its own earlier report is replaced."""
+    report([run_demo(given.out)], given.out / "report", force=True)
+
+
+def report(results: Sequence[Path], out: Path, **options: bool) -> None:
+    """Write a report by `cogniload_analysis`, an extra, and print where it is."""
+    try:
+        from cogniload_analysis.report import write_report  # noqa: PLC0415
+    except ImportError as error:
+        message = f"the report needs pip install 'cogniload[analysis]' ({error})"
+        raise FileNotFoundError(message) from None
+    print(f"report   {write_report(results, out, **options)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""A grid's puzzles -> a JSON Lines or Parquet file."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from cogniload_gen.cogniload.generate import tables
+from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA
+from cogniload_gen.files import whole_file
+from cogniload_gen.grid import Grid
+
+
+def write_puzzles(grid: Grid, path: Path, *, trace: bool = False, force: bool = False) -> None:
+    """Write the puzzles of a grid to `path` (.jsonl or .parquet), whole or not at all.
+
+    Raises ValueError for another suffix, FileExistsError if `path` exists and `force` is not set.
+    """
+    if path.suffix not in WRITERS:
+        raise ValueError(f"FILE must end in {' or '.join(WRITERS)}, got {str(path)!r}")
+    schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if trace else SCHEMA
+    with (
+        whole_file(path, force=force) as temporary,
+        WRITERS[path.suffix](temporary, schema) as write,
+        tqdm(total=len(grid), unit=" puzzles", disable=None) as progress,
+    ):
+        for table in tables(grid, trace=trace):
+            write(table)
+            progress.update(len(table))
+
+
+@contextmanager
+def jsonl_writer(path: Path, _: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """A function that appends a table's rows to a JSON Lines file."""
+    with path.open("w", encoding="utf-8") as file:
+        yield lambda table: file.writelines(
+            json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist()
+        )
+
+
+@contextmanager
+def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """A function that appends a table to a Parquet file, as a row group."""
+    with pq.ParquetWriter(path, schema) as writer:
+        yield writer.write_table
+
+
+WRITERS = {".jsonl": jsonl_writer, ".parquet": parquet_writer}

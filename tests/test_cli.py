@@ -1,0 +1,214 @@
+"""The command line: what it writes, and what it says when it can't."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_gen import Outcome, generate_puzzles
+from cogniload_gen.cli import main
+from cogniload_gen.tasks import TASKS, link_folder
+
+SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
+PUZZLES = {"d": [1, 3], "N": 5, "rho": [25, 50], "num_puzzles": 3}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read_jsonl(path: str) -> list[dict]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, trace):
+    expected = generate_puzzles(**PUZZLES, trace=trace).to_pylist()
+    more = ["--trace"] if trace else []
+    assert main(["generate", "a.jsonl", *SMALL, *more]) == 0
+    assert read_jsonl("a.jsonl") == expected
+    assert main(["generate", "a.parquet", *SMALL, *more]) == 0
+    assert pq.read_table("a.parquet").to_pylist() == expected
+    both = [
+        datasets.load_dataset(
+            kind, data_files=f"a.{suffix}", split="train", cache_dir=folder / kind
+        )
+        for kind, suffix in (("json", "jsonl"), ("parquet", "parquet"))
+    ]
+    assert list(both[0]) == list(both[1]) == expected
+
+
+def test_generate_passes_every_parameter_on(folder):
+    main(["generate", "a.parquet", *SMALL, "--seed", "7", "--split", "train"])
+    expected = generate_puzzles(**PUZZLES, seed=7, split="train")
+    assert pq.read_table("a.parquet").to_pylist() == expected.to_pylist()
+
+
+def test_generate_overwrites_only_with_force(folder, capsys):
+    Path("a.jsonl").write_text("mine")
+    assert main(["generate", "a.jsonl", *SMALL]) == 2
+    assert Path("a.jsonl").read_text() == "mine"
+    assert "a.jsonl exists" in capsys.readouterr().err
+    assert main(["generate", "a.jsonl", *SMALL, "--force"]) == 0
+    assert Path("a.jsonl").read_text() != "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *[
+            (["generate", "a.jsonl", f"--{name}", value], f"{name} must be .*got {got}")
+            for name, value, got in (
+                *[("d", value, value) for value in ("0", "13", "2.5", "-1")],
+                ("d", "x", "'x'"),
+                *[("N", value, value) for value in ("0", "-1", "2.5")],
+                *[("rho", value, value) for value in ("0", "101", "nan")],
+                ("rho", "25%", "'25%'"),
+                ("seed", "-1", "-1"),
+                ("split", "dev", "'dev'"),
+            )
+        ],
+        (["generate", "a.jsonl", "--num-puzzles", "0"], "num_puzzles must be .*got 0"),
+        (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, got 'a\.csv'"),
+        (["generate", "no/a.jsonl"], "no/a.jsonl: No such file"),
+        (["generate", "/proc/a.jsonl"], "/proc/a.jsonl: "),
+        (["solve", "no.txt"], "no.txt: No such file"),
+        (["solve", "."], ": Is a directory"),
+        (["score", "no.jsonl"], "no.jsonl: No such file"),
+        (["tasks", "--unlink"], "nothing to take back"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, message):
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"cogniload {arguments[0]}: error: ")
+    assert said.err.count("\n") == 1
+    assert re.search(message, said.err)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["fly"], ["generate"], ["generate", "a.jsonl", "--M", "3"]]
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_ctrl_c_half_way_leaves_nothing(folder):
+    command = [sys.executable, "-m", "cogniload_gen.cli", "generate", "a.jsonl", "--num-puzzles"]
+    running = subprocess.Popen([*command, "100000"], stderr=subprocess.PIPE)
+    while not list(folder.glob(".a.jsonl.*.part")):
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said.decode() == "cogniload generate: interrupted\n"
+    assert list(folder.iterdir()) == []
+
+
+def test_solve_reads_a_file_or_standard_input(folder, capsys):
+    (row,) = generate_puzzles(3, 20, 50, num_puzzles=1).to_pylist()
+    Path("puzzle.txt").write_text(row["puzzle"], encoding="utf-8")
+    main(["solve", "puzzle.txt"])
+    command = [sys.executable, "-m", "cogniload_gen.cli", "solve"]
+    piped = subprocess.run(command, input=row["puzzle"].encode(), capture_output=True, check=True)
+    assert capsys.readouterr().out == piped.stdout.decode() == f"{row['answer']}\n"
+
+
+def sample(row: dict, response: str, outcome: str, response_tokens: int = 10) -> dict:
+    """What lm-eval writes of one document (evaluator.py, loggers/evaluation_tracker.py)."""
+    return {
+        "doc": row,
+        "arguments": {"gen_args_0": {"arg_0": row["puzzle"], "arg_1": {"max_gen_toks": 50}}},
+        "resps": [[response]],
+        "filtered_resps": [response],
+        "outcome": outcome,
+        "prompt_tokens": 100,
+        "response_tokens": response_tokens,
+    }
+
+
+@pytest.fixture
+def samples(folder) -> Path:
+    """A right answer, another that was scored wrongly, a wrong one and one cut off."""
+    rows = generate_puzzles(3, 5, 50, num_puzzles=4).to_pylist()
+    right = [f"{row['poi']}: {row['answer']}." for row in rows]
+    wrong = next(option for option in rows[2]["options"] if option != rows[2]["answer"])
+    made = [
+        sample(rows[0], right[0], "correct_poi"),
+        sample(rows[1], right[1], "wrong_other"),
+        sample(rows[2], f"{rows[2]['poi']}: {wrong}.", "wrong_logic_poi"),
+        sample(rows[3], right[3], "correct_poi", response_tokens=30),
+    ]
+    path = folder / "samples.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in made), encoding="utf-8")
+    return path
+
+
+def test_score_scores_again(samples, capsys):
+    assert main(["score", str(samples), "--out", "again.jsonl"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("4 responses, 2 correct (50.00%), 2 scored anew\n")
+    assert "wrong_max_context                1   25.00%" in said
+    again = read_jsonl("again.jsonl")
+    expected = ["correct_poi", "correct_poi", "wrong_logic_poi", "wrong_max_context"]
+    assert [each["outcome"] for each in again] == expected
+    assert [each["acc"] for each in again] == [1, 1, 0, 0]
+    assert again[3]["wrong_max_context"] == 1
+    assert {Outcome(each["outcome"]) for each in again} <= set(Outcome)
+
+
+@pytest.mark.parametrize(
+    "last", ['{"doc": ', "no JSON", "[]", "3", "{}", '{"doc": {}}', "\ufeff{}"]
+)
+def test_score_names_a_broken_line(samples, capsys, last):
+    with samples.open("a", encoding="utf-8") as file:
+        file.write(last)
+    assert main(["score", str(samples), "--out", "again.jsonl"]) == 2
+    said = capsys.readouterr().err
+    assert f"{samples} line 5 must be a sample" in said
+    assert said.count("\n") == 1
+    assert not Path("again.jsonl").exists()
+
+
+def test_tasks_prints_links_and_unlinks(capsys):
+    assert main(["tasks"]) == 0
+    assert capsys.readouterr().out == f"{TASKS}\n"
+    assert (TASKS / "cogniload" / "cogniload.yaml").is_file()
+    folder = link_folder()
+    assert not folder.exists()
+    try:
+        assert main(["tasks", "--link"]) == main(["tasks", "--link"]) == 0
+        listed = subprocess.run(
+            [sys.executable, "-m", "lm_eval", "ls", "tasks"], capture_output=True, check=True
+        )
+        assert b"cogniload_lite" in listed.stdout
+    finally:
+        assert main(["tasks", "--unlink"]) == 0
+    assert not folder.exists()
+
+
+def test_tasks_leaves_alone_what_is_not_ours(capsys):
+    folder = link_folder()
+    (folder / "theirs").mkdir(parents=True)
+    try:
+        assert main(["tasks", "--link"]) == main(["tasks", "--unlink"]) == 2
+        assert capsys.readouterr().err.count("is not ours") == 2
+        assert [path.name for path in folder.iterdir()] == ["theirs"]
+    finally:
+        (folder / "theirs").rmdir()
+        folder.rmdir()
