@@ -8,6 +8,7 @@ loading script: `load_dataset("cogniload_dataset.py", trust_remote_code=True, d=
 """
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,14 +24,17 @@ from cogniload_gen.grid import (
     PAPER_RHO,
     SPLITS,
     Grid,
+    check_choice,
+    check_flag,
     cogniload_grid,
 )
 from cogniload_gen.version import GENERATOR_VERSION, __version__
 
 SHARD_PUZZLES = 2000
-"""Puzzles that one process makes at a time: enough for the engine to run at full speed."""
+MAX_SHARDS = 1024
+"""A grid is cut into shards of at least so many puzzles, and into at most so many shards."""
 
-FIRST_BATCH = 16
+FIRST_BATCH = 64
 """Puzzles made at first, so that a stream starts at once."""
 
 
@@ -55,22 +59,35 @@ class CogniLoadConfig(datasets.BuilderConfig):
     def __post_init__(self) -> None:
         """Raises ValueError naming the parameter, what it got and what it takes."""
         super().__post_init__()
-        self.splits = [self.splits] if isinstance(self.splits, str) else list(self.splits)
-        if not self.splits or len(set(self.splits)) < len(self.splits):
-            raise ValueError(
-                f"splits must hold at least one of {', '.join(SPLITS)} and none twice, "
-                f"got {self.splits!r}"
-            )
-        if not isinstance(self.trace, bool):
-            raise ValueError(f"trace must be True or False, got {self.trace!r}")
-        for split in self.splits:
-            self.grid(split)
+        for name, only in (("name", "default"), ("data_dir", None), ("data_files", None)):
+            if getattr(self, name) != only:
+                raise ValueError(f"{name} is not for puzzles, got {getattr(self, name)!r}")
+        if isinstance(self.splits, str):
+            self.splits = (self.splits,)
+        if not isinstance(self.splits, list | tuple) or not self.splits:
+            raise ValueError(f"splits must list some of {', '.join(SPLITS)}, got {self.splits!r}")
+        self.splits = tuple(check_choice("split", split, SPLITS) for split in self.splits)
+        if len(set(self.splits)) < len(self.splits):
+            raise ValueError(f"splits must list none twice, got {self.splits!r}")
+        check_flag("trace", self.trace)
+        cells = self.grid(self.splits[0]).cells
+        self.d, self.N, self.rho = (tuple(dict.fromkeys(knob)) for knob in zip(*cells, strict=True))
+
+    def create_config_id(
+        self, config_kwargs: dict, custom_features: datasets.Features | None = None
+    ) -> str:
+        """The name of the cache: the same for d=5 and d=[5]."""
+        mine = {name: getattr(self, name) for name in PARAMETERS}
+        return super().create_config_id(mine, custom_features)
 
     def grid(self, split: str) -> Grid:
         """The checked grid of one of the splits."""
         return cogniload_grid(
             self.d, self.N, self.rho, num_puzzles=self.num_puzzles, seed=self.seed, split=split
         )
+
+
+PARAMETERS = ("d", "N", "rho", "num_puzzles", "seed", "trace", "splits")
 
 
 class CogniLoad(datasets.ArrowBasedBuilder):
@@ -98,20 +115,14 @@ class CogniLoad(datasets.ArrowBasedBuilder):
         self, split: str, rows: list[tuple[int, int]]
     ) -> Iterator[tuple[str, pa.Table]]:
         for start, stop in joined(rows):
-            first_batch = FIRST_BATCH if start == 0 else SHARD_PUZZLES
-            for table in tables(
-                self.config.grid(split),
-                start,
-                stop,
-                trace=self.config.trace,
-                first_batch=first_batch,
-            ):
+            grid, trace = self.config.grid(split), self.config.trace
+            for table in tables(grid, start, stop, trace=trace, first_batch=FIRST_BATCH):
                 yield str(table["id"][0]), table
 
 
 def shards(grid: Grid) -> list[tuple[int, int]]:
     """Ranges of rows that processes and streams can share, in order."""
-    count = min(len(grid), max(4, len(grid) // SHARD_PUZZLES))
+    count = min(len(grid), max(4, len(grid) // SHARD_PUZZLES), MAX_SHARDS)
     bounds = [len(grid) * i // count for i in range(count + 1)]
     return list(pairwise(bounds))
 
@@ -138,7 +149,12 @@ def register() -> None:
     (`_PACKAGED_DATASETS_MODULES` would be no way: its names look for data files in the working
     directory.) The generator's version is in the module's hash, and so in the cache's path.
     """
-    factory = datasets.load.dataset_module_factory
+    factory = getattr(datasets.load, "dataset_module_factory", None)
+    if factory is None or not hasattr(datasets.load, "DatasetModule"):
+        raise ImportError(
+            f"cogniload_dataset needs datasets 3.6 to 5.2 or one that is alike inside, "
+            f"got {datasets.__version__}"
+        )
     if getattr(factory, "knows_cogniload", False):
         return
 
@@ -163,7 +179,7 @@ def load_dataset(path: str, *args: object, split: str | None = None, **kwargs: o
     `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`.
     """
     if path in BUILDERS and split is not None:
-        named = [name for name in SPLITS if name in str(split)]
+        named = [name for name in SPLITS if name in re.findall(r"[a-z]+", str(split))]
         kwargs.setdefault("splits", named or [str(split)])
     return datasets.load_dataset(path, *args, split=split, **kwargs)
 

@@ -16,7 +16,10 @@ from cogniload_gen.write import write_puzzles
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, with exit code 2."""
+    """A parser whose errors are one line, with exit code 2, and whose options are spelt out."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(allow_abbrev=False, **settings)  # --n is not --num-puzzles
 
     def error(self, message: str) -> None:
         self.exit(2, f"{self.prog}: error: {message}\n")
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def one_line(error: Exception) -> str:
     """What an error says, on one line and without the number that the system gives it."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split())
 
 
@@ -127,7 +130,12 @@ def run_generate(given: argparse.Namespace) -> None:
 
 def run_solve(given: argparse.Namespace) -> None:
     """`cogniload solve [FILE]`."""
-    print(solve(sys.stdin.read() if given.file is None else given.file.read_text("utf-8")))
+    source = given.file or "standard input"
+    try:
+        text = given.file.read_bytes() if given.file else sys.stdin.buffer.read()
+        print(solve(text.decode()))
+    except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
+        raise ValueError(f"{source}: {error}") from None
 
 
 def run_score(given: argparse.Namespace) -> None:

@@ -11,10 +11,14 @@ from pathlib import Path
 def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """A temporary file beside `path` that takes its name when the block ends without an error.
 
-    Raises FileExistsError if `path` exists, unless `force`.
+    Raises FileExistsError if `path` exists, unless `force`; then a link's target is replaced.
+    IsADirectoryError if it is a folder.
     """
-    if path.exists() and not force:
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file")
+    if os.path.lexists(path) and not force:
         raise FileExistsError(f"{path} exists: choose another name or pass --force to replace it")
+    path = path.resolve()
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except OSError as error:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral, Real
+from reprlib import repr
 from typing import NamedTuple
 
 PAPER_D = (1, 3, 5, 7, 10)
@@ -14,7 +15,10 @@ PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
 SPLITS = ("train", "validation", "test")
 MAX_D = 12
 MAX_N = 1_000_000
+MAX_PUZZLES = 10**9
+MAX_INDEX = 2**62
 MAX_SEED = 2**63 - 1
+"""Seeds and indices are 64-bit columns; an N beyond 100,000 takes minutes for a puzzle."""
 
 
 class Cell(NamedTuple):
@@ -77,10 +81,10 @@ def cogniload_grid(
     )
     return Grid(
         cells=tuple(Cell(*cell) for cell in product(*values)),
-        num_puzzles=check_integer("num_puzzles", num_puzzles, low=1),
-        seed=check_integer("seed", seed, low=0),
+        num_puzzles=check_integer("num_puzzles", num_puzzles, low=1, high=MAX_PUZZLES),
+        seed=check_integer("seed", seed, low=0, high=MAX_SEED),
         split=check_choice("split", split, SPLITS),
-        first_index=check_integer("first_index", first_index, low=0),
+        first_index=check_integer("first_index", first_index, low=0, high=MAX_INDEX),
     )
 
 
@@ -89,32 +93,40 @@ def check_numbers(name: str, given: object, *, integer: bool, low: int, high: in
 
     Integers run from `low` to `high`, real numbers from above `low` to `high`.
     """
-    several = isinstance(given, Iterable) and not isinstance(given, str | bytes | dict)
-    numbers = tuple(given) if several else (given,)
-    kind = Integral if integer else Real
+    try:
+        numbers = (given,) if isinstance(given, str | bytes | dict) else tuple(given)
+    except TypeError:
+        numbers = (given,)
+    convert, kind = (int, Integral) if integer else (float, Real)
     allowed = (
         f"an integer in {low}..{high}" if integer else f"a number above {low} and up to {high}"
     )
     for number in numbers:
-        right_kind = isinstance(number, kind) and not isinstance(number, bool)
-        if not right_kind or not (low <= number if integer else low < number) or number > high:
-            raise ValueError(f"{name} must be {allowed} or a sequence of such, got {number!r}")
-    numbers = tuple(int(number) if integer else float(number) for number in numbers)
+        right = isinstance(number, kind) and not isinstance(number, bool) and low <= number <= high
+        if not right or (not integer and convert(number) == low):
+            raise ValueError(f"{name} must be {allowed} or a sequence of such, got {repr(number)}")
+    numbers = tuple(convert(number) for number in numbers)
     if not numbers or len(set(numbers)) < len(numbers):
-        raise ValueError(f"{name} must hold at least one value and none twice, got {given!r}")
+        raise ValueError(f"{name} must hold at least one value and none twice, got {repr(given)}")
     return numbers
 
 
-def check_integer(name: str, given: object, *, low: int, high: int = MAX_SEED) -> int:
+def check_integer(name: str, given: object, *, low: int, high: int) -> int:
     """`given` as an int from `low` to `high`; ValueError otherwise."""
     if isinstance(given, bool) or not isinstance(given, Integral) or not low <= given <= high:
-        limit = "" if high == MAX_SEED else f" and at most {high}"
-        raise ValueError(f"{name} must be an integer of at least {low}{limit}, got {given!r}")
+        raise ValueError(f"{name} must be an integer in {low}..{high}, got {repr(given)}")
     return int(given)
 
 
 def check_choice(name: str, given: object, choices: Sequence[str]) -> str:
     """`given` if it is one of `choices`; ValueError otherwise."""
-    if given not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {given!r}")
+    if not isinstance(given, str) or given not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {repr(given)}")
+    return given
+
+
+def check_flag(name: str, given: object) -> bool:
+    """`given` if it is True or False; ValueError otherwise."""
+    if not isinstance(given, bool):
+        raise ValueError(f"{name} must be True or False, got {repr(given)}")
     return given

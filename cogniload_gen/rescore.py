@@ -26,18 +26,20 @@ def rescore(path: Path, out: Path | None = None, *, force: bool = False) -> tupl
             changed += outcome != sample.get("outcome")
             if file:
                 scored = sample | outcome_metrics(outcome)
-                file.write(json.dumps(scored, ensure_ascii=False) + "\n")
+                file.write(json.dumps(scored) + "\n")
+        if not outcomes:
+            raise ValueError(f"{path} must hold at least one sample, got an empty file")
     return outcomes, changed
 
 
 def scored_samples(path: Path) -> Iterator[tuple[dict, Outcome]]:
     """The samples of a file with their outcomes; ValueError names a line that is no sample."""
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 sample = json.loads(line)
                 outcome = score_sample(sample)
-            except (ValueError, TypeError, LookupError, AttributeError) as error:
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
                 raise ValueError(
                     f"{path} line {number} must be a sample of a CogniLoad task, "
                     f"got {line[:40]!r} ({type(error).__name__}: {error})"

@@ -98,7 +98,14 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, messag
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["fly"], ["generate"], ["generate", "a.jsonl", "--M", "3"]]
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["generate"],
+        ["generate", "a.jsonl", "--M", "3"],
+        ["generate", "a.jsonl", "--n", "3"],
+    ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments):
     with pytest.raises(SystemExit) as ended:
@@ -172,17 +179,51 @@ def test_score_scores_again(samples, capsys):
     assert {Outcome(each["outcome"]) for each in again} <= set(Outcome)
 
 
-@pytest.mark.parametrize(
-    "last", ['{"doc": ', "no JSON", "[]", "3", "{}", '{"doc": {}}', "\ufeff{}"]
-)
+BROKEN = [b'{"doc": ', b"no JSON", b"[]", b"3", b"{}", b'{"doc": {}}', b"\xff", b"[" * 100_000]
+
+
+@pytest.mark.parametrize("last", BROKEN, ids=range(len(BROKEN)))
 def test_score_names_a_broken_line(samples, capsys, last):
-    with samples.open("a", encoding="utf-8") as file:
+    with samples.open("ab") as file:
         file.write(last)
     assert main(["score", str(samples), "--out", "again.jsonl"]) == 2
     said = capsys.readouterr().err
     assert f"{samples} line 5 must be a sample" in said
     assert said.count("\n") == 1
     assert not Path("again.jsonl").exists()
+
+
+def test_score_takes_any_text_and_refuses_an_empty_file(samples, capsys):
+    row = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()[0]
+    samples.write_text(json.dumps(sample(row, "\ud800", "wrong_other")), encoding="utf-8")
+    assert main(["score", str(samples), "--out", "again.jsonl"]) == 0
+    assert read_jsonl("again.jsonl")[0]["resps"] == [["\ud800"]]
+    samples.write_text("")
+    assert main(["score", str(samples), "--out", "more.jsonl"]) == 2
+    assert "must hold at least one sample" in capsys.readouterr().err
+    assert not Path("more.jsonl").exists()
+
+
+def test_links_and_folders_are_not_replaced(folder, capsys):
+    Path("link.jsonl").symlink_to("target.jsonl")
+    Path("a.jsonl").mkdir()
+    assert main(["generate", "link.jsonl", *SMALL]) == 2
+    assert main(["generate", "a.jsonl", *SMALL, "--force"]) == 2
+    assert "a.jsonl is a folder" in capsys.readouterr().err
+    assert main(["generate", "link.jsonl", *SMALL, "--force"]) == 0
+    assert Path("link.jsonl").is_symlink()
+    assert len(read_jsonl("target.jsonl")) == 12
+
+
+def test_solve_names_the_file_that_it_could_not_read(folder, capsys):
+    Path("bad.txt").write_bytes(b"\xff")
+    assert main(["solve", "bad.txt"]) == 2
+    assert "error: bad.txt: " in capsys.readouterr().err
+    closed = ["sh", "-c", f"{sys.executable} -m cogniload_gen.cli solve <&-"]
+    ran = subprocess.run(closed, capture_output=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(b"cogniload solve: error: standard input: ")
+    assert ran.stderr.count(b"\n") == 1
 
 
 def test_tasks_prints_links_and_unlinks(capsys):

@@ -1,5 +1,6 @@
 """load_dataset("cogniload", ...) by the real `datasets`, at both ends of the supported range."""
 
+import configparser
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ import venv
 from pathlib import Path
 
 import datasets
+import numpy as np
 import pytest
 
 import cogniload_dataset
@@ -87,6 +89,16 @@ def test_the_cache_is_used_again_and_holds_the_generator_version():
     assert other.cache_files != first.cache_files
 
 
+def test_equal_grids_share_a_cache():
+    same = [
+        {"d": 3, "N": 5, "rho": 50},
+        {"d": [3], "N": (5,), "rho": 50.0},
+        {"d": range(3, 4), "N": (N for N in [5]), "rho": np.array([50])},
+    ]
+    caches = [load_dataset("cogniload", **given, split="test").cache_files for given in same]
+    assert caches[0] == caches[1] == caches[2]
+
+
 def test_unrelated_files_and_folders_do_not_matter(tmp_path):
     expected = load_dataset("cogniload", **GRID, split="test")
     (tmp_path / "work" / "data.csv").write_text("a,b\n1,2\n")
@@ -108,11 +120,15 @@ def test_other_datasets_load_as_before(tmp_path):
     [
         ({"d": 0}, r"d must be an integer in 1\.\.12 .*, got 0"),
         ({"rho": "25%"}, "rho must be a number above 0 .*, got '25%'"),
-        ({"num_puzzles": 0}, "num_puzzles must be an integer of at least 1, got 0"),
+        ({"num_puzzles": 0}, r"num_puzzles must be an integer in 1\.\..*, got 0"),
         ({"trace": "yes"}, "trace must be True or False, got 'yes'"),
         ({"splits": ["dev"]}, "split must be one of train, validation, test, got 'dev'"),
-        ({"splits": []}, "splits must hold at least one of .*, got \\[\\]"),
-        ({"splits": ["test", "test"]}, "splits must hold .* none twice"),
+        ({"splits": []}, "splits must list some of .*, got \\[\\]"),
+        ({"splits": None}, "splits must list some of .*, got None"),
+        ({"splits": [["test"]]}, "split must be one of .*, got \\['test'\\]"),
+        ({"splits": ["test", "test"]}, "splits must list none twice"),
+        ({"name": "lite"}, "name is not for puzzles, got 'lite'"),
+        ({"data_dir": "mine"}, "data_dir is not for puzzles, got 'mine'"),
     ],
 )
 def test_a_wrong_parameter_is_named(given, message):
@@ -123,8 +139,9 @@ def test_a_wrong_parameter_is_named(given, message):
 def test_an_unknown_parameter_or_split_is_refused():
     with pytest.raises(TypeError, match="'M'"):
         datasets.load_dataset("cogniload", M=3)
-    with pytest.raises(ValueError, match=r"split must be one of .*, got 'dev'"):
-        load_dataset("cogniload", split="dev")
+    for split in ("dev", "latest"):
+        with pytest.raises(ValueError, match=f"split must be one of .*, got '{split}'"):
+            load_dataset("cogniload", split=split)
 
 
 def test_registering_twice_wraps_once():
@@ -133,8 +150,11 @@ def test_registering_twice_wraps_once():
     assert datasets.load.dataset_module_factory is factory
 
 
-OLD = ["datasets==3.6.0", "numpy==1.26.4", "pyarrow==15.0.2", "jinja2==3.1.0", "tqdm==4.66.3"]
-"""The lower bounds of setup.cfg, with the last `datasets` that runs loading scripts."""
+def oldest_requirements() -> list[str]:
+    """The lower bounds of the base install; `datasets` 3.6 is the last that runs scripts."""
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    return settings["options"]["install_requires"].strip().replace(">=", "==").splitlines()
 
 
 @pytest.mark.slow
@@ -142,7 +162,7 @@ def test_on_datasets_3_by_name_and_as_a_loading_script(tmp_path):
     """Both ways give the rows of today's environment, in one with the oldest requirements."""
     venv.create(tmp_path / "old", with_pip=True)
     python = tmp_path / "old" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", *OLD], check=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", *oldest_requirements()], check=True)
     program = tmp_path / "program.py"
     program.write_text(
         "import sys, json, datasets\n"
@@ -166,6 +186,12 @@ def test_on_datasets_3_by_name_and_as_a_loading_script(tmp_path):
         version, found = json.loads(ran.stdout.splitlines()[-1])
         assert version == "3.6.0"
         assert found == expected
+
+
+def test_another_kind_of_datasets_is_refused_in_one_line(monkeypatch):
+    monkeypatch.delattr(datasets.load, "dataset_module_factory")
+    with pytest.raises(ImportError, match=r"needs datasets 3\.6 .*, got \d"):
+        cogniload_dataset.register()
 
 
 def test_this_environment_is_the_newer_end():

@@ -1,6 +1,8 @@
 """Parameters: what is taken, and what is refused with one line that says why."""
 
 import math
+import reprlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,10 +16,13 @@ BAD = [
     *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
     *[("N", value) for value in (0, -1, 1_000_001, 2.0, "20")],
     *[("rho", value) for value in (0, -5, 101, "25%", math.nan, math.inf, [25, "x"])],
-    *[("num_puzzles", value) for value in (0, 1.5, "many", True)],
+    *[("d", value) for value in (np.array(5), {}, "12", -1)],
+    *[("rho", value) for value in (Fraction(1, 10**400), 10**30)],
+    *[("num_puzzles", value) for value in (0, 1.5, "many", True, 10**9 + 1)],
     *[("seed", value) for value in (-1, 2**63, 0.5, None)],
-    *[("split", value) for value in ("dev", "", None, ["test"])],
-    *[("first_index", value) for value in (-1, "x")],
+    *[("split", value) for value in ("dev", "", None, ["test"], np.array(["test"]))],
+    *[("first_index", value) for value in (-1, "x", 2**62 + 1)],
+    *[("trace", value) for value in ("no", None, 1)],
 ]
 
 
@@ -26,8 +31,8 @@ def test_a_wrong_parameter_is_named_with_what_it_got_and_takes(name, value):
     parameters = {"d": 3, "N": 20, "rho": 50} | {name: value}
     with pytest.raises(ValueError, match=f"^{name} must ") as error:
         generate_puzzles(**parameters)
-    offender = 0 if value == [1, 0] else "x" if value == [25, "x"] else value
-    assert f"got {offender!r}" in str(error.value)
+    offender = value[-1] if isinstance(value, list) and value in ([1, 0], [25, "x"]) else value
+    assert f"got {reprlib.repr(offender)}" in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -46,6 +51,11 @@ def test_rows_are_interleaved_over_the_cells():
     grid = cogniload_grid([1, 3], [20, 50], 25, num_puzzles=2)
     cells = [(d, N, 25.0) for d in (1, 3) for N in (20, 50)]
     assert list(grid.rows(0, len(grid))) == [(cell, index) for index in (0, 1) for cell in cells]
+
+
+def test_every_limit_is_taken():
+    rows = generate_puzzles(12, 1, 5e-324, 1, seed=2**63 - 1, first_index=2**62).to_pylist()
+    assert [(row["seed"], row["index"]) for row in rows] == [(2**63 - 1, 2**62)]
 
 
 def test_numpy_numbers_and_ranges_are_numbers_and_sequences():

@@ -8,11 +8,12 @@ import pyarrow as pa
 from cogniload_gen.cogniload.simulate import simulate
 from cogniload_gen.cogniload.table import tabulate
 from cogniload_gen.draws import address_key, child
-from cogniload_gen.grid import Cell, Grid, cogniload_grid
+from cogniload_gen.grid import Cell, Grid, check_flag, cogniload_grid
 from cogniload_gen.version import GENERATOR_VERSION
 
 BATCH_STATEMENTS = 2_000_000
-"""Statements that are simulated side by side, at most 130 MB."""
+BATCH_PUZZLES = 16_000
+"""What is simulated side by side at most; together with the rendering below 700 MB."""
 
 TABLE_CLAUSES = 500_000
 """Clauses that are rendered into one table, about 12 MB of text."""
@@ -34,7 +35,7 @@ def generate_puzzles(
     needles) are each a number or a sequence, whose product is the grid; every cell of it gets
     `num_puzzles` puzzles of indices `first_index`, `first_index` + 1, ... Rows are interleaved
     over the cells: first one puzzle of every cell, then the second. `split` is "train",
-    "validation" or "test"; no two splits, seeds or cells share a puzzle. `trace` adds the columns
+    "validation" or "test"; no two splits, seeds or cells share any draws. `trace` adds the columns
     of TRACE_SCHEMA: domains, initial state, statements and the PoI's states.
 
     Raises ValueError naming the parameter, what it got and what it takes.
@@ -42,7 +43,7 @@ def generate_puzzles(
     grid = cogniload_grid(
         d, N, rho, num_puzzles=num_puzzles, seed=seed, split=split, first_index=first_index
     )
-    return pa.concat_tables(tables(grid, trace=trace))
+    return pa.concat_tables(tables(grid, trace=check_flag("trace", trace)))
 
 
 def tables(
@@ -55,47 +56,46 @@ def tables(
 ) -> Iterator[pa.Table]:
     """The rows of a grid from `start` up to `stop`, as tables of bounded size.
 
-    The engine works on whole batches, as large as memory allows; with `first_batch` the first is
-    of so many rows and each four times as large as the one before, so that rows come at once.
+    The engine works on whole batches, of BATCH_STATEMENTS or BATCH_PUZZLES; with `first_batch` the
+    first is of so many rows and each eight times as large as the one before, so that rows come at
+    once.
     """
     stop = len(grid) if stop is None else stop
     mean_N = sum(cell.N for cell in grid.cells) / len(grid.cells)
-    most = max(1, int(BATCH_STATEMENTS / mean_N))
+    most = max(1, min(BATCH_PUZZLES, int(BATCH_STATEMENTS / mean_N)))
     size = most if first_batch is None else first_batch
     while start < stop:
         size = min(size, most, stop - start)
         cells, indices = zip(*grid.rows(start, start + size), strict=True)
         yield from batch_tables(grid, cells, indices, trace)
-        start, size = start + size, size * 4
+        start, size = start + size, size * 8
 
 
 def batch_tables(
     grid: Grid, cells: Sequence[Cell], indices: Sequence[int], trace: bool
 ) -> Iterator[pa.Table]:
-    """The puzzles of one batch: those of each difficulty are simulated together."""
+    """The puzzles of one batch, in tables of about TABLE_CLAUSES."""
     keys = puzzle_keys(grid, cells, indices)
     d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in cells]).T
-    rows = {each: np.flatnonzero(d == each) for each in np.unique(d)}
-    puzzles = {
-        each: simulate(keys[row], int(each), N[row], needles[row]) for each, row in rows.items()
-    }
-    start, last = 0, len(cells)
-    size = max(1, int(TABLE_CLAUSES / (N * (d + 2)).mean()))
-    for start in range(0, len(cells), size):
-        stop = min(start + size, len(cells))
+    # those of each difficulty are simulated together, and put back into their rows afterwards
+    rows = {each: np.flatnonzero(d == each) for each in np.unique(d).tolist()}
+    puzzles = {each: simulate(keys[row], each, N[row], needles[row]) for each, row in rows.items()}
+
+    def table(start: int, stop: int) -> pa.Table:
         parts, order = [], []
         for each, row in rows.items():
             first, last = np.searchsorted(row, [start, stop])
             if first < last:
-                part = puzzles[each].part(first, last)
-                here = row[first:last]
-                parts.append(
-                    tabulate(
-                        part, [cells[i] for i in here], [indices[i] for i in here], grid, trace
-                    )
-                )
-                order.append(here)
-        yield pa.concat_tables(parts).take(np.argsort(np.concatenate(order)))
+                here = row[first:last].tolist()
+                part = puzzles[each].part(first, last), [cells[i] for i in here]
+                parts.append(tabulate(*part, [indices[i] for i in here], grid, trace))
+                order += here
+        return pa.concat_tables(parts).take(np.argsort(order))
+
+    clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
+    size = max(1, int(TABLE_CLAUSES / clauses.mean()))
+    for start in range(0, len(cells), size):
+        yield table(start, min(start + size, len(cells)))
 
 
 def puzzle_keys(grid: Grid, cells: Sequence[Cell], indices: Sequence[int]) -> np.ndarray:

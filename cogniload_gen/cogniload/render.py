@@ -92,29 +92,29 @@ def phrases() -> Phrases:
 
 def render(puzzles: Puzzles) -> tuple[pa.Array, pa.Array]:
     """The whole prompts and the questions of the puzzles."""
-    words = phrases()
+    language = phrases()
     puzzle = np.arange(len(puzzles.poi))
     category = puzzles.categories[puzzles.question, puzzle].astype(np.int64)
     person = puzzles.people[puzzles.poi, puzzle]
-    questions = words.questions.take(pa.array(category * len(PEOPLE) + person))
-    parts = introductions(puzzles, words), statements(puzzles, words), questions
+    questions = language.questions.take(pa.array(category * len(PEOPLE) + person))
+    parts = introductions(puzzles, language), statements(puzzles, language), questions
     return pc.binary_join_element_wise(*parts, "\n"), questions
 
 
-def introductions(puzzles: Puzzles, words: Phrases) -> pa.Array:
+def introductions(puzzles: Puzzles, language: Phrases) -> pa.Array:
     """The instruction and, a line a person, the initial state."""
     d, n, count = puzzles.initial_state.shape
     order = puzzles.state_order
     position = np.take_along_axis(puzzles.initial_state, order, axis=0)
     value = value_numbers(puzzles)[position, order, np.arange(count)]
     sentences = np.empty((count, n, 1 + d), np.int64)
-    sentences[..., 0] = words.name + puzzles.people.T
-    sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), words.state)
-    ids = np.insert(sentences.reshape(count, -1), 0, words.instruction, axis=1)
-    return gather(words.fragments, ids.reshape(-1), np.arange(count + 1) * ids.shape[1])
+    sentences[..., 0] = language.name + puzzles.people.T
+    sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), language.state)
+    ids = np.insert(sentences.reshape(count, -1), 0, language.instruction, axis=1)
+    return gather(language.fragments, ids.reshape(-1), np.arange(count + 1) * ids.shape[1])
 
 
-def statements(puzzles: Puzzles, words: Phrases) -> pa.Array:
+def statements(puzzles: Puzzles, language: Phrases) -> pa.Array:
     """The numbered statements, a line each."""
     made, start = puzzles.statements, puzzles.first_statement
     t = np.arange(start[-1]) - start[puzzles.owner]
@@ -122,17 +122,17 @@ def statements(puzzles: Puzzles, words: Phrases) -> pa.Array:
     conditions = values_in_order(puzzles, made.condition_order, made.condition_value)
     updates = values_in_order(puzzles, made.update_order, made.update_value)
     columns = (
-        (len(words.fragments) + t)[:, None],
-        clauses(conditions, k, words.condition),
-        clauses(updates, m, words.update),
+        (len(language.fragments) + t)[:, None],
+        clauses(conditions, k, language.condition),
+        clauses(updates, m, language.update),
     )
     place = np.arange(conditions.shape[1])
     used = np.ones((len(t), 1), bool), place < k, place < m
     ids = np.concatenate(columns, axis=1)[np.concatenate(used, axis=1)]
     ends = np.concatenate([[0], np.cumsum(1 + k + m)])
-    before, after = words.number
+    before, after = language.number
     numbers = pa.array([f"{before}{t}{after}" for t in range(1, np.diff(start).max() + 1)])
-    return gather(pa.concat_arrays([words.fragments, numbers]), ids, ends[start])
+    return gather(pa.concat_arrays([language.fragments, numbers]), ids, ends[start])
 
 
 def values_in_order(puzzles: Puzzles, order: np.ndarray, position: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def parameters(cells: Sequence[Cell], indices: Sequence[int], grid: Grid) -> dic
     prefix = f"cogniload-v{GENERATOR_VERSION}-{grid.split}-s{grid.seed}"
     return {
         "id": [
-            f"{prefix}-d{d}-N{N}-rho{rho:.17g}-{index}"
+            f"{prefix}-d{d}-N{N}-rho{repr(rho).removesuffix('.0')}-{index}"
             for (d, N, rho), index in zip(cells, indices, strict=True)
         ],
         "d": [cell.d for cell in cells],
@@ -126,7 +126,7 @@ def settings(
         [_CATEGORIES.take(pa.array(categories[used])), VALUES.take(pa.array(values[used]))],
         names=["category", "value"],
     )
-    return pa.ListArray.from_arrays(ends(count), pairs)
+    return pa.ListArray.from_arrays(offsets(count), pairs)
 
 
 def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:
@@ -134,9 +134,9 @@ def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> p
     rows, width = ids.shape
     count = np.full(rows, width) if count is None else count
     used = ids[np.arange(width) < count[:, None]]
-    return pa.ListArray.from_arrays(ends(count), table.take(pa.array(used)))
+    return pa.ListArray.from_arrays(offsets(count), table.take(pa.array(used)))
 
 
-def ends(count: np.ndarray) -> np.ndarray:
+def offsets(count: np.ndarray) -> np.ndarray:
     """Where lists of the given lengths start, with the total at the end."""
     return np.concatenate([[0], np.cumsum(count, dtype=np.int32)], dtype=np.int32)
