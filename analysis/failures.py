@@ -1,0 +1,47 @@
+"""Examples of failures: the puzzle, the response's end and the bucket."""
+
+from cogniload_analysis.read import read_line, show_controls
+
+EXAMPLES = 10
+RESPONSE_END = 1500
+BUCKETS = {
+    "wrong_max_context": "ran out of context, or answered nothing",
+    "wrong_logic": "a wrong value in the sentence about the person and the property",
+    "wrong_logic_poi": "a wrong value in the sentence about the person",
+    "wrong_logic_last_sentence": "a wrong value in the last sentence",
+    "wrong_other": "no value of the property at all",
+}
+
+
+def pick_failures(frame):
+    """Return up to ten wrong responses of the frame of `read_samples`, with their texts.
+
+    They take turns over buckets and models, short puzzles first: a person can check them.
+    Raises OSError where a samples file is no longer there.
+    """
+    wrong = frame[~frame["correct"]].sort_values(["N", "d"], kind="stable")
+    turns = wrong["model"].cat.codes - wrong["outcome"].cat.codes
+    wrong = wrong.assign(
+        again=wrong.groupby(["model", "outcome"], observed=True).cumcount(),
+        turn=turns % len(frame["model"].cat.categories),
+    ).sort_values(["again", "turn"], kind="stable")
+    wrong["round"] = wrong.groupby("outcome", observed=True).cumcount()
+    picked = wrong.sort_values(["round", "outcome"], kind="stable").head(EXAMPLES)
+    return [_describe_failure(row) for row in picked.itertuples()]
+
+
+def _describe_failure(row):
+    sample = read_line(row.file, row.offset)
+    response = str(next(iter(sample["filtered_resps"]), ""))
+    texts = {name: str(sample["doc"][name]) for name in ("puzzle", "question", "answer")}
+    texts["response_end"] = response[-RESPONSE_END:]
+    return {name: show_controls(text) for name, text in texts.items()} | {
+        "model": row.model,
+        "id": row.id,
+        "d": row.d,
+        "N": row.N,
+        "rho_percent": f"{100 * row.rho:g}",
+        "bucket": row.outcome,
+        "meaning": BUCKETS[row.outcome],
+        "omitted": max(0, len(response) - RESPONSE_END),
+    }

@@ -1,0 +1,34 @@
+"""The paper's printed figures for its 22 models, which ship as `data/*.csv`."""
+
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.thresholds import LoadMeans
+
+TABLES = {
+    "glm": "cogniload_table2_glm.csv",
+    "interactions": "cogniload_table3_interactions.csv",
+    "outcomes_by_d": "cogniload_table4_errors_by_d.csv",
+    "outcomes_by_N": "cogniload_table5_errors_by_N.csv",
+    "aic": "cogniload_table6_aic.csv",
+    "prompt_tokens": "cogniload_tables7to10_prompt_tokens.csv",
+}
+# The paper's grid: its thresholds hold the other knobs at these means (section 3.1.3).
+PAPER_MEANS = LoadMeans(
+    d=float(np.mean([1, 3, 5, 7, 10])),
+    log10_N=float(np.mean(np.log10([20, 50, 100, 250]))),
+    rho=float(np.mean([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])),
+)
+
+
+def published_table(name):
+    """Return a table of the CogniLoad paper, as printed: one of the names in `TABLES`.
+
+    glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4 and 5, aic
+    Table 6 and prompt_tokens Tables 7 to 10. Raises ValueError for another name.
+    """
+    if name not in TABLES:
+        raise ValueError(f"published table must be one of {', '.join(TABLES)}, got {name!r}")
+    return pd.read_csv(files("cogniload_analysis").joinpath("data", TABLES[name]))

@@ -1,0 +1,81 @@
+"""How long 22 models on the paper's grid take: `python benchmarks/analysis.py`.
+
+Writes 22 result folders of lm-eval with 14,000 responses each, reads them, fits every GLM, makes
+the tables, and writes the report; on two cores, with seconds by stage and the peak memory.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from machine import machine, peak_memory
+
+from cogniload_analysis import (
+    compare_rho_terms,
+    fit_interactions,
+    published_table,
+    read_samples,
+    tables,
+)
+from cogniload_analysis.glm import TERMS, fit_soundly
+from cogniload_analysis.report import build_report, write_whole
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from lm_eval_layout import make_samples, write_run
+
+PUZZLES, WORDS = 100, 140
+
+
+@contextmanager
+def stage(name: str):
+    """Print how long a stage took, and the most memory held until its end."""
+    start = time.perf_counter()
+    yield
+    seconds = time.perf_counter() - start
+    print(f"{name:28} {seconds:6.1f} s, peak memory {peak_memory()}", flush=True)
+
+
+def main() -> None:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    print(machine())
+    published = published_table("glm")
+    with tempfile.TemporaryDirectory() as folder:
+        with stage("write 22 result folders"):
+            for number, model in published.iterrows():
+                samples = make_samples(model[list(TERMS)], PUZZLES, number, words=WORDS)
+                write_run(folder, model["model"], samples)
+        files = sorted(Path(folder).rglob("samples_*"))
+        size = sum(file.stat().st_size for file in files)
+        print(f"{len(files)} files of {size / len(files) / 1e6:.0f} MB")
+        start = time.perf_counter()
+        with stage("read"):
+            frame = read_samples(folder)
+        print(f"{len(frame):,} responses, {size / len(frame) / 1e3:.1f} KB a line")
+        responses = dict(iter(frame.groupby("model", observed=True)))
+        with stage("fit: main, AIC, interactions"):
+            glms = {model: fit_soundly(rows) for model, rows in responses.items()}
+            for rows in responses.values():
+                compare_rho_terms(rows)
+                fit_interactions(rows)
+        with stage("tables"):
+            made = [tables.glm_table(glms), tables.threshold_table(glms), tables.cell_table(frame)]
+            made += [tables.outcome_table(frame, "d"), tables.outcome_table(frame, "N")]
+            made += [tables.token_table(frame), tables.accuracy_table(frame, "rho")]
+        with stage("report, with fits and tables"):
+            for name, content in build_report(frame).items():
+                write_whole(Path(folder) / "out" / name, content)
+        print(f"everything but the writing: {time.perf_counter() - start:.1f} s")
+        print(f"report.html: {(Path(folder) / 'out/report.html').stat().st_size / 1e6:.1f} MB")
+        with stage("of the reading, plain json"):
+            for file in files:
+                with file.open("rb") as lines:
+                    for line in lines:
+                        json.loads(line)
+
+
+if __name__ == "__main__":
+    main()
