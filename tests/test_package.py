@@ -1,0 +1,86 @@
+"""The wheel, built from a clean clone and installed where the repository is not in sight."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import cogniload_gen
+from cogniload_gen.version import __version__
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*command: str | Path, **options) -> str:
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Built from the files that git would put into a clone."""
+    folder = tmp_path_factory.mktemp("package")
+    clone = folder / "clone"
+    tracked = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in tracked.splitlines():
+        if (ROOT / name).is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            (clone / name).write_bytes((ROOT / name).read_bytes())
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "."]
+    run(*command, "--wheel-dir", folder, cwd=clone)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_every_file_of_the_packages(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {"cogniload_dataset.py"}
+    for package, folder in (
+        ("cogniload_gen", "cogniload_gen"),
+        ("cogniload_analysis", "analysis"),
+        ("lm_eval_tasks", "lm_eval_tasks"),
+    ):
+        expected |= {
+            f"{package}/{path.relative_to(ROOT / folder)}"
+            for path in (ROOT / folder).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+    assert held == expected
+    assert __version__ in wheel.name
+
+
+@pytest.mark.slow
+def test_the_wheel_works_without_the_repository(wheel, tmp_path):
+    """What it needs of others comes from this environment; of ours, nothing but the wheel."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel)
+    (site,) = (tmp_path / "venv" / "lib").glob("python3.*/site-packages")
+    others = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "others.pth").write_text("\n".join(others))  # .pth: editable finders are not followed
+    work = tmp_path / "work"
+    work.mkdir()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    options = {"cwd": work, "env": environment}
+
+    where = "import cogniload_gen, cogniload_analysis, lm_eval_tasks, cogniload_dataset as c\n"
+    where += "print(cogniload_gen.__file__, cogniload_analysis.__file__, c.__file__)"
+    assert run(python, "-c", where, **options).count(str(site)) == 3
+    assert str(site) not in cogniload_gen.__file__
+
+    cogniload = site.parents[2] / "bin" / "cogniload"
+    small = ("--d", "3", "--N", "5", "--rho", "50", "--num-puzzles", "2")
+    run(cogniload, "generate", "a.jsonl", *small, **options)
+    load = "from cogniload_dataset import load_dataset\n"
+    load += "print(len(load_dataset('cogniload', d=3, N=5, rho=50, split='test')))"
+    assert run(python, "-c", load, **options).strip().endswith("100")
+    tasks = run(cogniload, "tasks", **options).strip()
+    assert tasks == str(site / "lm_eval_tasks")
+    command = (python, "-m", "lm_eval", "run", "--include_path", tasks, "--model", "dummy")
+    assert "ECL50" in run(*command, "--tasks", "cogniload_mini", "--limit", "27", **options)
