@@ -23,9 +23,12 @@ def child(key: np.ndarray, number: np.ndarray) -> np.ndarray:
     """The keys of the children `number` (integers >= 0) of `key` (uint64), broadcast together."""
     with np.errstate(over="ignore"):  # the arithmetic is modulo 2**64
         z = key + (np.asarray(number, np.uint64) + np.uint64(1)) * GOLDEN
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+        z ^= z >> np.uint64(30)
+        z *= np.uint64(0xBF58476D1CE4E5B9)
+        z ^= z >> np.uint64(27)
+        z *= np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+        return z
 
 
 def below(words: np.ndarray, bound: np.ndarray | int) -> np.ndarray:
@@ -34,23 +37,14 @@ def below(words: np.ndarray, bound: np.ndarray | int) -> np.ndarray:
     return ((high * bound) >> np.uint64(32)).astype(np.int64)
 
 
-def shuffled(words: np.ndarray) -> np.ndarray:
-    """Random orders of 0..count-1 along axis 0 of `words` (uint64, count x ..., count <= 16)."""
-    return (np.sort(_tagged(words), axis=0) & np.uint32(15)).astype(np.uint8)
+def permutation(words: np.ndarray) -> np.ndarray:
+    """Random permutations of 0..count-1 along axis 0 of `words` (uint64, count x ..., count <= 16).
 
-
-def shuffled_first(words: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`shuffled` for words of numbers x rows, and which numbers are the first `count` of a row."""
-    tagged = _tagged(words)
-    ordered = np.sort(tagged, axis=0)
-    last = ordered[count - 1, np.arange(len(count))]
-    return (ordered & np.uint32(15)).astype(np.uint8), tagged <= last
-
-
-def _tagged(words: np.ndarray) -> np.ndarray:
-    """The high 28 bits of the words, above their place along axis 0: so there are no ties."""
+    They are the ranks of the words. For so few words, comparing all pairs beats sorting.
+    """
     place = np.arange(len(words), dtype=np.uint32).reshape(-1, *[1] * (words.ndim - 1))
-    return (words >> np.uint64(32)).astype(np.uint32) & ~np.uint32(15) | place
+    keys = (words >> np.uint64(32)).astype(np.uint32) & ~np.uint32(15) | place  # without ties
+    return (keys[:, None] > keys).sum(axis=1, dtype=np.uint8)
 
 
 def sample(words: np.ndarray, population: np.ndarray | int) -> np.ndarray:

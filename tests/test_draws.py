@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from cogniload_gen.draws import address_key, below, child, sample, shuffled, shuffled_first
+from cogniload_gen.draws import address_key, below, child, permutation, sample
 
 KEYS = child(np.full(20_000, 7, np.uint64), np.arange(20_000))
 
@@ -34,22 +34,13 @@ def test_below_is_uniform(bound):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 12, 16])
-def test_shuffled_gives_every_order_alike(count):
-    orders = shuffled(child(KEYS[None], np.arange(count)[:, None]))
+def test_permutation_gives_every_order_alike(count):
+    orders = permutation(child(KEYS[None], np.arange(count)[:, None]))
     assert (np.sort(orders, axis=0) == np.arange(count)[:, None]).all()
     for place in orders if count > 1 else []:
         assert chisquare(np.bincount(place, minlength=count)).pvalue > 1e-4
     if count == 3:
         assert chisquare(np.unique(orders, axis=1, return_counts=True)[1]).pvalue > 1e-4
-
-
-def test_shuffled_first_names_the_first_of_the_order():
-    words = child(KEYS[None], np.arange(5)[:, None])
-    count = 1 + below(KEYS, 5)
-    order, chosen = shuffled_first(words, count)
-    assert (order == shuffled(words)).all()
-    for row in range(200):
-        assert set(np.flatnonzero(chosen[:, row])) == set(order[: count[row], row])
 
 
 @pytest.mark.parametrize(("count", "population"), [(2, 2), (3, 10), (12, 159)])

@@ -14,7 +14,7 @@ from cogniload_gen.cogniload.generate import tables
 from cogniload_gen.grid import cogniload_grid
 
 GOLDEN_GRID = {"d": range(1, 13), "N": [1, 20, 100], "rho": [5, 33.3, 95], "num_puzzles": 2}
-GOLDEN = "aeb0a86cada9e29077cf930040b321012d56066580716c1139d8aaf6e4c50452"
+GOLDEN = "5f2dc042e1e16f6d3678d9bb335d229f894241183a3bb9e51c67909d41ce9be0"
 GRID = {"d": [1, 3, 10], "N": [3, 20], "rho": [5, 60]}
 
 

@@ -104,9 +104,9 @@ def render(puzzles: Puzzles) -> tuple[pa.Array, pa.Array]:
 def introductions(puzzles: Puzzles, language: Phrases) -> pa.Array:
     """The instruction and, a line a person, the initial state."""
     d, n, count = puzzles.initial_state.shape
-    order = puzzles.state_order
-    position = np.take_along_axis(puzzles.initial_state, order, axis=0)
-    value = value_numbers(puzzles)[position, order, np.arange(count)]
+    category = np.arange(d)[:, None, None]
+    value = value_numbers(puzzles)[puzzles.initial_state, category, np.arange(count)]
+    value = arrange(value, puzzles.state_place, axis=0)
     sentences = np.empty((count, n, 1 + d), np.int64)
     sentences[..., 0] = language.name + puzzles.people.T
     sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), language.state)
@@ -119,8 +119,8 @@ def statements(puzzles: Puzzles, language: Phrases) -> pa.Array:
     made, start = puzzles.statements, puzzles.first_statement
     t = np.arange(start[-1]) - start[puzzles.owner]
     k, m = made.k[:, None].astype(np.int64), made.m[:, None].astype(np.int64)
-    conditions = values_in_order(puzzles, made.condition_order, made.condition_value)
-    updates = values_in_order(puzzles, made.update_order, made.update_value)
+    conditions = values_in_order(puzzles, made.condition_place, made.condition_value)
+    updates = values_in_order(puzzles, made.update_place, made.update_value)
     columns = (
         (len(language.fragments) + t)[:, None],
         clauses(conditions, k, language.condition),
@@ -135,10 +135,18 @@ def statements(puzzles: Puzzles, language: Phrases) -> pa.Array:
     return gather(pa.concat_arrays([language.fragments, numbers]), ids, ends[start])
 
 
-def values_in_order(puzzles: Puzzles, order: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """The numbers of the statements' values (statement x d) in the `order` of the text."""
-    position = np.take_along_axis(position, order, axis=1)
-    return value_numbers(puzzles)[position, order, puzzles.owner[:, None]]
+def values_in_order(puzzles: Puzzles, place: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """The numbers of the statements' values (statement x d) in the order of the text."""
+    category = np.arange(place.shape[1])
+    numbers = value_numbers(puzzles)[position, category, puzzles.owner[:, None]]
+    return arrange(numbers, place, axis=1)
+
+
+def arrange(values: np.ndarray, place: np.ndarray, axis: int) -> np.ndarray:
+    """The values, each put at its place along an axis."""
+    arranged = np.empty_like(values)
+    np.put_along_axis(arranged, place.astype(np.intp), values, axis)
+    return arranged
 
 
 def clauses(value: np.ndarray, count: np.ndarray, kind: tuple[int, int]) -> np.ndarray:

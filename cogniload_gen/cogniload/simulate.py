@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
-from cogniload_gen.draws import below, child, sample, shuffled, shuffled_first
+from cogniload_gen.draws import below, child, permutation, sample
 
 CATEGORY, PERSON = -3, -2
 
@@ -31,17 +31,17 @@ TYPE_DRAW, FIRST_ATTEMPT = 0, 1
 class Statements:
     """The statements of all puzzles, puzzle after puzzle: arrays over statements (x d).
 
-    `condition_order` and `update_order` list the d categories in the order of the text; the first
-    `k` (`m`) of them are the statement's. Values are positions in the domains, by category.
-    `poi_state` is the PoI's state after the statement.
+    `condition_place` and `update_place` are the places of the d categories in the order of the
+    text; those below `k` (`m`) are in the statement. Values are positions in the domains, by
+    category. `poi_state` is the PoI's state after the statement.
     """
 
     needle: np.ndarray
     reference: np.ndarray
     k: np.ndarray
     m: np.ndarray
-    condition_order: np.ndarray
-    update_order: np.ndarray
+    condition_place: np.ndarray
+    update_place: np.ndarray
     condition_value: np.ndarray
     update_value: np.ndarray
     poi_state: np.ndarray
@@ -54,7 +54,7 @@ class Puzzles:
     `people` (n) are positions in PEOPLE, `poi` and `question` positions among the puzzle's people
     and categories, `categories` (d) positions in CATEGORIES, `domains` (values x d) positions in
     the categories' vocabularies, of which the first `domain_size` (d) count; `initial_state` is
-    category x person, `state_order` (d x n) the order of the clauses in each person's sentence,
+    category x person, `state_place` (d x n) the places of the categories in each person's sentence,
     `first_statement` where each puzzle's statements start, with the total at the end.
     """
 
@@ -64,7 +64,7 @@ class Puzzles:
     domains: np.ndarray
     domain_size: np.ndarray
     initial_state: np.ndarray
-    state_order: np.ndarray
+    state_place: np.ndarray
     question: np.ndarray
     first_statement: np.ndarray
     statements: Statements
@@ -88,11 +88,11 @@ class Puzzles:
 def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Puzzles:
     """The puzzles of the given keys (uint64), all of difficulty d, with their N and needles."""
     people, poi, categories, domains, domain_size, question = choose_elements(keys, d)
-    initial_state, state_order = initialize(child(keys, 0), domain_size, len(people))
+    initial_state, state_place = initialize(child(keys, 0), domain_size, len(people))
     statements = run(keys, initial_state, domain_size, poi, N, needles)
     first_statement = np.concatenate([[0], np.cumsum(N)])
     return Puzzles(
-        people, poi, categories, domains, domain_size, initial_state, state_order, question,
+        people, poi, categories, domains, domain_size, initial_state, state_place, question,
         first_statement, statements,
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def choose_elements(keys: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
 
 
 def initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The initial states and the order of the clauses that tell them (section 2.1.2).
+    """The initial states and the places of the clauses that tell them (section 2.1.2).
 
     In each category the values are dealt to the people at random, each value once before any
     comes twice, so values differ wherever the domain is large enough. With d <= 10 it always is,
@@ -127,9 +127,9 @@ def initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.nda
     words = numbered(numbered(child(key, STATE_DRAW), d), most + n)
     last = np.uint64(2**64 - 1)  # sorts behind the cards that are in play
     in_play = np.arange(most).reshape(-1, 1, 1) < np.maximum(domain_size, n)
-    dealt = shuffled(np.where(in_play, words[:most], last))[:n] % domain_size
-    state_order = shuffled(words[most:].swapaxes(0, 1))
-    return dealt.swapaxes(0, 1).astype(np.uint8), state_order
+    dealt = permutation(np.where(in_play, words[:most], last))[:n] % domain_size
+    state_place = permutation(words[most:].swapaxes(0, 1))
+    return dealt.swapaxes(0, 1).astype(np.uint8), state_place
 
 
 def run(
@@ -143,10 +143,9 @@ def run(
     """All N statements of each puzzle from the initial states S (sections 2.1.3 and 2.1.4)."""
     d, n = S.shape[:2]
     record = np.empty((N.sum(), 4 + 5 * d), np.uint8)
-    place = np.cumsum(N) - N
+    row = np.cumsum(N) - N
     t, attempt = np.ones_like(N), np.zeros_like(N)
     while len(keys):
-        puzzle = np.arange(len(keys))
         step = child(keys, t)
         words = numbered(child(step, FIRST_ATTEMPT + attempt), 3 * d + 3)
         # Step 1 of section 2.1.3: the type
@@ -156,10 +155,11 @@ def run(
         reference = np.where(needle, poi, other + (other >= poi))
         # Step 3: the structure
         k, m = 1 + below(words[-2], d), 1 + below(words[-3], d)
-        condition_order, C = shuffled_first(words[:d], k)
-        update_order, U = shuffled_first(words[d : 2 * d], m)
+        condition_place = permutation(words[:d])
+        update_place = permutation(words[d : 2 * d])
+        C, U = condition_place < k, update_place < m
         # Step 4: the values; a hay skips the value that the PoI has
-        v, poi_value = S[:, reference, puzzle], S[:, poi, puzzle]
+        v, poi_value = states(S, reference), states(S, poi)
         u = below(words[2 * d : 3 * d], domain_size - ~needle).astype(np.uint8)
         u += ~needle & (u >= poi_value)
         # Step 5: the logical form
@@ -170,19 +170,19 @@ def run(
         accepted = valid(match, after, poi, needle)
         statement = [
             needle[None], reference[None], k[None], m[None],
-            condition_order, update_order, v, u, after[:, poi, puzzle],
+            condition_place, update_place, v, u, states(after, poi),
         ]  # fmt: skip
         # a rejected statement is overwritten by the next attempt
-        record[place] = np.concatenate(statement, dtype=np.uint8, casting="unsafe").T
+        record[row] = np.concatenate(statement, dtype=np.uint8, casting="unsafe").T
 
         S = S ^ change * accepted
         needles = needles - (accepted & needle)
-        place, t, attempt = place + accepted, t + accepted, np.where(accepted, 0, attempt + 1)
+        row, t, attempt = row + accepted, t + accepted, np.where(accepted, 0, attempt + 1)
         if (t > N).any():
             unfinished = t <= N
-            keys, S, domain_size, poi, N, needles, place, t, attempt = (
+            keys, S, domain_size, poi, N, needles, row, t, attempt = (
                 array[..., unfinished]
-                for array in (keys, S, domain_size, poi, N, needles, place, t, attempt)
+                for array in (keys, S, domain_size, poi, N, needles, row, t, attempt)
             )
     return Statements(*record[:, :4].T, *np.split(record[:, 4:], 5, axis=1))
 
@@ -196,13 +196,19 @@ def valid(match: np.ndarray, after: np.ndarray, poi: np.ndarray, needle: np.ndar
     """
     n, puzzle = len(match), np.arange(len(poi))
     others = np.arange(n)[:, None] != poi
-    like_poi = (after == after[:, None, poi, puzzle]).all(axis=CATEGORY)
+    like_poi = (after == states(after, poi)[:, None]).all(axis=CATEGORY)
     another = (poi == 0).astype(np.intp)
-    like_another = (after == after[:, None, another, puzzle]).all(axis=CATEGORY)
+    like_another = (after == states(after, another)[:, None]).all(axis=CATEGORY)
     I1 = (others & ~like_poi).any(axis=PERSON)
     I2 = (others & ~like_another).any(axis=PERSON) | (n < 3)
     hay = ~match[poi, puzzle] & ~(others & match & like_poi).any(axis=PERSON)
     return I1 & I2 & np.where(needle, (others & ~match).any(axis=PERSON), hay)
+
+
+def states(S: np.ndarray, person: np.ndarray) -> np.ndarray:
+    """The state (category x puzzle) of one person in each puzzle."""
+    puzzles = len(person)
+    return np.take(S.reshape(len(S), -1), person * puzzles + np.arange(puzzles), axis=1)
 
 
 def numbered(key: np.ndarray, count: int) -> np.ndarray:

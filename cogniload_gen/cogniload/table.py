@@ -6,7 +6,13 @@ import numpy as np
 import pyarrow as pa
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE
-from cogniload_gen.cogniload.render import VALUES, render, value_numbers, values_in_order
+from cogniload_gen.cogniload.render import (
+    VALUES,
+    arrange,
+    render,
+    value_numbers,
+    values_in_order,
+)
 from cogniload_gen.cogniload.simulate import Puzzles
 from cogniload_gen.grid import Cell, Grid
 from cogniload_gen.version import GENERATOR_VERSION
@@ -99,8 +105,8 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
         [
             _TYPES.take(pa.array(made.needle)),
             _NAMES.take(pa.array(puzzles.people[made.reference, owner])),
-            settings(puzzles, made.condition_order, made.condition_value, made.k),
-            settings(puzzles, made.update_order, made.update_value, made.m),
+            settings(puzzles, made.condition_place, made.condition_value, made.k),
+            settings(puzzles, made.update_place, made.update_value, made.m),
         ],
         names=["type", "reference", "conditions", "updates"],
     )
@@ -116,12 +122,12 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
 
 
 def settings(
-    puzzles: Puzzles, order: np.ndarray, position: np.ndarray, count: np.ndarray
+    puzzles: Puzzles, place: np.ndarray, position: np.ndarray, count: np.ndarray
 ) -> pa.ListArray:
     """The categories and values of the statements' first `count` conditions or updates."""
-    values = values_in_order(puzzles, order, position)
-    categories = puzzles.categories[order, puzzles.owner[:, None]]
-    used = np.arange(order.shape[1]) < count[:, None]
+    values = values_in_order(puzzles, place, position)
+    categories = arrange(puzzles.categories.T[puzzles.owner], place, axis=1)
+    used = np.arange(place.shape[1]) < count[:, None]
     pairs = pa.StructArray.from_arrays(
         [_CATEGORIES.take(pa.array(categories[used])), VALUES.take(pa.array(values[used]))],
         names=["category", "value"],
