@@ -34,6 +34,7 @@ def main() -> None:
             f"run {run}: {seconds:.2f} s, {statements / seconds:,.0f} statements/s, "
             f"{megabytes / seconds:.0f} MB/s, peak memory {peak_memory()}"
         )
+        del table
 
     print("\ngrowth with N: 100 puzzles, d = 5, rho = 50")
     for N in (10, 100, 1_000, 10_000):
