@@ -1,6 +1,6 @@
 # Everything happens in .venv, which is made from scratch where it is missing or out of date.
 
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 RUN := $(VENV)/bin/python
 

@@ -1,5 +1,7 @@
 """Examples of failures: the puzzle, the response's end and the bucket."""
 
+import pandas as pd
+
 from cogniload_analysis.read import read_line, show_controls
 
 EXAMPLES = 10
@@ -9,11 +11,11 @@ BUCKETS = {
     "wrong_logic": "a wrong value in the sentence about the person and the property",
     "wrong_logic_poi": "a wrong value in the sentence about the person",
     "wrong_logic_last_sentence": "a wrong value in the last sentence",
-    "wrong_other": "no value of the property at all",
+    "wrong_other": "no value of the property where the answer is looked for",
 }
 
 
-def pick_failures(frame):
+def pick_failures(frame: pd.DataFrame) -> list[dict[str, str | int]]:
     """Return up to ten wrong responses of the frame of `read_samples`, with their texts.
 
     They take turns over buckets and models, short puzzles first: a person can check them.
@@ -30,7 +32,7 @@ def pick_failures(frame):
     return [_describe_failure(row) for row in picked.itertuples()]
 
 
-def _describe_failure(row):
+def _describe_failure(row: tuple) -> dict[str, str | int]:
     sample = read_line(row.file, row.offset)
     response = str(next(iter(sample["filtered_resps"]), ""))
     texts = {name: str(sample["doc"][name]) for name in ("puzzle", "question", "answer")}

@@ -6,12 +6,16 @@ side by side: 3 on paper, 1 on a phone. rho is drawn in percent, as in the paper
 
 import io
 import math
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from cogniload_analysis.glm import LoadGLM
 from cogniload_analysis.tables import accuracy_table
 
 # Okabe and Ito's colours, which colour-blind readers tell apart, without their yellow, which
@@ -43,32 +47,32 @@ LABELS = {
 }
 
 
-def draw_accuracy(frame, columns=3):
+def draw_accuracy(frame: pd.DataFrame, columns: int = 3) -> Figure:
     """Draw accuracy by d, N and rho, each averaged over the other two. Figure 1."""
     panels = [(accuracy_table(frame, knob), knob, "") for knob in LABELS]
     return _draw_panels(panels, columns, error_bars=False)
 
 
-def draw_rho_by_d(frame, columns=3):
+def draw_rho_by_d(frame: pd.DataFrame, columns: int = 3) -> Figure:
     """Draw accuracy by rho at the lowest, the middle and the highest d. Figure 3."""
     return _draw_rho_by(frame, "d", columns)
 
 
-def draw_rho_by_N(frame, columns=3):
+def draw_rho_by_N(frame: pd.DataFrame, columns: int = 3) -> Figure:
     """Draw accuracy by rho at the lowest, the middle and the highest N. Figure 4."""
     return _draw_rho_by(frame, "N", columns)
 
 
-def draw_accuracy_by(frame, knob, columns=3):
+def draw_accuracy_by(frame: pd.DataFrame, knob: str, columns: int = 3) -> Figure:
     """Draw accuracy by one knob with Wilson's 90 % intervals. Figures 5 (d), 6 (rho), 7 (N)."""
     panel = accuracy_table(frame, knob), knob, ""
     return _draw_panels([panel], columns, error_bars=True, panel_height=4.2)
 
 
-def draw_fit(frame, glm, columns=3):
+def draw_fit(frame: pd.DataFrame, glm: LoadGLM, columns: int = 3) -> Figure:
     """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
 
-    Points and curve are averages over the same cells; the intervals are Wilson's, 90 %.
+    Points and curve are averages over the other knobs; the intervals are Wilson's, 90 %.
     """
     panels = [(accuracy_table(frame, knob), knob, "") for knob in LABELS]
     figure = _draw_panels(panels, columns, error_bars=True, line="none", legend=False)
@@ -83,7 +87,7 @@ def draw_fit(frame, glm, columns=3):
     return figure
 
 
-def draw_ranking(ranking):
+def draw_ranking(ranking: pd.DataFrame) -> Figure:
     """Draw ECL50 of the published and the new models with the new ones' 95 % intervals."""
     known = ranking.dropna(subset="ECL50").iloc[::-1].reset_index(drop=True)
     with rc_context(STYLE):
@@ -103,11 +107,11 @@ def draw_ranking(ranking):
         axes.set_xscale("log")
         axes.set_xlim(0.9, max(1000, 1.1 * drawn.max(axis=None)))
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("ECL50 (statements; at 1: one or fewer)")
+        axes.set_xlabel("ECL50 (statements; at 1: one or fewer, at 10000: that or more)")
     return figure
 
 
-def save_figure(figure, kind):
+def save_figure(figure: Figure, kind: str) -> bytes:
     """Return a figure as the bytes of an "svg" or a "pdf", the same for the same figure."""
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     content = io.BytesIO()
@@ -116,7 +120,7 @@ def save_figure(figure, kind):
     return content.getvalue()
 
 
-def _draw_rho_by(frame, knob, columns):
+def _draw_rho_by(frame: pd.DataFrame, knob: str, columns: int) -> Figure:
     levels = sorted(frame[knob].unique())
     chosen = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
     panels = [
@@ -126,7 +130,15 @@ def _draw_rho_by(frame, knob, columns):
     return _draw_panels(panels, columns, error_bars=False)
 
 
-def _draw_panels(panels, columns, error_bars, *, line="-", legend=True, panel_height=2.6):
+def _draw_panels(
+    panels: Sequence[tuple[pd.DataFrame, str, str]],
+    columns: int,
+    error_bars: bool,
+    *,
+    line: str = "-",
+    legend: bool = True,
+    panel_height: float = 2.6,
+) -> Figure:
     """Draw panels of (accuracy table, knob on the x axis, title) with one legend below."""
     models = sorted(set().union(*(table["model"] for table, _, _ in panels)))
     across = min(columns, len(panels))
@@ -149,7 +161,13 @@ def _draw_panels(panels, columns, error_bars, *, line="-", legend=True, panel_he
     return figure
 
 
-def _draw_curves(axes, table, knob, styles, error_bars):
+def _draw_curves(
+    axes: Axes,
+    table: pd.DataFrame,
+    knob: str,
+    styles: dict[str, dict[str, str]],
+    error_bars: bool,
+) -> None:
     for model, rows in table.groupby("model", observed=True):
         x, y = _scale(rows[knob], knob), rows["accuracy"]
         if error_bars:
@@ -165,7 +183,7 @@ def _draw_curves(axes, table, knob, styles, error_bars):
     axes.minorticks_off()
 
 
-def _tick_labels(levels, positions):
+def _tick_labels(levels: np.ndarray, positions: np.ndarray) -> list[str]:
     """Label the levels, but for those too near to the label on their left."""
     labels, last = [], -np.inf
     for level, position in zip(levels, positions, strict=True):
@@ -175,7 +193,7 @@ def _tick_labels(levels, positions):
     return labels
 
 
-def _average_prediction(glm, knob):
+def _average_prediction(glm: LoadGLM, knob: str) -> tuple[np.ndarray, np.ndarray]:
     """The GLM's prediction along a knob, averaged over the cells that were tested."""
     cells, tested = glm.cells, glm.cells[knob]
     space = np.geomspace if knob == "N" else np.linspace
@@ -186,7 +204,7 @@ def _average_prediction(glm, knob):
     return loads, np.average(accuracy.reshape(len(loads), -1), axis=1, weights=weights)
 
 
-def _series_style(index, line):
+def _series_style(index: int, line: str) -> dict[str, str]:
     return {
         "color": COLOURS[index % len(COLOURS)],
         "marker": MARKERS[index % len(MARKERS)],
@@ -194,13 +212,13 @@ def _series_style(index, line):
     }
 
 
-def _add_legend(figure, handles, per_row):
+def _add_legend(figure: Figure, handles: Sequence[Line2D], per_row: int) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=min(per_row, len(handles)))
 
 
-def _scale(levels, knob):
+def _scale(levels: np.ndarray | pd.Series, knob: str) -> np.ndarray | pd.Series:
     return 100 * levels if knob == "rho" else levels
 
 
-def _shorten(model):
+def _shorten(model: str) -> str:
     return model if len(model) <= 30 else model[:14] + "…" + model[-15:]

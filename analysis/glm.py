@@ -1,6 +1,7 @@
 """Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F)."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from firthmodels import FirthLogisticRegression, detect_separation
 from scipy.special import expit
 from scipy.stats import chi2
 from statsmodels.genmod.families import Binomial
-from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_analysis.thresholds import (
     CONFIDENCE,
@@ -54,11 +55,11 @@ class LoadGLM:
     profile: pd.DataFrame | None = None
 
     @property
-    def nobs(self):
+    def nobs(self) -> int:
         """The number of responses."""
         return int(self.cells[["successes", "failures"]].to_numpy().sum())
 
-    def conf_int(self):
+    def conf_int(self) -> pd.DataFrame:
         """Return the 95 % intervals of the coefficients, in the columns low and high.
 
         They are Wald's, or the profile's where the fit is Firth's, since Wald's fail under
@@ -68,12 +69,14 @@ class LoadGLM:
             return self.profile
         return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
 
-    def predict(self, d, N, rho):
+    def predict(
+        self, d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray
+    ) -> np.ndarray:
         """Return the predicted accuracy at d, N and rho (a fraction), numbers or arrays."""
         design = load_design(d, N, rho)[list(TERMS)]
         return expit(design.to_numpy() @ self.params.fillna(0)) + 0 * self.params["beta_0"]
 
-    def thresholds(self, means=None):
+    def thresholds(self, means: LoadMeans | None = None) -> Thresholds:
         """Return the capacity `Thresholds` with 95 % intervals, at the means of the data.
 
         With other `means` (a `LoadMeans`), there. Raises ValueError if these move a knob whose
@@ -96,7 +99,7 @@ class LoadGLM:
             self._explain(found.ID50, "d", "beta_d"),
         )
 
-    def _explain(self, threshold, knob, term):
+    def _explain(self, threshold: Threshold, knob: str, term: str) -> Threshold:
         """Add to a threshold's note why it is missing, or that it lies outside what was tested."""
         tested = self.cells[knob]
         notes = [self.problems.get(term, threshold.note)]
@@ -106,7 +109,7 @@ class LoadGLM:
             notes.append(f"accuracy rises with {knob}")
         return replace(threshold, note="; ".join(filter(None, notes)))
 
-    def summary(self):
+    def summary(self) -> str:
         """Return the fit and its thresholds as text."""
         all_right = self.cells["failures"].eq(0).sum()
         all_wrong = self.cells["successes"].eq(0).sum()
@@ -159,7 +162,9 @@ class _Estimate:
     profile: pd.DataFrame | None = None
 
 
-def fit_load_glm(frame, *, penalised=False, clustered=False):
+def fit_load_glm(
+    frame: pd.DataFrame, *, penalised: bool = False, clustered: bool = False
+) -> LoadGLM:
     """Fit the paper's main GLM to one model's responses and return a `LoadGLM`.
 
     `frame` has the columns d, N and rho (a fraction), and either `correct` (0 or 1, a row a
@@ -206,7 +211,7 @@ def fit_load_glm(frame, *, penalised=False, clustered=False):
     )
 
 
-def fit_soundly(frame):
+def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
     """Fit the main GLM in the way that one model's responses allow.
 
     Standard errors are clustered if puzzles repeat, and the fit is penalised if right and wrong
@@ -219,7 +224,7 @@ def fit_soundly(frame):
     return glm
 
 
-def compare_rho_terms(frame):
+def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     """Compare the GLM with and without rho^2 by AIC and likelihood ratio: a `RhoComparison`.
 
     `frame` as for `fit_load_glm`. Appendix F.
@@ -234,7 +239,7 @@ def compare_rho_terms(frame):
     )
 
 
-def fit_interactions(frame):
+def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
     """Fit the GLM with every interaction of the three loads and return an `InteractionGLM`.
 
     `frame` as for `fit_load_glm`. Appendix B.
@@ -254,7 +259,7 @@ def fit_interactions(frame):
     return InteractionGLM(full.params[list(INTERACTIONS)], pd.Series(p_LR, INTERACTIONS))
 
 
-def count_cells(frame):
+def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
     """Count the successes and failures of each (d, N, rho).
 
     `frame` and the errors as for `fit_load_glm`.
@@ -275,10 +280,15 @@ def count_cells(frame):
         frame = frame.assign(successes=correct, failures=1 - correct)
     for column in ("successes", "failures"):
         _check_values(frame, column, frame[column] >= 0, "a count")
-    return frame.groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
+    cells = frame.groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
+    return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
 
 
-def load_design(d, N, rho):
+def load_design(
+    d: float | np.ndarray | pd.Series,
+    N: float | np.ndarray | pd.Series,
+    rho: float | np.ndarray | pd.Series,
+) -> pd.DataFrame:
     """Return the columns of the GLMs, named by their coefficients; rho is a fraction."""
     log10_N = np.log10(N)
     columns = {
@@ -296,7 +306,9 @@ def load_design(d, N, rho):
     return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
 
 
-def find_problems(cells, terms, *, penalised=False):
+def find_problems(
+    cells: pd.DataFrame, terms: Sequence[str], *, penalised: bool = False
+) -> dict[str, str]:
     """Return why terms can't be estimated from counted cells, by term; empty if all can."""
     successes, failures = cells["successes"].sum(), cells["failures"].sum()
     if not (successes and failures):
@@ -315,7 +327,7 @@ def find_problems(cells, terms, *, penalised=False):
     return dict.fromkeys(terms, separated) if separated else problems
 
 
-def _describe_separation(cells, terms):
+def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     """Name the coefficients that separation drives to infinity; empty if there are none."""
     mixed = cells[cells["successes"].gt(0) & cells["failures"].gt(0)]
     # A separating direction is zero in mixed cells: if these span the design, there is none.
@@ -333,11 +345,13 @@ def _describe_separation(cells, terms):
     return f"right and wrong answers are separated: the likelihood drives {', '.join(endless)}"
 
 
-def _design_cells(cells, terms):
+def _design_cells(cells: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
     return load_design(cells["d"], cells["N"], cells["rho"])[list(terms)]
 
 
-def _count_answers(cells, terms):
+def _count_answers(
+    cells: pd.DataFrame, terms: Sequence[str]
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """The design of each cell's right answers and of its wrong ones, the answers, their counts.
 
     Weighted so, the likelihood is the Bernoulli one of single responses; statsmodels' own form
@@ -348,25 +362,25 @@ def _count_answers(cells, terms):
     return pd.concat([design, design]), np.repeat([1.0, 0.0], len(cells)), counts
 
 
-def _maximise(cells, terms):
+def _maximise(cells: pd.DataFrame, terms: Sequence[str]) -> GLMResultsWrapper:
     design, answers, counts = _count_answers(cells, terms)
     return GLM(answers, design, family=Binomial(), freq_weights=counts).fit(**CONVERGENCE)
 
 
-def _maximise_rows(frame, terms):
+def _maximise_rows(frame: pd.DataFrame, terms: Sequence[str]) -> GLMResultsWrapper:
     design = _design_cells(frame, terms)
     groups = {"groups": pd.factorize(frame["id"])[0]}
     model = GLM(frame["correct"].to_numpy(dtype=float), design, family=Binomial())
     return model.fit(cov_type="cluster", cov_kwds=groups, **CONVERGENCE)
 
 
-def _estimate(fit):
+def _estimate(fit: GLMResultsWrapper) -> _Estimate:
     if not fit.converged:
         raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
     return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
 
 
-def _penalise(cells, terms):
+def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
     design, answers, counts = _count_answers(cells, terms)
     model = FirthLogisticRegression(
@@ -390,7 +404,7 @@ def _penalise(cells, terms):
     )
 
 
-def _mean_loads(cells):
+def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
     """The means of the knobs over the responses."""
     total = cells["successes"] + cells["failures"]
     if not total.sum():
@@ -399,6 +413,6 @@ def _mean_loads(cells):
     return LoadMeans(*(float(np.average(load, weights=total)) for load in loads))
 
 
-def _check_values(frame, column, allowed, wanted):
+def _check_values(frame: pd.DataFrame, column: str, allowed: pd.Series, wanted: str) -> None:
     if not allowed.all():
         raise ValueError(f"{column} must be {wanted}, got {frame[column][~allowed].tolist()[0]!r}")

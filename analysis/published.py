@@ -23,7 +23,7 @@ PAPER_MEANS = LoadMeans(
 )
 
 
-def published_table(name):
+def published_table(name: str) -> pd.DataFrame:
     """Return a table of the CogniLoad paper, as printed: one of the names in `TABLES`.
 
     glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4 and 5, aic

@@ -1,11 +1,13 @@
 """Stage 1: from the files that lm-eval writes to one row a response."""
 
 import gzip
+import io
 import json
 import math
 import re
 import unicodedata
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +28,9 @@ SAMPLES_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]
 COLUMNS = ("id", "seed", "d", "N", "rho", "correct", "outcome", "prompt_tokens", "response_tokens")
 
 
-def read_samples(path_or_paths, *, all_runs=False):
+def read_samples(
+    path_or_paths: str | Path | Iterable[str | Path], *, all_runs: bool = False
+) -> pd.DataFrame:
     """Read lm-eval's responses to CogniLoad into one frame, a row a response.
 
     A path is a results folder of lm-eval, whose models' folders are searched, or one
@@ -62,7 +66,7 @@ def read_samples(path_or_paths, *, all_runs=False):
     return frame.astype(repeated | {"outcome": pd.CategoricalDtype(OUTCOMES)})
 
 
-def describe_run(file):
+def describe_run(file: Path) -> dict[str, str]:
     """Return what lm-eval says of the run behind a samples file: model, task, date, versions.
 
     The results file of the same folder and date says it; without one, the folder's name is the
@@ -72,8 +76,11 @@ def describe_run(file):
     results = {}
     for candidate in file.parent.iterdir():
         if candidate.name.endswith((f"_{date}.json", f"_{date}.json.gz")):
-            with _open(candidate) as content:
-                results = json.load(content)
+            try:
+                with _open(candidate) as content:
+                    results = json.load(content)
+            except (ValueError, EOFError, zlib.error, RecursionError) as error:
+                raise ValueError(f"{candidate} is no results file of lm-eval: {error}") from error
     metadata = results.get("configs", {}).get(task, {}).get("metadata") or {}
     return {
         "model": show_controls(str(results.get("model_name") or file.parent.name)),
@@ -85,14 +92,14 @@ def describe_run(file):
     }
 
 
-def read_line(file, offset):
+def read_line(file: str | Path, offset: int) -> dict:
     """Return the sample that begins at byte `offset` of a samples file, as lm-eval wrote it."""
     with _open(Path(file)) as lines:
         lines.seek(offset)
         return json.loads(lines.readline())
 
 
-def show_controls(text):
+def show_controls(text: str) -> str:
     """Make characters visible that control, turn or break text, as in <U+202E>."""
     if text.isprintable():
         return text
@@ -104,30 +111,30 @@ def show_controls(text):
     )
 
 
-def _find_samples(path):
+def _find_samples(path: Path) -> list[Path]:
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
     files = [path] if path.is_file() else path.rglob("samples_*")
     return [file for file in files if SAMPLES_NAME.fullmatch(file.name)]
 
 
-def _holds_cogniload(file):
+def _holds_cogniload(file: Path) -> bool:
     """Tell whether a samples file is CogniLoad's, by its task's name or by its first sample."""
     if file.name.startswith("samples_cogniload"):
         return True
-    with _open(file) as lines:
-        try:
+    try:
+        with _open(file) as lines:
             sample = json.loads(lines.readline())
-            return "outcome" in sample and {"d", "N", "rho"} <= set(sample["doc"])
-        except (ValueError, KeyError, TypeError):
-            return False
+        return "outcome" in sample and {"d", "N", "rho"} <= set(sample["doc"])
+    except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error, RecursionError):
+        return False
 
 
-def _open(file):
+def _open(file: Path) -> io.BufferedIOBase:
     return gzip.open(file) if file.suffix == ".gz" else file.open("rb")
 
 
-def _read_run(run):
+def _read_run(run: dict[str, str]) -> pd.DataFrame:
     """Read a samples file: the rows of its first filter, as lm-eval repeats them for each."""
     rows, offset, first_filter = [], 0, None
     try:
@@ -149,7 +156,7 @@ def _read_run(run):
     return pd.DataFrame(rows, columns=[*COLUMNS, "offset"]).assign(**run)
 
 
-def _read_response(sample):
+def _read_response(sample: dict) -> tuple[str | int | float, ...]:
     puzzle, outcome = sample["doc"], sample["outcome"]
     d, N, rho = int(puzzle["d"]), int(puzzle["N"]), float(puzzle["rho"])
     if not (d >= 1 and N >= 1 and 0 < rho <= 100):

@@ -2,18 +2,26 @@
 
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from cogniload_analysis import figures, tables
 from cogniload_analysis.failures import pick_failures
-from cogniload_analysis.glm import compare_rho_terms, fit_interactions, fit_soundly
+from cogniload_analysis.glm import (
+    InteractionGLM,
+    LoadGLM,
+    RhoComparison,
+    compare_rho_terms,
+    fit_interactions,
+    fit_soundly,
+)
 from cogniload_analysis.read import read_samples
 from cogniload_analysis.words import say_accuracy, say_cells, say_threshold
 
@@ -25,10 +33,10 @@ class Table:
     name: str
     caption: str
     data: pd.DataFrame
-    print: Callable
+    print: Callable[[pd.DataFrame], pd.DataFrame]
 
     @cached_property
-    def shown(self):
+    def shown(self) -> pd.DataFrame:
         """The table in print, as text."""
         return self.print(self.data)
 
@@ -43,13 +51,19 @@ class Picture:
     pdf: bytes
     narrow_svg: bytes
 
-    def uri(self, narrow=False):
+    def uri(self, narrow: bool = False) -> str:
         """The figure as an address that holds it."""
         content = self.narrow_svg if narrow else self.svg
         return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
 
 
-def write_report(paths, out, *, force=False, all_runs=False):
+def write_report(
+    paths: str | Path | Iterable[str | Path],
+    out: str | Path,
+    *,
+    force: bool = False,
+    all_runs: bool = False,
+) -> Path:
     """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
 
     `paths` and `all_runs` are as for `read_samples`. Files are written whole, and the report
@@ -68,7 +82,7 @@ def write_report(paths, out, *, force=False, all_runs=False):
     return out / "report.html"
 
 
-def build_report(frame):
+def build_report(frame: pd.DataFrame) -> dict[str, bytes]:
     """Return the content of each file of the report on the frame of `read_samples`, by name."""
     runs = Table("runs", "What was run.", tables.run_table(frame), tables.print_runs)
     frame = frame.assign(model=label_models(frame)).astype({"model": "category"})
@@ -95,7 +109,13 @@ def build_report(frame):
     return files | {"report.html": page.encode()}
 
 
-def build_tables(frame, glms, comparisons, interactions, ranking):
+def build_tables(
+    frame: pd.DataFrame,
+    glms: dict[str, LoadGLM],
+    comparisons: dict[str, RhoComparison],
+    interactions: dict[str, InteractionGLM],
+    ranking: pd.DataFrame,
+) -> list[Table]:
     """Return the tables of the report, after the runs."""
     in_order = [
         Table(
@@ -143,7 +163,9 @@ def build_tables(frame, glms, comparisons, interactions, ranking):
         in_order.append(Table(f"outcomes_by_{knob}", caption, data, tables.print_outcomes))
     tokens = tables.token_table(frame)
     for N, data in tokens.groupby("N"):
-        caption = f"Tokens at N = {N} as mean[90th percentile] of prompt and output, as Table 7."
+        caption = (
+            f"Tokens at N = {N} as mean[90th percentile] of prompt and output, as Tables 7 to 10."
+        )
         in_order.append(Table(f"tokens_N{N}", caption, data, tables.print_tokens))
     for knob, load in (("d", "d"), ("N", "N"), ("rho", "ρ")):
         caption = f"Accuracy by {load}, with the 90 % Wilson interval."
@@ -152,7 +174,12 @@ def build_tables(frame, glms, comparisons, interactions, ranking):
     return in_order
 
 
-def draw_pictures(frame, responses, glms, ranking):
+def draw_pictures(
+    frame: pd.DataFrame,
+    responses: dict[str, pd.DataFrame],
+    glms: dict[str, LoadGLM],
+    ranking: pd.DataFrame,
+) -> list[Picture]:
     """Return the pictures of the report: each model's fit, the ranking, the paper's figures."""
     averaged = "averaged over the two other loads"
     drawings = {
@@ -191,7 +218,7 @@ def draw_pictures(frame, responses, glms, ranking):
     ]
 
 
-def render_page(frame, by_name, pictures):
+def render_page(frame: pd.DataFrame, by_name: dict[str, Table], pictures: Sequence[Picture]) -> str:
     """Return `report.html`, with everything in it that it shows."""
     environment = Environment(
         loader=PackageLoader("cogniload_analysis"),
@@ -228,7 +255,7 @@ def render_page(frame, by_name, pictures):
     )
 
 
-def label_models(frame):
+def label_models(frame: pd.DataFrame) -> list[str]:
     """Return a short name for each row's model: the last part of a path, where that is unique.
 
     The task is added where a model ran several.
@@ -243,7 +270,7 @@ def label_models(frame):
     return [names[run] for run in zip(frame["model"], frame["task"], strict=True)]
 
 
-def refuse_overwriting(targets):
+def refuse_overwriting(targets: Iterable[Path]) -> None:
     """Raise FileExistsError if one of the files exists."""
     existing = [target for target in targets if target.exists()]
     if existing:
@@ -252,15 +279,18 @@ def refuse_overwriting(targets):
         )
 
 
-def write_whole(target, content):
+def write_whole(target: Path, content: bytes) -> None:
     """Write a file so that no reader ever finds a part of it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.part")
-    temporary.write_bytes(content)
-    temporary.replace(target)
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
-def _draw(name, caption, draw):
+def _draw(name: str, caption: str, draw: Callable[[int], Figure]) -> Picture:
     wide, narrow = draw(3), draw(1)
     svg, pdf = (figures.save_figure(wide, kind) for kind in ("svg", "pdf"))
     return Picture(name, caption, svg, pdf, figures.save_figure(narrow, "svg"))

@@ -1,10 +1,12 @@
 """Stage 4: the paper's tables, as frames of raw numbers and in the paper's print."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from cogniload_analysis.glm import INTERACTIONS, TERMS
+from cogniload_analysis.glm import INTERACTIONS, TERMS, InteractionGLM, LoadGLM, RhoComparison
 from cogniload_analysis.published import PAPER_MEANS, published_table
 from cogniload_analysis.thresholds import Threshold
 
@@ -49,7 +51,7 @@ HEADINGS = {
 # --- Raw numbers -----------------------------------------------------------------------------
 
 
-def run_table(frame):
+def run_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return what was run: a row for each model, task and date with its grid and its seeds."""
     runs = frame.groupby(
         ["model", "task", "date", "generator_version", "lm_eval_version"], observed=True
@@ -69,13 +71,13 @@ def run_table(frame):
     return pd.DataFrame(rows)
 
 
-def cell_table(frame):
+def cell_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the count of every outcome in each (d, N, rho) of each model."""
     counts = pd.crosstab([frame[key] for key in ("model", "d", "N", "rho")], frame["outcome"])
     return counts.reindex(columns=frame["outcome"].cat.categories, fill_value=0).reset_index()
 
 
-def accuracy_table(frame, *knobs):
+def accuracy_table(frame: pd.DataFrame, *knobs: str) -> pd.DataFrame:
     """Return the accuracy of each model, at each level of `knobs`, with Wilson's 90 % interval.
 
     Columns: model, the knobs, correct, responses, accuracy, low and high (0 to 1). Appendix C.
@@ -86,7 +88,7 @@ def accuracy_table(frame, *knobs):
     return table.assign(accuracy=table["correct"] / table["responses"], low=low, high=high)
 
 
-def outcome_table(frame, knob):
+def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
     """Return the count of each wrong outcome by model and level of `knob`, "d" or "N".
 
     Columns as those of the published Tables 4 and 5, with the accuracy unrounded. Appendix E.
@@ -101,7 +103,7 @@ def outcome_table(frame, knob):
     return pd.concat([pd.DataFrame(columns), wrong], axis=1).reset_index()
 
 
-def token_table(frame):
+def token_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of prompt and response tokens by model, N and d.
 
     Without the cells that have no counts. Appendix H.
@@ -114,7 +116,7 @@ def token_table(frame):
     return pd.DataFrame(columns).dropna(how="all").reset_index()
 
 
-def glm_table(glms):
+def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
     """Return the coefficients and thresholds of each model's `LoadGLM`, by model. Table 2."""
     rows = []
     for model, glm in glms.items():
@@ -137,7 +139,7 @@ def glm_table(glms):
     return pd.DataFrame(rows)
 
 
-def threshold_table(glms):
+def threshold_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
     """Return each model's three thresholds with interval, method and note, a row a threshold."""
     rows = []
     for model, glm in glms.items():
@@ -148,12 +150,12 @@ def threshold_table(glms):
     return pd.DataFrame(rows)
 
 
-def aic_table(comparisons):
+def aic_table(comparisons: dict[str, RhoComparison]) -> pd.DataFrame:
     """Return each model's `RhoComparison`, by model. Table 6."""
     return pd.DataFrame([{"model": model} | vars(each) for model, each in comparisons.items()])
 
 
-def interaction_table(interactions):
+def interaction_table(interactions: dict[str, InteractionGLM]) -> pd.DataFrame:
     """Return each model's `InteractionGLM`, by model. Table 3."""
     rows = []
     for model, fit in interactions.items():
@@ -164,7 +166,7 @@ def interaction_table(interactions):
     return pd.DataFrame(rows)
 
 
-def ranking_table(glms):
+def ranking_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
     """Return the published models and those of `glms`, ranked by ECL50.
 
     New models are held at the means of the paper's grid, so that all are held at the same loads.
@@ -178,7 +180,7 @@ def ranking_table(glms):
     return table
 
 
-def _rank(glm):
+def _rank(glm: LoadGLM) -> dict[str, float | str]:
     try:
         threshold = glm.thresholds(PAPER_MEANS).ECL50
     except ValueError as error:
@@ -194,7 +196,7 @@ def _rank(glm):
 # --- In print --------------------------------------------------------------------------------
 
 
-def print_runs(table):
+def print_runs(table: pd.DataFrame) -> pd.DataFrame:
     """Set `run_table` in print."""
     fewest, most = table["fewest_in_a_cell"], table["most_in_a_cell"]
     per_cell = fewest.astype(str).where(fewest == most, fewest.astype(str) + "–" + most.astype(str))
@@ -216,7 +218,7 @@ def print_runs(table):
     ).astype(str)
 
 
-def print_accuracy(table):
+def print_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Set `accuracy_table` in print, in percent."""
     knobs = {knob: table[knob].map("{:g}".format) for knob in ("d", "N") if knob in table}
     if "rho" in table:
@@ -233,7 +235,7 @@ def print_accuracy(table):
     ).astype(str)
 
 
-def print_outcomes(table):
+def print_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     """Set `outcome_table` in print, as Tables 4 and 5."""
     knob = table.columns[1]
     columns = {"Model": table["model"], knob: table[knob], "Samples": table["samples"]}
@@ -242,7 +244,7 @@ def print_outcomes(table):
     return pd.DataFrame(columns).astype(str)
 
 
-def print_tokens(table):
+def print_tokens(table: pd.DataFrame) -> pd.DataFrame:
     """Set `token_table` of one N in print, as Tables 7 to 10: P mean[p90] | O mean[p90]."""
     cells = table.assign(
         cell=_token_count(table, "P", "prompt_tokens")
@@ -253,7 +255,7 @@ def print_tokens(table):
     return shown.rename(columns="d = {:g}".format).reset_index(names="Model")
 
 
-def print_glm(table):
+def print_glm(table: pd.DataFrame) -> pd.DataFrame:
     """Set `glm_table` in print, as Table 2; a missing NT50 says on which side of 50 % it is."""
     columns = {"Model": table["model"]}
     for heading, term in zip(list(HEADINGS)[:5], TERMS, strict=True):
@@ -265,7 +267,7 @@ def print_glm(table):
     return pd.DataFrame(columns)
 
 
-def print_thresholds(table):
+def print_thresholds(table: pd.DataFrame) -> pd.DataFrame:
     """Set `threshold_table` in print."""
     decimals = table["threshold"].map(DECIMALS)
     found = table["value"].notna()
@@ -284,7 +286,7 @@ def print_thresholds(table):
     )
 
 
-def print_aic(table):
+def print_aic(table: pd.DataFrame) -> pd.DataFrame:
     """Set `aic_table` in print, as Table 6."""
     return pd.DataFrame(
         {
@@ -296,7 +298,7 @@ def print_aic(table):
     )
 
 
-def print_interactions(table):
+def print_interactions(table: pd.DataFrame) -> pd.DataFrame:
     """Set `interaction_table` in print, as Table 3."""
     columns = {"Model": table["model"]}
     for term, loads in zip(INTERACTIONS, ("d×N", "d×ρ", "N×ρ", "d×N×ρ"), strict=True):
@@ -306,7 +308,7 @@ def print_interactions(table):
     return pd.DataFrame(columns)
 
 
-def print_ranking(table):
+def print_ranking(table: pd.DataFrame) -> pd.DataFrame:
     """Set `ranking_table` in print."""
     known = table["low"].notna()
     return pd.DataFrame(
@@ -321,12 +323,12 @@ def print_ranking(table):
     )
 
 
-def stars(p):
+def stars(p: float) -> str:
     """Return the paper's stars of significance."""
     return "*" * sum(p < level for level in (0.001, 0.01, 0.05))
 
 
-def to_latex(shown, caption, label):
+def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
     """Return a printed table as a LaTeX table with booktabs' rules, over pages where it is long."""
     return (
         shown.rename(columns=lambda heading: HEADINGS.get(heading, heading))
@@ -343,29 +345,29 @@ def to_latex(shown, caption, label):
     )
 
 
-def _join(levels):
+def _join(levels: Iterable[float]) -> str:
     return " ".join(f"{level:g}" for level in levels)
 
 
-def _words(values):
+def _words(values: pd.Series) -> pd.Series:
     """The words of a column; a column without any comes back from CSV as NaN."""
     return values.map(lambda value: value if isinstance(value, str) else "").astype(object)
 
 
-def _digits(value, decimals):
+def _digits(value: float, decimals: int) -> str:
     if np.isinf(value):
         return "unbounded"
     return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
-def _number(values, decimals):
+def _number(values: pd.Series, decimals: int) -> pd.Series:
     return values.map(lambda value: "--" if np.isnan(value) else _digits(value, decimals))
 
 
-def _interval(low, high, decimals):
+def _interval(low: pd.Series, high: pd.Series, decimals: int) -> pd.Series:
     return _number(low, decimals) + " to " + _number(high, decimals)
 
 
-def _token_count(table, letter, tokens):
+def _token_count(table: pd.DataFrame, letter: str, tokens: str) -> pd.Series:
     mean, p90 = (_number(table[f"{tokens}_{kind}"], 0) for kind in ("mean", "p90"))
     return letter + mean + "[" + p90 + "]"

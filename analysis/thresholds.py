@@ -53,7 +53,17 @@ class Thresholds:
     ID50: Threshold
 
 
-def capacity_thresholds(beta_0, beta_d, beta_N, beta_rho, beta_rho2, *, d, log10_N, rho):
+def capacity_thresholds(
+    beta_0: float | np.ndarray,
+    beta_d: float | np.ndarray,
+    beta_N: float | np.ndarray,
+    beta_rho: float | np.ndarray,
+    beta_rho2: float | np.ndarray,
+    *,
+    d: float,
+    log10_N: float,
+    rho: float,
+) -> tuple[float | np.ndarray, float | np.ndarray, float | np.ndarray]:
     """Return (ECL50, NT50, ID50), the loads at which the predicted accuracy is 50 %.
 
     The coefficients are those of the paper's GLM: numbers, or arrays of one shape. `d`, `log10_N`
@@ -74,7 +84,9 @@ def capacity_thresholds(beta_0, beta_d, beta_N, beta_rho, beta_rho2, *, d, log10
     return tuple(each if each.ndim else float(each) for each in (ECL50, NT50, ID50))
 
 
-def half_accuracy_roots(a, b, c):
+def half_accuracy_roots(
+    a: float | np.ndarray, b: float | np.ndarray, c: float | np.ndarray
+) -> np.ndarray:
     """Return the two roots of a x^2 + b x + c along the first axis; NaN where they are complex.
 
     This form cancels nowhere, and leaves the root of the line where a is zero.
@@ -84,7 +96,7 @@ def half_accuracy_roots(a, b, c):
         return np.stack([q / a, c / q])
 
 
-def estimate_thresholds(beta, covariance, means):
+def estimate_thresholds(beta: np.ndarray, covariance: np.ndarray, means: LoadMeans) -> Thresholds:
     """Estimate the three thresholds, each with its 95 % interval.
 
     `beta` is (beta_0, beta_d, beta_N, beta_rho, beta_rho2), NaN for a term that was left out of
@@ -114,7 +126,9 @@ def estimate_thresholds(beta, covariance, means):
     return Thresholds(ECL50, NT50, ID50)
 
 
-def _line_threshold(beta, covariance, draws, row, term):
+def _line_threshold(
+    beta: np.ndarray, covariance: np.ndarray, draws: np.ndarray, row: np.ndarray, term: int
+) -> Threshold:
     """The threshold along a knob whose effect is a line: d, or log10 N."""
     slope, others = beta[term], np.where(np.arange(5) == term, 0, row)
     uncertainty = Z**2 * covariance[term, term]
@@ -136,7 +150,9 @@ def _line_threshold(beta, covariance, draws, row, term):
     return Threshold(float(value), *ends, method, "crossing", rising=bool(slope > 0))
 
 
-def _needle_threshold(beta, covariance, draws, means):
+def _needle_threshold(
+    beta: np.ndarray, covariance: np.ndarray, draws: np.ndarray, means: LoadMeans
+) -> Threshold:
     """The threshold along rho, whose effect is a parabola."""
     at_means = {"d": means.d, "log10_N": means.log10_N, "rho": means.rho}
     value = capacity_thresholds(*beta, **at_means)[1]
@@ -167,7 +183,9 @@ def _needle_threshold(beta, covariance, draws, means):
     return Threshold(value, *ends, method, "crossing", bool(slope[here] > 0), note)
 
 
-def _root_margin(beta, covariance, means, root):
+def _root_margin(
+    beta: np.ndarray, covariance: np.ndarray, means: LoadMeans, root: float
+) -> tuple[float, float, float]:
     """The delta method's margin, the slope and Fieller's g at one root along rho."""
     at_root = np.array([1, means.d, means.log10_N, root, root**2])
     along = np.array([0, 0, 0, 1, 2 * root])
@@ -177,7 +195,7 @@ def _root_margin(beta, covariance, means, root):
         return margin, slope, Z**2 * (along @ covariance @ along) / slope**2
 
 
-def _percentiles(drawn):
+def _percentiles(drawn: np.ndarray) -> np.ndarray:
     """The ends of the 95 % interval, as values that were drawn: infinities don't interpolate."""
     tails = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
     return np.quantile(drawn, tails, method="inverted_cdf")

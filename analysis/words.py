@@ -1,7 +1,9 @@
 """What the numbers of a table say in plain words; every sentence is made from one row."""
 
+import math
 
-def say_accuracy(row):
+
+def say_accuracy(row: dict) -> str:
     """Say a row of `accuracy_table` in words."""
     return (
         f"{row['correct']:,} of {row['responses']:,} puzzles solved: {100 * row['accuracy']:.1f} % "
@@ -9,7 +11,7 @@ def say_accuracy(row):
     )
 
 
-def say_cells(row):
+def say_cells(row: dict) -> str:
     """Say in words which cells of a row of `glm_table` have 0 % or 100 %."""
     return (
         f"Of {row['cells']} cells, {row['cells_all_right']} are all right and "
@@ -17,7 +19,7 @@ def say_cells(row):
     )
 
 
-def say_threshold(row):
+def say_threshold(row: dict) -> str:
     """Say a row of `threshold_table` in words."""
     if row["status"] == "not estimated":
         return f"No {row['threshold']}: {row['note']}."
@@ -29,18 +31,20 @@ def say_threshold(row):
     )
 
 
-def _say_length(row):
+def _say_length(row: dict) -> str:
     return _say_load(row, "{:,.0f}", "{} statements", "the shortest length")
 
 
-def _say_difficulty(row):
+def _say_difficulty(row: dict) -> str:
     return _say_load(row, "{:,.1f}", "a difficulty of {}", "the lowest difficulty")
 
 
-def _say_load(row, number, load, least):
+def _say_load(row: dict, number: str, load: str, least: str) -> str:
     value, source = load.format(number.format(row["value"])), _say_source(row, number)
     if row["rising"]:
-        return f"Half of the puzzles are solved from about {value} on ({source})."
+        outside = not row["min_tested"] <= row["value"] <= row["max_tested"]
+        tested = f", outside the {row['min_tested']:g} to {row['max_tested']:g} that were tested"
+        return f"Half of the puzzles are solved from about {value} on{tested * outside} ({source})."
     if row["value"] < row["min_tested"]:
         return (
             f"Fewer than half of the puzzles are solved even at {least} tested, "
@@ -51,7 +55,7 @@ def _say_load(row, number, load, least):
     return f"Half of the puzzles are solved up to about {value}{tested} ({source})."
 
 
-def _say_needles(row):
+def _say_needles(row: dict) -> str:
     share = f"about {100 * row['value']:.0f} % of needles"
     source = _say_source(row | {end: 100 * row[end] for end in ("low", "high")}, "{:.0f} %")
     if row["rising"]:
@@ -59,6 +63,12 @@ def _say_needles(row):
     return f"Fewer than half of the puzzles are solved above {share} ({source})."
 
 
-def _say_source(row, number):
-    ends = f"{number.format(row['low'])} to {number.format(row['high'])}"
+def _say_source(row: dict, number: str) -> str:
+    ends = " to ".join(_say_end(row[end], number) for end in ("low", "high"))
     return f"{row['threshold']}; 95 % interval {ends}, {row['method']}"
+
+
+def _say_end(end: float, number: str) -> str:
+    if math.isinf(end):
+        return "unbounded"
+    return number.format(end) if abs(end) < 1e6 else f"{end:.1e}"

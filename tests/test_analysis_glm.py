@@ -188,6 +188,15 @@ def make_cells(d=(1, 5, 10), N=(20, 100, 250), rho=(0.1, 0.5, 0.9), successes=No
     return grid.assign(successes=successes, failures=10 - successes)
 
 
+def test_cells_without_responses_count_for_nothing(cells):
+    empty = cells.iloc[:5].assign(N=1000, successes=0, failures=0)
+    fit = fit_load_glm(pd.concat([cells, empty]))
+    pd.testing.assert_series_equal(fit.params, fit_load_glm(cells).params)
+    one_length = cells.assign(successes=cells["successes"].where(cells["N"] == 20, 0))
+    one_length["failures"] = cells["failures"].where(cells["N"] == 20, 0)
+    assert set(fit_load_glm(one_length).problems) == {"beta_N"}
+
+
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [

@@ -189,3 +189,17 @@ def test_controls_are_made_visible_and_other_text_is_kept():
     assert show_controls("a\u202eb\x1b[31m\ud800\u200b") == (
         "a<U+202E>b<U+001B>[31m<U+D800><U+200B>"
     )
+
+
+def test_a_broken_file_of_another_task_does_not_stop_the_reading(results):
+    whole = gzip.compress(b'{"doc": {}}\n' * 100)
+    name = "samples_other_2026-11-21T08-26-58.1.jsonl.gz"
+    (next(results.iterdir()) / name).write_bytes(whole[: len(whole) // 2])
+    assert set(read_samples(results)["task"]) == {"cogniload"}
+
+
+def test_a_broken_results_file_is_named(results):
+    broken = next(results.rglob("results_*.json"))
+    broken.write_text("{")
+    with pytest.raises(ValueError, match=f"{broken.name} is no results file of lm-eval"):
+        read_samples(results)
