@@ -271,6 +271,11 @@ def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
                 f"the frame has no column {column!r}: needed are d, N, rho and either correct or "
                 f"successes and failures; it has {', '.join(map(str, frame))}"
             )
+    if "model" in frame and frame["model"].nunique() > 1:
+        raise ValueError(
+            f"a fit is of one model, and the frame holds {frame['model'].nunique()}: "
+            "fit each of frame.groupby('model')"
+        )
     _check_values(frame, "d", frame["d"] > 0, "a positive number")
     _check_values(frame, "N", frame["N"] > 0, "a positive number")
     _check_values(frame, "rho", frame["rho"].between(0, 1), "a fraction from 0 to 1, not percent")

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import logging
 import math
 import re
 import unicodedata
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 from tqdm import tqdm
+
+log = logging.getLogger(__name__)
 
 OUTCOMES = (
     "correct_valid",
@@ -57,7 +60,11 @@ def read_samples(
         )
     runs.sort(key=lambda run: (run["model"], run["task"], run["date"]))
     if not all_runs:
-        runs = list({(run["model"], run["task"]): run for run in runs}.values())
+        newest = list({(run["model"], run["task"]): run for run in runs}.values())
+        if len(newest) < len(runs):
+            older = len(runs) - len(newest)
+            log.warning("left out %d older runs of the same model and task (see all_runs)", older)
+        runs = newest
     frame = pd.concat(
         [_read_run(run) for run in tqdm(runs, "reading", unit="file", disable=None)],
         ignore_index=True,

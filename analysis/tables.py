@@ -336,13 +336,20 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
         .format(escape="latex")
         .to_latex(
             hrules=True,
-            caption=caption,
+            caption=_latex_text(caption),
             label=f"tab:{label}",
             column_format="l" + "r" * (shown.shape[1] - 1),
             environment="longtable" if len(shown) > 40 else None,
             position=None if len(shown) > 40 else "htbp",
         )
     )
+
+
+def _latex_text(text: str) -> str:
+    """A caption as LaTeX takes it."""
+    for plain, latex in (("%", r"\%"), ("ρ²", r"$\rho^2$"), ("ρ", r"$\rho$")):
+        text = text.replace(plain, latex)
+    return text
 
 
 def _join(levels: Iterable[float]) -> str:

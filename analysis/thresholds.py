@@ -157,9 +157,12 @@ def _needle_threshold(
     at_means = {"d": means.d, "log10_N": means.log10_N, "rho": means.rho}
     value = capacity_thresholds(*beta, **at_means)[1]
     level = beta[:3] @ (1, means.d, means.log10_N)
+    drawn = capacity_thresholds(*draws.T, **at_means)[1]
+    crossing = f"{100 * np.mean(~np.isnan(drawn)):.0f} % of the bootstrap's draws cross 50 %"
     if np.isnan(value):
         above = level + beta[3] * means.rho + beta[4] * means.rho**2 > 0
-        return Threshold(status=f"always {'above' if above else 'below'} 50 %")
+        status = f"always {'above' if above else 'below'} 50 %"
+        return Threshold(status=status, note=crossing if not np.isnan(drawn).all() else "")
     roots = np.sort(half_accuracy_roots(beta[4], beta[3], level))
     margins, slope, g = np.transpose(
         [_root_margin(beta, covariance, means, root) for root in roots]
@@ -172,13 +175,11 @@ def _needle_threshold(
         low, high = np.clip([value - margins[here], value + margins[here]], 0, 1)
         method, note = "delta method", ""
     else:
-        drawn = capacity_thresholds(*draws.T, **at_means)[1]
         # A draw that never crosses lies beyond the end that its side of 50 % points to.
         above = draws[:, :3] @ (1, means.d, means.log10_N) > 0
         beyond = np.where(above == (slope[here] > 0), 0, 1)
         low, high = _percentiles(np.where(np.isnan(drawn), beyond, drawn))
-        method = "parametric bootstrap"
-        note = f"{100 * np.mean(~np.isnan(drawn)):.0f} % of the bootstrap's draws cross 50 %"
+        method, note = "parametric bootstrap", crossing
     ends = float(low), float(high)
     return Threshold(value, *ends, method, "crossing", bool(slope[here] > 0), note)
 

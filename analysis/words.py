@@ -25,7 +25,8 @@ def say_threshold(row: dict) -> str:
         return f"No {row['threshold']}: {row['note']}."
     if row["status"] != "crossing":
         side = "More" if "above" in row["status"] else "Fewer"
-        return f"{side} than half of the puzzles are solved at every share of needles (no NT50)."
+        source = "; ".join(filter(None, ["no NT50, with d and N at their means", row["note"]]))
+        return f"{side} than half of the puzzles are solved at every share of needles ({source})."
     return {"ECL50": _say_length, "NT50": _say_needles, "ID50": _say_difficulty}[row["threshold"]](
         row
     )
@@ -46,10 +47,8 @@ def _say_load(row: dict, number: str, load: str, least: str) -> str:
         tested = f", outside the {row['min_tested']:g} to {row['max_tested']:g} that were tested"
         return f"Half of the puzzles are solved from about {value} on{tested * outside} ({source})."
     if row["value"] < row["min_tested"]:
-        return (
-            f"Fewer than half of the puzzles are solved even at {least} tested, "
-            f"{row['min_tested']:g}: the fit has the half at {value} ({source})."
-        )
+        tested = f"below {least} tested, {row['min_tested']:g}"
+        return f"The fit has the half at {value}, {tested} ({source})."
     beyond = row["value"] > row["max_tested"]
     tested = f", beyond the {row['max_tested']:g} that were tested" * beyond
     return f"Half of the puzzles are solved up to about {value}{tested} ({source})."
@@ -65,7 +64,8 @@ def _say_needles(row: dict) -> str:
 
 def _say_source(row: dict, number: str) -> str:
     ends = " to ".join(_say_end(row[end], number) for end in ("low", "high"))
-    return f"{row['threshold']}; 95 % interval {ends}, {row['method']}"
+    held = "the other loads at their means"
+    return f"{row['threshold']}, {held}; 95 % interval {ends}, {row['method']}"
 
 
 def _say_end(end: float, number: str) -> str:

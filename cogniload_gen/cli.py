@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     solve.add_argument("file", nargs="?", type=Path, help="the puzzle (default: standard input)")
 
     score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
-    score.add_argument("samples", type=Path, help="samples_*.jsonl, as lm-eval wrote it")
+    score.add_argument("samples", nargs="+", type=Path, help="samples_*.jsonl, gzipped or not")
     score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
     score.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
@@ -140,7 +141,12 @@ def run_solve(given: argparse.Namespace) -> None:
 
 def run_score(given: argparse.Namespace) -> None:
     """`cogniload score SAMPLES`."""
-    outcomes, changed = rescore(given.samples, given.out, force=given.force)
+    if given.out and len(given.samples) > 1:
+        raise ValueError(f"--out takes one samples file, got {len(given.samples)}")
+    outcomes, changed = Counter(), 0
+    for samples in given.samples:
+        counted, differing = rescore(samples, given.out, force=given.force)
+        outcomes, changed = outcomes + counted, changed + differing
     total = outcomes.total()
     correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
     print(f"{total} responses, {correct} correct ({correct / total:.2%}), {changed} scored anew")

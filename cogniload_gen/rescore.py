@@ -1,6 +1,8 @@
 """lm-eval's samples_*.jsonl -> the same samples, scored again without running the model."""
 
+import gzip
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -34,17 +36,24 @@ def rescore(path: Path, out: Path | None = None, *, force: bool = False) -> tupl
 
 def scored_samples(path: Path) -> Iterator[tuple[dict, Outcome]]:
     """The samples of a file with their outcomes; ValueError names a line that is no sample."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                sample = json.loads(line)
-                outcome = score_sample(sample)
-            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-                raise ValueError(
-                    f"{path} line {number} must be a sample of a CogniLoad task, "
-                    f"got {line[:40]!r} ({type(error).__name__}: {error})"
-                ) from None
-            yield sample, outcome
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+        try:
+            for number, line in enumerate(lines, start=1):
+                yield score_line(line, f"{path} line {number}")
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path} must be a whole gzip file: {error}") from None
+
+
+def score_line(line: bytes, where: str) -> tuple[dict, Outcome]:
+    """The sample of a line with its outcome; ValueError if it is no sample."""
+    try:
+        sample = json.loads(line)
+        return sample, score_sample(sample)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{where} must be a sample of a CogniLoad task, "
+            f"got {line[:40]!r} ({type(error).__name__}: {error})"
+        ) from None
 
 
 def score_sample(sample: dict) -> Outcome:

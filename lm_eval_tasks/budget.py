@@ -12,6 +12,7 @@ import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.metadata import version
 from math import ceil
 
 import lm_eval.evaluator
@@ -67,7 +68,12 @@ def model_under_evaluation() -> LM | None:
     frame = inspect.currentframe()
     while frame is not None and frame.f_code is not evaluate:
         frame = frame.f_back
-    return None if frame is None else frame.f_locals.get("lm")
+    if frame is not None and "lm" not in frame.f_locals:
+        raise ImportError(
+            f"lm-eval {version('lm_eval')} keeps its model where budget.py does not find it: "
+            "use 0.4.13"
+        )
+    return None if frame is None else frame.f_locals["lm"]
 
 
 def context_window(model: LM | None) -> int | None:

@@ -375,6 +375,11 @@ def test_wrong_values_are_one_clear_line(cells, change, message):
     assert "\n" not in str(error.value)
 
 
+def test_several_models_are_not_fitted_as_one(cells):
+    with pytest.raises(ValueError, match="a fit is of one model, and the frame holds 2"):
+        fit_load_glm(pd.concat([cells.assign(model="a"), cells.assign(model="b")]))
+
+
 def test_wrong_answers_and_missing_columns_are_one_clear_line(cells):
     with pytest.raises(ValueError, match="correct must be 0 or 1, got 2"):
         fit_load_glm(to_rows(cells).assign(correct=2))

@@ -2,6 +2,7 @@
 
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -189,7 +190,12 @@ def test_every_table_and_figure_lies_beside_the_report(report):
         "figures/figure_7.svg",
         "figures/figure_7.pdf",
     } <= written
-    assert all(r"\toprule" in file.read_text() for file in report.parent.rglob("*.tex"))
+    for file in report.parent.rglob("*.tex"):
+        latex = file.read_text()
+        assert r"\toprule" in latex
+        (caption,) = re.findall(r"^\\caption\{(.*)\}", latex, re.MULTILINE)
+        assert caption.isascii()
+        assert not re.search(r"(?<!\\)%", caption)
 
 
 def test_ten_failures_are_spread_over_buckets_and_models(results, report):

@@ -38,56 +38,72 @@ NT50 = (
         (
             ECL50,
             "Half of the puzzles are solved up to about 54 statements "
-            "(ECL50; 95 % interval 52 to 57, delta method).",
+            "(ECL50, the other loads at their means; "
+            "95 % interval 52 to 57, delta method).",
         ),
         (
             ECL50 | {"value": 382.8, "low": 300.2, "high": 1500.0},
             "Half of the puzzles are solved up to about 383 statements, beyond the 250 that were "
-            "tested (ECL50; 95 % interval 300 to 1,500, delta method).",
+            "tested (ECL50, the other loads at their means; "
+            "95 % interval 300 to 1,500, delta method).",
         ),
         (
             ECL50 | {"value": 8.8, "low": 2.2, "high": 14.1},
-            "Fewer than half of the puzzles are solved even at the shortest length tested, 20: the "
-            "fit has the half at 9 statements (ECL50; 95 % interval 2 to 14, delta method).",
+            "The fit has the half at 9 statements, below the shortest length tested, 20 "
+            "(ECL50, the other loads at their means; "
+            "95 % interval 2 to 14, delta method).",
         ),
         (
             ECL50 | {"rising": True},
             "Half of the puzzles are solved from about 54 statements on "
-            "(ECL50; 95 % interval 52 to 57, delta method).",
+            "(ECL50, the other loads at their means; "
+            "95 % interval 52 to 57, delta method).",
         ),
         (
             ECL50 | {"rising": True, "value": 900.4, "low": 100.0, "high": np.inf},
             "Half of the puzzles are solved from about 900 statements on, outside the 20 to 250 "
-            "that were tested (ECL50; 95 % interval 100 to unbounded, delta method).",
+            "that were tested (ECL50, the other loads at their means; "
+            "95 % interval 100 to unbounded, delta method).",
         ),
         (
             ID50,
             "Half of the puzzles are solved up to about a difficulty of 4.0 "
-            "(ID50; 95 % interval 3.5 to 4.4, delta method).",
+            "(ID50, the other loads at their means; "
+            "95 % interval 3.5 to 4.4, delta method).",
         ),
         (
             ID50 | {"value": -0.53, "low": -2.1, "high": 0.4},
-            "Fewer than half of the puzzles are solved even at the lowest difficulty tested, 1: "
-            "the fit has the half at a difficulty of -0.5 "
-            "(ID50; 95 % interval -2.1 to 0.4, delta method).",
+            "The fit has the half at a difficulty of -0.5, below the lowest difficulty tested, 1 "
+            "(ID50, the other loads at their means; "
+            "95 % interval -2.1 to 0.4, delta method).",
         ),
         (
             NT50,
             "Half of the puzzles are solved from about 78 % of needles on "
-            "(NT50; 95 % interval 71 % to 84 %, parametric bootstrap).",
+            "(NT50, the other loads at their means; "
+            "95 % interval 71 % to 84 %, parametric bootstrap).",
         ),
         (
             NT50 | {"rising": False, "value": 0.16, "low": 0.11},
             "Fewer than half of the puzzles are solved above about 16 % of needles "
-            "(NT50; 95 % interval 11 % to 84 %, parametric bootstrap).",
+            "(NT50, the other loads at their means; "
+            "95 % interval 11 % to 84 %, parametric bootstrap).",
         ),
         (
             NT50 | {"status": "always above 50 %", "value": np.nan},
-            "More than half of the puzzles are solved at every share of needles (no NT50).",
+            "More than half of the puzzles are solved at every share of needles "
+            "(no NT50, with d and N at their means).",
         ),
         (
             NT50 | {"status": "always below 50 %", "value": np.nan},
-            "Fewer than half of the puzzles are solved at every share of needles (no NT50).",
+            "Fewer than half of the puzzles are solved at every share of needles "
+            "(no NT50, with d and N at their means).",
+        ),
+        (
+            NT50
+            | {"status": "always below 50 %", "value": np.nan, "note": "9 % of draws cross 50 %"},
+            "Fewer than half of the puzzles are solved at every share of needles "
+            "(no NT50, with d and N at their means; 9 % of draws cross 50 %).",
         ),
         (
             ECL50 | {"status": "not estimated", "value": np.nan, "note": "N took only 20"},

@@ -1,5 +1,6 @@
 """The command line: what it writes, and what it says when it can't."""
 
+import gzip
 import json
 import re
 import signal
@@ -191,6 +192,17 @@ def test_score_names_a_broken_line(samples, capsys, last):
     assert f"{samples} line 5 must be a sample" in said
     assert said.count("\n") == 1
     assert not Path("again.jsonl").exists()
+
+
+def test_score_takes_several_files_and_gzipped_ones(samples, capsys):
+    whole = gzip.compress(samples.read_bytes())
+    Path("b.jsonl.gz").write_bytes(whole)
+    assert main(["score", str(samples), "b.jsonl.gz"]) == 0
+    assert capsys.readouterr().out.startswith("8 responses, 4 correct (50.00%), 4 scored anew\n")
+    assert main(["score", str(samples), "b.jsonl.gz", "--out", "again.jsonl"]) == 2
+    Path("b.jsonl.gz").write_bytes(whole[:-20])
+    assert main(["score", "b.jsonl.gz"]) == 2
+    assert "b.jsonl.gz must be a whole gzip file" in capsys.readouterr().err
 
 
 def test_score_takes_any_text_and_refuses_an_empty_file(samples, capsys):

@@ -19,7 +19,11 @@ from lm_eval.models.huggingface import HFLM
 from cogniload_analysis import fit_load_glm
 from cogniload_gen import GENERATOR_VERSION, Outcome
 from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO
-from lm_eval_tasks.budget import estimate_prompt_tokens, response_limit
+from lm_eval_tasks.budget import (
+    estimate_prompt_tokens,
+    model_under_evaluation,
+    response_limit,
+)
 from lm_eval_tasks.cogniload.task import (
     THRESHOLDS,
     ecl50,
@@ -215,6 +219,17 @@ def test_model_arguments_are_no_parameters():
 def test_cache_requests_is_refused():
     with pytest.raises(ValueError, match="--cache_requests is refused"):
         evaluate("dummy", cache_requests=True)
+
+
+def test_a_harness_that_hides_its_model_is_refused(monkeypatch):
+    """As if `evaluate` named its model otherwise: never estimates in silence."""
+
+    def evaluate(model):
+        return model_under_evaluation()
+
+    monkeypatch.setattr("lm_eval.evaluator.evaluate", evaluate)
+    with pytest.raises(ImportError, match="keeps its model where"):
+        evaluate("a model")
 
 
 def test_documents_that_do_not_fit_are_refused_before_the_run(monkeypatch):
