@@ -13,7 +13,7 @@ from cogniload_gen.version import GENERATOR_VERSION
 
 BATCH_STATEMENTS = 2_000_000
 BATCH_PUZZLES = 16_000
-"""What is simulated side by side at most; together with the rendering below 700 MB."""
+"""What is simulated side by side at most, which with the rendering takes some 400 MB."""
 
 TABLE_CLAUSES = 500_000
 """Clauses that are rendered into one table, about 12 MB of text."""
