@@ -32,7 +32,7 @@ from cogniload_gen.version import GENERATOR_VERSION, __version__
 
 SHARD_PUZZLES = 2000
 MAX_SHARDS = 1024
-"""A grid is cut into shards of at least so many puzzles, and into at most so many shards."""
+"""A large grid is cut into shards of so many puzzles or more, a small one into four."""
 
 FIRST_BATCH = 64
 """Puzzles made at first, so that a stream starts at once."""

@@ -11,6 +11,9 @@ from pathlib import Path
 from cogniload_gen.cogniload.score import Outcome, outcome_metrics, score_response
 from cogniload_gen.files import whole_file
 
+FITTED = ("ECL50", "NT50", "ID50")
+"""What lm-eval's aggregations fit, which holds the old score: a new file leaves it out."""
+
 
 def rescore(path: Path, out: Path | None = None, *, force: bool = False) -> tuple[Counter, int]:
     """The outcomes of the responses in a samples file, and how many differ from the file's own.
@@ -27,7 +30,8 @@ def rescore(path: Path, out: Path | None = None, *, force: bool = False) -> tupl
             outcomes[outcome] += 1
             changed += outcome != sample.get("outcome")
             if file:
-                scored = sample | outcome_metrics(outcome)
+                kept = {name: value for name, value in sample.items() if name not in FITTED}
+                scored = kept | outcome_metrics(outcome)
                 file.write(json.dumps(scored) + "\n")
         if not outcomes:
             raise ValueError(f"{path} must hold at least one sample, got an empty file")

@@ -145,6 +145,7 @@ def sample(row: dict, response: str, outcome: str, response_tokens: int = 10) ->
         "resps": [[response]],
         "filtered_resps": [response],
         "outcome": outcome,
+        "ECL50": [3, 5, 0.5, 1],
         "prompt_tokens": 100,
         "response_tokens": response_tokens,
     }
@@ -177,6 +178,7 @@ def test_score_scores_again(samples, capsys):
     assert [each["outcome"] for each in again] == expected
     assert [each["acc"] for each in again] == [1, 1, 0, 0]
     assert again[3]["wrong_max_context"] == 1
+    assert not any("ECL50" in each for each in again)
     assert {Outcome(each["outcome"]) for each in again} <= set(Outcome)
 
 
