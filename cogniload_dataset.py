@@ -10,7 +10,7 @@ loading script: `load_dataset("cogniload_dataset.py", trust_remote_code=True, d=
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import datasets
@@ -39,21 +39,12 @@ FIRST_BATCH = 64
 
 
 @dataclass
-class CogniLoadConfig(datasets.BuilderConfig):
-    """Which puzzles; without arguments the paper's test grid (CogniLoad, section 2.2).
+class PuzzleConfig(datasets.BuilderConfig):
+    """What every benchmark's config has: the splits to make, and the checks of its parameters.
 
-    d (1..12: difficulty), N (1..1,000,000: statements) and rho (above 0, up to 100: percentage of
-    needles) are each a number or a sequence, whose product is the grid; every cell of it gets
-    `num_puzzles` puzzles of `seed`. `trace` adds the statements and states; `splits` tells which
-    of "train", "validation" and "test" to make, each from its own draws.
+    `splits` tells which of "train", "validation" and "test" to make, each from its own draws.
     """
 
-    d: int | Sequence[int] = PAPER_D
-    N: int | Sequence[int] = PAPER_N
-    rho: float | Sequence[float] = PAPER_RHO
-    num_puzzles: int = 100
-    seed: int = 42
-    trace: bool = False
     splits: Sequence[str] = ("test",)
 
     def __post_init__(self) -> None:
@@ -69,16 +60,36 @@ class CogniLoadConfig(datasets.BuilderConfig):
         self.splits = tuple(check_choice("split", split, SPLITS) for split in self.splits)
         if len(set(self.splits)) < len(self.splits):
             raise ValueError(f"splits must list none twice, got {self.splits!r}")
-        check_flag("trace", self.trace)
-        cells = self.grid(self.splits[0]).cells
-        self.d, self.N, self.rho = (tuple(dict.fromkeys(knob)) for knob in zip(*cells, strict=True))
+        self.normalize()
 
     def create_config_id(
         self, config_kwargs: dict, custom_features: datasets.Features | None = None
     ) -> str:
         """The name of the cache: the same for d=5 and d=[5]."""
-        mine = {name: getattr(self, name) for name in PARAMETERS}
+        inherited = {field.name for field in fields(datasets.BuilderConfig)}
+        mine = {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in inherited
+        }
         return super().create_config_id(mine, custom_features)
+
+
+@dataclass
+class CogniLoadConfig(PuzzleConfig):
+    """Which puzzles; without arguments the paper's test grid (CogniLoad, section 2.2).
+
+    d (1..12: difficulty), N (1..1,000,000: statements) and rho (above 0, up to 100: percentage of
+    needles) are each a number or a sequence, whose product is the grid; every cell of it gets
+    `num_puzzles` puzzles of `seed`. `trace` adds the statements and states.
+    """
+
+    d: int | Sequence[int] = PAPER_D
+    N: int | Sequence[int] = PAPER_N
+    rho: float | Sequence[float] = PAPER_RHO
+    num_puzzles: int = 100
+    seed: int = 42
+    trace: bool = False
 
     def grid(self, split: str) -> Grid:
         """The checked grid of one of the splits."""
@@ -86,21 +97,40 @@ class CogniLoadConfig(datasets.BuilderConfig):
             self.d, self.N, self.rho, num_puzzles=self.num_puzzles, seed=self.seed, split=split
         )
 
+    def normalize(self) -> None:
+        """Write equal parameters alike; ValueError for a wrong one."""
+        check_flag("trace", self.trace)
+        knobs = zip(*self.grid(self.splits[0]).cells, strict=True)
+        self.d, self.N, self.rho = (tuple(dict.fromkeys(knob)) for knob in knobs)
 
-PARAMETERS = ("d", "N", "rho", "num_puzzles", "seed", "trace", "splits")
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return pa.schema([*SCHEMA, *TRACE_SCHEMA]) if self.trace else SCHEMA
+
+    def tables(self, split: str, start: int, stop: int) -> Iterator[pa.Table]:
+        """The rows of a split from `start` up to `stop`."""
+        grid = self.grid(split)
+        return tables(grid, start, stop, trace=self.trace, first_batch=FIRST_BATCH)
 
 
-class CogniLoad(datasets.ArrowBasedBuilder):
-    """Makes the puzzles of a CogniLoadConfig."""
+CONFIGS = {"cogniload": CogniLoadConfig}
+"""What `load_dataset` takes by name."""
 
-    BUILDER_CONFIG_CLASS = CogniLoadConfig
+
+class Puzzles(datasets.ArrowBasedBuilder):
+    """Makes the puzzles of a config. `datasets` takes one builder a file: this one serves all."""
+
     VERSION = datasets.Version(f"{GENERATOR_VERSION}.0.0")
 
+    def __init__(self, *, dataset_name: str | None = None, **settings: object) -> None:
+        # as a loading script of `datasets` 3, the dataset has the name of this file
+        self.BUILDER_CONFIG_CLASS = CONFIGS.get(dataset_name, CogniLoadConfig)
+        super().__init__(dataset_name=dataset_name, **settings)
+
     def _info(self) -> datasets.DatasetInfo:
-        schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if self.config.trace else SCHEMA
         return datasets.DatasetInfo(
-            description="Logic puzzles whose difficulty d, length N and needle ratio rho are set.",
-            features=datasets.Features.from_arrow_schema(schema),
+            description="Puzzles that tell why a language model fails at long reasoning.",
+            features=datasets.Features.from_arrow_schema(self.config.schema()),
         )
 
     def _split_generators(self, _: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
@@ -115,8 +145,7 @@ class CogniLoad(datasets.ArrowBasedBuilder):
         self, split: str, rows: list[tuple[int, int]]
     ) -> Iterator[tuple[str, pa.Table]]:
         for start, stop in joined(rows):
-            grid, trace = self.config.grid(split), self.config.trace
-            for table in tables(grid, start, stop, trace=trace, first_batch=FIRST_BATCH):
+            for table in self.config.tables(split, start, stop):
                 yield str(table["id"][0]), table
 
 
@@ -138,12 +167,8 @@ def joined(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield start, stop
 
 
-BUILDERS = {"cogniload": CogniLoad}
-"""What `load_dataset` takes by name."""
-
-
 def register() -> None:
-    """Make `datasets.load_dataset` know the names in BUILDERS.
+    """Make `datasets.load_dataset` know the names in CONFIGS.
 
     Wraps `datasets.load.dataset_module_factory`, which is private, of `datasets` 3.6 and later.
     (`_PACKAGED_DATASETS_MODULES` would be no way: its names look for data files in the working
@@ -160,10 +185,10 @@ def register() -> None:
 
     @functools.wraps(factory)
     def dataset_module_factory(path: str, *args: object, **kwargs: object) -> object:
-        if path not in BUILDERS:
+        if path not in CONFIGS:
             return factory(path, *args, **kwargs)
         return datasets.load.DatasetModule(
-            BUILDERS[path].__module__,
+            Puzzles.__module__,
             f"{__version__}-generator-{GENERATOR_VERSION}",
             {"dataset_name": path},
         )
@@ -178,7 +203,7 @@ def load_dataset(path: str, *args: object, split: str | None = None, **kwargs: o
     `load_dataset("cogniload", split="train", d=5)` is short for
     `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`.
     """
-    if path in BUILDERS and split is not None:
+    if path in CONFIGS and split is not None:
         named = [name for name in SPLITS if name in re.findall(r"[a-z]+", str(split))]
         kwargs.setdefault("splits", named or [str(split)])
     return datasets.load_dataset(path, *args, split=split, **kwargs)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.grid import Cell, cogniload_grid
+from cogniload_gen.grid import SPLITS, Cell, cogniload_grid, factor_grid
 
 BAD = [
     *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
@@ -63,3 +63,58 @@ def test_numpy_numbers_and_ranges_are_numbers_and_sequences():
     assert grid.cells[0] == (3, 20, 25.0)
     assert type(grid.cells[0].d) is int
     assert len(grid.cells) == 4
+
+
+BAD_FACTOR = [
+    *[("symbolic", "N", value) for value in (0, 1001, 2.5, "5", True, [], [3, 3])],
+    *[("realistic", "op", value) for value in (1, 0, 2.5, "x", 10**6)],
+    *[("realistic", "noise", value) for value in ("loud", "none", [], ["close", "close"], 3)],
+    *[("symbolic", "context", value) for value in (-1, 1_000_001, 0.5, "4K", [])],
+    *[("tragic", "suite", "tragic"), (None, "suite", None)],
+    *[("symbolic", "num_puzzles", 0), ("realistic", "seed", -1), ("symbolic", "split", "dev")],
+]
+
+
+@pytest.mark.parametrize(("suite", "name", "value"), BAD_FACTOR)
+def test_a_wrong_factor_parameter_is_named(suite, name, value):
+    with pytest.raises(ValueError, match=f"^{name} must ") as error:
+        factor_grid(**{"suite": suite, name: value})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("suite", "name", "value"),
+    [("symbolic", "op", 5), ("symbolic", "noise", "close"), ("realistic", "N", 5)],
+)
+def test_a_suite_refuses_the_knobs_of_the_other(suite, name, value):
+    with pytest.raises(ValueError, match=f"^{name} is not for the {suite} suite, got {value!r}$"):
+        factor_grid(suite, **{name: value})
+
+
+def test_the_factor_paper_has_the_defaults():
+    """FACTOR, A.2.3: 39 values of N times 50 tasks; section 3.2: op 2 to 20, 1000 of each."""
+    symbolic, realistic = factor_grid(), factor_grid("realistic")
+    assert (len(symbolic), len(realistic)) == (1950, 19_000)
+    assert symbolic.cells == tuple((N, 0) for N in range(1, 40))
+    assert realistic.cells == tuple((op, 0, "none") for op in range(2, 21))
+
+
+def test_without_context_there_is_no_noise_to_choose():
+    grid = factor_grid("realistic", op=3, context=[0, 4000], noise=["close", "general"])
+    assert grid.cells == ((3, 0, "none"), (3, 4000, "close"), (3, 4000, "general"))
+
+
+def test_no_two_addresses_share_a_key():
+    """Benchmarks, seeds, splits, cells and indices: a number may stand for several of them."""
+    grids = [
+        make(seed=seed, split=split, num_puzzles=20)
+        for seed in (3, 5)
+        for split in SPLITS
+        for make in (
+            lambda **settings: cogniload_grid([3, 5], [3, 5], [3, 5], **settings),
+            lambda **settings: factor_grid(N=[3, 5], context=[3, 5], **settings),
+            lambda **settings: factor_grid("realistic", op=[3, 5], context=[3, 5], **settings),
+        )
+    ]
+    keys = [grid.keys(*zip(*grid.rows(0, len(grid)), strict=True)) for grid in grids]
+    assert len(np.unique(np.concatenate(keys))) == sum(map(len, grids))

@@ -28,10 +28,10 @@ from lm_eval_tasks.cogniload.task import (
     THRESHOLDS,
     ecl50,
     id50,
-    most_frequent,
     nt50,
     process_results,
 )
+from lm_eval_tasks.metrics import most_frequent
 
 SMALL = {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 2}
 MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -7,9 +7,7 @@ import pyarrow as pa
 
 from cogniload_gen.cogniload.simulate import simulate
 from cogniload_gen.cogniload.table import tabulate
-from cogniload_gen.draws import address_key, child
-from cogniload_gen.grid import Cell, Grid, check_flag, cogniload_grid
-from cogniload_gen.version import GENERATOR_VERSION
+from cogniload_gen.grid import Cell, Grid, batches, check_flag, cogniload_grid
 
 BATCH_STATEMENTS = 2_000_000
 BATCH_PUZZLES = 16_000
@@ -57,25 +55,21 @@ def tables(
     """The rows of a grid from `start` up to `stop`, as tables of bounded size.
 
     The engine works on whole batches, of BATCH_STATEMENTS or BATCH_PUZZLES; with `first_batch` the
-    first is of so many rows and each eight times as large as the one before, so that rows come at
-    once.
+    first is of so many rows and the next ones grow (see `batches`).
     """
     stop = len(grid) if stop is None else stop
     mean_N = sum(cell.N for cell in grid.cells) / len(grid.cells)
     most = max(1, min(BATCH_PUZZLES, int(BATCH_STATEMENTS / mean_N)))
-    size = most if first_batch is None else first_batch
-    while start < stop:
-        size = min(size, most, stop - start)
-        cells, indices = zip(*grid.rows(start, start + size), strict=True)
+    for first, last in batches(start, stop, most=most, first=first_batch):
+        cells, indices = zip(*grid.rows(first, last), strict=True)
         yield from batch_tables(grid, cells, indices, trace)
-        start, size = start + size, size * 8
 
 
 def batch_tables(
     grid: Grid, cells: Sequence[Cell], indices: Sequence[int], trace: bool
 ) -> Iterator[pa.Table]:
     """The puzzles of one batch, in tables of about TABLE_CLAUSES."""
-    keys = puzzle_keys(grid, cells, indices)
+    keys = grid.keys(cells, indices)
     d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in cells]).T
     # those of each difficulty are simulated together, and put back into their rows afterwards
     rows = {each: np.flatnonzero(d == each) for each in np.unique(d).tolist()}
@@ -96,12 +90,3 @@ def batch_tables(
     size = max(1, int(TABLE_CLAUSES / clauses.mean()))
     for start in range(0, len(cells), size):
         yield table(start, min(start + size, len(cells)))
-
-
-def puzzle_keys(grid: Grid, cells: Sequence[Cell], indices: Sequence[int]) -> np.ndarray:
-    """The keys of puzzles: what their address (version, seed, split, d, N, rho, index) becomes."""
-    cell_keys = {
-        cell: address_key("cogniload", GENERATOR_VERSION, grid.seed, grid.split, *cell)
-        for cell in set(cells)
-    }
-    return child(np.array([cell_keys[cell] for cell in cells], np.uint64), np.array(indices))

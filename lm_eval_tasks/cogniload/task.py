@@ -1,7 +1,6 @@
 """What the CogniLoad YAMLs name: the puzzles, the score of a response, and the metrics of a run."""
 
 import logging
-from collections import Counter
 from functools import lru_cache
 from math import isfinite
 
@@ -9,7 +8,8 @@ from datasets import Dataset
 
 from cogniload_gen import generate_puzzles, score_response
 from cogniload_gen.cogniload.score import outcome_metrics
-from lm_eval_tasks.budget import check_context_budget
+from lm_eval_tasks.documents import as_documents, task_parameters
+from lm_eval_tasks.metrics import token_counts
 
 log = logging.getLogger(__name__)
 
@@ -23,20 +23,15 @@ def make_dataset(*, defaults: dict, cogniload: dict | None = None, **_) -> dict[
     lm-eval mixes model arguments and its own keys into the same mapping: those are ignored.
     ValueError names an unknown or wrong parameter, what it got and what it takes.
     """
-    unknown = sorted(set(cogniload or {}) - set(defaults))
-    if unknown:
-        raise ValueError(f"cogniload metadata takes {', '.join(defaults)}; got {unknown[0]!r}")
-    parameters = defaults | (cogniload or {})
-    context_budget = check_context_budget(parameters.pop("context_budget"))
-    puzzles = Dataset(generate_puzzles(**parameters))
-    return {"test": puzzles.add_column("context_budget", [context_budget] * len(puzzles))}
+    parameters = task_parameters("cogniload", defaults, cogniload)
+    context_budget = parameters.pop("context_budget")
+    return as_documents(generate_puzzles(**parameters), context_budget)
 
 
 def process_results(doc: dict, results: list[str]) -> dict:
     """The metrics of one response (section 3, Appendix D).
 
     `doc` is a puzzle with the token counts and the budget of its request (`SharedBudgetTask`).
-    Counts that the model could not make are left out.
     """
     outcome = score_response(
         results[0],
@@ -49,17 +44,7 @@ def process_results(doc: dict, results: list[str]) -> dict:
         context_budget=doc["context_budget"],
     )
     load = (doc["d"], doc["N"], doc["rho"] / 100, int(outcome.correct))
-    counts = {name: doc[name] for name in ("prompt_tokens", "response_tokens")}
-    return {
-        **outcome_metrics(outcome),
-        **dict.fromkeys(THRESHOLDS, load),
-        **{name: count for name, count in counts.items() if count is not None},
-    }
-
-
-def most_frequent(outcomes: list[str]) -> str:
-    """The most frequent outcome of a run; the first in alphabetical order of equally frequent."""
-    return Counter(sorted(outcomes)).most_common(1)[0][0]
+    return outcome_metrics(outcome) | dict.fromkeys(THRESHOLDS, load) | token_counts(doc)
 
 
 def ecl50(loads: list[tuple]) -> float | None:
