@@ -16,8 +16,7 @@ from itertools import pairwise
 import datasets
 import pyarrow as pa
 
-from cogniload_gen.cogniload.generate import tables
-from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA
+from cogniload_gen.cogniload.generate import cogniload_source
 from cogniload_gen.grid import (
     PAPER_D,
     PAPER_N,
@@ -25,9 +24,9 @@ from cogniload_gen.grid import (
     SPLITS,
     Grid,
     check_choice,
-    check_flag,
     cogniload_grid,
 )
+from cogniload_gen.source import Source
 from cogniload_gen.version import GENERATOR_VERSION, __version__
 
 SHARD_PUZZLES = 2000
@@ -91,26 +90,17 @@ class CogniLoadConfig(PuzzleConfig):
     seed: int = 42
     trace: bool = False
 
-    def grid(self, split: str) -> Grid:
-        """The checked grid of one of the splits."""
-        return cogniload_grid(
+    def source(self, split: str) -> Source:
+        """The puzzles of one of the splits; ValueError for a wrong parameter."""
+        grid = cogniload_grid(
             self.d, self.N, self.rho, num_puzzles=self.num_puzzles, seed=self.seed, split=split
         )
+        return cogniload_source(grid, trace=self.trace)
 
     def normalize(self) -> None:
-        """Write equal parameters alike; ValueError for a wrong one."""
-        check_flag("trace", self.trace)
-        knobs = zip(*self.grid(self.splits[0]).cells, strict=True)
+        """Write equal parameters alike."""
+        knobs = zip(*self.source(self.splits[0]).grid.cells, strict=True)
         self.d, self.N, self.rho = (tuple(dict.fromkeys(knob)) for knob in knobs)
-
-    def schema(self) -> pa.Schema:
-        """The columns."""
-        return pa.schema([*SCHEMA, *TRACE_SCHEMA]) if self.trace else SCHEMA
-
-    def tables(self, split: str, start: int, stop: int) -> Iterator[pa.Table]:
-        """The rows of a split from `start` up to `stop`."""
-        grid = self.grid(split)
-        return tables(grid, start, stop, trace=self.trace, first_batch=FIRST_BATCH)
 
 
 CONFIGS = {"cogniload": CogniLoadConfig}
@@ -128,24 +118,24 @@ class Puzzles(datasets.ArrowBasedBuilder):
         super().__init__(dataset_name=dataset_name, **settings)
 
     def _info(self) -> datasets.DatasetInfo:
+        schema = self.config.source(self.config.splits[0]).schema
         return datasets.DatasetInfo(
             description="Puzzles that tell why a language model fails at long reasoning.",
-            features=datasets.Features.from_arrow_schema(self.config.schema()),
+            features=datasets.Features.from_arrow_schema(schema),
         )
 
     def _split_generators(self, _: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
         return [
-            datasets.SplitGenerator(
-                split, {"split": split, "rows": shards(self.config.grid(split))}
-            )
+            datasets.SplitGenerator(split, {"split": split, "rows": shards(source.grid)})
             for split in self.config.splits
+            for source in [self.config.source(split)]
         ]
 
     def _generate_tables(
         self, split: str, rows: list[tuple[int, int]]
     ) -> Iterator[tuple[str, pa.Table]]:
         for start, stop in joined(rows):
-            for table in self.config.tables(split, start, stop):
+            for table in self.config.source(split).tables(start, stop, first_batch=FIRST_BATCH):
                 yield str(table["id"][0]), table
 
 

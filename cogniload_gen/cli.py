@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from cogniload_gen.cogniload.generate import cogniload_source
 from cogniload_gen.cogniload.score import Outcome
 from cogniload_gen.cogniload.solve import solve
 from cogniload_gen.demo import run_demo
 from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, SPLITS, cogniload_grid
 from cogniload_gen.rescore import rescore
+from cogniload_gen.source import Source
 from cogniload_gen.tasks import TASKS, link_tasks, unlink_tasks
 from cogniload_gen.version import GENERATOR_VERSION, __version__
 from cogniload_gen.write import write_puzzles
@@ -60,22 +62,8 @@ def parser() -> argparse.ArgumentParser:
 
     generate = command("generate", run_generate, "Write puzzles to a .jsonl or .parquet file.")
     generate.add_argument("out", type=Path, metavar="FILE", help="to write: .jsonl or .parquet")
-    for name, default, meaning in (
-        ("d", PAPER_D, "difficulty, 1 to 12"),
-        ("N", PAPER_N, "statements, 1 to 1,000,000"),
-        ("rho", PAPER_RHO, "percentage of needles, above 0 and up to 100"),
-    ):
-        values = " ".join(map(str, default))
-        generate.add_argument(
-            f"--{name}", nargs="+", type=number, default=default, metavar=name.upper(),
-            help=f"{meaning}; one or several (default: {values})",
-        )  # fmt: skip
-    add = generate.add_argument
-    add("--num-puzzles", type=number, default=100, metavar="COUNT", help="in each cell (100)")
-    add("--seed", type=number, default=42, help="of the draws (42)")
-    add("--split", default="test", help=f"{', '.join(SPLITS)} (test): their puzzles differ")
-    add("--trace", action="store_true", help="add the statements and the states")
-    add("--force", action="store_true", help="replace FILE if it exists")
+    generate.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    add_puzzle_options(generate)
 
     solve = command("solve", run_solve, "Print the answer of a puzzle, from its text alone.")
     solve.add_argument("file", nargs="?", type=Path, help="the puzzle (default: standard input)")
@@ -105,6 +93,38 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+def add_puzzle_options(command: argparse.ArgumentParser) -> None:
+    """The options that say which puzzles, for `asked_puzzles`."""
+    for name, default, meaning in (
+        ("d", PAPER_D, "difficulty, 1 to 12"),
+        ("N", PAPER_N, "statements, 1 to 1,000,000"),
+        ("rho", PAPER_RHO, "percentage of needles, above 0 and up to 100"),
+    ):
+        values = " ".join(map(str, default))
+        command.add_argument(
+            f"--{name}", nargs="+", type=number, default=default, metavar=name.upper(),
+            help=f"{meaning}; one or several (default: {values})",
+        )  # fmt: skip
+    add = command.add_argument
+    add("--num-puzzles", type=number, default=100, metavar="COUNT", help="in each cell (100)")
+    add("--seed", type=number, default=42, help="of the draws (42)")
+    add("--split", default="test", help=f"{', '.join(SPLITS)} (test): their puzzles differ")
+    add("--trace", action="store_true", help="add the statements and the states")
+
+
+def asked_puzzles(given: argparse.Namespace) -> Source:
+    """The puzzles that the options of `add_puzzle_options` ask for."""
+    grid = cogniload_grid(
+        given.d,
+        given.N,
+        given.rho,
+        num_puzzles=given.num_puzzles,
+        seed=given.seed,
+        split=given.split,
+    )
+    return cogniload_source(grid, trace=given.trace)
+
+
 def number(text: str) -> int | float | str:
     """A number as Python reads it; any other text stays, for the parameter's check to refuse."""
     for kind in (int, float):
@@ -117,16 +137,9 @@ def number(text: str) -> int | float | str:
 
 def run_generate(given: argparse.Namespace) -> None:
     """`cogniload generate FILE`."""
-    grid = cogniload_grid(
-        given.d,
-        given.N,
-        given.rho,
-        num_puzzles=given.num_puzzles,
-        seed=given.seed,
-        split=given.split,
-    )
-    write_puzzles(grid, given.out, trace=given.trace, force=given.force)
-    print(f"{given.out}: {len(grid)} puzzles")
+    source = asked_puzzles(given)
+    write_puzzles(source, given.out, force=given.force)
+    print(f"{given.out}: {len(source.grid)} puzzles")
 
 
 def run_solve(given: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""A grid's puzzles -> a JSON Lines or Parquet file."""
+"""Puzzles -> a JSON Lines or Parquet file."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,26 +9,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from cogniload_gen.cogniload.generate import tables
-from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA
 from cogniload_gen.files import whole_file
-from cogniload_gen.grid import Grid
+from cogniload_gen.source import Source
 
 
-def write_puzzles(grid: Grid, path: Path, *, trace: bool = False, force: bool = False) -> None:
-    """Write the puzzles of a grid to `path` (.jsonl or .parquet), whole or not at all.
+def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
+    """Write puzzles to `path` (.jsonl or .parquet), whole or not at all.
 
     Raises ValueError for another suffix, FileExistsError if `path` exists and `force` is not set.
     """
     if path.suffix not in WRITERS:
         raise ValueError(f"FILE must end in {' or '.join(WRITERS)}, got {str(path)!r}")
-    schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if trace else SCHEMA
     with (
         whole_file(path, force=force) as temporary,
-        WRITERS[path.suffix](temporary, schema) as write,
-        tqdm(total=len(grid), unit=" puzzles", disable=None) as progress,
+        WRITERS[path.suffix](temporary, source.schema) as write,
+        tqdm(total=len(source.grid), unit=" puzzles", disable=None) as progress,
     ):
-        for table in tables(grid, trace=trace):
+        for table in source.tables():
             write(table)
             progress.update(len(table))
 

@@ -1,13 +1,15 @@
 """Grid -> tables of puzzles: the stages one after the other, in batches that keep memory flat."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from cogniload_gen.cogniload.simulate import simulate
-from cogniload_gen.cogniload.table import tabulate
+from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA, tabulate
 from cogniload_gen.grid import Cell, Grid, batches, check_flag, cogniload_grid
+from cogniload_gen.source import Source
 
 BATCH_STATEMENTS = 2_000_000
 BATCH_PUZZLES = 16_000
@@ -41,7 +43,13 @@ def generate_puzzles(
     grid = cogniload_grid(
         d, N, rho, num_puzzles=num_puzzles, seed=seed, split=split, first_index=first_index
     )
-    return pa.concat_tables(tables(grid, trace=check_flag("trace", trace)))
+    return pa.concat_tables(cogniload_source(grid, trace=trace).tables())
+
+
+def cogniload_source(grid: Grid, *, trace: bool = False) -> Source:
+    """The CogniLoad puzzles of a grid; ValueError if `trace` is not True or False."""
+    schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if check_flag("trace", trace) else SCHEMA
+    return Source(grid, schema, partial(tables, grid, trace=trace))
 
 
 def tables(
