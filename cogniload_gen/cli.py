@@ -8,10 +8,13 @@ from pathlib import Path
 
 from cogniload_gen.cogniload.generate import cogniload_source
 from cogniload_gen.cogniload.score import Outcome
-from cogniload_gen.cogniload.solve import solve
 from cogniload_gen.demo import run_demo
-from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, SPLITS, cogniload_grid
+from cogniload_gen.factor.generate import asked_set, factor_source
+from cogniload_gen.factor.score import FactorOutcome
+from cogniload_gen.factor.training import TRAINING_SETS
+from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, SPLITS, SUITES, cogniload_grid
 from cogniload_gen.rescore import rescore
+from cogniload_gen.solve import solve
 from cogniload_gen.source import Source
 from cogniload_gen.tasks import TASKS, link_tasks, unlink_tasks
 from cogniload_gen.version import GENERATOR_VERSION, __version__
@@ -72,7 +75,6 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("samples", nargs="+", type=Path, help="samples_*.jsonl, gzipped or not")
     score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
     score.add_argument("--force", action="store_true", help="replace FILE if it exists")
-
     tasks = command(
         "tasks", run_tasks, "Print the folder of the lm-eval tasks, for --include_path."
     )
@@ -94,35 +96,52 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_puzzle_options(command: argparse.ArgumentParser) -> None:
-    """The options that say which puzzles, for `asked_puzzles`."""
-    for name, default, meaning in (
-        ("d", PAPER_D, "difficulty, 1 to 12"),
-        ("N", PAPER_N, "statements, 1 to 1,000,000"),
-        ("rho", PAPER_RHO, "percentage of needles, above 0 and up to 100"),
-    ):
-        values = " ".join(map(str, default))
-        command.add_argument(
-            f"--{name}", nargs="+", type=number, default=default, metavar=name.upper(),
-            help=f"{meaning}; one or several (default: {values})",
-        )  # fmt: skip
-    add = command.add_argument
-    add("--num-puzzles", type=number, default=100, metavar="COUNT", help="in each cell (100)")
-    add("--seed", type=number, default=42, help="of the draws (42)")
-    add("--split", default="test", help=f"{', '.join(SPLITS)} (test): their puzzles differ")
-    add("--trace", action="store_true", help="add the statements and the states")
+    """The options that say which puzzles, for `asked_puzzles`: None where not given."""
+    several = {"nargs": "+", "type": number}
+    add = command.add_argument_group("CogniLoad, without --suite").add_argument
+    add("--d", **several, metavar="D", help=f"difficulty, 1 to 12 ({written(PAPER_D)})")
+    needles = f"percentage of needles, above 0 and up to 100 ({written(PAPER_RHO)})"
+    add("--rho", **several, metavar="RHO", help=needles)
+    add("--trace", action="store_true", default=None, help="add the statements and the states")
+    add = command.add_argument_group("FACTOR").add_argument
+    add("--suite", help="symbolic or realistic")
+    add("--op", **several, help="binary operations, of the realistic suite: 2 to 100 (2 to 20)")
+    add("--context", **several, metavar="TOKENS", help="of filler or noise, 0 to 1,000,000 (0)")
+    add("--noise", nargs="+", help="of the realistic suite: close or general (close)")
+    add("--tokenizer", metavar="NAME", help="that counts TOKENS: a Hugging Face name or folder")
+    add = command.add_argument_group("both").add_argument
+    N = f"statements, 1 to 1,000,000 ({written(PAPER_N)}); variables, 1 to 1,000 (1 to 39)"
+    add("--N", **several, metavar="N", help=N)
+    count = "in each cell (100; FACTOR: symbolic 50, realistic 1000)"
+    add("--num-puzzles", type=number, metavar="COUNT", help=count)
+    add("--seed", type=number, help="of the draws (42)")
+    training = ", ".join(TRAINING_SETS)
+    add("--split", help=f"{', '.join(SPLITS)} (test); of the symbolic suite also {training}")
+
+
+def written(values: Sequence[int]) -> str:
+    """The values of a default, as they are given."""
+    return " ".join(map(str, values))
 
 
 def asked_puzzles(given: argparse.Namespace) -> Source:
     """The puzzles that the options of `add_puzzle_options` ask for."""
-    grid = cogniload_grid(
-        given.d,
-        given.N,
-        given.rho,
-        num_puzzles=given.num_puzzles,
-        seed=given.seed,
-        split=given.split,
-    )
-    return cogniload_source(grid, trace=given.trace)
+    of_both = ("N", "num_puzzles", "seed", "split")
+    of_cogniload = ("d", "rho", "trace")
+    of_factor = ("op", "context", "noise", "tokenizer")
+    mine, other = (of_cogniload, of_factor) if given.suite is None else (of_factor, of_cogniload)
+    for name in other:
+        if getattr(given, name) is not None:
+            if given.suite is None:
+                raise ValueError(f"--{name} is for FACTOR: pass --suite {' or '.join(SUITES)} too")
+            raise ValueError(f"--{name} is for CogniLoad, got it with --suite {given.suite}")
+    asked = {name: getattr(given, name) for name in of_both + mine}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if given.suite is None:
+        trace = asked.pop("trace", False)
+        return cogniload_source(cogniload_grid(**asked), trace=trace)
+    tokenizer = asked.pop("tokenizer", None)
+    return factor_source(asked_set(given.suite, **asked), tokenizer=tokenizer)
 
 
 def number(text: str) -> int | float | str:
@@ -160,11 +179,17 @@ def run_score(given: argparse.Namespace) -> None:
     for samples in given.samples:
         counted, differing = rescore(samples, given.out, force=given.force)
         outcomes, changed = outcomes + counted, changed + differing
+    print_outcomes(outcomes, f"{changed} scored anew")
+
+
+def print_outcomes(outcomes: Counter[Outcome | FactorOutcome], remark: str) -> None:
+    """The accuracy and the share of every outcome."""
     total = outcomes.total()
     correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
-    print(f"{total} responses, {correct} correct ({correct / total:.2%}), {changed} scored anew")
-    for outcome in Outcome:
-        print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
+    print(f"{total} responses, {correct} correct ({correct / total:.2%}), {remark}")
+    for kind in dict.fromkeys(map(type, outcomes)):
+        for outcome in kind:
+            print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
 
 
 def run_tasks(given: argparse.Namespace) -> None:

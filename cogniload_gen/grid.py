@@ -1,11 +1,11 @@
 """Parameters -> cells: the grid a call asks for, checked, and the grids of the papers."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral, Real
 from reprlib import repr
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Cell(NamedTuple):
 class SymbolicCell(NamedTuple):
     """One combination of FACTOR's symbolic suite: N variables, and tokens of filler."""
 
-    benchmark = "factor-symbolic"
+    benchmark, suite = "factor-symbolic", "symbolic"
     N: int
     context: int
 
@@ -64,7 +64,7 @@ class SymbolicCell(NamedTuple):
 class RealisticCell(NamedTuple):
     """One combination of FACTOR's realistic suite: binary operations, tokens, kind of noise."""
 
-    benchmark = "factor-realistic"
+    benchmark, suite = "factor-realistic", "realistic"
     op: int
     context: int
     noise: str
@@ -72,7 +72,9 @@ class RealisticCell(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """Which puzzles: `num_puzzles` in every cell, from `first_index` on, of a seed and a split.
+    """Which puzzles: `num_puzzles` in every cell, of a seed and a split.
+
+    Their indices are `first_index` and from there every `index_step`-th.
 
     Rows are interleaved over the cells (first one puzzle of every cell, then the second, ...), so
     that any prefix is balanced.
@@ -83,6 +85,7 @@ class Grid:
     seed: int
     split: str
     first_index: int = 0
+    index_step: int = 1
 
     def __len__(self) -> int:
         return len(self.cells) * self.num_puzzles
@@ -91,7 +94,16 @@ class Grid:
         """The cell and the index of each row from `start` up to `stop`."""
         for row in range(start, stop):
             index, cell = divmod(row, len(self.cells))
-            yield self.cells[cell], self.first_index + index
+            yield self.cells[cell], self.first_index + index * self.index_step
+
+    def share(self, number: int, count: int) -> Self:
+        """One of `count` shares: in every cell each `count`-th puzzle, from the `number`-th on."""
+        return replace(
+            self,
+            num_puzzles=len(range(number, self.num_puzzles, count)),
+            first_index=self.first_index + number * self.index_step,
+            index_step=self.index_step * count,
+        )
 
     def keys(self, cells: Sequence[NamedTuple], indices: Sequence[int]) -> np.ndarray:
         """The keys (uint64) of puzzles: what their addresses become, of which all draws are made.
@@ -179,12 +191,12 @@ def factor_grid(
     else:
         op = PAPER_OP if op is None else op
         operations = check_numbers("op", op, integer=True, low=2, high=MAX_OP)
-        noises = check_noises("close" if noise is None else noise)
-        every = product(operations, contexts, noises)
-        cells = (
-            RealisticCell(op, tokens, kind if tokens else "none") for op, tokens, kind in every
+        noises = check_noises("close" if noise is None else noise, contexts)
+        cells = tuple(
+            RealisticCell(op, tokens, kind)
+            for op, tokens, kind in product(operations, contexts, noises)
+            if (kind == "none") == (tokens == 0)
         )
-        cells = tuple(dict.fromkeys(cells))
     num_puzzles = SUITES[suite] if num_puzzles is None else num_puzzles
     return checked_grid(cells, num_puzzles, seed, split, first_index)
 
@@ -202,14 +214,20 @@ def checked_grid(
     )
 
 
-def check_noises(given: object) -> tuple[str, ...]:
-    """`given` as a tuple of different kinds of noise; ValueError otherwise."""
-    noises = tuple(given) if isinstance(given, list | tuple) else (given,)
-    for noise in noises:
-        check_choice("noise", noise, NOISES)
-    if not noises or len(set(noises)) < len(noises):
-        raise ValueError(f"noise must hold at least one kind and none twice, got {repr(given)}")
-    return noises
+def check_noises(given: object, contexts: tuple[int, ...]) -> tuple[str, ...]:
+    """`given` as a tuple of different kinds of noise, with "none" where a context is 0.
+
+    ValueError for another kind, and for no kind where a context is above 0.
+    """
+    kinds = tuple(given) if isinstance(given, list | tuple) else (given,)
+    without = ("none",) if 0 in contexts else ()
+    for kind in kinds:
+        check_choice("noise", kind, NOISES + without)
+    if not kinds or len(set(kinds)) < len(kinds) or (kinds == ("none",) and any(contexts)):
+        raise ValueError(
+            f"noise must hold at least one of {', '.join(NOISES)} and none twice, got {repr(given)}"
+        )
+    return tuple(dict.fromkeys(without + kinds))
 
 
 def check_numbers(name: str, given: object, *, integer: bool, low: int, high: int) -> tuple:

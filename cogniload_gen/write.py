@@ -18,16 +18,27 @@ def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
 
     Raises ValueError for another suffix, FileExistsError if `path` exists and `force` is not set.
     """
-    if path.suffix not in WRITERS:
-        raise ValueError(f"FILE must end in {' or '.join(WRITERS)}, got {str(path)!r}")
     with (
-        whole_file(path, force=force) as temporary,
-        WRITERS[path.suffix](temporary, source.schema) as write,
+        table_writer(path, source.schema, force=force) as write,
         tqdm(total=len(source.grid), unit=" puzzles", disable=None) as progress,
     ):
         for table in source.tables():
             write(table)
             progress.update(len(table))
+
+
+@contextmanager
+def table_writer(
+    path: Path, schema: pa.Schema, *, force: bool = False
+) -> Iterator[Callable[[pa.Table], None]]:
+    """A function that appends a table to a .jsonl or .parquet file; errors as `write_puzzles`."""
+    if path.suffix not in WRITERS:
+        raise ValueError(f"FILE must end in {' or '.join(WRITERS)}, got {str(path)!r}")
+    with (
+        whole_file(path, force=force) as temporary,
+        WRITERS[path.suffix](temporary, schema) as write,
+    ):
+        yield write
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import pytest
 
 from cogniload_gen import Outcome, generate_puzzles
 from cogniload_gen.cli import main
+from cogniload_gen.factor.generate import generate_factor
 from cogniload_gen.tasks import TASKS, link_folder
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
@@ -180,6 +181,25 @@ def test_score_scores_again(samples, capsys):
     assert again[3]["wrong_max_context"] == 1
     assert not any("ECL50" in each for each in again)
     assert {Outcome(each["outcome"]) for each in again} <= set(Outcome)
+
+
+def test_score_scores_samples_of_both_benchmarks_again(samples):
+    made = [
+        (generate_factor("symbolic", N=5, num_puzzles=1), "", "correct", "max_context"),
+        (generate_factor("symbolic", N=5, num_puzzles=1), "Answer: v77", "wrong_set", "wrong_set"),
+        (generate_factor("realistic", op=4, num_puzzles=1), None, "no_answer", "correct"),
+    ]
+    with samples.open("a", encoding="utf-8") as file:
+        for table, response, outcome, _ in made:
+            (row,) = table.to_pylist()
+            given = row["solution"] if response is None else response
+            file.write(json.dumps(sample(row, given, outcome)) + "\n")
+    assert main(["score", str(samples), "--out", "again.jsonl"]) == 0
+    again = read_jsonl("again.jsonl")
+    assert again[0]["outcome"] == "correct_poi"
+    assert [each["outcome"] for each in again[4:]] == [outcome for *_, outcome in made]
+    assert [each["acc"] for each in again[4:]] == [0, 0, 1]
+    assert again[5]["extra"] == ["v77"]
 
 
 BROKEN = [b'{"doc": ', b"no JSON", b"[]", b"3", b"{}", b'{"doc": {}}', b"\xff", b"[" * 100_000]

@@ -68,7 +68,7 @@ def test_numpy_numbers_and_ranges_are_numbers_and_sequences():
 BAD_FACTOR = [
     *[("symbolic", "N", value) for value in (0, 1001, 2.5, "5", True, [], [3, 3])],
     *[("realistic", "op", value) for value in (1, 0, 2.5, "x", 10**6)],
-    *[("realistic", "noise", value) for value in ("loud", "none", [], ["close", "close"], 3)],
+    *[("realistic", "noise", value) for value in ("loud", [], ["close", "close"], 3, ["none", 1])],
     *[("symbolic", "context", value) for value in (-1, 1_000_001, 0.5, "4K", [])],
     *[("tragic", "suite", "tragic"), (None, "suite", None)],
     *[("symbolic", "num_puzzles", 0), ("realistic", "seed", -1), ("symbolic", "split", "dev")],
@@ -102,6 +102,12 @@ def test_the_factor_paper_has_the_defaults():
 def test_without_context_there_is_no_noise_to_choose():
     grid = factor_grid("realistic", op=3, context=[0, 4000], noise=["close", "general"])
     assert grid.cells == ((3, 0, "none"), (3, 4000, "close"), (3, 4000, "general"))
+    again = factor_grid("realistic", op=3, context=[0, 4000], noise=["none", "close", "general"])
+    assert again == grid
+    assert factor_grid("realistic", op=3, noise="none").cells == ((3, 0, "none"),)
+    for noise in ("none", ["close", "none"]):
+        with pytest.raises(ValueError, match=r"^noise must "):
+            factor_grid("realistic", context=4000, noise=noise)
 
 
 def test_no_two_addresses_share_a_key():

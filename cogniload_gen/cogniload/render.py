@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
 from cogniload_gen.cogniload.simulate import Puzzles
+from cogniload_gen.text import gather
 
 VALUES = pa.array([value for vocabulary in VOCABULARIES.values() for value in vocabulary])
 """The values of all categories, one after the other: a value's number is its position here."""
@@ -158,11 +159,3 @@ def clauses(value: np.ndarray, count: np.ndarray, kind: tuple[int, int]) -> np.n
 def value_numbers(puzzles: Puzzles) -> np.ndarray:
     """The number of each value of the domains (values x d x puzzle)."""
     return FIRST_VALUE[puzzles.categories] + puzzles.domains
-
-
-def gather(fragments: pa.Array, ids: np.ndarray, bounds: np.ndarray) -> pa.Array:
-    """Texts joined from fragments: text i from ids[bounds[i]] up to ids[bounds[i + 1]]."""
-    gathered = fragments.take(pa.array(ids))
-    _, offsets, characters = gathered.buffers()
-    ends = np.frombuffer(offsets, np.int32)[bounds]
-    return pa.StringArray.from_buffers(len(bounds) - 1, pa.py_buffer(ends), characters)

@@ -12,11 +12,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-CONTEXT_BUDGET = 32_768
-"""The tokens that prompt and response share in the paper (D.3)."""
-
-STOP_MARGIN = 20
-"""A response that ends so few tokens before the budget was cut off (D.3)."""
+from cogniload_gen.budget import CONTEXT_BUDGET, is_cut_off
 
 QUESTION_STARTS = {
     "Where is": "location",
@@ -126,8 +122,8 @@ def score_response(
     gold = answer.lower()
     alternatives = {option.lower() for option in options} - {gold}
     windows = sentence_windows(response, poi=poi, category=category)
-    tokens = (prompt_tokens or 0) + (response_tokens or 0) + STOP_MARGIN
-    if tokens >= context_budget or windows.last_sentence == "":
+    cut_off = is_cut_off(prompt_tokens, response_tokens, context_budget)
+    if cut_off or windows.last_sentence == "":
         return Outcome.WRONG_MAX_CONTEXT
     found = [check_correct_answer(gold, sentence) for sentence in windows]
     flagged = [alternative_flag(sentence, alternatives, gold) for sentence in windows]

@@ -1,0 +1,59 @@
+"""How fast FACTOR's puzzles are made, on one core: `python benchmarks/factor.py`.
+
+Both suites over the paper's grids, and with filler or noise; the training sets. Tokens by estimate.
+"""
+
+import os
+import time
+
+import pyarrow as pa
+from machine import machine, peak_memory
+
+from cogniload_gen.factor.generate import factor_source
+from cogniload_gen.factor.training import TrainingSet
+from cogniload_gen.grid import PAPER_CONTEXTS, factor_grid
+
+
+def measure(name: str, puzzles, start: int = 0, stop: int | None = None) -> None:
+    """Makes the tables of a grid or training set and prints the speed."""
+    source = factor_source(puzzles)
+    next(source.tables(0, 1))  # what is made once: words counted, templates read
+    began, count, megabytes = time.perf_counter(), 0, 0.0
+    for table in source.tables(start, stop):
+        count += len(table)
+        megabytes += table["puzzle"].nbytes / 1e6
+    seconds = time.perf_counter() - began
+    print(
+        f"{name}: {count / seconds:10,.0f} puzzles/s, {megabytes / seconds:4.0f} MB/s, "
+        f"peak memory {peak_memory()}"
+    )
+
+
+def main() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    print(machine(), "Arrow", pa.__version__)
+
+    print("\nsymbolic suite with solutions, N = 1..39, by tokens of filler")
+    for context in PAPER_CONTEXTS:
+        count = 1000 if context == 0 else 10
+        measure(f"{context:7,}", factor_grid(context=context, num_puzzles=count))
+
+    print("\ntraining sets, the first 20,000 puzzles")
+    for name in ("pretrain", "mixed"):
+        measure(f"{name:8}", TrainingSet(name), 0, 20_000)
+
+    print("\nrealistic suite with solutions, without noise, by op")
+    for op in (2, 5, 10, 20, 50, 100):
+        measure(f"{op:3}", factor_grid("realistic", op=op))
+
+    print("\nrealistic suite at op = 10, by noise and tokens")
+    for noise, context, count in (
+        ("close", 8000, 400), ("general", 8000, 400), ("close", 128_000, 50),
+        ("general", 128_000, 50),
+    ):  # fmt: skip
+        grid = factor_grid("realistic", op=10, context=context, noise=noise, num_puzzles=count)
+        measure(f"{noise:7} {context:7,}", grid)
+
+
+if __name__ == "__main__":
+    main()

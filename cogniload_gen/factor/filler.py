@@ -1,0 +1,179 @@
+"""Filler text of a given number of tokens, and the places in it for statements (A.1.3, A.1.4).
+
+A puzzle's filler is the start of an endless stream of sentences that depends on its key alone; a
+tokenizer decides no more than where the stream is cut. Every word counts a known number of tokens,
+so that the cut is found by summing, in whole units of 1 / UNITS token: sums are exact, and the
+same in any batch.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+
+import numpy as np
+
+from cogniload_gen.draws import below, child
+from cogniload_gen.factor.forest import FILLER_DRAW, GROUP_DRAW, PLACE_DRAW, SENTENCE_DRAW
+from cogniload_gen.factor.tokens import TokenCounter
+
+WORDS = tuple(tomllib.loads(files(__package__).joinpath("data/filler.toml").read_text())["words"])
+ENDINGS = ("", ",", ".")
+PLAIN, COMMA, STOP = range(3)
+
+SHORTEST, LONGEST = 2, 6
+"""The words of a sentence, every number equally likely."""
+
+COMMAS = 16
+"""One word in COMMAS that does not end a sentence has a comma."""
+
+MAX_GROUP = 4
+"""Statements that stand together at most: the paper's maximum group size, which it does not give.
+Groups of every size up to it are equally likely."""
+
+UNITS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Filler:
+    """The filler of puzzles, puzzle after puzzle.
+
+    `words` are positions in `fragments()`; those of puzzle i start at first_word[i]. `boundary` is
+    how many words stand before each place between sentences, both ends of the filler included;
+    puzzle i's start at first_boundary[i]. Both bounds have the total at the end.
+    """
+
+    words: np.ndarray
+    first_word: np.ndarray
+    boundary: np.ndarray
+    first_boundary: np.ndarray
+
+
+def fragments() -> list[str]:
+    """The words with each of their endings, after a space; then the same at the start of a line."""
+    return [f"{lead}{word}{end}" for lead, word, end in product(" \n", WORDS, ENDINGS)]
+
+
+@lru_cache(maxsize=8)
+def word_counts(count: TokenCounter) -> np.ndarray:
+    """The number of tokens, in units of 1 / UNITS, that each of the words with its ending takes.
+
+    A sample of filler corrects counts that do not quite add up. Raises ValueError that starts with
+    "tokenizer" if they don't by far, or if most words count as nothing.
+    """
+    texts = fragments()
+    counts = count(texts[: len(texts) // 2])
+    words, _, _ = stream(np.zeros(1, np.uint64), np.array([2000]))
+    parts, whole = counts[words].sum(), count(["".join(texts[word] for word in words)])[0]
+    if not 0.8 * whole < parts < 1.25 * whole or whole < len(words) / 2:
+        raise ValueError(
+            f"tokenizer must give counts that add up, and at least half a token for a word: it "
+            f"counts {whole:.0f} in {len(words)} words of filler, {parts:.0f} word by word"
+        )
+    return np.rint(counts * (UNITS * whole / parts)).astype(np.int64)
+
+
+def check_context(N: np.ndarray, context: np.ndarray, counts: np.ndarray) -> None:
+    """ValueError if some filler could have too few places for groups of MAX_GROUP statements.
+
+    Even if every sentence had LONGEST words of the most tokens, there must be places enough.
+    `counts` is what `word_counts` returns.
+    """
+    sentences = -(-N // MAX_GROUP) - 1
+    least = -(-sentences * LONGEST * counts.max() // UNITS)
+    for i in np.flatnonzero((context > 0) & (context < least))[:1]:
+        raise ValueError(
+            f"context must be 0 or at least {least[i]} tokens for N = {N[i]}, got {context[i]}"
+        )
+
+
+def write(keys: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Filler:
+    """The filler of the puzzles of the given keys (uint64), of `context` tokens each (A.1.3).
+
+    With the `counts` of the words that `word_counts` returns, it is right to within a word.
+    """
+    stops = 2 / (SHORTEST + LONGEST)
+    commas = (1 - stops) / COMMAS
+    mean = counts.reshape(-1, len(ENDINGS)).mean(axis=0) @ [1 - commas - stops, commas, stops]
+    # some more words than it takes on average; what needs still more is drawn again
+    drawn = np.where(context > 0, 100 + 1.02 * UNITS / mean * context, 0).astype(np.int64)
+    while True:
+        words, start, first_start = stream(keys, drawn)
+        first_word = offsets(drawn)
+        before = offsets(counts[words])  # units of tokens
+        limit = before[first_word[:-1]] + context * UNITS
+        taken = np.searchsorted(before, limit, side="right") - 1 - first_word[:-1]
+        short = (drawn > 0) & (taken >= drawn)
+        if not short.any():
+            break
+        drawn = np.where(short, 2 * drawn, drawn)
+    words = words[np.arange(len(words)) < np.repeat(first_word[:-1] + taken, drawn)]
+    first_word = offsets(taken)
+    last = first_word[1:][taken > 0] - 1
+    words[last] += STOP - words[last] % len(ENDINGS)
+    owner = np.repeat(np.arange(len(keys)), np.diff(first_start))
+    kept = start < taken[owner]
+    sentences = np.bincount(owner[kept], minlength=len(keys))
+    boundary = np.insert(start[kept], np.cumsum(sentences), taken)
+    return Filler(words, first_word, boundary, offsets(sentences + 1))
+
+
+def stream(keys: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first `drawn` words of each puzzle's endless filler, and its sentences' starts.
+
+    Returns the words (positions in `fragments()`), puzzle after puzzle; how many of the puzzle's
+    words stand before each sentence; and where each puzzle's sentences start.
+    """
+    draws = below(numbered(child(keys, FILLER_DRAW), drawn), len(WORDS) * COMMAS)
+    word, rest = np.divmod(draws, COMMAS)
+    words = word * len(ENDINGS) + np.where(rest == 0, COMMA, PLAIN)
+    sentences = -(-drawn // SHORTEST)
+    first = offsets(sentences)
+    length = below(numbered(child(keys, SENTENCE_DRAW), sentences), LONGEST - SHORTEST + 1)
+    length += SHORTEST
+    start = offsets(length)
+    start = start[:-1] - np.repeat(start[first[:-1]], sentences)
+    end = start + length
+    here = end <= np.repeat(drawn, sentences)
+    stop = (np.repeat(offsets(drawn)[:-1], sentences) + end)[here] - 1
+    words[stop] += STOP - words[stop] % len(ENDINGS)
+    return words, start, first
+
+
+def scatter(keys: np.ndarray, N: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
+    """The place (0..boundaries-1) of each statement: statement x puzzle, in ascending order.
+
+    Groups of 1..MAX_GROUP statements stand at different places, every choice of places equally
+    likely (A.1.4). Where these are too many groups, the groups are full; and where even so there
+    are too few places, as in the shortest training data, they are as large as need be.
+    """
+    i, puzzle = np.arange(N.max())[:, None], np.arange(len(N))
+    size = 1 + below(child(child(keys, GROUP_DRAW), i), MAX_GROUP)
+    opens = np.zeros((len(i) + 1, len(N)), bool)
+    np.put_along_axis(opens, np.minimum(size.cumsum(axis=0), len(i)), True, axis=0)
+    group = opens[:-1].cumsum(axis=0)
+    full = i // np.maximum(MAX_GROUP, -(-N // boundaries))
+    group = np.where(group[N - 1, puzzle] < boundaries, group, full)
+    groups = group[N - 1, puzzle] + 1
+    # Floyd's sampling of distinct places: one more place becomes eligible with every draw
+    places = np.tile(boundaries - 1, (groups.max(), 1))
+    words = child(child(keys, PLACE_DRAW), i)
+    for g in range(len(places)):
+        newest = boundaries - groups + g
+        drawn = below(words[g], newest + 1)
+        again = (places[:g] == drawn).any(axis=0)
+        places[g] = np.where(g < groups, np.where(again, newest, drawn), places[g])
+    places = np.sort(places.T, axis=1).T
+    return np.take_along_axis(places, np.minimum(group, len(places) - 1), axis=0)
+
+
+def numbered(key: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The children 0..count-1 of each key, key after key."""
+    first = np.repeat(offsets(count)[:-1], count)
+    return child(np.repeat(key, count), np.arange(len(first)) - first)
+
+
+def offsets(count: np.ndarray) -> np.ndarray:
+    """Where parts of the given lengths start, with the total at the end."""
+    return np.concatenate([[0], np.cumsum(count)])

@@ -1,0 +1,116 @@
+"""Puzzle keys -> forests of variables with their values, and the value asked for (FACTOR, A.1.1).
+
+Many puzzles of any N run side by side, in arrays of place x puzzle. A place is the i of the
+paper's v_i: parents stand before their children. The variables are dealt to the places at random,
+so that their numbers tell nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from cogniload_gen.draws import below, child
+
+# The children of a puzzle's key:
+VARIABLE_DRAW, ROOTS_DRAW, PARENT_DRAW, RELATION_DRAW, ORDER_DRAW = range(5)
+EMPTY_DRAW, TARGET_DRAW = range(5, 7)
+FILLER_DRAW, SENTENCE_DRAW, GROUP_DRAW, PLACE_DRAW = range(7, 11)  # in filler.py
+TRAINING_DRAW = 11  # in training.py
+
+LARGEST_ROOT = 10
+"""Roots have values 0..LARGEST_ROOT."""
+
+EMPTY = 10
+"""One target in EMPTY matches no variable, whatever the N."""
+
+
+@dataclass(frozen=True)
+class Forests:
+    """Forests with N variables each, as arrays of place x puzzle; places from N on mean nothing.
+
+    `variable` is the number of the variable at a place; the first k places are roots. `parent` is
+    a place, `operation` what is added to the parent's value: -1, 0 or +1. `order` holds the places
+    in the order in which the text tells them. `target` is the value asked for.
+    """
+
+    N: np.ndarray
+    k: np.ndarray
+    variable: np.ndarray
+    parent: np.ndarray
+    operation: np.ndarray
+    value: np.ndarray
+    order: np.ndarray
+    target: np.ndarray
+
+    @property
+    def place(self) -> np.ndarray:
+        """The places, to compare with N or k."""
+        return np.arange(len(self.value))[:, None]
+
+    def part(self, start: int, stop: int) -> Self:
+        """The puzzles from `start` up to `stop`, with as many places as they need."""
+        most = self.N[start:stop].max()
+        return Forests(
+            *(
+                array[start:stop] if array.ndim == 1 else array[:most, start:stop]
+                for array in vars(self).values()
+            )
+        )
+
+
+def plant(keys: np.ndarray, N: np.ndarray) -> Forests:
+    """The forests of the given keys (uint64) with their numbers of variables N (A.1.1, A.1.2).
+
+    k is uniform on 1..N, a parent on the places before, an operation on {none, +1, -1}, a root's
+    value on 0..10, and both orders, of the variables and of the statements, are uniform too.
+    """
+    place, puzzle = np.arange(N.max())[:, None], np.arange(len(N))
+    k = 1 + below(child(keys, ROOTS_DRAW), N)
+    parent = below(child(child(keys, PARENT_DRAW), place), np.maximum(place, 1))
+    relation = child(child(keys, RELATION_DRAW), place)
+    operation, value = below(relation, 3) - 1, below(relation, LARGEST_ROOT + 1)
+    for i in range(1, len(place)):
+        value[i] = np.where(i < k, value[i], value[parent[i], puzzle] + operation[i])
+    return Forests(
+        N=N,
+        k=k,
+        variable=shuffled(child(child(keys, VARIABLE_DRAW), place), N),
+        parent=parent,
+        operation=operation,
+        value=value,
+        order=shuffled(child(child(keys, ORDER_DRAW), place), N),
+        target=ask(keys, value, N),
+    )
+
+
+def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """The values asked for (A.1.5).
+
+    Nine times in ten it is the value of a variable, each variable equally likely. Once in ten no
+    variable has it: it is then uniform on the integers from one below the smallest value to one
+    above the largest that no variable has, so that lying within the range promises nothing.
+    """
+    places, puzzle = len(value), np.arange(len(N))
+    variables = np.where(np.arange(places)[:, None] < N, value, value[0])
+    known = value[below(child(keys, TARGET_DRAW), N), puzzle]
+    # row r of these tables stands for the value r - places
+    number = np.arange(-places, places + LARGEST_ROOT + 1)[:, None]
+    free = (number >= variables.min(axis=0) - 1) & (number <= variables.max(axis=0) + 1)
+    free[variables + places, puzzle] = False
+    rank = free.cumsum(axis=0, dtype=np.int32)
+    chosen = below(child(keys, TARGET_DRAW), rank[-1])
+    unknown = (rank <= chosen).sum(axis=0) - places
+    return np.where(below(child(keys, EMPTY_DRAW), EMPTY) == 0, unknown, known)
+
+
+def shuffled(words: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """Random permutations of 0..N-1 down the columns of `words` (uint64, places x puzzles).
+
+    Below a column's N entries stand its other places.
+    """
+    place = np.arange(len(words), dtype=np.uint64)[:, None]
+    low = np.uint64((1 << len(words).bit_length()) - 1)
+    last = np.uint64(2**64 - 1)
+    keys = np.where(place < N, words, last) & ~low | place  # without ties
+    return (np.sort(keys.T, axis=1).T & low).astype(np.int64)

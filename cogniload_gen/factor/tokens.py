@@ -1,0 +1,124 @@
+"""How many tokens a piece of text takes, so that long texts are sized by sums of known counts."""
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
+from functools import lru_cache
+from math import isfinite
+from numbers import Real
+from os import PathLike, fspath
+from reprlib import repr
+
+import numpy as np
+
+Tokenizer = str | PathLike | Callable[[str], float | Sized] | None
+"""A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or
+None for the estimate."""
+
+REPEATS = 12
+"""A text is counted as the difference between REPEATS + 1 copies of it in a row and one copy. That
+leaves out what stands at the start of a text alone, and a callable that rounds, such as
+`len(text) // 4`, comes out to 1/12 of a token, without bias since REPEATS + 1 is a prime."""
+
+PIECE = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
+LETTERS = 12
+
+
+def estimate(text: str) -> int:
+    """The number of tokens without a tokenizer: one for each word, digit and other sign.
+
+    A word counts once more for every further LETTERS letters.
+    """
+    return sum(1 + (len(piece) - 1) // LETTERS for piece in PIECE.findall(text))
+
+
+TokenCounter = Callable[[Sequence[str]], np.ndarray]
+
+
+def token_counter(tokenizer: Tokenizer) -> TokenCounter:
+    """A function from texts to the numbers of tokens (float) that they take within running text.
+
+    Each text begins with a space, as " The Fox sleeps." does, so that the sum over texts is the
+    count of them joined, within 1 %. What was counted is remembered by text: count pieces that come
+    again, not whole puzzles.
+
+    `tokenizer` is the name or folder of a Hugging Face tokenizer, loaded without remote code; a
+    callable (hashable) text -> number of tokens or sequence of tokens; or None for `estimate`.
+    Raises ValueError that starts with "tokenizer" if it does not load, if what it returns is no
+    count, or if it counts everything as 0 tokens; the returned function does so too.
+    """
+    named = tokenizer is None or isinstance(tokenizer, str | PathLike)
+    if not named and not (callable(tokenizer) and isinstance(tokenizer, Hashable)):
+        raise ValueError(
+            "tokenizer must be the name or folder of a Hugging Face tokenizer, a callable "
+            "(hashable) from a text to its number of tokens, or None for an estimate, "
+            f"got {repr(tokenizer)}"
+        )
+    return remembering(tokenizer)
+
+
+@lru_cache(maxsize=8)
+def remembering(tokenizer: Tokenizer) -> TokenCounter:
+    """The function that `token_counter` returns, made once for each tokenizer."""
+    lengths = length_function(tokenizer)
+    known: dict[str, float] = {}
+
+    def count(texts: Sequence[str]) -> np.ndarray:
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        if new:
+            one, many = lengths(new), lengths([text * (REPEATS + 1) for text in new])
+            each = np.subtract(many, one) / REPEATS
+            if each.min() < 0:
+                raise ValueError(
+                    f"tokenizer {repr(tokenizer)} counts fewer tokens in a longer text: "
+                    f"{one[each.argmin()]} in a text, {many[each.argmin()]} in {REPEATS + 1} copies"
+                )
+            known.update(zip(new, each.tolist(), strict=True))
+        return np.array([known[text] for text in texts], float)
+
+    if not count([" The quick brown fox jumps over the lazy dog."])[0] > 0:
+        raise ValueError(
+            f"tokenizer {repr(tokenizer)} counts a sentence as 0 tokens: give one that counts"
+        )
+    return count
+
+
+def length_function(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[float]]:
+    """From texts to the numbers of tokens that they take alone."""
+    if isinstance(tokenizer, str | PathLike):
+        return pretrained(fspath(tokenizer))
+    count = estimate if tokenizer is None else tokenizer
+    return lambda texts: [as_number(count(text)) for text in texts]
+
+
+def as_number(counted: object) -> float:
+    """What a callable returned, a number or a sequence of tokens, as a number; else ValueError."""
+    # an encoding in the form of a mapping has the length of its keys
+    if isinstance(counted, Sized) and not isinstance(counted, str | bytes | Mapping):
+        return len(counted)
+    if isinstance(counted, Real) and not isinstance(counted, bool) and isfinite(counted):
+        return float(counted)
+    raise ValueError(
+        "tokenizer must return a number of tokens or a sequence of tokens for a text, "
+        f"returned {repr(counted)}"
+    )
+
+
+def pretrained(name: str) -> Callable[[Sequence[str]], list[int]]:
+    """The counts of a Hugging Face tokenizer, without special tokens."""
+    try:
+        from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
+
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+    except ImportError as error:
+        raise ValueError(
+            f"tokenizer {repr(name)} needs transformers: pip install 'cogniload[eval]'"
+        ) from error
+    except Exception as error:  # whatever the files or the Hub bring about
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"tokenizer {repr(name)} does not load: {reason}") from error
+
+    def lengths(texts: Sequence[str]) -> list[int]:
+        encoded = tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
+
+    return lengths

@@ -1,0 +1,116 @@
+"""The training sets of FACTOR (Appendix D): rows in place of a grid's, from draws of their own.
+
+A set's puzzles depend on seed, set and index alone. `mixed` holds the very puzzles of the four
+stages of the course, so they share draws, and ids.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import erfc, log, sqrt
+
+import numpy as np
+
+from cogniload_gen.draws import address_key, below, child
+from cogniload_gen.factor.forest import TRAINING_DRAW
+from cogniload_gen.grid import MAX_SEED, SymbolicCell, check_choice, check_integer
+from cogniload_gen.version import GENERATOR_VERSION
+
+MAX_N = 29
+MU, SIGMA, L_MIN, L_MAX = 5, 2.5, 100, 1000
+STAGE = 15_000
+SCALES = (2, 4, 8, 16)
+"""The stages of the course hold STAGE puzzles each, with SCALES times the filler."""
+
+COURSE = STAGE * len(SCALES)
+TRAINING_SETS = {
+    "pretrain": ("pretrain", range(3_000_000)),
+    **{f"course_{s}": ("course", range(i * STAGE, (i + 1) * STAGE)) for i, s in enumerate(SCALES)},
+    "mixed": ("course", range(COURSE)),
+    "full": ("full", range(COURSE)),
+}
+"""The sets by name: whose draws they take, and which indices."""
+
+LENGTH_BOUNDS = np.array(
+    [round(2**31 * erfc((MU - log(L + 0.5)) / SIGMA / sqrt(2))) for L in range(L_MIN, L_MAX)]
+)
+"""P(L <= 100), P(L <= 101), ... in units of 2**-32: a draw of 32 bits lies between two of them.
+
+Logarithms and error functions differ between platforms, in the last of their 53 bits. These 900
+integers do not: none of the numbers that are rounded to them lies within 1e-4 of a half.
+"""
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """The first `num_puzzles` (all by default) of a training set, in the place of a Grid.
+
+    `name` is one of TRAINING_SETS. Raises ValueError naming the parameter, what it got and what it
+    takes.
+    """
+
+    name: str
+    num_puzzles: int | None = None
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        check_choice("split", self.name, tuple(TRAINING_SETS))
+        check_integer("seed", self.seed, low=0, high=MAX_SEED)
+        if self.num_puzzles is not None:
+            most = len(TRAINING_SETS[self.name][1])
+            check_integer("num_puzzles", self.num_puzzles, low=1, high=most)
+
+    @property
+    def split(self) -> str:
+        """Whose draws the set takes: "pretrain", "course" or "full"."""
+        return TRAINING_SETS[self.name][0]
+
+    @property
+    def cells(self) -> tuple[SymbolicCell]:
+        """The largest cell that a puzzle of the set may have, to size batches by."""
+        last = np.array(TRAINING_SETS[self.name][1][-1])
+        return (SymbolicCell(MAX_N, int(scales(self.split, last)) * (L_MAX - L_MIN)),)
+
+    def __len__(self) -> int:
+        return self.num_puzzles or len(TRAINING_SETS[self.name][1])
+
+    def rows(self, start: int, stop: int) -> Iterable[tuple[SymbolicCell, int]]:
+        """The cell and the index of each row from `start` up to `stop`."""
+        if self.name == "mixed":
+            indices = mixture(self.seed)[start:stop]
+        else:
+            indices = np.array(TRAINING_SETS[self.name][1][start:stop], np.int64)
+        N, L = settings(self.keys((), indices))
+        columns = N, scales(self.split, indices) * L, indices
+        for n, context, index in zip(*(column.tolist() for column in columns), strict=True):
+            yield SymbolicCell(n, context), index
+
+    def keys(self, cells: Sequence[SymbolicCell], indices: Sequence[int]) -> np.ndarray:
+        """The keys (uint64) of puzzles. A puzzle's cell is drawn from its key, no part of it."""
+        key = address_key("factor-training", GENERATOR_VERSION, self.seed, self.split)
+        return child(np.array(key, np.uint64), np.asarray(indices))
+
+
+def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """N and the unscaled tokens of filler (0..900) of puzzles (D.1.1 and D.1.2).
+
+    N is the least of two uniform numbers 1..29. L is the rounded exponential of a normal deviate,
+    clipped to 100..1000; 100 less is the filler.
+    """
+    words = child(child(keys, TRAINING_DRAW), np.arange(3)[:, None])
+    N = 1 + below(words[:2], MAX_N).min(axis=0)
+    return N, np.searchsorted(LENGTH_BOUNDS, below(words[2], 2**32), side="right")
+
+
+def scales(split: str, indices: np.ndarray) -> np.ndarray:
+    """How many times the filler of the pretraining set puzzles have (D.2)."""
+    if split == "course":
+        return np.array(SCALES)[indices // STAGE]
+    return np.full(indices.shape, 1 if split == "pretrain" else SCALES[-1])
+
+
+@lru_cache(maxsize=4)
+def mixture(seed: int) -> np.ndarray:
+    """The indices of the course in the random order of the mixed set."""
+    key = address_key("factor-mixture", GENERATOR_VERSION, seed)
+    return np.argsort(child(np.array(key, np.uint64), np.arange(COURSE)), kind="stable")

@@ -1,0 +1,15 @@
+"""Many texts at once: Arrow joins them from a table of fragments."""
+
+import numpy as np
+import pyarrow as pa
+
+
+def gather(fragments: pa.Array, ids: np.ndarray, bounds: np.ndarray) -> pa.Array:
+    """Texts joined from fragments: text i from ids[bounds[i]] up to ids[bounds[i + 1]].
+
+    All texts together must stay below 2 GiB, Arrow's limit for one array.
+    """
+    gathered = fragments.take(pa.array(ids))
+    _, offsets, characters = gathered.buffers()
+    ends = np.frombuffer(offsets, np.int32)[bounds]
+    return pa.StringArray.from_buffers(len(bounds) - 1, pa.py_buffer(ends), characters)
