@@ -14,13 +14,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import ceil
+from statistics import mode
 
 import lm_eval.evaluator
 from lm_eval.api.instance import Instance
+from lm_eval.api.metrics import mean
 from lm_eval.api.model import LM
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
+
+from lm_eval_tasks.responses import keep_what_is_said, said_of
 
 log = logging.getLogger(__name__)
 
@@ -194,10 +198,13 @@ class SharedBudgetTask(ConfigurableTask):
     """A task in which each document's prompt and response share its `context_budget` of tokens.
 
     A document has an `id` and a `context_budget`. The YAML's `process_results` gets it with three
-    more facts: `prompt_tokens` and `response_tokens` (None if the model has no tokenizer), and as
-    `context_budget` its prompt and the response limit that it really had, so that a response cut
-    at a limit below the budget is seen as cut. ValueError for a document that does not fit, for a
-    model whose window is smaller than the budget, and for --cache_requests.
+    more facts: `prompt_tokens` (the model's own count, else its backend's) and `response_tokens`
+    (the backend's, else the model's), None where nobody counts, and as `context_budget` its prompt
+    and the response limit that it really had, so that a response cut at a limit below the budget is
+    seen as cut. What the backend says of a response is added to the metrics: `finish_reason` and
+    `backend_prompt_tokens`, which is `prompt_tokens` unless the model counts another prompt than
+    the one that its server reads. ValueError for a document that does not fit, for a model whose
+    window is smaller than the budget, and for --cache_requests.
     """
 
     def __init__(self, config: dict) -> None:
@@ -219,6 +226,7 @@ class SharedBudgetTask(ConfigurableTask):
             )
         super().build_all_requests(**settings)
         self._model = model_under_evaluation()
+        keep_what_is_said(self._model)
         check_window(task, self._model, self.instances)
         self._shares = {
             request.doc["id"]: share_budget(self._model, request)
@@ -230,13 +238,28 @@ class SharedBudgetTask(ConfigurableTask):
             limit_response(request, self._shares[request.doc["id"]].response_limit)
 
     def process_results(self, doc: dict, results: list[str]) -> dict:
-        """The YAML's `process_results`, of the document with its token counts."""
-        share = self._shares[doc["id"]]
+        """The YAML's, of the document with its counts, and what is said of the response."""
+        share, said = self._shares[doc["id"]], said_of(results[0])
+        prompt_tokens = share.prompt_tokens if share.counted else said.prompt_tokens
+        response_tokens = said.response_tokens
+        if response_tokens is None and share.counted:
+            response_tokens = count_response_tokens(self._model, results[0])
+        limit = share.response_limit
+        budget = (share.prompt_tokens if prompt_tokens is None else prompt_tokens) + limit
         counts = {
-            "prompt_tokens": share.prompt_tokens if share.counted else None,
-            "response_tokens": (
-                count_response_tokens(self._model, results[0]) if share.counted else None
-            ),
-            "context_budget": share.prompt_tokens + share.response_limit,
+            "prompt_tokens": prompt_tokens,
+            "response_tokens": response_tokens,
+            "context_budget": budget,
         }
-        return super().process_results(doc | counts, results)
+        told = {"finish_reason": said.finish_reason, "backend_prompt_tokens": said.prompt_tokens}
+        return super().process_results(doc | counts, results) | {
+            name: fact for name, fact in told.items() if fact is not None
+        }
+
+    def aggregation(self) -> dict:
+        """The YAML's, and those of what a backend says."""
+        return super().aggregation() | {"finish_reason": mode, "backend_prompt_tokens": mean}
+
+    def higher_is_better(self) -> dict:
+        """The YAML's; what a backend says is neither."""
+        return super().higher_is_better() | {"finish_reason": None, "backend_prompt_tokens": None}

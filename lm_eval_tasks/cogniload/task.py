@@ -4,14 +4,21 @@ import logging
 from functools import lru_cache
 from math import isfinite
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from datasets import Dataset
 
-from cogniload_gen import generate_puzzles, score_response
-from cogniload_gen.cogniload.score import outcome_metrics
-from lm_eval_tasks.documents import as_documents, task_parameters
-from lm_eval_tasks.metrics import token_counts
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.score import QUALIFIERS
+from cogniload_gen.cogniload.table import SCHEMA
+from lm_eval_tasks.documents import make_documents
+from lm_eval_tasks.metrics import log_problems, score_counted, token_counts
+from lm_eval_tasks.published import check_rows, load_published
 
 log = logging.getLogger(__name__)
+
+NEEDED = ("id", "d", "N", "rho", "puzzle", "answer", "category", "poi", "options")
+"""The columns of published puzzles without which they can't be run, scored or analysed."""
 
 THRESHOLDS = ("ECL50", "NT50", "ID50")
 
@@ -21,11 +28,35 @@ def make_dataset(*, defaults: dict, cogniload: dict | None = None, **_) -> dict[
 
     `defaults` are the YAML's parameters and `cogniload` those of --metadata '{"cogniload": {...}}'.
     lm-eval mixes model arguments and its own keys into the same mapping: those are ignored.
-    ValueError names an unknown or wrong parameter, what it got and what it takes.
+    ValueError as `make_documents`.
     """
-    parameters = task_parameters("cogniload", defaults, cogniload)
-    context_budget = parameters.pop("context_budget")
-    return as_documents(generate_puzzles(**parameters), context_budget)
+    return make_documents(
+        "cogniload", defaults, cogniload, generate=generate_puzzles, load=published_puzzles
+    )
+
+
+def published_puzzles(path: str, name: str | None = None, split: str | None = None) -> pa.Table:
+    """The puzzles of a published split (`load_published`), which may come from anywhere.
+
+    ValueError if they lack what a run and its analysis need, or have it wrong.
+    """
+    puzzles = load_published(path, name, split, schema=SCHEMA, required=NEEDED)
+    rules = {
+        "d": (pc.greater_equal(puzzles["d"], 1), "at least 1"),
+        "N": (pc.greater_equal(puzzles["N"], 1), "at least 1"),
+        "rho": (
+            pc.and_(pc.greater(puzzles["rho"], 0), pc.less_equal(puzzles["rho"], 100)),
+            "a percentage above 0 and up to 100",
+        ),
+        "category": (
+            pc.is_in(puzzles["category"], pa.array(QUALIFIERS)),
+            f"one of {', '.join(QUALIFIERS)}",
+        ),
+    }
+    check_rows(puzzles, path, rules)
+    if pc.list_flatten(puzzles["options"]).null_count:
+        raise ValueError(f"options of {path!r} must be texts, got null")
+    return puzzles
 
 
 def process_results(doc: dict, results: list[str]) -> dict:
@@ -33,18 +64,9 @@ def process_results(doc: dict, results: list[str]) -> dict:
 
     `doc` is a puzzle with the token counts and the budget of its request (`SharedBudgetTask`).
     """
-    outcome = score_response(
-        results[0],
-        poi=doc["poi"],
-        answer=doc["answer"],
-        category=doc["category"],
-        options=doc["options"],
-        prompt_tokens=doc["prompt_tokens"],
-        response_tokens=doc["response_tokens"],
-        context_budget=doc["context_budget"],
-    )
-    load = (doc["d"], doc["N"], doc["rho"] / 100, int(outcome.correct))
-    return outcome_metrics(outcome) | dict.fromkeys(THRESHOLDS, load) | token_counts(doc)
+    scored = score_counted(doc, results[0])
+    load = (doc["d"], doc["N"], doc["rho"] / 100, scored.metrics["acc"])
+    return scored.metrics | dict.fromkeys(THRESHOLDS, load) | token_counts(doc)
 
 
 def ecl50(loads: list[tuple]) -> float | None:
@@ -78,18 +100,13 @@ def capacity(loads: tuple[tuple[int, int, float, int], ...]) -> dict[str, float 
         return dict.fromkeys(THRESHOLDS)
     frame = pd.DataFrame(loads, columns=["d", "N", "rho", "correct"])
     thresholds = vars(fit_load_glm(frame).thresholds())
-    for reason, names in reasons(thresholds).items():
-        log.warning("%s: %s", ", ".join(names), reason)
+    problems = {
+        name: threshold.note or threshold.status
+        for name, threshold in thresholds.items()
+        if threshold.note or not isfinite(threshold.value)
+    }
+    log_problems(log, problems)
     return {
         name: threshold.value if isfinite(threshold.value) else None
         for name, threshold in thresholds.items()
     }
-
-
-def reasons(thresholds: dict) -> dict[str, list[str]]:
-    """Why `Threshold`s do not exist or must be read with care, and the names of those concerned."""
-    found: dict[str, list[str]] = {}
-    for name, threshold in thresholds.items():
-        if threshold.note or not isfinite(threshold.value):
-            found.setdefault(threshold.note or threshold.status, []).append(name)
-    return found

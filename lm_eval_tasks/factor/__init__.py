@@ -1,0 +1,1 @@
+"""The FACTOR tasks for lm-eval."""
