@@ -76,14 +76,14 @@ def draw_fit(frame: pd.DataFrame, glm: LoadGLM, columns: int = 3) -> Figure:
     """
     panels = [(accuracy_table(frame, knob), knob, "") for knob in LABELS]
     figure = _draw_panels(panels, columns, error_bars=True, line="none", legend=False)
-    handles = [Line2D([], [], label="measured, 90 % interval", **_series_style(0, "none"))]
+    handles = [Line2D([], [], label="measured, 90 % interval", **series_style(0, "none"))]
     with rc_context(STYLE):
         if "beta_0" not in glm.problems:
             for axes, knob in zip(figure.axes, LABELS, strict=True):
                 loads, accuracy = _average_prediction(glm, knob)
                 axes.plot(_scale(loads, knob), accuracy, color=COLOURS[2])
             handles.append(Line2D([], [], color=COLOURS[2], label=f"GLM, {glm.estimator}"))
-        _add_legend(figure, handles, 1 if columns == 1 else 2)
+        add_legend(figure, handles, 1 if columns == 1 else 2)
     return figure
 
 
@@ -100,14 +100,14 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
             axes.plot(drawn["ECL50"][chosen], known.index[chosen], marker, color=colour)
         bounded = known.index[new]
         axes.hlines(bounded, drawn["low"][new], drawn["high"][new], color=COLOURS[2])
-        axes.set_yticks(known.index, known["model"].map(_shorten))
+        axes.set_yticks(known.index, known["model"].map(shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
             label.set_fontweight("bold" if is_new else "normal")
         axes.set_ylim(-0.7, len(known) - 0.3)
         axes.set_xscale("log")
         axes.set_xlim(0.9, max(1000, 1.1 * drawn.max(axis=None)))
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("ECL50 (statements; at 1: one or fewer, at 10000: that or more)")
+        axes.set_xlabel("ECL50 (statements)\nat 1: one or fewer; at 10000: that or more")
     return figure
 
 
@@ -146,7 +146,7 @@ def _draw_panels(
     per_row = 2 if columns == 1 else 3 if across == 1 else 5
     width = 4.2 if columns == 1 else 6.5 if across == 1 else 9.5
     height = panel_height * down + 0.19 * math.ceil(len(models) / per_row) + 0.3
-    styles = {model: _series_style(index, line) for index, model in enumerate(models)}
+    styles = {model: series_style(index, line) for index, model in enumerate(models)}
     with rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         grid = figure.subplots(down, across, sharey=True, squeeze=False)
@@ -156,8 +156,10 @@ def _draw_panels(
         for axes in grid[:, 0]:
             axes.set_ylabel("Accuracy")
         if legend:
-            handles = [Line2D([], [], label=_shorten(model), **styles[model]) for model in models]
-            _add_legend(figure, handles, per_row)
+            handles = [
+                Line2D([], [], label=shorten_name(model), **styles[model]) for model in models
+            ]
+            add_legend(figure, handles, per_row)
     return figure
 
 
@@ -204,7 +206,8 @@ def _average_prediction(glm: LoadGLM, knob: str) -> tuple[np.ndarray, np.ndarray
     return loads, np.average(accuracy.reshape(len(loads), -1), axis=1, weights=weights)
 
 
-def _series_style(index: int, line: str) -> dict[str, str]:
+def series_style(index: int, line: str) -> dict[str, str]:
+    """Return colour, marker and dash of the series with an index, unlike all others'."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "marker": MARKERS[index % len(MARKERS)],
@@ -212,7 +215,8 @@ def _series_style(index: int, line: str) -> dict[str, str]:
     }
 
 
-def _add_legend(figure: Figure, handles: Sequence[Line2D], per_row: int) -> None:
+def add_legend(figure: Figure, handles: Sequence[Line2D], per_row: int) -> None:
+    """Set a legend below the panels."""
     figure.legend(handles=handles, loc="outside lower center", ncols=min(per_row, len(handles)))
 
 
@@ -220,5 +224,6 @@ def _scale(levels: np.ndarray | pd.Series, knob: str) -> np.ndarray | pd.Series:
     return 100 * levels if knob == "rho" else levels
 
 
-def _shorten(model: str) -> str:
+def shorten_name(model: str) -> str:
+    """Return a model's name, shortened in the middle where it is long."""
     return model if len(model) <= 30 else model[:14] + "…" + model[-15:]

@@ -1,4 +1,4 @@
-"""The paper's printed figures for its 22 models, which ship as `data/*.csv`."""
+"""The papers' printed figures, which ship as `data/*.csv`."""
 
 from importlib.resources import files
 
@@ -14,6 +14,11 @@ TABLES = {
     "outcomes_by_N": "cogniload_table5_errors_by_N.csv",
     "aic": "cogniload_table6_aic.csv",
     "prompt_tokens": "cogniload_tables7to10_prompt_tokens.csv",
+    "factor_zero_context": "factor_table1_zero_context.csv",
+    "factor_by_context": "factor_tables2and3_by_context.csv",
+    "factor_pretraining": "factor_table4_pretraining.csv",
+    "factor_posttraining": "factor_tables5and6_posttraining.csv",
+    "factor_repeated_sampling": "factor_table7_repeated_sampling.csv",
 }
 # The paper's grid: its thresholds hold the other knobs at these means (section 3.1.3).
 PAPER_MEANS = LoadMeans(
@@ -24,10 +29,13 @@ PAPER_MEANS = LoadMeans(
 
 
 def published_table(name: str) -> pd.DataFrame:
-    """Return a table of the CogniLoad paper, as printed: one of the names in `TABLES`.
+    """Return a table of the CogniLoad or the FACTOR paper, as printed: a name in `TABLES`.
 
-    glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4 and 5, aic
-    Table 6 and prompt_tokens Tables 7 to 10. Raises ValueError for another name.
+    Of CogniLoad, glm is Table 2, interactions Table 3, outcomes_by_d and outcomes_by_N Tables 4 and
+    5, aic Table 6 and prompt_tokens Tables 7 to 10. Of FACTOR, factor_zero_context is Table 1,
+    factor_by_context Tables 2 and 3, factor_pretraining Table 4, factor_posttraining Tables 5 and 6
+    and factor_repeated_sampling Table 7; CDF is not scaled, and contexts are in tokens. Raises
+    ValueError for another name.
     """
     if name not in TABLES:
         raise ValueError(f"published table must be one of {', '.join(TABLES)}, got {name!r}")

@@ -6,9 +6,12 @@ import json
 import logging
 import math
 import re
+import reprlib
+import textwrap
 import unicodedata
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -26,9 +29,31 @@ OUTCOMES = (
     "wrong_logic_last_sentence",
     "wrong_other",
 )
+FACTOR_OUTCOMES = ("correct", "wrong_set", "no_answer", "max_context")
 # The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
 SAMPLES_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(\.gz)?")
-COLUMNS = ("id", "seed", "d", "N", "rho", "correct", "outcome", "prompt_tokens", "response_tokens")
+COUNTS = ("prompt_tokens", "response_tokens")
+# The suites of FACTOR with the column of their complexity, and the kinds of text around a puzzle.
+FACTOR_SUITES = {"symbolic": "N", "realistic": "op"}
+FACTOR_NOISES = ("none", "filler", "close", "general")
+DECODING_LENGTH = 120
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """How a benchmark's samples are told from others, and read.
+
+    A samples file is the benchmark's if its name begins with one of `prefixes`, or if the first
+    puzzle in it has the columns `marks`. `read_puzzle` returns the values of the columns `knobs`,
+    and raises ValueError for one that is out of range.
+    """
+
+    name: str
+    prefixes: tuple[str, ...]
+    marks: frozenset[str]
+    outcomes: tuple[str, ...]
+    knobs: tuple[str, ...]
+    read_puzzle: Callable[[dict], tuple]
 
 
 def read_samples(
@@ -39,11 +64,40 @@ def read_samples(
     A path is a results folder of lm-eval, whose models' folders are searched, or one
     `samples_*.jsonl`, gzipped or not. Of several runs of a task by a model the newest is kept,
     or every one with `all_runs`. Columns: model, task, date, generator_version, lm_eval_version,
-    id, seed, d, N, rho (a fraction in (0, 1]), correct, outcome, prompt_tokens and
-    response_tokens (NaN where unknown), and file and offset, by which `read_line` finds the
-    texts. Raises FileNotFoundError for a path that isn't there, and ValueError when it holds no
-    responses to CogniLoad or a line can't be read (file and line number are named).
+    decoding (as lm-eval was told), id, seed, d, N, rho (a fraction in (0, 1]), correct, outcome,
+    prompt_tokens, response_tokens and context_budget (NaN where unknown), and file and offset, by
+    which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't there, and
+    ValueError when it holds no responses to CogniLoad or a line can't be read (file and line number
+    are named).
     """
+    return read_benchmarks(path_or_paths, [COGNILOAD], all_runs=all_runs)[COGNILOAD.name]
+
+
+def read_factor_samples(
+    path_or_paths: str | Path | Iterable[str | Path], *, all_runs: bool = False
+) -> pd.DataFrame:
+    """Read lm-eval's responses to FACTOR into one frame, a row a response.
+
+    As `read_samples`, with the columns suite ("symbolic" or "realistic"), N (the complexity: the
+    number of variables, or in the realistic suite of operations, its `op`), context (tokens of
+    filler, or in the realistic suite of the whole problem; 0 for none) and noise ("none", "close",
+    "general", or the symbolic suite's "filler") instead of d, N and rho. Puzzles that were answered
+    several times, with `all_runs`, have a row an answer.
+    """
+    return read_benchmarks(path_or_paths, [FACTOR], all_runs=all_runs)[FACTOR.name]
+
+
+def read_benchmarks(
+    path_or_paths: str | Path | Iterable[str | Path],
+    benchmarks: Iterable[Benchmark] | None = None,
+    *,
+    all_runs: bool = False,
+) -> dict[str, pd.DataFrame]:
+    """Return a frame for each of `benchmarks` that the paths hold samples of, by its name.
+
+    All benchmarks unless some are given; otherwise as `read_samples`.
+    """
+    benchmarks = [COGNILOAD, FACTOR] if benchmarks is None else list(benchmarks)
     paths = [path_or_paths] if isinstance(path_or_paths, str | Path) else list(path_or_paths)
     searched = ", ".join(map(str, paths)) or "no path"
     found = sorted({file.resolve() for path in paths for file in _find_samples(Path(path))})
@@ -52,25 +106,18 @@ def read_samples(
             f"no samples_TASK_DATE.jsonl in {searched}: run lm_eval with --output_path and "
             "--log_samples, and give the folder that it wrote"
         )
-    runs = [describe_run(file) for file in found if _holds_cogniload(file)]
-    if not runs:
+    files = {each.name: [file for file in found if _holds(file, each)] for each in benchmarks}
+    if not any(files.values()):
         tasks = sorted({SAMPLES_NAME.fullmatch(file.name)["task"] for file in found})
         raise ValueError(
-            f"no CogniLoad task in {searched}: the samples there are of {', '.join(tasks)}"
+            f"no {' or '.join(files)} task in {searched}: the samples there are of "
+            f"{', '.join(tasks)}"
         )
-    runs.sort(key=lambda run: (run["model"], run["task"], run["date"]))
-    if not all_runs:
-        newest = list({(run["model"], run["task"]): run for run in runs}.values())
-        if len(newest) < len(runs):
-            older = len(runs) - len(newest)
-            log.warning("left out %d older runs of the same model and task (see all_runs)", older)
-        runs = newest
-    frame = pd.concat(
-        [_read_run(run) for run in tqdm(runs, "reading", unit="file", disable=None)],
-        ignore_index=True,
-    )
-    repeated = dict.fromkeys(["id", *runs[0]], "category")
-    return frame.astype(repeated | {"outcome": pd.CategoricalDtype(OUTCOMES)})
+    return {
+        each.name: _read_runs(files[each.name], each, all_runs)
+        for each in benchmarks
+        if files[each.name]
+    }
 
 
 def describe_run(file: Path) -> dict[str, str]:
@@ -88,13 +135,15 @@ def describe_run(file: Path) -> dict[str, str]:
                     results = json.load(content)
             except (ValueError, EOFError, zlib.error, RecursionError) as error:
                 raise ValueError(f"{candidate} is no results file of lm-eval: {error}") from error
-    metadata = results.get("configs", {}).get(task, {}).get("metadata") or {}
+    config = results.get("configs", {}).get(task, {})
+    metadata = config.get("metadata") or {}
     return {
         "model": show_controls(str(results.get("model_name") or file.parent.name)),
         "task": show_controls(task),
         "date": date,
         "generator_version": show_controls(str(metadata.get("version", ""))),
         "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
+        "decoding": _describe_decoding(config.get("generation_kwargs")),
         "file": str(file),
     }
 
@@ -125,14 +174,14 @@ def _find_samples(path: Path) -> list[Path]:
     return [file for file in files if SAMPLES_NAME.fullmatch(file.name)]
 
 
-def _holds_cogniload(file: Path) -> bool:
-    """Tell whether a samples file is CogniLoad's, by its task's name or by its first sample."""
-    if file.name.startswith("samples_cogniload"):
+def _holds(file: Path, benchmark: Benchmark) -> bool:
+    """Tell whether a samples file is a benchmark's, by its task's name or by its first sample."""
+    if file.name.startswith(benchmark.prefixes):
         return True
     try:
         with _open(file) as lines:
             sample = json.loads(lines.readline())
-        return "outcome" in sample and {"d", "N", "rho"} <= set(sample["doc"])
+        return "outcome" in sample and benchmark.marks <= set(sample["doc"])
     except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error, RecursionError):
         return False
 
@@ -141,7 +190,36 @@ def _open(file: Path) -> io.BufferedIOBase:
     return gzip.open(file) if file.suffix == ".gz" else file.open("rb")
 
 
-def _read_run(run: dict[str, str]) -> pd.DataFrame:
+def _describe_decoding(settings: object) -> str:
+    """Say how a task's responses were decoded; stop strings and lengths go unsaid."""
+    if not isinstance(settings, dict):
+        return ""
+    said = [
+        f"{name} {value}"
+        for name, value in settings.items()
+        if name not in {"until", "max_gen_toks"}
+    ]
+    return show_controls(textwrap.shorten(", ".join(said), DECODING_LENGTH, placeholder=" …"))
+
+
+def _read_runs(files: Iterable[Path], benchmark: Benchmark, all_runs: bool) -> pd.DataFrame:
+    runs = [describe_run(file) for file in files]
+    runs.sort(key=lambda run: (run["model"], run["task"], run["date"]))
+    if not all_runs:
+        newest = list({(run["model"], run["task"]): run for run in runs}.values())
+        if len(newest) < len(runs):
+            older = len(runs) - len(newest)
+            log.warning("left out %d older runs of the same model and task (see all_runs)", older)
+        runs = newest
+    frame = pd.concat(
+        [_read_run(run, benchmark) for run in tqdm(runs, "reading", unit="file", disable=None)],
+        ignore_index=True,
+    )
+    repeated = dict.fromkeys(["id", *runs[0], *{"suite", "noise"} & set(frame)], "category")
+    return frame.astype(repeated | {"outcome": pd.CategoricalDtype(benchmark.outcomes)})
+
+
+def _read_run(run: dict[str, str], benchmark: Benchmark) -> pd.DataFrame:
     """Read a samples file: the rows of its first filter, as lm-eval repeats them for each."""
     rows, offset, first_filter = [], 0, None
     try:
@@ -151,8 +229,8 @@ def _read_run(run: dict[str, str]) -> pd.DataFrame:
                     sample = json.loads(line)
                     first_filter = first_filter or sample["filter"]
                     if sample["filter"] == first_filter:
-                        rows.append((*_read_response(sample), offset))
-                except (ValueError, KeyError, TypeError, RecursionError) as error:
+                        rows.append((*_read_response(sample, benchmark), offset))
+                except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
                     cause = f"no field {error}" if isinstance(error, KeyError) else error
                     raise ValueError(f"{run['file']}, line {number}: {cause}") from error
                 offset += len(line)
@@ -160,22 +238,66 @@ def _read_run(run: dict[str, str]) -> pd.DataFrame:
         raise ValueError(f"{run['file']} is no whole gzip file: {error}") from error
     if not rows:
         raise ValueError(f"{run['file']} holds no responses")
-    return pd.DataFrame(rows, columns=[*COLUMNS, "offset"]).assign(**run)
+    columns = ["id", "seed", *benchmark.knobs, "correct", "outcome", *COUNTS, "context_budget"]
+    return pd.DataFrame(rows, columns=[*columns, "offset"]).assign(**run)
 
 
-def _read_response(sample: dict) -> tuple[str | int | float, ...]:
+def _read_response(sample: dict, benchmark: Benchmark) -> tuple[str | int | float, ...]:
     puzzle, outcome = sample["doc"], sample["outcome"]
+    knobs = benchmark.read_puzzle(puzzle)
+    if outcome not in benchmark.outcomes:
+        allowed = ", ".join(benchmark.outcomes)
+        raise ValueError(f"outcome must be one of {allowed}, got {reprlib.repr(outcome)}")
+    correct = outcome.startswith("correct")
+    if sample["acc"] != correct:
+        raise ValueError(
+            f"acc must agree with the outcome {outcome}, got {reprlib.repr(sample['acc'])}"
+        )
+    tokens = [_read_count(sample, count) for count in COUNTS]
+    identity = show_controls(str(puzzle["id"])), int(puzzle["seed"])
+    return (*identity, *knobs, correct, outcome, *tokens, _read_count(puzzle, "context_budget"))
+
+
+def _read_count(holder: dict, name: str) -> int | float:
+    return math.nan if holder.get(name) is None else int(holder[name])
+
+
+def _read_cogniload(puzzle: dict) -> tuple[int, int, float]:
     d, N, rho = int(puzzle["d"]), int(puzzle["N"]), float(puzzle["rho"])
     if not (d >= 1 and N >= 1 and 0 < rho <= 100):
         raise ValueError(f"d and N must be 1 or more and rho in (0, 100], got {d}, {N} and {rho}")
-    if outcome not in OUTCOMES:
-        raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {outcome!r}")
-    correct = outcome.startswith("correct")
-    if sample["acc"] != correct:
-        raise ValueError(f"acc must agree with the outcome {outcome}, got {sample['acc']!r}")
-    tokens = [
-        math.nan if sample.get(count) is None else int(sample[count])
-        for count in ("prompt_tokens", "response_tokens")
-    ]
-    identity = show_controls(str(puzzle["id"])), int(puzzle["seed"])
-    return (*identity, d, N, rho / 100, correct, outcome, *tokens)
+    return d, N, rho / 100
+
+
+def _read_factor(puzzle: dict) -> tuple[str, int, int, str]:
+    suite = puzzle["suite"]
+    if suite not in FACTOR_SUITES:
+        allowed = " or ".join(FACTOR_SUITES)
+        raise ValueError(f"suite must be {allowed}, got {reprlib.repr(suite)}")
+    N, context = int(puzzle[FACTOR_SUITES[suite]]), int(puzzle["context"])
+    if not (N >= 1 and context >= 0):
+        raise ValueError(f"N or op must be 1 or more and context 0 or more, got {N} and {context}")
+    noise = puzzle["noise"] if suite == "realistic" else "filler" if context else "none"
+    if noise not in FACTOR_NOISES:
+        raise ValueError(
+            f"noise must be one of {', '.join(FACTOR_NOISES)}, got {reprlib.repr(noise)}"
+        )
+    return suite, N, context, noise
+
+
+COGNILOAD = Benchmark(
+    name="CogniLoad",
+    prefixes=("samples_cogniload",),
+    marks=frozenset({"d", "N", "rho"}),
+    outcomes=OUTCOMES,
+    knobs=("d", "N", "rho"),
+    read_puzzle=_read_cogniload,
+)
+FACTOR = Benchmark(
+    name="FACTOR",
+    prefixes=("samples_factor_symbolic", "samples_factor_realistic"),
+    marks=frozenset({"suite", "context"}),
+    outcomes=FACTOR_OUTCOMES,
+    knobs=("suite", "N", "context", "noise"),
+    read_puzzle=_read_factor,
+)

@@ -20,6 +20,16 @@ WRONG_OUTCOMES = {
     "last_logic": "wrong_logic_last_sentence",
     "other": "wrong_other",
 }
+# The knobs of both benchmarks, with their headings; rho is a fraction in numbers, but not in print.
+KNOBS = {
+    "d": "d",
+    "suite": "Suite",
+    "N": "N",
+    "rho": "ρ",
+    "rho_percent": "ρ [%]",
+    "context": "Context",
+    "noise": "Noise",
+}
 # Headings in print, and what LaTeX sets for them.
 HEADINGS = {
     "β0": r"$\beta_0$",
@@ -43,6 +53,17 @@ HEADINGS = {
     "ECL50": r"ECL$_{50}$",
     "NT50": r"NT$_{50}$",
     "ID50": r"ID$_{50}$",
+    "R²": "$R^2$",
+    "t": "$t$",
+    "k": "$k$",
+    "b": "$b$",
+    "Neff": r"$N_{\mathrm{eff}}$",
+    "Nclean": r"$N_{\mathrm{clean}}$",
+    "Neff, 95 %": r"$N_{\mathrm{eff}}$, 95\,\%",
+    "CDF, 95 %": r"CDF, 95\,\%",
+    "CDO, 95 %": r"CDO, 95\,\%",
+    "By CDF [%]": r"By CDF [\%]",
+    "By CDO [%]": r"By CDO [\%]",
     "95 % interval": r"95\,\% interval",
     "90 % interval": r"90\,\% interval",
 }
@@ -53,18 +74,21 @@ HEADINGS = {
 
 def run_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return what was run: a row for each model, task and date with its grid and its seeds."""
+    knobs = [knob for knob in KNOBS if knob in frame]
     runs = frame.groupby(
-        ["model", "task", "date", "generator_version", "lm_eval_version"], observed=True
+        ["model", "task", "date", "generator_version", "lm_eval_version", "decoding"], observed=True
     )
     rows = []
     for run, responses in runs:
-        cell = responses.groupby(["d", "N", "rho"]).size()
-        levels = {knob: sorted(responses[knob].unique()) for knob in ("d", "N", "rho")}
+        cell = responses.groupby(knobs, observed=True).size()
+        levels = {knob: sorted(responses[knob].unique()) for knob in knobs}
+        if "rho" in levels:
+            levels["rho_percent"] = [100 * rho for rho in levels.pop("rho")]
         rows.append(
             dict(zip(runs.keys, run, strict=True))
+            | {"context_budget": _join(sorted(responses["context_budget"].dropna().unique()))}
             | {"seed": _join(sorted(responses["seed"].unique()))}
-            | {"d": _join(levels["d"]), "N": _join(levels["N"])}
-            | {"rho_percent": _join(100 * rho for rho in levels["rho"])}
+            | {knob: _join(values) for knob, values in levels.items()}
             | {"responses": len(responses), "cells": len(cell)}
             | {"fewest_in_a_cell": cell.min(), "most_in_a_cell": cell.max()}
         )
@@ -72,8 +96,9 @@ def run_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def cell_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the count of every outcome in each (d, N, rho) of each model."""
-    counts = pd.crosstab([frame[key] for key in ("model", "d", "N", "rho")], frame["outcome"])
+    """Return the count of every outcome in each cell of each model: (d, N, rho), or FACTOR's."""
+    keys = ["model", *(knob for knob in KNOBS if knob in frame)]
+    counts = pd.crosstab([frame[key] for key in keys], frame["outcome"])
     return counts.reindex(columns=frame["outcome"].cat.categories, fill_value=0).reset_index()
 
 
@@ -205,34 +230,46 @@ def print_runs(table: pd.DataFrame) -> pd.DataFrame:
             "Model": table["model"],
             "Task": table["task"],
             "Run": table["date"].str.slice(0, 10),
-            "Generator": table["generator_version"],
-            "lm-eval": table["lm_eval_version"],
+            "Generator": print_words(table["generator_version"]),
+            "lm-eval": print_words(table["lm_eval_version"]),
+            "Decoding": print_words(table["decoding"]),
+            "Budget": print_words(table["context_budget"]),
             "Seed": table["seed"],
-            "d": table["d"],
-            "N": table["N"],
-            "ρ [%]": table["rho_percent"],
-            "Cells": table["cells"],
-            "Per cell": per_cell,
-            "Responses": table["responses"],
         }
+        | {KNOBS[knob]: table[knob] for knob in KNOBS if knob in table and knob != "suite"}
+        | {"Cells": table["cells"], "Per cell": per_cell, "Responses": table["responses"]}
     ).astype(str)
 
 
 def print_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Set `accuracy_table` in print, in percent."""
-    knobs = {knob: table[knob].map("{:g}".format) for knob in ("d", "N") if knob in table}
-    if "rho" in table:
-        knobs["ρ [%]"] = (100 * table["rho"]).map("{:g}".format)
+    table = table.assign(rho_percent=100 * table["rho"]) if "rho" in table else table
     return pd.DataFrame(
         {"Model": table["model"]}
-        | knobs
+        | {
+            KNOBS[knob]: print_knob(table[knob])
+            for knob in KNOBS
+            if knob in table and knob != "rho"
+        }
         | {
             "Acc [%]": (100 * table["accuracy"]).map("{:.1f}".format),
-            "90 % interval": _interval(100 * table["low"], 100 * table["high"], 1),
+            "90 % interval": print_interval(100 * table["low"], 100 * table["high"], 1),
             "Right": table["correct"],
             "Responses": table["responses"],
         }
     ).astype(str)
+
+
+def print_knob(levels: pd.Series) -> pd.Series:
+    """Set the levels of a knob in print: contexts in thousands of tokens, names as they are."""
+    if levels.name == "context":
+        return levels.map(print_context)
+    return levels.map(lambda level: level if isinstance(level, str) else f"{level:g}").astype(str)
+
+
+def print_context(tokens: float) -> str:
+    """Set a context length in print, as in 4K."""
+    return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
 
 
 def print_outcomes(table: pd.DataFrame) -> pd.DataFrame:
@@ -259,9 +296,9 @@ def print_glm(table: pd.DataFrame) -> pd.DataFrame:
     """Set `glm_table` in print, as Table 2; a missing NT50 says on which side of 50 % it is."""
     columns = {"Model": table["model"]}
     for heading, term in zip(list(HEADINGS)[:5], TERMS, strict=True):
-        columns[heading] = _number(table[term], 2) + table[f"{term}_p"].map(stars)
+        columns[heading] = print_number(table[term], 2) + table[f"{term}_p"].map(stars)
     for name in THRESHOLDS:
-        columns[name] = _number(table[name], DECIMALS[name])
+        columns[name] = print_number(table[name], DECIMALS[name])
     side = table["NT50_status"].str.extract("always (above|below)")[0]
     columns["NT50"] = columns["NT50"].where(side.isna(), "-- (" + side + ")")
     return pd.DataFrame(columns)
@@ -280,8 +317,8 @@ def print_thresholds(table: pd.DataFrame) -> pd.DataFrame:
             "Threshold": table["threshold"],
             "Estimate": pd.Series(value).where(found, table["status"]),
             "95 % interval": pd.Series(interval).where(found, "--"),
-            "Method": _words(table["method"]).where(found, "--"),
-            "Note": _words(table["note"]),
+            "Method": print_words(table["method"]).where(found, "--"),
+            "Note": print_words(table["note"]),
         }
     )
 
@@ -291,9 +328,9 @@ def print_aic(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Model": table["model"],
-            "p": _number(table["p_LR"], 3),
-            "AIC, linear": _number(table["aic_linear"], 3),
-            "AIC, quadratic": _number(table["aic_quadratic"], 3),
+            "p": print_number(table["p_LR"], 3),
+            "AIC, linear": print_number(table["aic_linear"], 3),
+            "AIC, quadratic": print_number(table["aic_quadratic"], 3),
         }
     )
 
@@ -303,7 +340,7 @@ def print_interactions(table: pd.DataFrame) -> pd.DataFrame:
     columns = {"Model": table["model"]}
     for term, loads in zip(INTERACTIONS, ("d×N", "d×ρ", "N×ρ", "d×N×ρ"), strict=True):
         p = table[term.replace("beta", "p")]
-        columns[f"β {loads}"] = _number(table[term], 2)
+        columns[f"β {loads}"] = print_number(table[term], 2)
         columns[f"p {loads}"] = p.map("{:.3g}".format).where(p.notna(), "--") + p.map(stars)
     return pd.DataFrame(columns)
 
@@ -315,10 +352,10 @@ def print_ranking(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Rank": table["rank"].map("{:.0f}".format).where(table["rank"].notna(), "--"),
             "Model": table["model"],
-            "ECL50": _number(table["ECL50"], 1),
-            "95 % interval": _interval(table["low"], table["high"], 1).where(known, "--"),
+            "ECL50": print_number(table["ECL50"], 1),
+            "95 % interval": print_interval(table["low"], table["high"], 1).where(known, "--"),
             "From": table["source"],
-            "Note": _words(table["note"]),
+            "Note": print_words(table["note"]),
         }
     )
 
@@ -326,6 +363,19 @@ def print_ranking(table: pd.DataFrame) -> pd.DataFrame:
 def stars(p: float) -> str:
     """Return the paper's stars of significance."""
     return "*" * sum(p < level for level in (0.001, 0.01, 0.05))
+
+
+LATEX = {
+    "%": r"\%",
+    "ρ²": r"$\rho^2$",
+    "ρ": r"$\rho$",
+    "×": r"$\times$",
+    "−": "$-$",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "Neff": r"$N_{\mathrm{eff}}$",
+    "Nclean": r"$N_{\mathrm{clean}}$",
+}
 
 
 def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
@@ -347,16 +397,22 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
 
 def _latex_text(text: str) -> str:
     """A caption as LaTeX takes it."""
-    for plain, latex in (("%", r"\%"), ("ρ²", r"$\rho^2$"), ("ρ", r"$\rho$")):
+    for plain, latex in LATEX.items():
         text = text.replace(plain, latex)
     return text
 
 
-def _join(levels: Iterable[float]) -> str:
-    return " ".join(f"{level:g}" for level in levels)
+def _join(levels: Iterable[float | str]) -> str:
+    """The levels of a knob as text: all of them, or the ends of what runs without a gap."""
+    texts = [level if isinstance(level, str) else f"{level:.10g}" for level in levels]
+    if len(texts) > 3 and all(map(str.isdecimal, texts)):
+        first, last = int(texts[0]), int(texts[-1])
+        if texts == list(map(str, range(first, last + 1))):
+            return f"{first}–{last}"
+    return " ".join(texts)
 
 
-def _words(values: pd.Series) -> pd.Series:
+def print_words(values: pd.Series) -> pd.Series:
     """The words of a column; a column without any comes back from CSV as NaN."""
     return values.map(lambda value: value if isinstance(value, str) else "").astype(object)
 
@@ -367,14 +423,16 @@ def _digits(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
-def _number(values: pd.Series, decimals: int) -> pd.Series:
+def print_number(values: pd.Series, decimals: int) -> pd.Series:
+    """Set numbers in print; a missing one is a dash."""
     return values.map(lambda value: "--" if np.isnan(value) else _digits(value, decimals))
 
 
-def _interval(low: pd.Series, high: pd.Series, decimals: int) -> pd.Series:
-    return _number(low, decimals) + " to " + _number(high, decimals)
+def print_interval(low: pd.Series, high: pd.Series, decimals: int) -> pd.Series:
+    """Set intervals in print."""
+    return print_number(low, decimals) + " to " + print_number(high, decimals)
 
 
 def _token_count(table: pd.DataFrame, letter: str, tokens: str) -> pd.Series:
-    mean, p90 = (_number(table[f"{tokens}_{kind}"], 0) for kind in ("mean", "p90"))
+    mean, p90 = (print_number(table[f"{tokens}_{kind}"], 0) for kind in ("mean", "p90"))
     return letter + mean + "[" + p90 + "]"

@@ -72,3 +72,61 @@ def _say_end(end: float, number: str) -> str:
     if math.isinf(end):
         return "unbounded"
     return number.format(end) if abs(end) < 1e6 else f"{end:.1e}"
+
+
+def say_decay(row: dict) -> str:
+    """Say a row of FACTOR's `decay_table` in words."""
+    where = _say_condition(row)
+    if row["problem"]:
+        return f"{where}: no decay can be fitted, as {row['problem']}."
+    factor = 100 * math.expm1(row["CDF"])
+    unit = "variable" if row["suite"] == "symbolic" else "operation"
+    ends = f"{row['CDF_low']:.4f} to {row['CDF_high']:.4f}"
+    sentence = (
+        f"{where}: accuracy {'falls' if factor < 0 else 'rises'} by {abs(factor):.1f} % with each "
+        f"further {unit} (CDF {row['CDF']:.4f}, 95 % interval {ends})"
+    )
+    if row["CDF"] < 0:
+        sentence += _say_start(row, unit)
+    return sentence + (f". Careful: {row['note']}." if row["note"] else ".")
+
+
+def say_mode(row: dict) -> str:
+    """Say a row of FACTOR's `mode_table` in words."""
+    longer = "With longer contexts" + f" of {row['noise']} noise" * (row["suite"] == "realistic")
+    if row["problem"]:
+        return f"{longer}: no failure mode can be told, as {row['problem']}."
+    N, losses = f"N = {row['N']:g}", []
+    for name in ("CDF", "CDO"):
+        loss = 100 * row[f"{name.lower()}_loss"]
+        takes = "takes" if loss >= 0 else "adds"
+        losses.append(f"the trend of the {name} {takes} {abs(loss):.0f} % of the accuracy at {N}")
+    return f"{longer}: {row['name']}; {', '.join(losses)}."
+
+
+def say_sampling(row: dict) -> str:
+    """Say a row of FACTOR's `sampling_table` in words."""
+    where = _say_condition(row)
+    if row["problem"]:
+        return f"{where}: the gain from several attempts can't be fitted, as {row['problem']}."
+    return (
+        f"{where}: with t attempts the gap to Neff {row['N_clean']:.1f}, that of one attempt "
+        f"without filler, is {math.exp(row['b']):.1f} times t to the power of {row['k']:.2f} "
+        f"(R² {row['rsquared']:.3f})."
+    )
+
+
+def _say_start(row: dict, unit: str) -> str:
+    """Where the decay begins: at N_eff, or, without a positive CDO, from the outset."""
+    if row["CDO"] <= 0:
+        return f", from the outset: the line begins at {100 * math.exp(row['CDO']):.0f} %"
+    low, high = row["N_eff_low"], row["N_eff_high"]
+    interval = "" if math.isnan(low) else f", 95 % interval {low:.1f} to {high:.1f}"
+    return f", from about {row['N_eff']:.1f} {unit}s on (Neff{interval})"
+
+
+def _say_condition(row: dict) -> str:
+    if row["context"] == 0:
+        return "Without filler" if row["suite"] == "symbolic" else "Without noise"
+    around = "filler" if row["suite"] == "symbolic" else f"text with {row['noise']} noise"
+    return f"With {row['context']:,} tokens of {around}"

@@ -1,7 +1,8 @@
 """How long 22 models on the paper's grid take: `python benchmarks/analysis.py`.
 
 Writes 22 result folders of lm-eval with 14,000 responses each, reads them, fits every GLM, makes
-the tables, and writes the report; on two cores, with seconds by stage and the peak memory.
+the tables, and writes the report; then the same for FACTOR's 7 models of Tables 2 and 3, with 1,950
+responses a context. On two cores, with seconds by stage and the peak memory.
 """
 
 import json
@@ -16,8 +17,10 @@ from machine import machine, peak_memory
 
 from cogniload_analysis import (
     compare_rho_terms,
+    factor_tables,
     fit_interactions,
     published_table,
+    read_factor_samples,
     read_samples,
     tables,
 )
@@ -25,7 +28,7 @@ from cogniload_analysis.glm import TERMS, fit_soundly
 from cogniload_analysis.report import build_report, write_whole
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from lm_eval_layout import make_samples, write_run
+from lm_eval_layout import make_samples, write_factor_runs, write_run
 
 PUZZLES, WORDS = 100, 140
 
@@ -66,7 +69,7 @@ def main() -> None:
             made += [tables.outcome_table(frame, "d"), tables.outcome_table(frame, "N")]
             made += [tables.token_table(frame), tables.accuracy_table(frame, "rho")]
         with stage("report, with fits and tables"):
-            for name, content in build_report(frame).items():
+            for name, content in build_report({"CogniLoad": frame}).items():
                 write_whole(Path(folder) / "out" / name, content)
         print(f"everything but the writing: {time.perf_counter() - start:.1f} s")
         print(f"report.html: {(Path(folder) / 'out/report.html').stat().st_size / 1e6:.1f} MB")
@@ -75,6 +78,22 @@ def main() -> None:
                 with file.open("rb") as lines:
                     for line in lines:
                         json.loads(line)
+    measure_factor()
+
+
+def measure_factor() -> None:
+    """FACTOR's stages, on its seven models with long contexts."""
+    with tempfile.TemporaryDirectory() as folder:
+        for model, rows in published_table("factor_by_context").groupby("model"):
+            decays = {("symbolic", row.context): (row.CDF, row.CDO) for row in rows.itertuples()}
+            write_factor_runs(folder, model, decays, puzzles=50)
+        with stage("FACTOR: read"):
+            frame = read_factor_samples(folder)
+        print(f"{len(frame):,} responses")
+        with stage("FACTOR: fits"):
+            factor_tables.mode_table(factor_tables.decay_table(factor_tables.fit_decays(frame)))
+        with stage("FACTOR: report"):
+            build_report({"FACTOR": frame})
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ GRID = pd.DataFrame(
 )
 WRONG = ["wrong_logic"] * 6 + ["wrong_max_context", "wrong_other", "wrong_logic_poi"]
 WRONG += ["wrong_logic_last_sentence"]
+FACTOR_WRONG = ["wrong_set"] * 7 + ["no_answer"] * 2 + ["max_context"]
 
 
 def simulate_counts(coefficients, puzzles, generator, grid=GRID):
@@ -63,7 +64,58 @@ def make_puzzle(d, N, rho_percent, index=0):
         "poi": "Ann",
         "people": ["Ann", "Bob"],
         "options": ["blue", "green", "red"],
+        "context_budget": 32768,
     }
+
+
+def make_factor_samples(
+    cdf,
+    cdo,
+    puzzles,
+    seed,
+    *,
+    N=range(1, 40),
+    suite="symbolic",
+    context=0,
+    noise="close",
+    attempts=1,
+):
+    """Yield samples of one FACTOR task, right with the chance min(1, exp(CDF N + CDO)).
+
+    With several `attempts`, each puzzle has a chance of its own around that one, and as many lines.
+    """
+    generator = np.random.default_rng(seed)
+    for index, complexity in itertools.product(range(puzzles), N):
+        chance = min(1.0, float(np.exp(cdf * complexity + cdo)))
+        if attempts > 1:
+            chance = generator.beta(2 * chance + 0.01, 2 * (1 - chance) + 0.01)
+        doc = make_factor_puzzle(complexity, suite=suite, context=context, noise=noise, index=index)
+        for _ in range(attempts):
+            right = generator.random() < chance
+            outcome = "correct" if right else FACTOR_WRONG[generator.integers(len(FACTOR_WRONG))]
+            counts = {"prompt_tokens": 300 + context, "response_tokens": 40 * complexity}
+            yield make_sample(doc, "v1 = 2. The variable equal to 2 is v1.", outcome, **counts)
+
+
+def write_factor_runs(folder, model, decays, puzzles=6, **options):
+    """Write a run of FACTOR for each (suite, context) with its (CDF, CDO)."""
+    for seed, ((suite, context), (cdf, cdo)) in enumerate(decays.items()):
+        task = f"factor_{suite}_" + (f"{context // 1000}k" if context else "0")
+        N = range(1, 40) if suite == "symbolic" else range(2, 21)
+        about = {"N": N, "suite": suite, "context": context} | options
+        write_run(folder, model, make_factor_samples(cdf, cdo, puzzles, seed, **about), task=task)
+
+
+def make_factor_puzzle(N, *, suite="symbolic", context=0, noise="close", index=0):
+    """Return a document with the columns of a FACTOR puzzle."""
+    symbolic = suite == "symbolic"
+    question = "Using only these relationships, determine what variable(s), if any, are equal to 2."
+    doc = {"id": f"factor-{suite}-42-{N}-{context}-{noise}-{index}", "suite": suite}
+    doc |= {"N" if symbolic else "op": N, "context": context}
+    doc |= {} if symbolic else {"noise": noise if context else "none"}
+    doc |= {"seed": 42, "index": index, "puzzle": f"@<<<assign v1 = 2>>>@ {question}"}
+    doc |= {"question": question, "answer": "v1" if symbolic else "2", "solution": "v1 = 2"}
+    return doc | ({"target": 2} if symbolic else {}) | {"context_budget": 32768 + context}
 
 
 def make_sample(doc, response, outcome, **counts):
@@ -82,7 +134,6 @@ def make_sample(doc, response, outcome, **counts):
         "target_hash": "0" * 64,
         "acc": float(outcome.startswith("correct")),
         "outcome": outcome,
-        "ECL50": [doc["d"], doc["N"], doc["rho"], float(outcome.startswith("correct"))],
         **counts,
     }
 
@@ -99,9 +150,16 @@ def write_run(
     """Write the results and the samples of one run beneath `folder`, and return its folder."""
     run = Path(folder) / re.sub(r"[\"<>:/|\\?*\[\]]+", "__", model)
     run.mkdir(parents=True, exist_ok=True)
+    file = run / f"results_{date}.json"
+    earlier = json.loads(file.read_text("utf-8")) if file.exists() else {"configs": {}}
+    config = {
+        "task": task,
+        "generation_kwargs": {"until": [], "temperature": 0.0, "do_sample": False},
+        "metadata": {"version": "1.0"},
+    }
     results = {
         "results": {task: {"alias": task, "acc,none": 0.5}},
-        "configs": {task: {"task": task, "metadata": {"version": "1.0", "cogniload": {}}}},
+        "configs": earlier["configs"] | {task: config},
         "config": {"model": "hf", "model_args": {"pretrained": model}},
         "date": 1732177618.0,
         "lm_eval_version": "0.4.13",
@@ -109,7 +167,7 @@ def write_run(
         "model_name": model,
         "model_name_sanitized": run.name,
     }
-    (run / f"results_{date}.json").write_text(json.dumps(results, indent=2), "utf-8")
+    file.write_text(json.dumps(results, indent=2), "utf-8")
     with (run / f"samples_{task}_{date}.jsonl").open("w", encoding="utf-8") as lines:
         for sample in samples:
             lines.write(json.dumps(sample, ensure_ascii=ensure_ascii) + "\n")

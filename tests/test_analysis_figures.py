@@ -83,7 +83,7 @@ def test_figures_3_and_4_take_the_papers_levels(frame):
 
 
 def test_300_models_are_told_apart_and_22_without_colour():
-    styles = [tuple(figures._series_style(index, "-").values()) for index in range(300)]
+    styles = [tuple(figures.series_style(index, "-").values()) for index in range(300)]
     assert len(set(styles)) == 300
     assert len({style[1:] for style in styles[:22]}) == 22
 

@@ -9,15 +9,29 @@ import threading
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from browser import Browser, find_browser
-from lm_eval_layout import GRID, make_puzzle, make_sample, make_samples, write_run
+from lm_eval_layout import (
+    GRID,
+    make_factor_puzzle,
+    make_puzzle,
+    make_sample,
+    make_samples,
+    write_factor_runs,
+    write_run,
+)
 from lxml import html
+from report_reader import (
+    assert_no_number_is_left,
+    assert_tables_are_printed_from_csv,
+    page_text,
+    read_table,
+)
 
 import cogniload_analysis
-from cogniload_analysis import failures, fit_load_glm, read_samples, tables, words
+from cogniload_analysis import failures, figures, fit_load_glm, read_samples, tables, words
 from cogniload_analysis import report as reporting
+from cogniload_analysis.page import label_models
 
 SMALL = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
@@ -77,10 +91,6 @@ def report(results, tmp_path_factory):
     return reporting.write_report(results, tmp_path_factory.mktemp("out") / "report")
 
 
-def read_table(folder, name):
-    return pd.read_csv(folder / "tables" / f"{name}.csv", dtype=str if name == "runs" else None)
-
-
 PRINTERS = {
     "runs": tables.print_runs,
     "accuracy": tables.print_accuracy,
@@ -94,24 +104,11 @@ PRINTERS = {
 }
 
 
-def page_text(element):
-    return " ".join(element.text_content().split())
-
-
 def assert_recomputable(page_file):
     """Assert that every number on the page follows from the CSV files beside it."""
     folder = page_file.parent
     page = html.fromstring(page_file.read_text("utf-8"))
-    for section in page.cssselect("section.table"):
-        name = section.get("id")
-        shown = PRINTERS[name.split("_")[0]](read_table(folder, name))
-        cells = [
-            [page_text(cell) for cell in row.cssselect("td")]
-            for row in section.cssselect("tbody tr")
-        ]
-        assert cells == [
-            [" ".join(cell.split()) for cell in row] for row in shown.to_numpy().tolist()
-        ]
+    assert_tables_are_printed_from_csv(page, folder, lambda name: PRINTERS[name.split("_")[0]])
     said = [page_text(element) for element in page.cssselect(".said")]
     expected = []
     words_of = {"note": object, "method": object}
@@ -124,12 +121,7 @@ def assert_recomputable(page_file):
         expected += [words.say_accuracy(row), words.say_cells(fits.loc[row["model"]])]
         expected += map(words.say_threshold, mine)
     assert said == expected
-    # What is left is names, examples and explanations: no result may hide there.
-    for element in page.cssselect(
-        "section.table, .said, article, figcaption, #reading ~ *, style, title, h3, .warning"
-    ):
-        element.drop_tree()
-    assert not any(character.isdigit() for character in page.body.text_content())
+    assert_no_number_is_left(page)
 
 
 def assert_cells_explain_the_tables(folder):
@@ -218,15 +210,30 @@ def hostile_page(results, report, tmp_path_factory, server):
     """A report whose ten examples are all of the hostile model."""
     only = read_samples(results)
     only = only[only["model"] == HOSTILE_MODEL].assign(model="hostile")
-    page = tmp_path_factory.mktemp("hostile") / "report.html"
-    page.write_bytes(reporting.build_report(only.astype({"model": "category"}))["report.html"])
-    return page
+    file = tmp_path_factory.mktemp("hostile") / "report.html"
+    frames = {"CogniLoad": only.astype({"model": "category"})}
+    file.write_bytes(reporting.build_report(frames)["report.html"])
+    return file
+
+
+@pytest.fixture(scope="module")
+def factor_page(tmp_path_factory, server):
+    """FACTOR's report, on a model whose name and responses attack the reader."""
+    folder = tmp_path_factory.mktemp("factor")
+    write_factor_runs(folder, HOSTILE_MODEL, {("symbolic", 0): (-0.05, 0.3)}, attempts=2)
+    attacks = [
+        make_sample(make_factor_puzzle(2, context=4000, index=index), response, "wrong_set")
+        for index, response in enumerate(hostile_responses(server[0]))
+    ]
+    run = folder / "attacks"
+    write_run(run, HOSTILE_MODEL, attacks, task="factor_symbolic_4k", ensure_ascii=True)
+    return reporting.write_report(folder, folder / "out")
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave the figures empty, which takes most of a report's time, where a test needs none."""
-    monkeypatch.setattr(reporting.figures, "save_figure", lambda *_: b"<svg/>")
+    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg/>")
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +247,7 @@ def browser(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [390, 1100])
-@pytest.mark.parametrize("which", ["report", "hostile_page"])
+@pytest.mark.parametrize("which", ["report", "hostile_page", "factor_page"])
 def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(
     browser, server, request, which, width, tmp_path
 ):
@@ -276,9 +283,10 @@ def test_hostile_responses_show_as_text(browser, hostile_page, server):
     assert "49" not in template
 
 
-def test_a_hostile_model_name_shows_as_text(browser, report):
-    browser.open(report, 1100)
-    assert HOSTILE_MODEL in browser.evaluate("document.getElementById('runs').textContent")
+@pytest.mark.parametrize(("which", "runs"), [("report", "runs"), ("factor_page", "factor_runs")])
+def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
+    browser.open(request.getfixturevalue(which), 1100)
+    assert HOSTILE_MODEL in browser.evaluate(f"document.getElementById('{runs}').textContent")
     assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
 
 
@@ -338,9 +346,9 @@ def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tm
         write_run(tmp_path, "org/m", once, date=date)
     write_run(tmp_path, "org/m", once, task="cogniload_mini")
     frame = read_samples(tmp_path, all_runs=True)
-    labels = reporting.label_models(frame)
+    labels = label_models(frame)
     assert set(labels) == {"m (cogniload)", "m (cogniload_mini)"}
-    files = reporting.build_report(frame)
+    files = reporting.build_report({"CogniLoad": frame})
     assert "clustered by puzzle" in files["tables/glm.csv"].decode().splitlines()[1]
     assert "clustered" not in files["tables/glm.csv"].decode().splitlines()[2]
 
@@ -349,7 +357,7 @@ def test_names_are_short_where_that_is_unique(tmp_path):
     for model in ("a/same", "b/same", "/home/me/models/other/"):
         write_run(tmp_path, model, [make_sample(make_puzzle(1, 20, 5), "", "wrong_other")])
     frame = read_samples(tmp_path)
-    assert set(reporting.label_models(frame)) == {"a/same", "b/same", "other"}
+    assert set(label_models(frame)) == {"a/same", "b/same", "other"}
 
 
 def test_importing_the_fits_loads_no_matplotlib():
@@ -363,14 +371,22 @@ def test_importing_the_fits_loads_no_matplotlib():
 def test_the_public_names_are_these():
     public = {name for name in dir(cogniload_analysis) if not name.startswith("_")}
     modules = {
+        "cogniload_report",
+        "decay",
+        "factor_figures",
+        "factor_report",
+        "factor_tables",
         "failures",
+        "figures",
         "glm",
+        "modes",
+        "page",
         "published",
         "read",
+        "report",
+        "sampling",
         "tables",
         "thresholds",
         "words",
-        "figures",
-        "report",
     }
     assert set(cogniload_analysis.__all__) == public - modules
