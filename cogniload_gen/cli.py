@@ -3,8 +3,10 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from tqdm import tqdm
 
 from cogniload_gen.cogniload.generate import cogniload_source
 from cogniload_gen.cogniload.score import Outcome
@@ -13,6 +15,8 @@ from cogniload_gen.factor.generate import asked_set, factor_source
 from cogniload_gen.factor.score import FactorOutcome
 from cogniload_gen.factor.training import TRAINING_SETS
 from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, SPLITS, SUITES, cogniload_grid
+from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
+from cogniload_gen.release import import_release, score_release
 from cogniload_gen.rescore import rescore
 from cogniload_gen.solve import solve
 from cogniload_gen.source import Source
@@ -75,6 +79,13 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("samples", nargs="+", type=Path, help="samples_*.jsonl, gzipped or not")
     score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
     score.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    score.add_argument(
+        "--release", type=Path, metavar="FOLDER",
+        help="score NAME.txt in the folder SAMPLES, answers to the puzzles of the authors' release",
+    )  # fmt: skip
+
+    add_exchange_commands(command)
+
     tasks = command(
         "tasks", run_tasks, "Print the folder of the lm-eval tasks, for --include_path."
     )
@@ -93,6 +104,41 @@ def parser() -> argparse.ArgumentParser:
     demo = command("demo", run_demo_and_report, summary)
     demo.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="(demo)")
     return root
+
+
+def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """The commands about others' data: push, verify, overlap and import."""
+    push = command("push", run_push, "Publish puzzles as a dataset on the Hugging Face Hub.")
+    push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
+    push.add_argument("--private", action="store_true", help="make a new REPO private")
+    dry_run = "write the folder that would be uploaded, and upload nothing"
+    push.add_argument("--dry-run", type=Path, metavar="DIR", help=dry_run)
+    add_puzzle_options(push)
+
+    verify = command(
+        "verify", run_verify,
+        "Make published puzzles again, compare every row, and solve every puzzle. "
+        "Exit code: 0 the same, 1 they differ, 2 could not be told.",
+    )  # fmt: skip
+    verify.add_argument("source", metavar="DIR_OR_REPO", help="a --dry-run's folder, or user/name")
+
+    overlap = command(
+        "overlap", run_overlap,
+        "Look for puzzles, and for the canary string of published ones, in a corpus. "
+        "Exit code: 0 none there, 1 some are, 2 could not be told.",
+    )  # fmt: skip
+    files = "files to look in: .parquet, .jsonl or text, the latter two compressed or not"
+    overlap.add_argument("corpus", nargs="+", type=Path, metavar="CORPUS", help=files)
+    add_puzzle_options(overlap)
+
+    imports = command(
+        "import", run_import,
+        "Write the puzzles of the authors' release to a .jsonl or .parquet file. "
+        "Exit code: 0 all of them, 1 all but those that are named, 2 none.",
+    )  # fmt: skip
+    imports.add_argument("folder", type=Path, metavar="FOLDER", help="that holds exp/ and meta/")
+    imports.add_argument("--out", type=Path, required=True, metavar="FILE", help="to write")
+    imports.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 
 def add_puzzle_options(command: argparse.ArgumentParser) -> None:
@@ -171,8 +217,10 @@ def run_solve(given: argparse.Namespace) -> None:
         raise ValueError(f"{source}: {error}") from None
 
 
-def run_score(given: argparse.Namespace) -> None:
+def run_score(given: argparse.Namespace) -> int:
     """`cogniload score SAMPLES`."""
+    if given.release:
+        return run_score_release(given)
     if given.out and len(given.samples) > 1:
         raise ValueError(f"--out takes one samples file, got {len(given.samples)}")
     outcomes, changed = Counter(), 0
@@ -180,6 +228,17 @@ def run_score(given: argparse.Namespace) -> None:
         counted, differing = rescore(samples, given.out, force=given.force)
         outcomes, changed = outcomes + counted, changed + differing
     print_outcomes(outcomes, f"{changed} scored anew")
+    return 0
+
+
+def run_score_release(given: argparse.Namespace) -> int:
+    """`cogniload score --release FOLDER ANSWERS`."""
+    if given.out or len(given.samples) > 1:
+        raise ValueError("--release takes one folder of answers and no --out")
+    outcomes, problems = score_release(given.release, given.samples[0])
+    print_problems(problems)
+    print_outcomes(outcomes, f"{len(problems)} not scored")
+    return int(bool(problems))
 
 
 def print_outcomes(outcomes: Counter[Outcome | FactorOutcome], remark: str) -> None:
@@ -190,6 +249,59 @@ def print_outcomes(outcomes: Counter[Outcome | FactorOutcome], remark: str) -> N
     for kind in dict.fromkeys(map(type, outcomes)):
         for outcome in kind:
             print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
+
+
+def print_problems(problems: Sequence[str]) -> None:
+    """What was wrong with some files, a line each, on standard error."""
+    for problem in problems:
+        print(" ".join(problem.split()), file=sys.stderr)
+
+
+def run_push(given: argparse.Namespace) -> None:
+    """`cogniload push REPO`."""
+    from cogniload_gen.push import push  # noqa: PLC0415  (the Hub's library takes its time)
+
+    options = {name: getattr(given, name) for name in ("trace", "tokenizer")}
+    options = {name: value for name, value in options.items() if value is not None}
+    grid = asked_puzzles(given).grid
+    print(push(grid, given.repo, private=given.private, dry_run=given.dry_run, **options))
+
+
+def run_verify(given: argparse.Namespace) -> int:
+    """`cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
+    from cogniload_gen.verify import verify  # noqa: PLC0415  (the Hub's library takes its time)
+
+    verdict = verify(given.source)
+    for difference in verdict.first:
+        print(difference)
+    if verdict.differences:
+        print(f"{given.source} differs: {verdict.differences} values, {verdict.rows} rows expected")
+        return 1
+    print(f"{given.source} is the same: {verdict.rows} rows, every puzzle solved")
+    return 0
+
+
+def run_overlap(given: argparse.Namespace) -> int:
+    """`cogniload overlap CORPUS`: 0 if no puzzle is in the corpus, 1 if any is."""
+    for path in given.corpus:
+        path.stat()  # an error that would come late otherwise
+    source, count = asked_puzzles(given), 0
+    puzzles = fingerprints(source.tables())
+    for path in given.corpus:
+        rows = tqdm(file_pieces(path), desc=str(path), unit=" rows", disable=None)
+        for overlap in find_in_pieces(rows, puzzles):
+            print(f"{overlap.where}: {overlap.puzzle}")
+            count += 1
+    print(f"{count} overlaps with {len(source.grid)} puzzles")
+    return int(count > 0)
+
+
+def run_import(given: argparse.Namespace) -> int:
+    """`cogniload import FOLDER --out FILE`: 0 if all was imported, 1 if some was not."""
+    count, problems = import_release(given.folder, given.out, force=given.force)
+    print_problems(problems)
+    print(f"{given.out}: {count} puzzles, {len(problems)} not imported")
+    return int(bool(problems))
 
 
 def run_tasks(given: argparse.Namespace) -> None:

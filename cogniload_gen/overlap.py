@@ -1,0 +1,238 @@
+"""Does a corpus hold puzzles of a split? Word sequences of the puzzles are looked for in its rows.
+
+A row overlaps with a puzzle if it holds 300 words of the puzzle in sequence, or of a shorter puzzle
+as many as the longest of 150, 75, 40, 20 and 10 that it has. The puzzle's instruction, which all
+share, does not count; upper case, punctuation, markup and line breaks don't matter. Sequences are
+compared by 64-bit hashes at each word of a row, but of a puzzle they start at no more than 200
+places: a cut copy of a puzzle of w words is found for sure if it has 300 + w / 200 words.
+
+So long a sequence is hardly another puzzle's by chance, except where puzzles are so small (d = 1
+with a few statements) that different draws may give the same text.
+"""
+
+import io
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, repeat
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_gen.canary import CANARY
+from cogniload_gen.draws import GOLDEN, child
+
+SPANS = (300, 150, 75, 40, 20, 10)
+"""Lengths of the sequences, in words."""
+
+STARTS = 200
+"""At most so many sequences of a puzzle, evenly spaced, are looked for."""
+
+BATCH_WORDS = 500_000
+"""Words that are looked up at once."""
+
+PIECE = 1 << 20
+"""Characters of a text file that are read at once, if no line ends before."""
+
+PREFIX_BITS = 24
+
+PARQUET_ROWS = 100
+"""Rows of a Parquet file that are read at once."""
+
+UNKNOWN = 0
+"""The number of all words that are in no puzzle."""
+
+CANARY_ID = CANARY.rpartition(" ")[2]
+
+LETTERS = bytes(b if chr(b).isalnum() else ord(" ") for b in bytes(range(128)).lower())
+LETTERS += bytes(range(128, 256))
+"""ASCII letters in lower case, digits and all other bytes of UTF-8; a space for the rest."""
+
+BASE = GOLDEN
+INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
+
+
+class Piece(NamedTuple):
+    """A row's text, or the next part of it, and where in the corpus it is."""
+
+    where: object
+    text: str
+    continues: bool = False
+
+
+class Overlap(NamedTuple):
+    """Where a corpus overlaps, and the id of the puzzle, or "canary"."""
+
+    where: object
+    puzzle: str
+
+
+class Sequences(NamedTuple):
+    """Hashes in ascending order, the puzzle that each is of, and whether any has a given prefix."""
+
+    hashes: np.ndarray
+    owners: np.ndarray
+    prefixes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """The puzzles to look for: their ids, their words by number, and their sequences by length."""
+
+    ids: list[str]
+    vocabulary: dict[bytes, int]
+    sequences: dict[int, Sequences]
+
+
+def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
+    """The fingerprints of the puzzles in tables with the columns `id` and `puzzle`."""
+    ids, vocabulary = [], defaultdict(count(1).__next__)
+    found = defaultdict(lambda: ([], []))
+    for table in tables:
+        factor = "suite" in table.column_names
+        for puzzle in table["puzzle"].to_pylist():
+            # CogniLoad's instruction is the first line, FACTOR's the last paragraphs
+            body = puzzle.partition("\n\n")[0] if factor else puzzle.partition("\n")[2]
+            numbers = np.array([vocabulary[word] for word in words(body)], np.uint64)
+            span = next(span for span in SPANS if span <= len(numbers))
+            hashes = sequence_hashes(numbers, span)
+            hashes = hashes[:: max(1, len(hashes) // STARTS)]
+            found[span][0].append(hashes)
+            found[span][1].append(np.full(len(hashes), len(ids), np.uint32))
+            ids.append(None)
+        ids[-len(table) :] = table["id"].to_pylist()
+    sequences = {}
+    for span, parts in found.items():
+        hashes, owners = map(np.concatenate, parts)
+        order, prefixes = np.argsort(hashes), np.zeros(2**PREFIX_BITS, bool)
+        prefixes[prefix(hashes)] = True
+        sequences[span] = Sequences(hashes[order], owners[order], prefixes)
+    return Fingerprints(ids, dict(vocabulary), sequences)
+
+
+def find_overlaps(rows: Iterable, puzzles: Fingerprints) -> Iterator[Overlap]:
+    """Which rows of a corpus overlap with which puzzles, or hold the canary string.
+
+    A row is a text, or lists and dictionaries with texts in them, as `datasets` and JSON have
+    them; `where` is its position, from 0.
+    """
+    pieces = (Piece(i, "\n".join(texts(row))) for i, row in enumerate(rows))
+    return find_in_pieces(pieces, puzzles)
+
+
+def find_in_pieces(pieces: Iterable[Piece], puzzles: Fingerprints) -> Iterator[Overlap]:
+    """The overlaps of the rows that the pieces make up, each row and puzzle once."""
+    number = puzzles.vocabulary.get
+    numbers, batch, row, told = [], [], 0, set()
+    for piece in pieces:
+        if not piece.continues:
+            numbers.append(UNKNOWN)  # no sequence goes from one row into the next
+            row += 1
+        batch.append((len(numbers), row, piece.where))
+        numbers.extend(map(number, words(piece.text), repeat(UNKNOWN)))
+        if CANARY_ID in piece.text and (row, CANARY_ID) not in told:
+            told.add((row, CANARY_ID))
+            yield Overlap(piece.where, "canary")
+        if len(numbers) >= BATCH_WORDS:
+            yield from new_overlaps(numbers, batch, puzzles, told)
+            cut = max(0, len(numbers) - SPANS[0] + 1)  # a sequence may go on from there
+            numbers = numbers[cut:]
+            first = bisect_right(batch, cut, key=itemgetter(0)) - 1
+            batch = [(max(0, start - cut), *rest) for start, *rest in batch[max(0, first) :]]
+            told = {pair for pair in told if pair[0] >= batch[0][1]}
+    yield from new_overlaps(numbers, batch, puzzles, told)
+
+
+def new_overlaps(
+    numbers: list[int], batch: list[tuple], puzzles: Fingerprints, told: set
+) -> Iterator[Overlap]:
+    """The overlaps of a batch of words that are not in `told`, which they are added to."""
+    for position, puzzle in sorted(matches(np.array(numbers, np.uint64), puzzles)):
+        _, row, where = batch[bisect_right(batch, position, key=itemgetter(0)) - 1]
+        if (row, puzzle) not in told:
+            told.add((row, puzzle))
+            yield Overlap(where, puzzles.ids[puzzle])
+
+
+def matches(numbers: np.ndarray, puzzles: Fingerprints) -> Iterator[tuple[int, int]]:
+    """Where a puzzle's sequence starts, and the puzzle's position in `puzzles.ids`."""
+    unknown = np.concatenate([[0], np.cumsum(numbers == UNKNOWN)])
+    for span, (hashes, owners, prefixes) in puzzles.sequences.items():
+        position = np.flatnonzero(unknown[span:] == unknown[:-span])
+        if not len(position):
+            continue
+        here = sequence_hashes(numbers, span)[position]
+        likely = prefixes[prefix(here)]  # a search among all hashes takes ten times as long
+        position, here = position[likely], here[likely]
+        place = np.minimum(np.searchsorted(hashes, here), len(hashes) - 1)
+        found = hashes[place] == here
+        yield from zip(position[found].tolist(), owners[place[found]].tolist(), strict=True)
+
+
+def prefix(hashes: np.ndarray) -> np.ndarray:
+    """The first PREFIX_BITS bits of hashes."""
+    return hashes >> np.uint64(64 - PREFIX_BITS)
+
+
+def words(text: str) -> list[bytes]:
+    """The words of a text in lower case; "\\n", as in JSON within a text, separates them too."""
+    return text.encode(errors="replace").replace(b"\\n", b" ").translate(LETTERS).split()
+
+
+def sequence_hashes(numbers: np.ndarray, span: int) -> np.ndarray:
+    """A hash of each sequence of `span` numbers (uint64): a polynomial in BASE modulo 2**64."""
+    values = child(BASE, numbers)
+    powers = np.cumprod(np.full(len(numbers), BASE))
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values * powers)])
+    inverse_powers = np.cumprod(np.full(len(numbers) - span + 1, INVERSE))
+    return (sums[span:] - sums[:-span]) * inverse_powers
+
+
+def texts(row: object) -> Iterator[str]:
+    """All texts within a row, in order."""
+    if isinstance(row, str):
+        yield row
+    elif isinstance(row, Mapping):
+        for value in row.values():
+            yield from texts(value)
+    elif isinstance(row, Sequence) and not isinstance(row, bytes):
+        for value in row:
+            yield from texts(value)
+
+
+def file_pieces(path: Path) -> Iterator[Piece]:
+    """The rows of a .parquet or .jsonl file; of any other, one row with all its lines as pieces.
+
+    But for Parquet the file may be compressed, as its last suffix tells (.gz, .bz2, .zst, ...).
+    Raises ValueError naming the line that is no JSON.
+    """
+    if path.suffix == ".parquet":
+        batches = pq.ParquetFile(path).iter_batches(PARQUET_ROWS)
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for number, row in enumerate(rows):
+            yield Piece(f"{path} row {number}", "\n".join(texts(row)))
+        return
+    with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8", errors="replace") as file:
+        if ".jsonl" in path.suffixes:
+            for number, line in enumerate(file, 1):
+                where = f"{path} line {number}"
+                yield Piece(where, "\n".join(texts(json_row(line, where))))
+            return
+        number = 1
+        while line := file.readline(PIECE):
+            yield Piece(f"{path} line {number}", line, continues=number > 1)
+            number += line.endswith("\n")
+
+
+def json_row(line: str, where: str) -> object:
+    """What a line of JSON holds; ValueError if it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where} must be JSON, got {line[:40]!r} ({error})") from None

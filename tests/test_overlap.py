@@ -1,0 +1,195 @@
+"""What a corpus shares with a test split is found, however it is wrapped, and nothing else is."""
+
+import gzip
+import json
+import re
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_gen import generate_puzzles, overlap
+from cogniload_gen.canary import CANARY
+from cogniload_gen.cli import main
+from cogniload_gen.overlap import Overlap, Piece, find_in_pieces, find_overlaps, fingerprints
+
+TEST = generate_puzzles([1, 5], [3, 40], [25, 75], 4)
+FOUND = fingerprints([TEST.slice(0, 10), TEST.slice(10)])
+ROWS = TEST.to_pylist()
+LONG = [row for row in ROWS if row["N"] == 40]
+OPTIONS = ["--d", "1", "5", "--N", "3", "40", "--rho", "25", "75", "--num-puzzles", "4"]
+
+
+def found(*rows):
+    return [(where, puzzle) for where, puzzle in find_overlaps(rows, FOUND)]
+
+
+def body(row):
+    return row["puzzle"].partition("\n")[2]
+
+
+WRAPPINGS = {
+    "as it is": lambda row: row["puzzle"],
+    "a row of a dataset": lambda row: row,
+    "without its instruction": body,
+    "in a chat": lambda row: {
+        "messages": [
+            {"role": "user", "content": f"Hi! {row['puzzle']}"},
+            {"role": "assistant", "content": [{"type": "text", "text": "..."}], "index": 3},
+        ],
+        "score": 0.5,
+        "none": None,
+    },
+    "in upper case": lambda row: row["puzzle"].upper(),
+    "quoted in markdown": lambda row: "> **" + body(row).replace("\n", "**\n> **"),
+    "on one line": lambda row: " ".join(body(row).split()),
+    "wrapped anew": lambda row: re.sub(r"((?:\S+\s+){7})", r"\1\n\t", body(row)),
+    "as JSON within a text": lambda row: json.dumps([json.dumps({"text": row["puzzle"]})]),
+    "among other text": lambda row: "lorem ipsum " * 5000 + body(row) + " dolor" * 5000,
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS.values(), ids=WRAPPINGS.keys())
+def test_a_puzzle_is_found_however_it_is_wrapped(wrap):
+    for row in ROWS:
+        assert found("Nothing.", wrap(row), {"text": ""}) == [(1, row["id"])]
+
+
+def test_a_cut_copy_is_found():
+    for row in LONG:
+        *statements, _, _ = body(row).split("\n")[len(row["people"]) :]
+        assert found("\n".join(statements)) == [(0, row["id"])]
+        text = body(row).split()
+        size = 310 if len(text) > 310 else 160
+        for cut in (text[:size], text[-size:], text[7 : 7 + size]):
+            assert found(" ".join(cut)) == [(0, row["id"])]
+
+
+def test_one_changed_word_in_the_middle_of_a_short_sequence_hides_it():
+    text = body(LONG[0]).split()[:400]
+    assert found(" ".join(text[:200])) in ([], [(0, LONG[0]["id"])])
+    text[100::100] = ["otherwise"] * len(text[100::100])
+    assert found(" ".join(text)) == []
+
+
+def test_train_puzzles_and_other_seeds_do_not_overlap():
+    train = generate_puzzles([1, 5], 40, [25, 75], 300, split="train")
+    other = generate_puzzles([1, 5], 40, [25, 75], 100, seed=1)
+    large = fingerprints([generate_puzzles([1, 5], 40, [25, 75], 4)])
+    rows = [*train["puzzle"].to_pylist(), *other["puzzle"].to_pylist()]
+    assert list(find_overlaps(rows, large)) == []
+
+
+def test_the_instruction_alone_is_no_overlap():
+    instruction = ROWS[0]["puzzle"].partition("\n")[0]
+    assert found(instruction, instruction * 20) == []
+
+
+def test_several_puzzles_in_a_row_and_one_in_several_rows_are_all_told_once():
+    both = f"{ROWS[3]['puzzle']}\n{ROWS[12]['puzzle']}\n{ROWS[3]['puzzle']}"
+    assert sorted(found(both, ROWS[12])) == sorted(
+        [(0, ROWS[3]["id"]), (0, ROWS[12]["id"]), (1, ROWS[12]["id"])]
+    )
+
+
+def test_a_puzzle_is_not_put_together_from_two_rows():
+    row = next(row for row in LONG if row["d"] == 5)
+    text = body(row).split()
+    halves = " ".join(text[1:300]), " ".join(text[300:599])
+    assert found(*halves) == []
+    assert found(" ".join(halves)) == [(0, row["id"])]
+
+
+@pytest.mark.parametrize("size", [1, 150, 1000])
+def test_batches_lose_and_repeat_nothing(monkeypatch, size):
+    corpus = ["word " * 100, *ROWS, {"text": "word"}, *ROWS[:3], "x" * 100]
+    expected = found(*corpus)
+    assert [puzzle for _, puzzle in expected] == [row["id"] for row in (*ROWS, *ROWS[:3])]
+    monkeypatch.setattr(overlap, "BATCH_WORDS", size)
+    assert found(*corpus) == expected
+
+
+def test_no_sequence_is_lost_between_the_lines_of_a_file(monkeypatch):
+    monkeypatch.setattr(overlap, "BATCH_WORDS", 50)
+    row = next(row for row in LONG if row["d"] == 5)
+    text = ["nothing"] * 95 + body(row).split()[:300]  # a single sequence, the puzzle's first
+    lines = [" ".join(text[i : i + 7]) for i in range(0, len(text), 7)]
+    pieces = [Piece(number, line, continues=number > 0) for number, line in enumerate(lines)]
+    assert list(find_in_pieces(pieces, FOUND)) == [Overlap(95 // 7, row["id"])]
+
+
+def test_the_canary_is_found():
+    assert found("a", f"> {CANARY.lower()}.", {"card": [CANARY, CANARY]}) == [
+        (1, "canary"),
+        (2, "canary"),
+    ]
+
+
+def test_a_dataset_is_a_corpus():
+    mixed = datasets.Dataset.from_list([{"text": "a"}, {"text": ROWS[5]["puzzle"]}])
+    assert list(find_overlaps(mixed, FOUND)) == [Overlap(1, ROWS[5]["id"])]
+    assert list(find_overlaps(mixed.to_iterable_dataset(), FOUND)) == [Overlap(1, ROWS[5]["id"])]
+
+
+def write_jsonl(path, texts):
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+
+def write_text(path, texts):
+    path.write_text("\n".join(texts))
+
+
+def write_gzip(path, texts):
+    path.write_bytes(gzip.compress("".join(json.dumps([text]) + "\n" for text in texts).encode()))
+
+
+def write_parquet(path, texts):
+    pq.write_table(
+        pa.table({"n": range(len(texts)), "chat": [[{"c": text}] for text in texts]}), path
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "places"),
+    [
+        ("a.jsonl", write_jsonl, ["line 2", "line 4"]),
+        ("a.jsonl.gz", write_gzip, ["line 2", "line 4"]),
+        ("a.txt", write_text, ["line 3", "line "]),
+        ("a.parquet", write_parquet, ["row 1", "row 3"]),
+    ],
+)
+def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, write, places):
+    monkeypatch.setattr(overlap, "BATCH_WORDS", 500)
+    path, clean = tmp_path / name, tmp_path / f"clean-{name}"
+    write(path, ["some text", LONG[0]["puzzle"], "ünd \ud7ff", LONG[2]["puzzle"]])
+    write(clean, ["some text", "other text"])
+    assert main(["overlap", str(path), str(clean), *OPTIONS]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    for line, place, row in zip(lines, places, (LONG[0], LONG[2]), strict=False):
+        assert line.startswith(f"{path} {place}")
+        assert line.endswith(f": {row['id']}")
+    assert lines[-1] == "2 overlaps with 32 puzzles"
+    assert main(["overlap", str(clean), *OPTIONS]) == 0
+    assert capsys.readouterr().out == "0 overlaps with 32 puzzles\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
+        (b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
+        (None, "a.jsonl: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_an_error_of_one_line(tmp_path, capsys, content, message):
+    path = tmp_path / "a.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["overlap", str(path), "--d", "1", "--N", "3", "--rho", "50"]) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+    assert len(printed.err) < 400
+    assert printed.out == ""

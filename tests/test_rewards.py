@@ -1,0 +1,498 @@
+"""Rewards: right tracking pays step by step, tricks don't, hostile text does no harm."""
+
+import asyncio
+import random
+import re
+from collections import Counter
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tokenizers
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogniload_dataset import load_dataset
+from cogniload_gen import generate_puzzles, score_response
+from cogniload_gen.factor.generate import generate_factor
+from cogniload_gen.rewards import (
+    TRACKING_INSTRUCTION,
+    answer_reward,
+    answer_score,
+    rubric_answer_reward,
+    rubric_step_reward,
+    step_reward,
+    step_score,
+    trace_answer_reward,
+    trace_step_reward,
+)
+
+CLAUSES = {
+    "clothes_socks": "is wearing {} socks",
+    "clothes_shirt": "wears a {} shirt",
+    "clothes_pant": "has {} pants on",
+    "clothes_hat": "is wearing a **{}** hat",
+    "clothes_gloves": "is wearing {} gloves",
+    "clothes_underwear": "is wearing {} underwear",
+    "hair": "has {} hair",
+    "recent_eat": "last ate {}",
+    "recent_listen": "last listened to {} music",
+    "recent_watch": "last watched a {} movie",
+    "recent_read": "last read a {}",
+    "location": "is in the {}",
+}
+"""How a response may tell a value, written apart from the templates and the reader."""
+
+PUZZLES = generate_puzzles([1, 3, 7, 12], [10, 30], [10, 50, 90], 2, trace=True).to_pylist()
+PUZZLE = generate_puzzles(3, 20, 50, 1, split="train", trace=True).to_pylist()[0]
+
+
+def initial(puzzle):
+    return puzzle["initial_state"][puzzle["people"].index(puzzle["poi"])]
+
+
+def entry(puzzle, t, state, form="{t}. {poi} {clauses}."):
+    """The line that tells the PoI's values after statement t."""
+    pairs = zip(puzzle["categories"], state, strict=True)
+    clauses = " and ".join(CLAUSES[category].format(value) for category, value in pairs)
+    return form.format(t=t, poi=puzzle["poi"], clauses=clauses)
+
+
+def tracking(puzzle, states=None, **form):
+    states = puzzle["poi_states"] if states is None else states
+    return "\n".join(entry(puzzle, t, state, **form) for t, state in enumerate(states, 1))
+
+
+def tracking_up_to(puzzle, last):
+    """Right up to a statement; from then on one value is not the PoI's."""
+    wrong = [[f"not-{state[0]}", *state[1:]] for state in puzzle["poi_states"]]
+    for state, domain in zip(wrong, [puzzle["domains"][0]] * len(wrong), strict=True):
+        right = state[0].removeprefix("not-")
+        state[0] = next(value for value in domain if value != right)
+    return tracking(puzzle, puzzle["poi_states"][:last] + wrong[last:])
+
+
+def final_sentence(puzzle, value):
+    return f"{puzzle['poi']} {CLAUSES[puzzle['category']].format(value)}."
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{t}. {poi} {clauses}.",
+        "{t}) {poi}: {clauses}",
+        "**Statement {t}:** {poi} {clauses}",
+        "- After statement {t}, {poi} {clauses}.",
+        "### Step {t}: the people of the statement are not met, so {poi} {clauses}",
+        "[{t}] {poi} {clauses}; as for the others, nothing.",
+    ],
+)
+def test_right_tracking_is_read_in_many_forms(form):
+    for puzzle in PUZZLES:
+        assert step_score(tracking(puzzle, form=form), puzzle) == 1
+
+
+def test_telling_only_what_changes_is_enough():
+    for puzzle in PUZZLES:
+        lines = []
+        for t, (before, after) in enumerate(pairwise([initial(puzzle), *puzzle["poi_states"]]), 1):
+            changed = [
+                CLAUSES[category].format(new)
+                for category, old, new in zip(puzzle["categories"], before, after, strict=True)
+                if old != new
+            ]
+            lines.append(f"{t}. {puzzle['poi']} {' and '.join(changed) or 'stays the same'}.")
+        assert step_score("\n".join(lines), puzzle) == 1
+
+
+def test_the_instruction_asks_for_what_is_read():
+    puzzle = generate_puzzles(2, 4, 100, 1).to_pylist()[0]
+    example = TRACKING_INSTRUCTION.split('"')[1]
+    assert example == "3. Peter is wearing blue socks and is in the park."
+    puzzle = PUZZLE | {
+        "puzzle": "Peter is wearing red socks and is in the bank.\n"
+        "Mary is wearing pink socks and is in the zoo.\n"
+        "1. The people located in the zoo put on red socks.\n"
+        "2. The people wearing red socks put on red socks.\n"
+        "3. The people located in the bank move to the park and put on blue socks.\n"
+        "Where is Peter?"
+    }
+    lines = ["1. Peter stays the same.", "2. Peter stays the same.", example]
+    assert step_score("\n".join(lines), puzzle) == 1
+    assert step_score("\n".join(lines[:2]), puzzle) == (2 / 3 + 0) / 2
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES)
+def test_more_right_steps_rank_higher(puzzle):
+    N = puzzle["N"]
+    scores = [step_score(tracking_up_to(puzzle, last), puzzle) for last in range(N + 1)]
+    assert scores[0] == 0
+    assert scores[N] == 1
+    assert all(less < more for less, more in pairwise(scores))
+    truncated = [step_score(tracking(puzzle, puzzle["poi_states"][:t]), puzzle) for t in (1, 9, 10)]
+    assert truncated == [scores[t] for t in (1, 9, 10)]
+    assert scores[N // 10] < scores[9 * N // 10] < 1
+
+
+def test_the_answer_and_the_steps_are_paid_apart():
+    right, wrong = PUZZLE["answer"], next(o for o in PUZZLE["options"] if o != PUZZLE["answer"])
+    for answer, value in ((1, right), (0, wrong)):
+        for steps, told in ((1, tracking(PUZZLE)), (0, "I think.")):
+            response = f"{told}\n\n{final_sentence(PUZZLE, value)}"
+            assert answer_score(response, PUZZLE) == answer
+            assert step_score(response, PUZZLE) == steps
+
+
+def lazy(puzzle):
+    return "\n".join(f"{t}. {puzzle['poi']} stays the same." for t in range(1, puzzle["N"] + 1))
+
+
+def test_standing_still_pays_less_than_half():
+    for puzzle in PUZZLES:
+        first = [state == initial(puzzle) for state in [*puzzle["poi_states"], None]].index(False)
+        expected = 1 if first == puzzle["N"] else first / puzzle["N"] / 2
+        assert step_score(lazy(puzzle), puzzle) == expected
+        assert step_score(tracking(puzzle, [initial(puzzle)] * puzzle["N"]), puzzle) == expected
+
+
+def every_value(puzzle):
+    return " and ".join(
+        CLAUSES[category].format(value)
+        for category, domain in zip(puzzle["categories"], puzzle["domains"], strict=True)
+        for value in domain
+    )
+
+
+ATTACKS = {
+    "nothing": lambda puzzle: "",
+    "the puzzle again": lambda puzzle: puzzle["puzzle"],
+    "all values on each line": lambda puzzle: "\n".join(
+        f"{t}. {puzzle['poi']} {every_value(puzzle)}." for t in range(1, puzzle["N"] + 1)
+    ),
+    "all values, a line each, for each statement": lambda puzzle: "\n".join(
+        f"{t}. {puzzle['poi']} {CLAUSES[category].format(value)}."
+        for t in range(1, puzzle["N"] + 1)
+        for category, domain in zip(puzzle["categories"], puzzle["domains"], strict=True)
+        for value in sorted(domain)
+    ),
+    "everyone's values as the PoI's": lambda puzzle: "\n".join(
+        f"{t}. {puzzle['poi']}: {puzzle['puzzle']}".replace("\n", " ")
+        for t in range(1, puzzle["N"] + 1)
+    ),
+    "the last state from the first": lambda puzzle: tracking(
+        puzzle, [puzzle["poi_states"][-1]] * puzzle["N"]
+    ),
+    "right states in the wrong order": lambda puzzle: "\n".join(
+        reversed(tracking(puzzle).splitlines())
+    ),
+    "right states of no statement": lambda puzzle: tracking(puzzle, form="{poi} {clauses}."),
+    "right states of nobody": lambda puzzle: tracking(puzzle, form="{t}. He {clauses}."),
+    "right states of another": lambda puzzle: tracking(
+        puzzle, form="{t}. {poi} and then Somebody-" + other(puzzle) + " {clauses}."
+    ),
+}
+
+
+def other(puzzle):
+    return next(name for name in puzzle["people"] if name != puzzle["poi"])
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+def test_tricks_earn_no_more_than_standing_still(attack):
+    earned = sum(step_score(attack(puzzle), puzzle) for puzzle in PUZZLES)
+    assert earned <= sum(step_score(lazy(puzzle), puzzle) for puzzle in PUZZLES)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "nothing",
+        "the puzzle again",
+        "all values on each line",
+        "right states of no statement",
+        "right states of nobody",
+    ],
+)
+def test_what_says_nothing_of_the_poi_earns_nothing(attack):
+    assert {step_score(ATTACKS[attack](puzzle), puzzle) for puzzle in PUZZLES} == {0}
+
+
+def test_two_values_of_a_category_on_a_line_are_none():
+    for puzzle in PUZZLES:
+        lines = tracking(puzzle).splitlines()
+        form, domain = CLAUSES[puzzle["categories"][0]], puzzle["domains"][0]
+        told = puzzle["poi_states"][3][0]
+        lines[3] += " " + form.format(next(value for value in domain if value != told))
+        only_three = tracking(puzzle, puzzle["poi_states"][:3])
+        assert step_score("\n".join(lines), puzzle) == step_score(only_three, puzzle) < 1
+
+
+def test_repeating_earns_nothing():
+    for puzzle in PUZZLES:
+        for last in (0, 3, puzzle["N"] - 1):
+            once = tracking_up_to(puzzle, last)
+            assert step_score(f"{once}\n{once}\n{once}", puzzle) == step_score(once, puzzle)
+
+
+def test_a_line_is_corrected_only_at_its_turn():
+    right = tracking(PUZZLE).splitlines()
+    wrong = tracking_up_to(PUZZLE, 0).splitlines()
+    corrected = [line for pair in zip(wrong, right, strict=True) for line in pair]
+    assert step_score("\n".join(corrected), PUZZLE) == 1
+    assert step_score("\n".join([*wrong, *right]), PUZZLE) == 0
+
+
+def test_an_answer_that_hedges_is_none():
+    poi, options, form = PUZZLE["poi"], PUZZLE["options"], CLAUSES[PUZZLE["category"]]
+    all_of_them = f"{poi} {form.format(' '.join(options))}."
+    three_places = "\n".join(
+        [f"{poi} {form.format(options[0])}.", f"{poi}: {options[1]}.", f"{options[2]}."]
+    )
+    for response in (all_of_them, three_places):
+        correct = [
+            score_response(response, answer=value, **asked(PUZZLE)).correct for value in options
+        ]
+        assert sum(correct) > 1  # the paper's scorer is pleased whatever the answer is
+        assert [answer_score(response, PUZZLE | {"answer": value}) for value in options] == [0] * 4
+
+
+def asked(puzzle):
+    return {name: puzzle[name] for name in ("poi", "category", "options")}
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES)
+def test_the_answer_reward_is_the_papers_accuracy_for_an_answer_that_does_not_hedge(puzzle):
+    for value in puzzle["options"]:
+        response = f"So it is.\n{final_sentence(puzzle, value)}"
+        correct = score_response(response, answer=puzzle["answer"], **asked(puzzle)).correct
+        assert answer_score(response, puzzle) == correct == (value == puzzle["answer"])
+
+
+def test_a_value_within_the_answers_spelling_is_no_other_option():
+    camp = {"poi": "Ali", "category": "location", "options": ["camp", "campground"]}
+    assert answer_score("Ali is in the campground.", camp | {"answer": "campground"}) == 1
+    books = {"poi": "Ali", "category": "recent_read", "answer": "sci-fi"}
+    books |= {"options": ["sci-fi", "fiction", "non-fiction"]}
+    assert answer_score("Ali last read sci-fi (science-fiction).", books) == 1
+    assert answer_score("Ali last read non-fiction, fiction.", books | {"answer": "fiction"}) == 0
+    music = {"poi": "Ali", "category": "recent_listen", "options": ["reagea", "rap"]}
+    assert answer_score("Ali last listened to reggae music.", music | {"answer": "reagea"}) == 1
+    assert answer_score("Ali last listened to rap, no, reggae.", music | {"answer": "reagea"}) == 0
+
+
+ODD = ["1.", "2)", "statement", "\n", "\u2028", "٣.", "hat:", "in the", "²", "999999999", "\0", "*"]
+WORDS = st.sampled_from(
+    [*TRACKING_INSTRUCTION.split(), *PUZZLE["people"], *PUZZLE["options"], *ODD]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.text(), st.lists(WORDS, max_size=80).map(" ".join)))
+def test_no_text_does_harm(response):
+    assert answer_score(response, PUZZLE) in (0, 1)
+    assert 0 <= step_score(response, PUZZLE) < 1
+
+
+def test_long_hostile_lines_take_no_longer_than_their_length():
+    """Each of these takes minutes if the time is quadratic in the length."""
+    poi = PUZZLE["poi"]
+    for piece in (
+        "a",
+        " ",
+        "in the ",
+        "1",
+        "- ",
+        f"{poi} ",
+        "hat: ",
+        f"1. {poi} ",
+        "after ",
+        "read a",
+    ):
+        response = f"1. {poi} {piece * (1_000_000 // len(piece))}"
+        assert 0 <= step_score(response, PUZZLE) < 1
+        assert 0 <= step_score(response[4:], PUZZLE) < 1
+
+
+def columns(puzzles):
+    return {name: [puzzle[name] for puzzle in puzzles] for name in puzzles[0]}
+
+
+def test_as_trl_calls():
+    texts = [
+        tracking(puzzle) + "\n" + final_sentence(puzzle, puzzle["answer"]) for puzzle in PUZZLES
+    ]
+    texts[1] = "?"
+    expected = [1.0, 0.0] + [1.0] * (len(texts) - 2)
+    chats = [[{"role": "assistant", "content": text}] for text in texts]
+    parts = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in texts]
+    prompts = [puzzle["puzzle"] for puzzle in PUZZLES]
+    trainer = {"completion_ids": [[1]] * len(texts), "trainer_state": None, "log_metric": print}
+    for completions in (texts, chats, parts):
+        for reward in (answer_reward, step_reward):
+            given = {"prompts": prompts, "completions": completions} | columns(PUZZLES) | trainer
+            assert reward(**given) == expected
+
+
+@pytest.mark.parametrize("silent", [None, [], [{"role": "assistant", "content": None}], 3, {}])
+def test_a_completion_without_text_earns_nothing(silent):
+    assert answer_reward(completions=[silent], **columns([PUZZLE])) == [0.0]
+    assert step_reward(completions=[silent], **columns([PUZZLE])) == [0.0]
+
+
+def test_what_a_tool_says_is_not_the_models():
+    told = [{"role": "tool", "content": tracking(PUZZLE)}, {"role": "assistant", "content": "."}]
+    assert step_reward(completions=[told], **columns([PUZZLE])) == [0.0]
+
+
+def test_a_missing_column_is_named():
+    given = columns([PUZZLE])
+    del given["puzzle"]
+    with pytest.raises(ValueError, match="a reward needs the column puzzle of the puzzles"):
+        step_reward(completions=["?"], **given)
+
+
+def test_as_verifiers_calls():
+    """Version 0.4.0 awaits it with task and trace; up to 0.3.1 a Rubric has completion and info."""
+    response = tracking(PUZZLE) + "\n" + final_sentence(PUZZLE, PUZZLE["answer"])
+    task = SimpleNamespace(model_dump=lambda: {"idx": 0, "prompt": PUZZLE["puzzle"]} | PUZZLE)
+    for text, expected in ((response, 1.0), ("?", 0.0)):
+        trace = SimpleNamespace(last_reply=text)
+        for reward in (trace_answer_reward, trace_step_reward):
+            assert asyncio.run(reward(task=task, trace=trace)) == expected
+        completion = [{"role": "assistant", "content": text}]
+        for reward in (rubric_answer_reward, rubric_step_reward):
+            assert reward(completion=completion, info=PUZZLE) == expected
+
+
+FACTOR = [
+    *generate_factor("symbolic", N=[1, 6, 39], num_puzzles=4).to_pylist(),
+    *generate_factor("realistic", op=[2, 9, 20], num_puzzles=4).to_pylist(),
+]
+
+
+def solution_steps(puzzle):
+    """The solution in its steps, and what comes last."""
+    end = "\n" if puzzle["suite"] == "symbolic" else ". "
+    *steps, last = puzzle["solution"].split(end)
+    return [step + end for step in steps], last
+
+
+@pytest.mark.parametrize("puzzle", FACTOR)
+def test_factors_solution_is_paid_step_by_step(puzzle):
+    steps, last = solution_steps(puzzle)
+    told = [step_score("".join(steps[:count]), puzzle) for count in range(len(steps) + 1)]
+    assert told == [count / len(steps) for count in range(len(steps) + 1)]
+    wrong = re.sub(r"= \d+(?=[.\n])", "= 777", steps[0])
+    assert wrong != steps[0]
+    assert step_score(wrong + "".join(steps[1:]), puzzle) == 0
+    assert step_score("".join([*steps, *steps]), puzzle) == 1
+    for told in ([*steps, wrong], [wrong, *steps]):  # two values are none
+        assert step_score("".join(told), puzzle) == 0
+    assert step_score(puzzle["puzzle"].partition("\n\n")[0], puzzle) == 0
+    assert answer_score(puzzle["solution"], puzzle) == 1
+    wrong = re.sub(r"v?\d+\.$", lambda found: f"{found[0][:-1]}9.", last)
+    assert answer_score("".join(steps) + wrong, puzzle) == (wrong == last)  # "No variable ..."
+
+
+def test_factors_steps_count_in_any_order_and_other_words():
+    puzzle = {
+        "suite": "symbolic", "target": 2, "answer": "v1",
+        "solution": "v0 = 3\nv1 = v0 - 1 = 3 - 1 = 2\nThe variable equal to 2 is v1.",
+    }  # fmt: skip
+    assert step_score("- So **v1** = v0 - 1 = 2\n- First, v0 = 3.", puzzle) == 1
+    assert step_score("We have v0 = 3, v1 = v0 - 1.", puzzle) == 1 / 2
+    puzzle = {
+        "suite": "realistic", "answer": "4",
+        "solution": "Define South Zoo's Fox as d; so d = 2. "
+        "Define South Zoo's Animal as M; so M = d + 2 = 4. Answer: 4.",
+    }  # fmt: skip
+    assert step_score("South Zoo's Animal = 2 + 2 = 4. South Zoo's Fox = 2.", puzzle) == 1
+    assert step_score("Define South Zoo's Fox as x. Then x = 2.", puzzle) == 1 / 2
+
+
+@settings(max_examples=50)
+@given(
+    st.one_of(
+        st.text(),
+        st.lists(
+            st.sampled_from(["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "so"])
+        ).map(" ".join),
+    ),
+    st.sampled_from(FACTOR),
+)
+def test_no_text_does_harm_to_factor(response, puzzle):
+    assert answer_score(response, puzzle) in (0, 1)
+    assert 0 <= step_score(response, puzzle) <= 1
+
+
+def test_both_benchmarks_may_be_mixed_in_a_batch():
+    mixed = [PUZZLE, FACTOR[0], FACTOR[-1]]
+    names = sorted({name for puzzle in mixed for name in puzzle})
+    given = {name: [puzzle.get(name) for puzzle in mixed] for name in names}
+    texts = [tracking(PUZZLE), FACTOR[0]["solution"], FACTOR[-1]["solution"]]
+    assert step_reward(completions=texts, **given) == [1.0, 1.0, 1.0]
+    assert answer_reward(completions=texts, **given)[1:] == [1.0, 1.0]
+
+
+@pytest.mark.slow
+def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
+    """Two steps of TRL's GRPOTrainer with a tiny random model; it finds all columns it needs."""
+    trl = pytest.importorskip("trl")
+    python_state, numpy_state = random.getstate(), np.random.get_state()
+    special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
+    letters = [*special.values(), "\n", *map(chr, range(32, 127))]
+    numbers = {letter: i for i, letter in enumerate(letters)}
+    splitter = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, special["unk_token"]))
+    splitter.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=splitter, **special)
+    tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+    shape = transformers.LlamaConfig(
+        vocab_size=len(letters), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, pad_token_id=0, bos_token_id=1, eos_token_id=1,
+    )  # fmt: skip
+    puzzles = load_dataset(
+        "cogniload", split="train", streaming=True, num_puzzles=None, d=1, N=2, rho=50
+    )
+    calls = []
+
+    def right_reward(completions, **columns):
+        """What a right response would be paid, from what TRL hands over."""
+        rows = [
+            {name: columns[name][i] for name in ("poi", "answer", "category", "puzzle", "id")}
+            for i in range(len(completions))
+        ]
+        right = [[{"role": "assistant", "content": final_sentence(r, r["answer"])}] for r in rows]
+        calls.append([row["id"] for row in rows])
+        return answer_reward(right, **columns)
+
+    trainer = trl.GRPOTrainer(
+        model=transformers.LlamaForCausalLM(shape),
+        processing_class=tokenizer,
+        reward_funcs=[answer_reward, step_reward, right_reward],
+        train_dataset=puzzles.map(
+            lambda row: {
+                "prompt": [
+                    {"role": "user", "content": f"{row['puzzle']}\n\n{TRACKING_INSTRUCTION}"}
+                ]
+            }
+        ),
+        args=trl.GRPOConfig(
+            output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=4,
+            num_generations=2, max_completion_length=12, use_cpu=True, bf16=False,
+            report_to=[], logging_steps=1, save_strategy="no", disable_tqdm=True,
+        ),
+    )  # fmt: skip
+    trainer.train()
+    random.setstate(python_state)  # which the trainer seeds
+    np.random.set_state(numpy_state)
+    first, second, _ = trainer.state.log_history
+    for logged in (first, second):
+        assert logged["rewards/right_reward/mean"] == 1
+        assert 0 <= logged["rewards/answer_reward/mean"] <= 1
+        assert 0 <= logged["rewards/step_reward/mean"] < 1
+    assert len(calls) == 2
+    for call in calls:
+        assert Counter(call).most_common()[-1][1] == 2  # a group of two responses each
+        assert all(id_.startswith("cogniload-v1-train-s42-d1-N2-rho50-") for id_ in call)

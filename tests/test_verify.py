@@ -1,0 +1,255 @@
+"""What is published, checked again: the same, or which rows are not."""
+
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_gen import generate_puzzles, solve
+from cogniload_gen.cli import main
+from cogniload_gen.grid import cogniload_grid
+from cogniload_gen.push import push
+from cogniload_gen.verify import SHOWN, differing, verify
+
+GRID = {"d": [1, 3], "N": [5, 20], "rho": [50.0]}
+NAME = "cogniload-v1-d1_3-N5_20-rho50-num_puzzles3-seed42"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    push(cogniload_grid(**GRID, num_puzzles=3), "me/puzzles", dry_run="folder")
+    return tmp_path / "folder"
+
+
+def rewrite(folder, change, split="test"):
+    """Change the published rows."""
+    (file,) = (folder / NAME).glob(f"{split}-*.parquet")
+    rows = pq.read_table(file).to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file, row_group_size=5)
+
+
+def rewrite_card(folder, change):
+    """Change the metadata of the card."""
+    path = folder / "README.md"
+    _, metadata, text = path.read_text("utf-8").split("---", 2)
+    data = yaml.safe_load(metadata)
+    change(data)
+    path.write_text(f"---\n{yaml.safe_dump(data, sort_keys=False)}---{text}", "utf-8")
+
+
+def test_ours_is_the_same(folder, capsys):
+    assert main(["verify", "folder"]) == 0
+    assert capsys.readouterr().out == "folder is the same: 12 rows, every puzzle solved\n"
+    rewrite(folder, list)  # other row groups are the same rows
+    assert main(["verify", "folder"]) == 0
+
+
+def test_one_changed_letter_is_named(folder, capsys):
+    def change(rows):
+        rows[7]["puzzle"] = rows[7]["puzzle"].replace("Solve", "Solwe", 1)
+
+    rewrite(folder, change)
+    (row,) = generate_puzzles(**GRID, num_puzzles=3).slice(7, 1).to_pylist()
+    assert main(["verify", "folder"]) == 1
+    difference, verdict = capsys.readouterr().out.splitlines()
+    assert difference.startswith(f"{NAME}/test-*.parquet row 7 ({row['id']}): puzzle: ")
+    assert "'Solwe " in difference
+    assert len(difference) < 300
+    assert verdict == "folder differs: 1 values, 12 rows expected"
+
+
+def test_every_column_is_compared_and_every_puzzle_solved(folder):
+    """A wrong answer differs twice: from the generator's, and from what the solver reads."""
+    expected = generate_puzzles(**GRID, num_puzzles=3).to_pylist()
+    wrong = {str: "x", int: 1000, float: 99.0, list: ["x"]}
+
+    def change(rows):
+        for row, column in zip(rows, columns, strict=False):
+            row[column] = wrong[type(row[column])]
+
+    columns = list(expected[0])[2:]
+    rewrite(folder, change)
+    verdict = verify(folder)
+    differing_columns = [each.column for each in verdict.first]
+    twice = {"puzzle": "answer", "answer": "answer"}
+    assert verdict.differences == len(columns) + len(twice)
+    assert set(differing_columns) <= set(columns)
+    assert len(verdict.first) == SHOWN
+    by_solver = [each for each in verdict.first if str(each.expected).startswith("by the solver")]
+    assert all(each.column == "answer" for each in by_solver)
+
+
+def test_a_puzzle_that_no_longer_has_its_answer(folder):
+    def change(rows):
+        rows[0]["puzzle"] = rows[1]["puzzle"]
+
+    rewrite(folder, change)
+    rows = generate_puzzles(**GRID, num_puzzles=3).to_pylist()
+    columns = [each.column for each in verify(folder).first]
+    solved = solve(rows[1]["puzzle"])
+    assert columns == ["puzzle"] + ["answer"] * (solved != rows[0]["answer"])
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "published", "expected"),
+    [
+        (lambda rows: rows.pop(), 11, None, "last"),
+        (lambda rows: rows.append(rows[0] | {"id": "more"}), 12, "more", None),
+    ],
+)
+def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected):
+    rewrite(folder, change)
+    verdict = verify(folder)
+    (difference,) = verdict.first
+    last = generate_puzzles(**GRID, num_puzzles=3)["id"][-1].as_py()
+    assert (difference.row, difference.column) == (row, "id")
+    assert (difference.published, difference.expected) == (published, expected and last)
+
+
+def test_a_card_that_asks_for_a_billion_rows_is_soon_told(folder):
+    """What is not there is not made."""
+
+    def change(data):
+        parameters(data)["num_puzzles"] = 10**9
+        name = NAME.replace("num_puzzles3", f"num_puzzles{10**9}")
+        data["configs"][0]["config_name"] = name
+        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
+        (folder / NAME).rename(folder / name)
+
+    rewrite_card(folder, change)
+    verdict = verify(folder)
+    assert verdict.rows == 4 * 10**9
+    assert (verdict.first[0].row, verdict.first[0].column) == (12, "id")
+
+
+def test_null_and_broken_values_are_differences(folder):
+    def change(rows):
+        rows[0]["puzzle"] = None
+        rows[1]["puzzle"] = "Hello"
+        rows[2]["options"] = None
+
+    rewrite(folder, change)
+    found = [(each.row, each.column) for each in verify(folder).first]
+    assert sorted(found) == [
+        (0, "answer"),
+        (0, "puzzle"),
+        (1, "answer"),
+        (1, "puzzle"),
+        (2, "options"),
+    ]
+
+
+def test_all_differences_are_counted_and_ten_shown(folder, capsys):
+    rewrite(folder, lambda rows: [row.update(category="x") for row in rows])
+    assert main(["verify", "folder"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "folder differs: 12 values, 12 rows expected"
+
+
+def entry(data):
+    return data["puzzles"][0]
+
+
+def parameters(data):
+    return entry(data)["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
+        (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
+        (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
+        (lambda data: entry(data).update(splits=["dev"]), "split must be one of train, "),
+        (lambda data: entry(data).update(splits=[]), "splits must list some of train, "),
+        (lambda data: entry(data).update(splits=3), "splits must list some of train, "),
+        (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
+        (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
+        (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
+        (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
+        (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
+        (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
+        (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
+        (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
+        (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
+        (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
+    ],
+)  # fmt: skip
+def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
+    rewrite_card(folder, change)
+    assert main(["verify", "folder"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith("cogniload verify: error: folder: not as `cogniload push` writes it: ")
+    assert re.search(message, said)
+    assert len(said) < 1000
+
+
+def test_another_generator_version_is_an_error(folder, capsys):
+    def change(data):
+        text = entry(data) | {"generator_version": 2}
+        data["puzzles"] = [text]
+        name = NAME.replace("-v1-", "-v2-")
+        data["configs"][0]["config_name"] = name
+        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
+
+    rewrite_card(folder, change)
+    assert main(["verify", "folder"]) == 2
+    assert "is of generator version 2; this release makes version 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder, file: file.unlink(), "must hold .*got no such file"),
+        (lambda folder, file: file.write_bytes(b"PAR1"), "00001.parquet: "),
+        (lambda folder, file: file.write_bytes(file.read_bytes()[:-9]), "00001.parquet: "),
+        (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
+        (lambda folder, file: (folder / "README.md").unlink(), "README.md: No such file"),
+        (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
+        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
+    ],
+)  # fmt: skip
+def test_damaged_files_are_an_error(folder, capsys, damage, message):
+    (file,) = (folder / NAME).glob("*.parquet")
+    damage(folder, file)
+    assert main(["verify", "folder"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+
+    assert re.search(message, said)
+
+
+def test_without_the_hub_a_repository_can_not_be_verified(capsys):
+    assert main(["verify", "me/puzzles"]) == 2
+    assert "me/puzzles: the Hub can't be reached" in capsys.readouterr().err
+
+
+TABLE = generate_puzzles(1, [5, 6], 50, num_puzzles=4)
+
+
+@given(
+    st.lists(st.integers(0, 8), max_size=4),
+    st.lists(st.integers(0, 8), max_size=4),
+    st.sets(st.integers(0, 7)),
+)
+def test_streams_of_any_sizes_are_aligned(one, other, changed):
+    """However both are cut into tables, the differing rows are those that were changed."""
+    answers = [f"{a}!" if i in changed else a for i, a in enumerate(TABLE["answer"].to_pylist())]
+    published = TABLE.set_column(TABLE.column_names.index("answer"), "answer", pa.array(answers))
+
+    def cut(table, sizes):
+        for size in sizes:
+            yield table.slice(0, size)
+            table = table.slice(size)
+        yield table
+
+    found = differing(cut(published, one), cut(TABLE, other), TABLE.schema)
+    assert [(each.row, each.column) for each in found] == [(i, "answer") for i in sorted(changed)]
