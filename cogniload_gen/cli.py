@@ -37,7 +37,12 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 if it did its work, 2 after a one-line error, 130 after Ctrl-C."""
-    parsed = parser().parse_args(arguments)
+    root = parser()
+    parsed, others = root.parse_known_args(arguments)
+    if parsed.run is run_eval:
+        parsed.lm_eval_arguments = others
+    elif others:
+        root.error(f"unrecognized arguments: {' '.join(others)}")
     try:
         return parsed.run(parsed) or 0
     except (ValueError, OSError) as error:
@@ -92,6 +97,20 @@ def parser() -> argparse.ArgumentParser:
     link = tasks.add_mutually_exclusive_group()
     link.add_argument("--link", action="store_true", help="link it into the installed lm-eval")
     link.add_argument("--unlink", action="store_true", help="take the link back")
+
+    evaluate = command(
+        "eval", run_eval, "Evaluate by lm-eval, in blocks that a crash leaves whole."
+    )
+    evaluate.usage = (
+        "cogniload eval --output_path DIR [--config FILE] [--shard I/N] [--block_size COUNT] "
+        "[arguments of lm_eval run]\n       cogniload eval --merge DIR ... [--output_path DIR]"
+    )
+    add = evaluate.add_argument
+    add("--output_path", type=Path, metavar="DIR", help="state and results; started again, go on")
+    add("--config", type=Path, metavar="FILE", help="YAML of these arguments and of lm_eval run's")
+    add("--shard", metavar="I/N", help="evaluate blocks I, I + N, I + 2N, ... alone")
+    add("--block_size", type=number, metavar="COUNT", help="documents in a block (350)")
+    add("--merge", nargs="+", type=Path, metavar="DIR", help="write the results of all shards")
 
     report = command("report", run_report, "Write a report on results that lm-eval wrote.")
     report.add_argument("results", nargs="+", type=Path, help="lm-eval's --output_path")
@@ -312,6 +331,16 @@ def run_tasks(given: argparse.Namespace) -> None:
         print(f"unlinked {unlink_tasks()}")
     else:
         print(TASKS)
+
+
+def run_eval(given: argparse.Namespace) -> None:
+    """`cogniload eval`: lm-eval, an extra, has arguments of its own."""
+    try:
+        from lm_eval_tasks.evaluate import run  # noqa: PLC0415
+    except ImportError as error:
+        message = f"eval needs pip install 'cogniload[eval]' ({error})"
+        raise FileNotFoundError(message) from None
+    run(given, given.lm_eval_arguments)
 
 
 def run_report(given: argparse.Namespace) -> None:
