@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory import PEAK
 from scipy.stats import binomtest, chisquare, kstest
 from symbolic_checker import PUZZLE, filler, groups, made, relations, rows, values
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -274,16 +275,14 @@ def test_the_text_is_a_prefix_for_a_shorter_context():
 
 def test_memory_is_that_of_the_text():
     """A batch of 34 MB is made in parts, beside which little else is held at a time."""
-    program = (
-        "import resource\n"
+    program = PEAK + (
         "import numpy as np\n"
         "from cogniload_gen.factor.symbolic import symbolic_columns\n"
         "keys, N, context = np.arange(40, dtype=np.uint64), np.full(40, 39), np.full(40, 128_000)\n"
-        "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "symbolic_columns(keys[:2], N[:2], context[:2])\n"
         "before = peak()\n"
         "text = symbolic_columns(keys, N, context)['puzzle'].nbytes\n"
-        "print(text, 1024 * (peak() - before))"
+        "print(text, peak() - before)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     text, held = map(int, ran.stdout.split())
