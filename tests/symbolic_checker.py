@@ -36,10 +36,10 @@ def rows(tokenizer=None, **grid):
     return made(asked.keys(cells, indices), cells, tokenizer)
 
 
-def made(keys, cells, tokenizer=None, **options):
+def made(keys, cells, tokenizer=None):
     """The columns of the puzzles of these keys and cells, a dictionary a puzzle."""
     N, context = np.array(cells).T
-    columns = symbolic_columns(keys, N, context, tokenizer, **options)
+    columns = symbolic_columns(keys, N, context, tokenizer)
     lists = [column.tolist() if name == "target" else column.to_pylist() for name, column in
              columns.items()]  # fmt: skip
     return [

@@ -137,6 +137,8 @@ def test_training_sets_are_splits():
         ({"tokenizer": "no/such"}, "tokenizer .*no/such"),
         ({"tokenizer": 5}, "tokenizer .*5"),
         ({"splits": ["pretrain"], "N": 5}, "N is drawn in pretrain, got 5"),
+        ({"splits": ["pretrain"], "N": 0}, "N is drawn in pretrain, got 0"),
+        ({"splits": ["full"], "context": [0, 9]}, r"context is drawn in full, got \[0, 9\]"),
         (
             {"splits": ["pretrain"], "suite": "realistic"},
             "split must be one of train, .*'pretrain'",
@@ -151,6 +153,12 @@ def test_a_wrong_parameter_is_named(given, message):
                 given.get("splits", ["test"])[0]
             ]
         )
+
+
+def test_a_context_too_short_for_the_statements_is_refused_before_a_puzzle_is_made():
+    """By name, not as the cause of a failure within `datasets`."""
+    with pytest.raises(ValueError, match=r"^context must be 0 or at least \d+ tokens for N = 39"):
+        load_dataset("factor", N=39, context=[0, 5], split="test")
 
 
 def test_a_tokenizer_that_counts_nothing_is_refused():

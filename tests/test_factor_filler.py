@@ -17,8 +17,9 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from cogniload_gen.demo import MODEL_FILE, model_folder
 from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
+from cogniload_gen.factor.generate import factor_source, generate_factor
 from cogniload_gen.factor.tokens import estimate, token_counter
-from cogniload_gen.grid import PAPER_CONTEXTS, SymbolicCell
+from cogniload_gen.grid import PAPER_CONTEXTS, SymbolicCell, factor_grid
 
 LONG = rows(N=[10, 39], context=4000, num_puzzles=100)
 TERMS = re.compile(r"[^a-z]+").split
@@ -197,13 +198,13 @@ def test_groups_are_bounded_at_any_number_of_places(cases, key):
 def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
     """The least that the error tells is enough, for every puzzle."""
     with pytest.raises(ValueError, match=r"^context must be 0 or at least \d+ .* got 10$") as error:
-        rows(tokenizer, N=[1, 39], context=[0, 10], num_puzzles=1)
+        generate_factor(tokenizer=tokenizer, N=[1, 39], context=[0, 10], num_puzzles=1)
     least = int(re.findall(r"\d+", str(error.value))[1])
     assert least <= 1000
     longest = 6 * max(token_counter(tokenizer)([f" {word}{end}" for word in WORDS for end in ",."]))
     assert least == pytest.approx(9 * longest, abs=1, rel=1e-3)  # 10 groups, 9 sentences between
     with pytest.raises(ValueError, match=f"got {least - 1}$"):
-        rows(tokenizer, N=39, context=least - 1, num_puzzles=1)
+        factor_source(factor_grid(N=39, context=least - 1), tokenizer=tokenizer)
     for row in rows(tokenizer, N=39, context=least, num_puzzles=300):
         assert max(size for _, size in groups(row["puzzle"])[0]) <= MAX_GROUP
 
@@ -211,7 +212,7 @@ def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
 def test_crowded_payload_takes_larger_groups():
     cells = [SymbolicCell(N, context) for N in (1, 29) for context in range(40)]
     keys = np.arange(len(cells), dtype=np.uint64)
-    for row in made(keys, cells, crowded=True):
+    for row in made(keys, cells):
         assert len(values(relations(row["puzzle"]))) == row["N"]
         found, sentences = groups(row["puzzle"])
         assert max(size for _, size in found) <= max(MAX_GROUP, -(-row["N"] // (sentences + 1)))

@@ -386,18 +386,343 @@ MORE = [
         "determined by following the chain of assignments.",
         "v3, v7, v9",
     ),
+    ("From the above, v3 equals 2, and so does v7.", "v3, v7"),
+    ("In this case, v3 is equal to 2, as is v7.", "v3, v7"),
+]
+
+WHOLE_RESPONSES = [
+    (
+        "To determine which variables equal 2, let's solve.\n\n### Step 1\n- \\( v_2 = 1 "
+        "\\)\n- \\( v_4 = v_2 = 1 \\)\n- \\( v_3 = v_4 + 1 = 2 \\)\n\n### Final Answer\n\\["
+        "\n\\boxed{v_3}\n\\]",
+        "v3",
+    ),
+    (
+        "### Summary\n\n| Variable | Expression | Value |\n"
+        "|:--------:|:----------:|:-----:|\n| $v_0$ | $v_4 - 1$ | 0 |\n| $v_3$ | $v_4 + 1$ "
+        "| **2** |\n| $v_4$ | $v_2$ | 1 |\n\nThus, **$v_3$** is the only variable equal to "
+        "2.",
+        "v3",
+    ),
+    (
+        "| Variable | Expression | Value |\n|---|---|---|\n| v0 | v4 - 1 | 0 |\n| v3 | v4 "
+        "+ 1 | **2** ✅ |\n| v4 | v2 | 1 |\n\n✅ **Final Answer: v3**",
+        "v3",
+    ),
+    ("So the variables equal to 2 are:\n\n$$\nv_3,\\; v_7,\\; v_{12}\n$$", "v3, v7, v12"),
+    (
+        "From this we see that $v_3=2$ and $v_{11}=2$; every other variable takes a value "
+        "different from 2.\n\n**The variables equal to 2 are v₃ and v₁₁.**",
+        "v3, v11",
+    ),
+    (
+        "So, the final list of variables equal to 2:\n\n1. **v3** (2)\n2. **v7** (2)\n\n"
+        "These are the only two variables equal to 2.",
+        "v3, v7",
+    ),
+    (
+        "Here's the breakdown:\n\n* v3 = v4 + 1 = 1 + 1 = 2\n* v7 = v3 = 2\n* v9 = v7 + 1 "
+        "= 3\n\nThe variables that are equal to 2 are **v3 and v7**.",
+        "v3, v7",
+    ),
+    (
+        "Values summary:\n- Value 0: v0, v1\n- Value 1: v2, v4\n- Value 2: v3, v7\n\nThe "
+        "variables equal to 2 are v3, v7.",
+        "v3, v7",
+    ),
+    (
+        "**Tree 1 (root v2 = 1):** v4 = 1, v3 = 2\n**Tree 2 (root v5 = 4):** v6 = 3, v7 = 2"
+        "\n\nThe variables equal to 2 are v3 and v7.",
+        "v3, v7",
+    ),
+    ("$\\boxed{v_{3},v_{7},v_{12}}$", "v3, v7, v12"),
+    (
+        "**v3** and **v7** are equal to 2, since:\n- v4 = 1\n- v3 = v4 + 1 = 2\n- v7 = v3 = 2",
+        "v3, v7",
+    ),
+    (
+        "Therefore, the variable that is equal to 2 is **v3**.\n\n---\n\nLet me know if "
+        "you'd like me to walk through v4 or v2 as well!",
+        "v3",
+    ),
+    (
+        "<|start|>assistant<|channel|>analysis<|message|>We need v7... "
+        "v7=2?<|end|><|start|>assistant<|channel|>final<|message|>The variable equal to 2 "
+        "is **v₃**.",
+        "v3",
+    ),
+    (
+        "Okay, so v4=1. v3=2? yes. v9: v9 = v3 + 1 = 3.\n</think>\n\nStep 1: v4 = 1.\nStep "
+        "2: v3 = 2.\n\n**Conclusion:** The variable equal to 2 is v3.",
+        "v3",
+    ),
+    (
+        "I computed each variable:\n\nv0 = 0\nv1 = 0\nv2 = 1\nv3 = 2\nv4 = 1\n\nSo the "
+        "variable that equals 2: v3 ✅",
+        "v3",
+    ),
+    (
+        "**Variables equal to 2:**\n\n- v3\n- v7\n\n**Variables not equal to 2:**\n\n- v0\n- v4",
+        "v3, v7",
+    ),
+    ("Group by value:\n\n2: v3, v7\n1: v2, v4\n0: v0, v1", "v3, v7"),
+    (
+        "Thus, the variables equal to 2 are v3, v7, v12, v15, and v22, based on the "
+        "relationships given in the text, such as v3 = v4 + 1 and v22 = v15.",
+        "v3, v7, v12, v15, v22",
+    ),
+    ("- v3 = 2 ✅\n- v4 = 1 ❌\n- v7 = 2 ✅\n\n**Variables equal to 2:** v3, v7", "v3, v7"),
+    (
+        "Therefore, the variables that are equal to 2 are: v1, v5, v8. These are all the "
+        "variables equal to 2 based on the 5 relationships.",
+        "v1, v5, v8",
+    ),
+    ("$\\boxed{v_3\\text{ only}}$", "v3"),
+    ("Hence, \\(v_3\\) is the only variable with value 2. \\(\\boxed{v_3}\\)", "v3"),
+    ("So the values are:\n\nv0: 0\nv1: 0\nv2: 1\nv3: 2\nv4: 1\n\nOnly v3 equals 2.", "v3"),
+    ("**Final Answer:**\n\n$$\n\\boxed{v_3,\\ v_7}\n$$\n", "v3, v7"),
+    (
+        "**Final Answer:**\nThe variables equal to 2 are:\n$$\n\\boxed{\\{v_3, v_7\\}}\n$$\n",
+        "v3, v7",
+    ),
+    ("Now, identify variables equal to 2:\n- v3 = 2 ✔\n- v4 = 1 ✘\n\nFinal answer: v3", "v3"),
+    (
+        "Check:\n| Var | Value | Equal to 2? |\n|---|---|---|\n| v0 | 0 | No |\n| v3 | 2 | "
+        "Yes |\n| v4 | 1 | No |\n",
+        "v3",
+    ),
+    (
+        "| Var | Value | Equal to 2? |\n|---|---|---|\n| v0 | 0 | ❌ |\n| v3 | 2 | ✅ |\n| "
+        "v4 | 1 | ❌ |\n\n**Answer:** Only **v3**.",
+        "v3",
+    ),
+    (
+        "So, from the above, the following are equal to 2:\n\n- v3\n- v7\n\nAll of the "
+        "other variables have values of 0, 1 or 3.",
+        "v3, v7",
+    ),
+    ("In short:\n\n• v3 and v7 equal 2\n• v2 and v4 equal 1\n• v0 equals 0", "v3, v7"),
+    ("Thus, the variables which equal 2 are:\n\n1) v3\n2) v7", "v3, v7"),
+    ("Thus the variables equal to 2 are:\n\nv3, v7,\nv12, v13", "v3, v7, v12, v13"),
+    (
+        "The variables equal to 2 are v3 and v7.\n\n**Explanation:**\n- v3 = v4 + 1 = 2\n- v7 = v3",
+        "v3, v7",
+    ),
+    (
+        "Answer: The variables equal to 2 are v3 and v7.\n\nReasoning:\n1. v2 = 1\n2. v4 = "
+        "v2 = 1\n3. v3 = v4 + 1 = 2, so v3 is equal to 2.",
+        "v3, v7",
+    ),
+    ("Answer: v3\n\nStep-by-step:\n1. v2 = 1\n2. v4 = v2 = 1\n3. v3 = v4 + 1 = 2", "v3"),
+    (
+        "**Answer:** v3, v7\n\n**Step-by-step reasoning:**\n- v2 = 1 → v4 = 1\n- Therefore "
+        "v3 = 2\n- So v7 = 2",
+        "v3, v7",
+    ),
+    (
+        "The variables equal to 2 are \\(v_{3}\\), \\(v_{7}\\), and \\(v_{12}\\). "
+        "\\(\\blacksquare\\)",
+        "v3, v7, v12",
+    ),
+]
+
+# Denials and what takes them back, lists after a blank line, and marks that a rule names.
+CORNERS = [
+    ("No variable is equal to 2, but v3 equals 1.", "none"),
+    ("No variable is equal to 2; all are 3 or more.", "none"),
+    ("None of the variables is 2 (the largest is v7 with 1, the others are lower).", "none"),
+    ("None of the variables equals 2: v3 is 1 and all the others are 3 or more.", "none"),
+    ("No variable has the value 2; v0 is 1, and the rest are above 2.", "none"),
+    ("No variable equals 2, since v3 is 1 and every other variable is larger.", "none"),
+    ("There are no variables equal to 2; v3 comes closest, but it equals 1.", "none"),
+    ("There are no other variables equal to 2.", None),
+    ("v3 is equal to 2, and there are no others.", "v3"),
+    ("No variables but v3 and v7 are equal to 2.", "v3, v7"),
+    ("No variable apart from v3 equals 2.", "v3"),
+    ("There isn't another variable equal to 2 besides v3.", "v3"),
+    ("There are no variables equal to 2 aside from v3.", "v3"),
+    ("There are no variables, other than $v_3$, that equal 2.", "v3"),
+    ("There are no variables except for variable v3 that equal 2.", "v3"),
+    ("v3 equals 2. There are no more variables equal to 2.", "v3"),
+    ("v3 equals 2. There are no additional variables equal to 2.", "v3"),
+    ("v3 equals 2. None of the remaining variables equals 2.", "v3"),
+    ("v3 equals 2. None of the 4 other variables equals 2.", "v3"),
+    ("v3 equals 2. Not any of the rest equals 2.", "v3"),
+    ("v3 equals 2. There isn't any other variable equal to 2.", "v3"),
+    ("v3 equals 2. There isn't anything else equal to 2.", "v3"),
+    ("v3 equals 2. No others equal 2.", "v3"),
+    ("v3 equals 2. Nothing else does.", "v3"),
+    ("I did not find any variables equal to 2.", "none"),
+    ("We don't find any variable equal to 2.", "none"),
+    ("There doesn't exist any variable equal to 2.", "none"),
+    ("We do not see any variable equal to 2.", "none"),
+    ("The text does not contain any variable equal to 2.", "none"),
+    ("We cannot find any variable equal to 2.", "none"),
+    ("The variables equal to 2 are v3 and v7, and v4 is 1.", "v3, v7"),
+    ("Final Answer:\n\nv3\nv7", "v3, v7"),
+    ("**Final Answer:**\n\n**v3**\n**v7**\n**v12**", "v3, v7, v12"),
+    ("### Final Answer:\n\n**v3 = 2**\n**v7 = 2**", "v3, v7"),
+    ("The variables with value 2:\n\n$$v_3 = 2$$\n$$v_7 = 2$$", "v3, v7"),
+    ("**Final Answer:**\n\nv3 and v7 are equal to 2.\nv0 and v1 are equal to 0.", "v3, v7"),
+    ("**Final Answer:**\n\nv3 is equal to 2.\nv4 is equal to 1.", "v3"),
+    ("**Final Answer:**\n\nv3 and v7\n\nv4 and v2 are equal to 1.", "v3, v7"),
+    (
+        "Let's verify: v9 = v3 + 1 = 3.\nThe answer is v3, v7.\nLet's verify that the "
+        "variable v3 is equal to 2 as v4 = 1.",
+        "v3, v7",
+    ),
+    ("Result: v3 and v7", "v3, v7"),
+    ("v4 = 1 => v3 = 2", "v3"),
+    ("v4 = 1; v3 = 2", "v3"),
+    ("No variable equals 2, so none of v0, v1 and v2 are equal to 2.", "none"),
+    ("There is no variable equal to 2; neither v0 nor v1 equals 2.", "none"),
+    ("Neither v0 nor v1 is equal to 2, so the only variable equal to 2 is v3.", "v3"),
+    ("None of the roots is 2, but v3 is equal to 2.", "v3"),
+    ("None of v0, v1 and v2 equals 2, while v3 = 2.", "v3"),
+    ("No variable equals 2; the variables are v0 = 5 and v1 = 6.", "none"),
+    ("No variable equals 2, so the set is empty.", "none"),
+    ("No variable is equal to 2 but v3.", "v3"),
+    ("No variables but v3 equal 2.", "v3"),
+    ("**Final result:** v3", "v3"),
+    ("Solution: v3, v7", "v3, v7"),
+    ("Step 1. Result: v3 = 2\nStep 2. Result: v7 = 2", "v3, v7"),
+    ("v0 = 0\nv1 = 3\n\nNeither of them is equal to 2.", "none"),
+    ("<reasoning>v7?</reasoning>Answer: v3", "v3"),
+    ("◁think▷v7?◁/think▷Answer: v3", "v3"),
+    ("Answer: v3 <reasoning>The answer is v7.", "v3"),
+    ("Answer: v3 [THINK]The answer is v7.", "v3"),
+    ("Answer: v3 ◁think▷The answer is v7.", "v3"),
+    ("Answer: v3 <|channel|>analysis<|message|>The answer is v7.", "v3"),
+    ("<answer>v3</answer>\nNote that v7 is equal to 2 if v3 is.", "v3"),
+    ("v3 is 2. Thus there isn't any other variable equal to 2.", "v3"),
+    ("v3 is 2. Not a single other variable is equal to 2.", "v3"),
+    (r"Answer: $\emptyset$", "none"),
+    (r"The answer: $\varnothing$.", "none"),
+    (r"Therefore $v_3$, as $v_4 \not= 2$.", "v3"),
+    ("# Conclusion\n\nv3, and v7 too", "v3, v7"),
+    ("So v3 is v4 plus 1, which is 2.", "v3"),
+    ("So v3 is v4 minus 1, which is 2.", "v3"),
+    ("v3 -> 2, v7 -> 2, v4 -> 1", "v3, v7"),
+    ("v3 = 2, v4 = 1, the variable that has the value 2 is v3.", "v3"),
+    ("v3 = 2, v4 = 1, the variable which has the value 2 is v3.", "v3"),
+    ("v3 = 2, v4 = 1, the variable with value 2 is v3.", "v3"),
+    ("v3 = 2, v4 = 1, the variable whose value is 2 is v3.", "v3"),
+    ("v3 = 2, v4 = 1, the variable having the value 2 is v3.", "v3"),
+    ("At first v5 is equal to 2.\nSo v3 = 2.", "v3"),
+    ("The variable is v3, by counting.", "v3"),
+    ("Nothing equals 2.", "none"),
+    ("We do not have any variable equal to 2.", "none"),
+    ("Not any of them is equal to 2.", "none"),
+    ("Not a single one is equal to 2.", "none"),
+    ("There are not any.", "none"),
+    ("There aren't any.", "none"),
+    ("There is not a variable equal to 2.", "none"),
+    ("v3 is 2. Therefore there isn't anything else equal to 2.", "v3"),
+    ("v3 is 2. Therefore nothing else is equal to 2.", "v3"),
+    ("v3 is 2. Therefore there is not another equal to 2.", "v3"),
+    ("v3 is 2. Therefore there isn't another equal to 2.", "v3"),
+    ("v3 is 2. Therefore no further variable equals 2.", "v3"),
+    ("v3 is 2. Therefore none of these others equals 2.", "v3"),
+    ("v3 is 2. Therefore none of the rest equals 2.", "v3"),
+    ("Beyond v3, no variable equals 2.", "v3"),
+    ("None of v0 and v1 equals 2; v3 = 2.", "v3"),
+    ("None of v0 and v1 equals 2, whereas v3 = 2.", "v3"),
+]
+
+# Asked for another value than 2.
+OTHER_TARGETS = [
+    (3, "v3 and v7 are the only 2 variables.", "v3, v7"),
+    (
+        9,
+        "So v2, v4, and v6 each have the value 9, and the others (v0, v1, v3, v5) do not.",
+        "v2, v4, v6",
+    ),
+    (6, "So none of the 20 variables has a value of 6 (values range from 0 to 5).", "none"),
+    (9, "There is no variable that is equal to 9: v2 = 8, v4 = 10.", "none"),
+    (9, "Among all 39 variables, exactly 3 are equal to 9: v2, v4, v6.", "v2, v4, v6"),
+    (9, "The variable with the value 9 is v2; the variable with the value 8 is v3.", "v2"),
+    (7, "The variables v1 and v5 are equal to 7, and v9 is also equal to 7.", "v1, v5, v9"),
+    (7, "v1 doesn't equal 7, so there are no variables equal to 7.", "none"),
+    (-1, "The variables equal to -1 are v3 and v7.", "v3, v7"),
+    (-1, "Therefore, v5 = v2 - 1 = 0 - 1 = -1, and the only variable equal to −1 is v5.", "v5"),
+    (-1, "**Final Answer:** \\(\\boxed{v_5}\\) is equal to \\(-1\\).", "v5"),
+    (-1, "| v5 | -1 |\n| v6 | 0 |\n\nVariables equal to -1: v5", "v5"),
+    (-1, "No variable is equal to -1. The lowest value is 0 (v3, v5).", "none"),
+    (-1, "Final Answer: the variables with value -1 are: **v0**, **v9**.", "v0, v9"),
+    (-2, "v8 (which is -2) and v9 (-1)... so the variable equal to -2 is v8.", "v8"),
+    (10, "Answer: v10 = 10, v1 = 9.", "v10"),
+    (0, "The variables equal to 0 are v0 and v1.", "v0, v1"),
+    (0, "There are 0 variables equal to 0.", "none"),
+    (1, "There is 1 variable equal to 1: v4.", "v4"),
+    (11, "No variable is equal to 11; the maximum value is 10 (v7).", "none"),
+    (-1, "Thus v5 = -1 and v6 = -1. The answer is v5 and v6.", "v5, v6"),
+    (-1, "v5 has the value -1, v6 has value -2, v7 has value 1.", "v5"),
+    (-1, "The variables equal to -1 are:\n- v5 (v2 - 1 = 0 - 1 = -1)\n- v6 (v5)", "v5, v6"),
+    (-1, "- v5 = -1 \n- v6 = 1", "v5"),
+    (-1, "Variable(s) equal to -1: v5.", "v5"),
+    (-1, "The variable equal to negative one (-1) is v5.", "v5"),
+    (-1, "$v_5 = v_2 - 1 = 0 - 1 = -1$, so $\\boxed{v_5}$", "v5"),
+    (12, "The variable equal to 12 is v12, since v12 = v11 + 1 = 12.", "v12"),
+    (5, "Hence v5 = 6, v6 = 5, so the answer is v6.", "v6"),
+    (5, "The variables equal to 5 are v6 = 5, v8 = v6 = 5, v11 = v8 + 1 - 1 = 5.", "v6, v8, v11"),
+]
+
+WORDS = [
+    # sentence, what it concludes with each of the words and with no other word
+    (
+        "v3 {0} 2, v4 {0} 1.",
+        "v3",
+        "is are was were be being equal equals equalling equaling value values valued has have "
+        "having hold holds take takes become becomes evaluates give gives yield yields",
+    ),
+    (
+        "v4 is 1, v3 {} is 2, v7 is 2.",
+        "v3, v7",
+        "to of the a an which that whose with it its this these those all both each every also "
+        "indeed exactly does do did variable vars one ones s final set any following answer",
+    ),
+    ("Therefore v3, as v4 {} 2.", "v3", "≠ not never cannot nor isn't < > <= >= !="),
+    ("v3 is 2, {} v7.", "v3, v7", "as_is as_are as_do as_does as_did as_has as_have and_so_does"),
+    (
+        "The variable equal to 2 is {} v3, v4 is 1.",
+        "v3",
+        "only just solely therefore thus hence so then",
+    ),
+    ("The variables equal to 2 are v3 {} v7, v4 is 1.", "v3, v7", "and or &"),
+    (
+        "{} by counting, v3.",
+        "v3",
+        "answer only just solely therefore thus hence conclusion conclude finally in_summary "
+        "overall consequently result solution so,",
+    ),
+    (
+        "The answer is v3, v7.\n{} that the variable v3 is equal to 2.",
+        "v3, v7",
+        "note verify verifying check double-check doublecheck to_verify let_us_check let's_confirm "
+        "let's_double explanation justification because this_is_because where recall",
+    ),
 ]
 
 # Said clearly, and still not read: a change of a rule that reads one of these moves it up.
 NOT_READ = [
-    ("From the above, v3 equals 2, and so does v7.", "v3"),
-    ("In this case, v3 is equal to 2, as is v7.", "v3"),
     ("The variables equal to 2 are v3 through v5.", "v3"),
     ("The variable equal to two is v3.", None),
     ("The variables equal to 2 are v3/v7.", None),
     ("It is not possible for any variable to be equal to 2.", None),
     ("No v's equal 2.", None),
     ("No solution.", None),
+    ("Values summary:\n- Value 0: v0, v1\n- Value 1: v2, v4\n- Value 2: v3, v7", "v2, v4"),
+    ("The variables equal to two are v3 and v7.", None),
+    ("v3 ✓ (2)\nv4 ✗ (1)\nv7 ✓ (2)", "v7"),
+    ("2 is not the value of any variable.", None),
+    ("No $v_i$ equals 2.", None),
+    ("Thus, the variables which equal 2 are:\n\n(a) v3\n(b) v7", "v3"),
+    ("S = {v3, v7}", None),
+    ("The variables equal to 2 are: v3; v7; v9.", "v3"),
+    ("The variables equal to 2 are v3 v7 and v9.", "v3"),
+    ("The variables equal to 2 are v3 [given] and v4 [= v3].", "v3"),
+    ("Not one of the variables equals 2.", None),
+    ("Final: v3, v7", None),
 ]
 
 SYMBOLIC = [
@@ -409,6 +734,8 @@ SYMBOLIC = [
     *BEFORE_AND_AFTER,
     *NO_ANSWERS,
     *MORE,
+    *WHOLE_RESPONSES,
+    *CORNERS,
     *NOT_READ,
 ]
 
@@ -466,6 +793,69 @@ REALISTIC = [
     ("Hamilton Farm has many Fox.", None),
     ("Answer:", None),
     ("Answer: 2nd", None),
+    ("Answer: 3 × (2 + 1) = 9", "9"),
+    ("Answer: (2 + 1) * 3 = 9", "9"),
+    ("Answer: 2 + (3 * 2) = 8", "8"),
+    ("Answer: 16 × (6 + 66 + 13) = 16 × 85 = 1360", "1360"),
+    ("The answer is 16 × (6 + 66 + 13) = 1,360.", "1360"),
+    ("Answer: ((4 + 2) + 2) = 8", "8"),
+    ("Answer: (4) + (2) + (2) = 8", "8"),
+    ("Answer: 8 (-2 + 10)", "8"),
+    ("Answer: $2 \\times (3 + 1) = 8$", "8"),
+    ("Answer: $2 \\cdot \\left(3 + 1\\right) = 8$", "8"),
+    ("Hamilton Farm has **8** Fox.\n\nAnswer: 8", "8"),
+    ("Answer: \\(8\\)", "8"),
+    ("$$\\boxed{1,024 \\text{ Fox}}$$", "1024"),
+    (
+        "The number of Fox at Hamilton Farm is 8.\n\n**Answer: 8**\n\n*Note: South Zoo's "
+        "Animal = 4.*",
+        "8",
+    ),
+    ("Answer: The answer is 8.", "8"),
+    ("Question: How many Fox does Hamilton Farm have?\n\nAnswer: 8", "8"),
+    (
+        "So Hamilton Farm has 8 Fox\n\nAnswer: 8 \n\nLet me know if you need anything else "
+        "on the 3 places!",
+        "8",
+    ),
+    ("```\nAnswer: 8\n```", "8"),
+    ("Answer: 8\u200b", "8"),
+    ("Answer: 2 * 4 = 8", "8"),
+    ("Answer: 16 / 2 = 8", "8"),
+    ("The final answer is 8 + 0 = 8", "8"),
+    ("Answer: [8]", "8"),
+    ("Answer: 8 is the number of Fox.", "8"),
+    ("Answer: 4 + 2 + 2 gives 8", "8"),
+    ("My answer is: 8", "8"),
+    ("Answer: $1{,}024$ Fox", "1024"),
+    ("Answer: The number of each Hamilton Farm's Fox is 8.", "8"),
+    ("Therefore, Hamilton Farm has 8 Fox.\n\nAnswer: 8\n\n", "8"),
+    ("Answer: **8** Fox ✅", "8"),
+    ("Answer - 8", "8"),
+    ("Answer: \n8", "8"),
+    ("So the final answer is:\n\n**8**", "8"),
+    ("Answer: eight (8)", "8"),
+    ("Answer: 11 × 6 = 66", "66"),
+    ("Answer: 16 · 85 = 1360", "1360"),
+    ("Thus, the number of Fox at Hamilton Farm is 4 + 2 + 2 = 8.", "8"),
+    ("<answer> 8 </answer>", "8"),
+    ("ANSWER: **`8`**", "8"),
+    ("Answer: 8\nConfidence: 95", "8"),
+    ("The answer comes out to 8.", "8"),
+    (r"\boxed{8} in 3 steps", "8"),
+    (r"\fbox{8} in 3 steps", "8"),
+    ("<answer>8</answer> in 3 steps", "8"),
+    ("Answer: 6 plus 2 is 8", "8"),
+    ("Answer: 10 minus 2 is 8", "8"),
+    ("Answer: 4 times 2 is 8", "8"),
+    ("The answers are 8 and 3.", "8"),
+    ("The answer equals 8, in 3 steps.", "8"),
+    ("So the answer would be 8, in 3 steps.", "8"),
+    # not read
+    ("Answer: 12 345", "12"),
+    ("Answer: 3(2 + 1) = 9", "3"),
+    ("Answer: 3 Fox + 5 Fox = 8 Fox", "3"),
+    ("Answer: 2 more than 6 is 8", "2"),
 ]
 
 
@@ -476,6 +866,20 @@ def variables(reading):
 @pytest.mark.parametrize(("response", "reading"), SYMBOLIC)
 def test_variables_read(response, reading):
     assert read_variables(response, 2) == variables(reading)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "reading"),
+    [(sentence, word, reading) for sentence, reading, words in WORDS for word in words.split()],
+)
+def test_every_word_counts(sentence, word, reading):
+    assert read_variables(sentence.format(word.replace("_", " ")), 2) == variables(reading)
+    assert read_variables(sentence.format("zebra"), 2) != variables(reading)
+
+
+@pytest.mark.parametrize(("target", "response", "reading"), OTHER_TARGETS)
+def test_variables_of_another_target_read(target, response, reading):
+    assert read_variables(response, target) == variables(reading)
 
 
 @pytest.mark.parametrize(("response", "reading"), REALISTIC)

@@ -31,7 +31,7 @@ def puzzles(name, start, stop):
     """A set's puzzles."""
     training = TrainingSet(name)
     cells, indices = zip(*training.rows(start, stop), strict=True)
-    return made(training.keys(cells, indices), cells, crowded=True)
+    return made(training.keys(cells, indices), cells)
 
 
 def test_the_sets_have_the_sizes_of_the_paper():

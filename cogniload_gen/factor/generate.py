@@ -7,6 +7,7 @@ from reprlib import repr
 import numpy as np
 import pyarrow as pa
 
+from cogniload_gen.factor.filler import check_context, word_counts
 from cogniload_gen.factor.realistic import columns as realistic_columns
 from cogniload_gen.factor.symbolic import batch_size, symbolic_columns
 from cogniload_gen.factor.tokens import Tokenizer, token_counter
@@ -76,16 +77,23 @@ def asked_set(
     if suite != "symbolic" or split not in TRAINING_SETS:
         return factor_grid(suite, split=split, num_puzzles=num_puzzles, seed=seed, **knobs)
     for name, given in knobs.items():
-        if given not in (None, 0):
+        if given is not None and (name != "context" or np.any(given)):
             raise ValueError(f"{name} is drawn in {split}, got {repr(given)}")
     return TrainingSet(split, num_puzzles=num_puzzles, seed=seed)
 
 
 def factor_source(puzzles: Grid | TrainingSet, *, tokenizer: Tokenizer = None) -> Source:
-    """The FACTOR puzzles of a grid or a training set; ValueError for a wrong `tokenizer`."""
-    token_counter(tokenizer)
-    schema = SCHEMAS[puzzles.cells[0].suite]
-    return Source(puzzles, schema, partial(tables, puzzles, tokenizer=tokenizer))
+    """The FACTOR puzzles of a grid or a training set.
+
+    Raises ValueError for a wrong `tokenizer`, or for a symbolic cell of a grid whose context is too
+    short for its statements. (In a training set they crowd together.)
+    """
+    token_count = token_counter(tokenizer)
+    suite = puzzles.cells[0].suite
+    if suite == "symbolic" and isinstance(puzzles, Grid):
+        N, context = np.array(puzzles.cells).T
+        check_context(N, context, word_counts(token_count))
+    return Source(puzzles, SCHEMAS[suite], partial(tables, puzzles, tokenizer=tokenizer))
 
 
 def tables(
@@ -110,8 +118,7 @@ def tables(
         suite = cells[0].suite
         if suite == "symbolic":
             N, tokens = np.array(knobs["N"]), np.array(knobs["context"])
-            crowded = isinstance(puzzles, TrainingSet)
-            made = symbolic_columns(keys, N, tokens, tokenizer, crowded=crowded)
+            made = symbolic_columns(keys, N, tokens, tokenizer)
         else:
             made = realistic_columns(keys, cells, tokenizer)
         address = {

@@ -15,11 +15,11 @@ R4. Statements. Blank lines are dropped, and heading, quotation and bullet marks
     with a colon or with "answer" or "conclusion" goes on with the next line, and then with the
     lines of a list or a table. Lines end where they end, and sentences at ". ", "! " and "? ".
 R5. Tokens. A variable is "v" and a number (v3, V3, v_3, v 3, v03). A number is an integer or a
-    decimal (-3, 1,024, 2.0). Operands joined by + - * / are an expression. EQUAL words and signs
-    are an equals sign; with "not", ≠ and the like among them, an unequal one; a colon is one after
-    a variable, or between "equal to 2" and the variables. PASSED words count for nothing. Any other
-    word separates what stands before it from what follows, and so do "only", "so" and the like
-    (OPENER) unless they follow an equals sign.
+    decimal (-3, 1,024, 2.0). Operands joined by + - * /, with or without parentheses, are an
+    expression. EQUAL words and signs are an equals sign; with "not", ≠ and the like among them, an
+    unequal one; a colon is one after a variable, or between "equal to 2" and the variables. PASSED
+    words count for nothing. Any other word separates what stands before it from what follows, and
+    so do "only", "so" and the like (OPENER) unless they follow an equals sign.
 R6. Equations. Operands linked by equals signs are a chain. Variables that commas or "and" join are
     one operand. Of such between two equals signs, the first belongs to the left one and the others
     to the right one if the left one is "=" or a table's "|", else the last to the right one and the
@@ -30,15 +30,16 @@ R7. Asides. What stands in parentheses after a variable is read by itself, as an
     variable if it does not begin with another one: "v3 (2)", "v3 (= v4 + 1)".
 
 Symbolic suite. A statement concludes with
-C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "other",
-    "except" and the like (NOT_EMPTY), nor that a variable has the target value before it, nor
-    numbers without the target among them (unless it says "answer");
+C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "no other",
+    "except v3" and the like (NOT_EMPTY), nor numbers without the target among them (unless it says
+    "answer"); yet if it gives variables the target value before that, or after a "but", "so" and
+    the like (CONTRAST) that follows, with these;
 C2. else the variables that it gives the target value, without those that an aside gives another, if
     a CUE ("answer", "variable", "only", "therefore", ...) is in it or a word links them to the
     value ("v3 is equal to 2", not "v3 = 2");
 C3. else its listed variables, without those that it gives another value, if it says "answer",
-    "only", "therefore" or the like, or "the variables are", or names the target without a variable
-    ("the variable equal to 2 in this text is v3"), or holds nothing but variables.
+    "result", "only", "therefore" or the like, or "the variables are", or names the target without a
+    variable ("the variable equal to 2 in this text is v3"), or holds nothing but variables.
 C4. The answer is the conclusion of the last statement that has one; if there is no CUE in it, that
     of the statement before it is added, and so on while there is one. Lines that begin as a remark
     (REMARK: "Check: ...", "Note that ...") are read only if no other line concludes.
@@ -56,7 +57,7 @@ Number words are not read: the prompt asks for an integer.
 
 from collections.abc import Iterator
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, islice
 from re import IGNORECASE, VERBOSE, Match, compile
 from reprlib import repr
 from typing import NamedTuple
@@ -83,12 +84,10 @@ CLEANING = tuple(
         (r"\\(?:neq?\b|not ?=)|!=", " ≠ "),
         (r"\\(?:emptyset|varnothing)\b", " ∅ "),
         (r"\\(?:cdot|times)\b", "*"),
-        (r"\\(?:implies|rightarrow)\b", " ⇒ "),
         (r"\{,\}", ","),  # LaTeX's 1{,}024
         (r"\\[a-z]++ ?\{\}|\\[a-z]++\*?|\\[ ,;:!()\[\]]", " "),
         (r"\\?\{ ?\\?\}|\[ ?\]", " ∅ "),
-        (r"(?m)^ *```\w*+$|</?su[bp]>|</answer>|\*\*|[\\$`{}\"]|<<<|>>>", " "),
-        (r"'s\b", " "),
+        (r"(?m)^ *```\w*+$|</?su[bp]>|</answer>|\*\*|[\\$`{}\"]", " "),
         (r"[^\S\n]+", " "),
     )
 )
@@ -105,12 +104,12 @@ NUMBER = r"(?<![\w.])[-+]?[0-9]++(?:,[0-9]{3})*+(?:\.[0-9]++)?(?![^\W_])"
 TOKEN = compile(
     rf"""
       (?P<expression>(?:{VARIABLE}|{NUMBER})
-        (?:(?:\ ?[-+*/]\ ?|\ (?:plus|minus|times)\ )(?:{VARIABLE}|{NUMBER}))++)
+        (?:[ )]*+(?:[-+*/]|(?:plus|minus|times)\b)[ (]*+(?:{VARIABLE}|{NUMBER}))++)
     | (?P<variable>{VARIABLE})
-    | (?:(?:zero|[0-9]++)\ (?=variables?\b))                                # a count is no value
+    | (?:[0-9]++\ (?=variables?\b))                                # a count is no value
     | (?P<number>{NUMBER})
-    | (?P<unequal>≠|\ [<>]=?\ |\b(?:not|never|cannot|nor|[a-z]++n't)\b)
-    | (?P<separator>=>|⇒|[;.!?])
+    | (?P<unequal>≠|\ [<>]=?\ |\b(?:not|never|cannot|nor|[a-z]+n't)\b)
+    | (?P<separator>=>|[;.!?])
     | (?P<equal>=|\||\b(?:is|are|was|were|be|being|equal|equals|equalling|equaling|values?|valued
         |has|have|having|holds?|takes?|becomes?|evaluates?|gives?|yields?
         |(?:and\ so|as)\ (?:is|are|do|does|did|has|have))\b)        # 2, and so does v7
@@ -133,10 +132,10 @@ ASIDE = compile(rf"({VARIABLE}) ?\(([^()]*)\)")
 
 CONCLUDING = (
     "answer|only|just|solely|therefore|thus|hence|conclusion|conclude|finally|in summary|overall"
-    "|consequently|as a result"
+    "|consequently"
 )
 CUE = compile(rf"\b(?:{CONCLUDING}|variables?)\b|^so\b")
-LIST_CUE = compile(rf"\b(?:{CONCLUDING}|variables? (?:is|are))\b|^so\b")
+LIST_CUE = compile(rf"\b(?:{CONCLUDING}|result|solution|variables? (?:is|are))\b|^so\b")
 """What makes a statement a conclusion (C2, C3)."""
 
 REMARK = compile(
@@ -147,13 +146,18 @@ REMARK = compile(
 
 EMPTY = compile(
     r"∅|\bnone\b|\bno (?:\w+ ){0,2}variables?\b|\bneither\b|\bempty\b|\bnothing\b"
-    r"|\b(?:zero|0) variables?\b|(?:\bnot|n't) (?:have |a |there )?(?:any|single)\b"
+    r"|\b(?:zero|0) variables?\b"
+    r"|(?:\b(?:can)?not|n't) (?:(?:a|have|find|see|contain|exist) )?(?:any|single)"
+    r" (?:of|ones?|(?:\w+ )?variables?)\b"
     r"|\bthere (?:isn't|is not|aren't|are not) an?y?\b"
 )
 NOT_EMPTY = compile(
-    r"\b(?:other|others|else|remaining|rest|additional|further|more|another|except|besides|but"
-    r"|apart|aside|beyond)\b"
+    r"\b(?:no|none|nothing|any|single)(?: of)?(?: the| these)?(?: [0-9]+)?"
+    r" (?:others?|else|remaining|rest|additional|further|more)\b"
+    r"|\b(?:other than|except|besides|(?<!, )but|apart from|aside from|beyond)(?: for)?(?: the)?"
+    rf"(?: variables?)? {VARIABLE}"
 )
+CONTRAST = compile(r"\b(?:but|while|whereas|so)\b|;")
 """What says that the set is empty, and what takes it back (C1)."""
 
 ANSWER = compile(r"\banswers?(?: ?[:=-]| (?:is|are|would be|equals)\b)")
@@ -250,11 +254,8 @@ class Clause:
         self.has_variable |= is_variable
 
     def link(self, sign: Sign) -> None:
-        """Adds a sign; signs with nothing between them are one."""
-        if self.ends_with_sign:
-            sign = Sign(*map(any, zip(self.signs.pop(), sign, strict=True)))
-        else:
-            self.parts.append([])
+        """Adds a sign, after which comes another part."""
+        self.parts.append([])
         self.signs.append(sign)
         self.after_comma = False
 
@@ -274,7 +275,7 @@ class Clause:
     def runs(self, place: int) -> list[list[Token]]:
         """The runs of a part; if it has but one and stands between two signs, these share it."""
         runs = self.parts[place]
-        between = 0 < place < len(self.signs) and self.parts[place - 1]
+        between = place < len(self.signs) and any(islice(self.parts, place))
         if not between or len(runs) != 1 or len(runs[0]) == 1:
             return runs
         cut = -1 if self.signs[place - 1].by_word else 1
@@ -287,7 +288,7 @@ class Clause:
         parts = 0
         for place in range(len(self.parts)):
             runs = self.runs(place)
-            if place and (runs or self.signs[place - 1].unequal):
+            if place:
                 signs.append(self.signs[place - 1])
             for later, run in enumerate(runs):
                 if later or not place:
@@ -412,7 +413,7 @@ def plain_lines(response: str) -> Iterator[str]:
             after_blank = True
             continue
         mark = ITEM.match(line)
-        is_item = mark is not None or (VARIABLE_FIRST.match(line) is not None and not after_blank)
+        is_item = mark or (VARIABLE_FIRST.match(line) and (goes_on or not after_blank))
         line = line[mark.end() if mark else 0 :].rstrip(" ,")
         if not goes_on and not (in_list and is_item):
             yield "".join(joined)
@@ -434,11 +435,11 @@ def conclusion(sentence: str, target: str) -> set[str] | None:
     if not empty and not VARIABLE_FIRST.search(sentence):
         return None  # most sentences, and quick to tell
     outer, *asides = read_claims(sentence, target)
-    if (
-        empty
-        and not NOT_EMPTY.search(sentence)
-        and not claims_of(sentence[: empty.start()], target).equal
-    ):
+    if empty and not NOT_EMPTY.search(sentence):
+        for part in (sentence[: empty.start()], *CONTRAST.split(sentence[empty.end() :], 1)[1:]):
+            equal = claims_of(part, target).equal
+            if equal and not EMPTY.search(part):
+                return equal
         numbers = {text for kind, text in tokens(sentence) if kind == "number"}
         if target in numbers or not numbers or "answer" in sentence:
             return set()

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from cogniload_gen.factor.filler import (
     Filler,
-    check_context,
     fragments,
     offsets,
     scatter,
@@ -132,8 +131,6 @@ def symbolic_columns(
     N: np.ndarray,
     context: np.ndarray,
     tokenizer: Tokenizer = None,
-    *,
-    crowded: bool = False,
 ) -> dict[str, pa.Array | pa.ChunkedArray | np.ndarray]:
     """The columns puzzle, question, answer, solution and target of symbolic puzzles.
 
@@ -141,12 +138,10 @@ def symbolic_columns(
     entry a puzzle, in any mixture; a puzzle depends on its own entries and on `tokenizer` alone
     (see `token_counter`). Puzzles side by side take memory: `batch_size` tells how many are good.
 
-    Raises ValueError if `tokenizer` does not count, or if a context is too short to spread N
-    statements in groups of at most MAX_GROUP; with `crowded` the groups grow instead.
+    Raises ValueError if `tokenizer` does not count. Where a context is too short to spread N
+    statements in groups of at most MAX_GROUP (see `check_context`), the groups are larger.
     """
     counts = word_counts(token_counter(tokenizer))
-    if not crowded:
-        check_context(N, context, counts)
     forests = plant(keys, N)
     language = phrases(-(-int(N.max()) // 64) * 64)
     chunk = np.cumsum(context) // CHUNK_TOKENS
