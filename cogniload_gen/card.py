@@ -128,7 +128,7 @@ def read_sets(card: Path) -> list[PuzzleSet]:
     """
     try:
         data = metadata_load(card) or {}
-    except YAMLError as error:
+    except (YAMLError, RecursionError) as error:
         raise ValueError(f"its metadata must be YAML: {error}") from None
     entries = data.get("puzzles")
     if not isinstance(entries, list) or not entries:
@@ -156,8 +156,8 @@ def croissant(repo: str, sets: list[PuzzleSet]) -> dict:
         "description": " ".join([*(each["summary"].strip() for each in words), canary(sets)]),
         "url": url,
         "version": f"{GENERATOR_VERSION}.0.0",
-        "keywords": [tag for each in words for tag in each["tags"]],
-        "citeAs": " ".join(" ".join(each["citation"] for each in words).split()),
+        "keywords": list(dict.fromkeys(tag for each in words for tag in each["tags"])),
+        "citeAs": " ".join(" ".join(dict.fromkeys(each["citation"] for each in words)).split()),
         "distribution": [
             {
                 "@type": "cr:FileObject",

@@ -78,15 +78,18 @@ def parser() -> argparse.ArgumentParser:
     add_puzzle_options(generate)
 
     solve = command("solve", run_solve, "Print the answer of a puzzle, from its text alone.")
-    solve.add_argument("file", nargs="?", type=Path, help="the puzzle (default: standard input)")
+    source = "the puzzle (default: standard input)"
+    solve.add_argument("file", nargs="?", type=Path, metavar="FILE", help=source)
 
     score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
-    score.add_argument("samples", nargs="+", type=Path, help="samples_*.jsonl, gzipped or not")
+    samples = "samples_*.jsonl, gzipped or not"
+    score.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=samples)
     score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
     score.add_argument("--force", action="store_true", help="replace FILE if it exists")
     score.add_argument(
         "--release", type=Path, metavar="FOLDER",
-        help="score NAME.txt in the folder SAMPLES, answers to the puzzles of the authors' release",
+        help="score NAME.txt in the folder SAMPLES, answers to puzzles of the authors' release. "
+        "Exit code: 0 all of them, 1 all but those that are named, 2 none",
     )  # fmt: skip
 
     add_exchange_commands(command)
@@ -113,7 +116,8 @@ def parser() -> argparse.ArgumentParser:
     add("--merge", nargs="+", type=Path, metavar="DIR", help="write the results of all shards")
 
     report = command("report", run_report, "Write a report on results that lm-eval wrote.")
-    report.add_argument("results", nargs="+", type=Path, help="lm-eval's --output_path")
+    output_path = "lm-eval's --output_path"
+    report.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=output_path)
     report.add_argument("--out", type=Path, required=True, metavar="DIR", help="to write")
     report.add_argument("--force", action="store_true", help="replace what is there")
     all_runs = "all runs of a task by a model (default: the newest)"
@@ -181,7 +185,7 @@ def add_puzzle_options(command: argparse.ArgumentParser) -> None:
     add("--num-puzzles", type=number, metavar="COUNT", help=count)
     add("--seed", type=number, help="of the draws (42)")
     training = ", ".join(TRAINING_SETS)
-    add("--split", help=f"{', '.join(SPLITS)} (test); of the symbolic suite also {training}")
+    add("--split", help=f"{', '.join(SPLITS)} (test); symbolic, but for push, also {training}")
 
 
 def written(values: Sequence[int]) -> str:

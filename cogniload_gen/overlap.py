@@ -7,7 +7,7 @@ compared by 64-bit hashes at each word of a row, but of a puzzle they start at n
 places: a cut copy of a puzzle of w words is found for sure if it has 300 + w / 200 words.
 
 So long a sequence is hardly another puzzle's by chance, except where puzzles are so small (d = 1
-with a few statements) that different draws may give the same text.
+with a few statements, FACTOR's N = 1 or 2) that different draws may give the same text.
 """
 
 import io
@@ -210,19 +210,28 @@ def file_pieces(path: Path) -> Iterator[Piece]:
     """The rows of a .parquet or .jsonl file; of any other, one row with all its lines as pieces.
 
     But for Parquet the file may be compressed, as its last suffix tells (.gz, .bz2, .zst, ...).
-    Raises ValueError naming the line that is no JSON.
+    Raises ValueError naming the line that is no JSON, OSError naming a file that can't be read.
     """
+    try:
+        yield from read_pieces(path)
+    except (OSError, pa.ArrowException) as error:
+        raise OSError(f"{path}: {error}") from None
+
+
+def read_pieces(path: Path) -> Iterator[Piece]:
+    """`file_pieces` with the errors of pyarrow, which don't name the file."""
     if path.suffix == ".parquet":
         batches = pq.ParquetFile(path).iter_batches(PARQUET_ROWS)
         rows = (row for batch in batches for row in batch.to_pylist())
         for number, row in enumerate(rows):
             yield Piece(f"{path} row {number}", "\n".join(texts(row)))
         return
-    with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8", errors="replace") as file:
+    with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:
         if ".jsonl" in path.suffixes:
             for number, line in enumerate(file, 1):
-                where = f"{path} line {number}"
-                yield Piece(where, "\n".join(texts(json_row(line, where))))
+                if line.strip():
+                    where = f"{path} line {number}"
+                    yield Piece(where, "\n".join(texts(json_row(line, where))))
             return
         number = 1
         while line := file.readline(PIECE):

@@ -27,7 +27,7 @@ from huggingface_hub.errors import (
 )
 from tqdm import tqdm
 
-from cogniload_gen.card import croissant, dataset_card, read_sets
+from cogniload_gen.card import croissant, data_files, dataset_card, read_sets
 from cogniload_gen.grid import SPLITS, Grid
 from cogniload_gen.hub import hub_errors
 from cogniload_gen.published import BENCHMARKS, PuzzleSet, merged, product_knobs, puzzle_set
@@ -68,7 +68,7 @@ def push(
     and `private` is asked for, FileExistsError if `dry_run` exists, OSError in one line if the Hub
     can't be reached or refuses.
     """
-    is_dataset = hasattr(puzzles, "column_names")
+    is_dataset = hasattr(puzzles, "unique")  # which a stream has not
     new = (dataset_set if is_dataset else puzzle_set)(puzzles, **options)
     if dry_run is not None:
         with whole_folder(Path(dry_run)) as folder:
@@ -90,6 +90,8 @@ def push(
             folder_path=temporary,
             commit_message=f"Add {new.name}, {new.splits[0]}",
             parent_commit=info.sha,
+            # another release may have cut the same rows into more files
+            delete_patterns=[data_files(new, split) for split in new.splits],
         ).commit_url
 
 
@@ -108,7 +110,7 @@ def published_sets(repo: str, revision: str) -> list[PuzzleSet]:
         return read_sets(Path(card))
     except ValueError as error:
         raise ValueError(
-            f"{repo} has a card that `cogniload push` did not write: {error}"
+            f"{repo} has a card that `cogniload push` did not write: {error!s:.600}"
         ) from None
 
 
@@ -178,9 +180,12 @@ def whole_folder(path: Path) -> Iterator[Path]:
     if os.path.lexists(path):
         raise FileExistsError(f"{path} exists: choose another name or remove it")
     path = path.resolve()
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
     try:
-        inside = temporary / path.name  # made with the permissions that a new folder has
+        temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        inside = Path(temporary, path.name)  # made with the permissions that a new folder has
         inside.mkdir()
         yield inside
         inside.rename(path)
@@ -193,6 +198,7 @@ def dataset_set(dataset: "Dataset", **options: object) -> PuzzleSet:
 
     The generator makes them again, and every row is compared.
     """
+    dataset = dataset.with_format(None)
     names = set(dataset.column_names)
     first = str(dataset[0]["id"]) if "id" in names and len(dataset) else "no id"
     address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-", first)

@@ -87,15 +87,20 @@ def score_release(folder: Path, answers: Path) -> tuple[Counter[Outcome], list[s
     given = files_by_place(answers, ".txt")
     for place, answer in tqdm(given.items(), unit=" answers", disable=None):
         try:
-            text = find_text(place, answer)
-            row = read_puzzle(place, text, find_state)
+            response = answer.read_text("utf-8-sig", "replace")
+        except OSError as error:
+            problems.append(f"{answer}: {error}")
+            continue
+        try:
+            row = read_puzzle(place, find_text(place, answer), find_state)
         except ValueError as error:
             problems.append(str(error))
             continue
         asked = {name: row[name] for name in ("poi", "answer", "category", "options")}
-        outcomes[score_response(answer.read_text("utf-8", "replace"), **asked)] += 1
+        outcomes[score_response(response, **asked)] += 1
     if not outcomes:
-        raise ValueError(f"{answers} must hold an answer NAME.txt to a puzzle of {folder}")
+        got = problems[0] if problems else "no such file"
+        raise ValueError(f"{answers} must hold answers NAME.txt to puzzles of {folder}, got {got}")
     return outcomes, problems
 
 
@@ -153,7 +158,7 @@ def read_puzzle(place: str, text: Path, find_state: Finder) -> dict:
     try:
         puzzle = text.read_text("utf-8-sig")
         solution = solve_steps(puzzle)
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"{text}: {error}") from None
     poi, category, states = solution.poi, solution.category, solution.states
     N, d = len(states) - 1, len(states[0][poi])
@@ -176,6 +181,10 @@ def read_puzzle(place: str, text: Path, find_state: Finder) -> dict:
             f"{source}: category_defaults must list the values of {category}, "
             f"{solution.answer!r} among them; got {repr(options)}"
         )
+    people = by_state["people"]
+    if not states[0].keys() <= set(people):
+        told = repr(list(states[0]))
+        raise ValueError(f"{text}: its text has people {told}, {source} {repr(people)}")
     rhos = (rho for rho in PAPER_RHO if Cell(d, N, rho).needles == needles)
     return {
         "id": place,
@@ -188,7 +197,7 @@ def read_puzzle(place: str, text: Path, find_state: Finder) -> dict:
         "answer": solution.answer,
         "category": category,
         "poi": poi,
-        "people": by_state["people"],
+        "people": people,
         "options": options,
     }
 
@@ -206,7 +215,7 @@ def read_state(path: Path) -> dict:
         state = json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}: line {error.lineno}: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(state, dict):
         raise ValueError(f"{path}: must be a JSON object, got {repr(state)}")

@@ -18,10 +18,10 @@ def link_tasks() -> Path:
     folder = link_folder()
     refuse_others(folder)
     folder.mkdir(exist_ok=True)
+    for link in folder.iterdir():  # another release's, perhaps, to tasks that are no more
+        link.unlink()
     for yaml in TASKS.rglob("*.yaml"):
-        link = folder / yaml.name
-        link.unlink(missing_ok=True)
-        link.symlink_to(yaml)
+        (folder / yaml.name).symlink_to(yaml)
     return folder
 
 

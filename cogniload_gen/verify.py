@@ -26,10 +26,13 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Difference:
-    """A published row's value that is not the one it should be; `where` names its split's files."""
+    """A published row's value that is not the one it should be; `where` names its split's files.
+
+    `id` is the one that the row should have, None of a row too many.
+    """
 
     row: int
-    id: str
+    id: str | None
     column: str
     published: object
     expected: object
@@ -37,7 +40,8 @@ class Difference:
 
     def __str__(self) -> str:
         values = f"published {repr(self.published)}, expected {repr(self.expected)}"
-        return f"{self.where} row {self.row} ({self.id}): {self.column}: {values}".lstrip()
+        row = f"row {self.row}" + (f" ({self.id})" if self.id else "")
+        return f"{self.where} {row}: {self.column}: {values}".lstrip()
 
 
 @dataclass(frozen=True)
@@ -57,16 +61,14 @@ def verify(source: Path | str) -> Verdict:
     version, or if a file has other columns; OSError if the Hub can't be reached.
     """
     folder = Path(source)
-    if not folder.is_dir():
-        with hub_errors(str(source)):
-            found = snapshot_download(
-                str(source), repo_type="dataset", allow_patterns=["README.md", "*.parquet"]
-            )
-            folder = Path(found)
+    is_repository = not folder.is_dir()
+    if is_repository:
+        folder = download(str(source), ["README.md"])  # may be anyone's, of any size
     try:
         sets = read_sets(folder / "README.md")
     except ValueError as error:
-        raise ValueError(f"{source}: not as `cogniload push` writes it: {error}") from None
+        message = f"{source}: not as `cogniload push` writes it: {error!s:.600}"
+        raise ValueError(message) from None
     for each in sets:
         if each.generator_version != GENERATOR_VERSION:
             raise ValueError(
@@ -74,6 +76,9 @@ def verify(source: Path | str) -> Verdict:
                 f"this release makes version {GENERATOR_VERSION} again"
             )
     splits = [(each, split) for each in sets for split in each.splits]
+    if is_repository:
+        patterns = [data_files(each, split) for each, split in splits]
+        folder = download(str(source), patterns, revision=folder.name)
     rows = sum(len(each.source(split).grid) for each, split in splits)
     differences, first = 0, []
     with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
@@ -88,6 +93,14 @@ def verify(source: Path | str) -> Verdict:
     return Verdict(rows, differences, tuple(first))
 
 
+def download(repo: str, patterns: list[str], revision: str | None = None) -> Path:
+    """The folder that has some files of a repository; its name is the revision's."""
+    with hub_errors(repo):
+        return Path(
+            snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
+        )
+
+
 def read_rows(folder: Path, puzzles: PuzzleSet, split: str) -> Iterator[pa.Table]:
     """The published rows of a split, a row group after the other."""
     pattern = data_files(puzzles, split)
@@ -100,7 +113,7 @@ def read_rows(folder: Path, puzzles: PuzzleSet, split: str) -> Iterator[pa.Table
                 check_columns(file.schema_arrow, puzzles.schema)
                 for group in range(file.num_row_groups):
                     yield file.read_row_group(group)
-        except ValueError as error:
+        except (ValueError, OSError, pa.ArrowException) as error:
             raise ValueError(f"{path}: {error}") from None
 
 
@@ -111,7 +124,7 @@ def check_columns(given: pa.Schema, wanted: pa.Schema) -> None:
             ", ".join(f"{field.name}: {field.type}" for field in schema)
             for schema in (wanted, given)
         )
-        raise ValueError(f"its columns must be {expected}; got {got[:500]}")
+        raise ValueError(f"its columns must be {expected}; got {got[:500]!r}")
 
 
 def differing(
@@ -133,23 +146,24 @@ def differing(
     for expected in made:
         rows = take(len(expected))
         common = expected.slice(0, len(rows))
+        ids = common["id"].to_pylist()
         for name in expected.column_names:
             if not rows[name].equals(common[name]):
-                values = rows[name].to_pylist(), common[name].to_pylist(), rows["id"].to_pylist()
+                values = rows[name].to_pylist(), common[name].to_pylist(), ids
                 for row, (value, other, id) in enumerate(zip(*values, strict=True), start):
                     if value != other:
                         yield Difference(row, id, name, value, other, where)
         for row, missing in enumerate(expected["id"][len(rows) :].to_pylist(), start + len(rows)):
             yield Difference(row, missing, "id", None, missing, where)
         if solve:
-            yield from unsolved(rows, start, where, solve)
+            yield from unsolved(rows, ids, start, where, solve)
         start += len(expected)
         progress(len(rows))
         if len(rows) < len(expected):
             return  # however many more a stranger's card asks for
     while len(rows := take(1)):
         (surplus,) = rows["id"].to_pylist()
-        yield Difference(start, surplus, "id", surplus, None, where)
+        yield Difference(start, None, "id", surplus, None, where)
         start += 1
 
 
@@ -168,11 +182,11 @@ def row_taker(tables: Iterable[pa.Table], schema: pa.Schema) -> Callable[[int], 
 
 
 def unsolved(
-    rows: pa.Table, start: int, where: str, solve: Callable[[str], str]
+    rows: pa.Table, ids: list[str], start: int, where: str, solve: Callable[[str], str]
 ) -> Iterator[Difference]:
     """The rows whose answer is not what the solver reads from the puzzle."""
-    values = (rows[name].to_pylist() for name in ("puzzle", "answer", "id"))
-    for row, (puzzle, answer, id) in enumerate(zip(*values, strict=True), start):
+    values = (rows[name].to_pylist() for name in ("puzzle", "answer"))
+    for row, (puzzle, answer, id) in enumerate(zip(*values, ids, strict=True), start):
         try:
             solved = solve(puzzle or "")
         except ValueError as error:

@@ -110,6 +110,9 @@ class Hub:
             return 412, {"error": "A commit has happened since"}
         for operation in operations:
             value = operation["value"]
+            if operation["key"] == "deletedFile":
+                del self.files[value["path"]]
+                continue
             large = operation["key"] == "lfsFile"
             content = self.large[value["oid"]] if large else base64.b64decode(value["content"])
             self.files[value["path"]] = content

@@ -12,7 +12,15 @@ import pytest
 from cogniload_gen import generate_puzzles, overlap
 from cogniload_gen.canary import CANARY
 from cogniload_gen.cli import main
-from cogniload_gen.overlap import Overlap, Piece, find_in_pieces, find_overlaps, fingerprints
+from cogniload_gen.factor.generate import generate_factor
+from cogniload_gen.overlap import (
+    Overlap,
+    Piece,
+    file_pieces,
+    find_in_pieces,
+    find_overlaps,
+    fingerprints,
+)
 
 TEST = generate_puzzles([1, 5], [3, 40], [25, 75], 4)
 FOUND = fingerprints([TEST.slice(0, 10), TEST.slice(10)])
@@ -126,6 +134,32 @@ def test_the_canary_is_found():
     ]
 
 
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"suite": "symbolic", "N": [5, 20], "context": [0, 500]},
+        {"suite": "realistic", "op": [2, 8], "context": [0, 2000]},
+    ],
+)
+def test_factors_puzzles_are_found_too(knobs):
+    test = generate_factor(**knobs, num_puzzles=3)
+    large = fingerprints([test])
+    for row in test.to_pylist():
+        text, *instruction = row["puzzle"].split("\n\n")
+        for copy in (row["puzzle"], text.upper()):
+            assert list(find_overlaps(["", copy], large)) == [(1, row["id"])]
+        assert list(find_overlaps(instruction, large)) == []
+    train = generate_factor(**knobs, num_puzzles=20, split="train")["puzzle"]
+    assert list(find_overlaps(train.to_pylist(), large)) == []
+
+
+def test_byte_order_marks_and_blank_lines_are_no_rows(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n" + "\n\n".join(json.dumps(row["puzzle"]) for row in ROWS[:2]), "utf-8-sig")
+    overlaps = list(find_in_pieces(file_pieces(path), FOUND))
+    assert overlaps == [(f"{path} line {2 * i + 2}", row["id"]) for i, row in enumerate(ROWS[:2])]
+
+
 def test_a_dataset_is_a_corpus():
     mixed = datasets.Dataset.from_list([{"text": "a"}, {"text": ROWS[5]["puzzle"]}])
     assert list(find_overlaps(mixed, FOUND)) == [Overlap(1, ROWS[5]["id"])]
@@ -176,15 +210,21 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, w
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("name", "content", "message"),
     [
-        (b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
-        (b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
-        (None, "a.jsonl: No such file or directory"),
+        ("a.jsonl", b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
+        ("a.jsonl", b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
+        ("a.jsonl", None, "a.jsonl: No such file or directory"),
+        ("a.parquet", b"PAR1", "a.parquet: "),
+        ("a.txt.gz", b"text", "a.txt.gz: "),
+        ("a.jsonl.gz", gzip.compress(b"[]\n" * 999)[:-9], "a.jsonl.gz: "),
     ],
+    ids=range(6),  # not by the bytes: gzip writes the time into them
 )
-def test_a_file_that_cannot_be_read_is_an_error_of_one_line(tmp_path, capsys, content, message):
-    path = tmp_path / "a.jsonl"
+def test_a_file_that_cannot_be_read_is_an_error_of_one_line(
+    tmp_path, capsys, name, content, message
+):
+    path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
     assert main(["overlap", str(path), "--d", "1", "--N", "3", "--rho", "50"]) == 2

@@ -78,6 +78,21 @@ def test_wrong_parameters(puzzles, message):
         manager(cogniload=puzzles).load(["cogniload_mini"])
 
 
+@pytest.mark.parametrize("given", [3, "d", ["d"]])
+def test_parameters_are_an_object(given):
+    with pytest.raises(ValueError, match="cogniload metadata must be an object, got"):
+        manager(cogniload=given).load(["cogniload_mini"])
+
+
+def test_a_broken_file_says_what_is_wrong_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "test.parquet").write_bytes(b"PAR1 " * 9)
+    with pytest.raises(ValueError, match=r"path .* can't be loaded: .*[Pp]arquet") as raised:
+        published_puzzles(str(tmp_path / "broken"))
+    assert "\n" not in str(raised.value)
+
+
 def replaced(column, values):
     def change(table):
         return table.set_column(table.column_names.index(column), column, pa.array(values))

@@ -20,9 +20,9 @@ import cogniload_dataset
 from cogniload_gen import generate_puzzles
 from cogniload_gen import push as push_module
 from cogniload_gen.canary import CANARY
-from cogniload_gen.card import SIZES, dataset_card
+from cogniload_gen.card import SIZES, croissant, dataset_card
 from cogniload_gen.cli import main
-from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, cogniload_grid
+from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, cogniload_grid, factor_grid
 from cogniload_gen.published import puzzle_set, read_entry
 from cogniload_gen.push import push, row_groups
 from cogniload_gen.verify import verify
@@ -207,6 +207,8 @@ def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine").mkdir()
     assert main(["push", "me/p", *OPTIONS, "--dry-run", str(tmp_path / "mine")]) == 2
     assert "mine exists" in capsys.readouterr().err
+    assert main(["push", "me/p", *OPTIONS, "--dry-run", str(tmp_path / "no" / "such")]) == 2
+    assert f"error: {tmp_path}/no/such: No such file or directory\n" in capsys.readouterr().err
     monkeypatch.setattr(push_module, "write_split", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         push(cogniload_grid(1, 5, 50), "me/p", dry_run=tmp_path / "other")
@@ -245,6 +247,24 @@ def test_factor(tmp_path, suite, knobs):
     assert [field["name"] for field in records["field"]] == expected.column_names
 
 
+def test_both_benchmarks_in_a_repository_are_described_once_each():
+    sets = [
+        puzzle_set(cogniload_grid(1, 5, 50)),
+        puzzle_set(cogniload_grid(3, 5, 50), trace=True),
+        puzzle_set(factor_grid("symbolic", N=3)),
+        puzzle_set(factor_grid("realistic", op=[2, 3], context=[0, 4000])),
+    ]
+    described = croissant("me/puzzles", sets)
+    found = mlcroissant.Dataset(described).metadata  # which raises for what is wrong
+    assert len(found.record_sets) == 4
+    assert len(described["keywords"]) == len(set(described["keywords"]))
+    assert described["citeAs"].count("title = {FACTOR") == 1
+    card = dataset_card("me/puzzles", sets)
+    assert valid(str(card))
+    assert card.text.count("title  = {FACTOR") == card.text.count("title     = {CogniLoad") == 1
+    assert "`poi_states`" in card.text
+
+
 def test_a_training_set_is_no_grid(tmp_path, capsys):
     pretrain = ["--suite", "symbolic", "--split", "pretrain", "--num-puzzles", "2"]
     assert main(["push", "me/factor", *pretrain, "--dry-run", str(tmp_path / "one")]) == 2
@@ -269,7 +289,7 @@ def in_hand(tmp_path, **more) -> datasets.Dataset:
 @pytest.mark.parametrize("trace", [False, True])
 def test_a_dataset_in_hand_is_its_grid(tmp_path, trace):
     dataset = in_hand(tmp_path, trace=trace)
-    push(dataset, "me/puzzles", dry_run=tmp_path / "one")
+    push(dataset.with_format("numpy", ["id"]), "me/puzzles", dry_run=tmp_path / "one")
     grid = cogniload_grid(**SMALL, num_puzzles=3, seed=7, split="validation")
     push(grid, "me/puzzles", trace=trace, dry_run=tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
@@ -299,6 +319,11 @@ def test_other_rows_are_refused(tmp_path, change, message):
         push(dataset, "me/puzzles", dry_run=tmp_path / "one")
     assert len(str(raised.value)) < 400
     assert not (tmp_path / "one").exists()
+
+
+def test_a_stream_is_no_dataset_in_hand(tmp_path):
+    with pytest.raises(ValueError, match="what is published must be a grid or its data set, got"):
+        push(in_hand(tmp_path).to_iterable_dataset(), "me/puzzles", dry_run=tmp_path / "one")
 
 
 def test_wrong_options_are_refused(tmp_path):
@@ -390,12 +415,14 @@ def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, folder):
 
 
 def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
+    stand_in.files["other/large.parquet"] = b"?"
     dry = [*PUSH, "--dry-run", str(tmp_path / "dry")]
     pushes = PUSH, [*PUSH, "--split", "train"], [*PUSH, "--seed", "7"], dry
     *ran, verified = cogniload(stand_in, *pushes, ["verify", "me/puzzles"])
     assert [code for code, *_ in ran] == [0, 0, 0, 0]
     assert verified[:2] == [0, "me/puzzles is the same: 36 rows, every puzzle solved\n"]
     assert len(stand_in.commits) == 3
+    assert not any("other" in request for request in stand_in.asked)
     # the dry run, the last, tells the card that the repository has then
     assert contents(tmp_path / "dry").items() <= stand_in.files.items()
     for path, content in stand_in.files.items():
@@ -411,6 +438,35 @@ def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
     described = json.loads(stand_in.files["croissant.json"])["recordSet"]
     expected = [f"{NAME}/train", f"{NAME}/test", f"{other}/test"]
     assert [each["@id"] for each in described] == expected
+
+
+def test_a_repeat_leaves_no_file_of_another_cut(stand_in):
+    """Another release may have cut the same rows into files of other sizes."""
+    stand_in.create(b'{"name": "puzzles"}')
+    for split in ("test", "train"):
+        stand_in.files[f"{NAME}/{split}-00001-of-00002.parquet"] = b"?"
+    (ran,) = cogniload(stand_in, PUSH)
+    assert ran[0] == 0
+    parts = sorted(path for path in stand_in.files if path.startswith(NAME))
+    assert parts == [
+        f"{NAME}/test-00000-of-00001.parquet", f"{NAME}/train-00001-of-00002.parquet",
+    ]  # fmt: skip
+
+
+def test_two_pushes_at_once_lose_nothing(stand_in):
+    """The second to arrive is told so: it has not seen the card that the first wrote."""
+    preupload = stand_in.preupload
+
+    def after_another_commit(body):
+        stand_in.commits.append({})
+        stand_in.preupload = preupload
+        return preupload(body)
+
+    stand_in.preupload = after_another_commit
+    late, again = cogniload(stand_in, PUSH, PUSH)
+    assert late[0] == 2
+    assert late[2].endswith("me/puzzles: the Hub refused: another push was faster: push again\n")
+    assert again[0] == 0
 
 
 def test_what_the_hub_refuses_is_one_line(stand_in):

@@ -180,9 +180,9 @@ def test_needles_may_be_told_as_a_percentage(rows, tmp_path):
 
 
 def damage(small: Path, rows: list[dict]) -> list[str]:
-    """Ten kinds of damage to the first ten files; what each problem must say."""
-    texts = [the_text(small, row) for row in rows[:12]]
-    states = [the_state(small, row) for row in rows[:12]]
+    """As many kinds of damage as files; what each problem must say."""
+    texts = [the_text(small, row) for row in rows[:14]]
+    states = [the_state(small, row) for row in rows[:14]]
     says = []
 
     def rename(i: int, old: str, new: str, problem: str) -> None:
@@ -216,6 +216,10 @@ def damage(small: Path, rows: list[dict]) -> list[str]:
     says.append(f"{texts[10].with_name('notes.txt')}: its name must be N_d_needles_puzzleId_gold")
     states[11].write_text("[" * 100_000)
     says.append(f"{states[11]}: ")
+    rewrite(12, {"people": ["Nobody"]}, f"{texts[12]}: its text has people [")
+    texts[13].unlink()
+    texts[13].symlink_to("/proc/self/mem")  # which nobody can read from its start
+    says.append(f"{texts[13]}: [Errno 5] Input/output error")
     return says
 
 
@@ -224,13 +228,13 @@ def test_what_is_damaged_is_named_and_the_rest_imported(small, rows, tmp_path, c
     out = tmp_path / "a.jsonl"
     assert main(["import", str(small), "--out", str(out)]) == 1
     said = capsys.readouterr()
-    assert said.out == f"{out}: 28 puzzles, 12 not imported\n"
+    assert said.out == f"{out}: 26 puzzles, 14 not imported\n"
     problems = said.err.splitlines()
-    assert len(problems) == len(says) == 12
+    assert len(problems) == len(says) == 14
     for expected in says:
         assert sum(expected in problem for problem in problems) == 1, expected
     assert max(map(len, problems)) < 600
-    assert len(out.read_text("utf-8").splitlines()) == 28
+    assert len(out.read_text("utf-8").splitlines()) == 26
 
 
 def test_a_count_of_needles_that_the_text_has_not(rows, tmp_path):
@@ -292,17 +296,32 @@ def test_answers_without_a_puzzle_are_named(small, answers, rows, capsys):
     (answers / "20_3_5_nobody_red.txt").write_text("red")
     (answers / f"{release_name(rows[0])}.txt").write_bytes(b"\xff" * 10)
     the_state(small, rows[1]).unlink()
+    unreadable = answers / f"{release_name(rows[2])}.txt"
+    unreadable.unlink()
+    unreadable.symlink_to("/proc/self/mem")
     assert main(["score", "--release", str(small), str(answers)]) == 1
     said = capsys.readouterr()
-    assert said.out.startswith("39 responses, 9 correct (23.08%), 2 not scored\n")
+    assert said.out.startswith("38 responses, 9 correct (23.68%), 3 not scored\n")
+    assert f"{unreadable}: [Errno 5] Input/output error\n" in said.err
     assert "20_3_5_nobody_red.txt: must have one puzzle with its name, got 0" in said.err
-    assert said.err.count("\n") == 2
+    assert said.err.count("\n") == 3
+
+
+def test_an_answer_may_begin_with_a_byte_order_mark(small, rows, tmp_path):
+    answer = tmp_path / "answers" / f"{release_name(rows[0])}.txt"
+    answer.parent.mkdir()
+    answer.write_text(rows[0]["answer"], "utf-8-sig")
+    outcomes, _ = score_release(small, answer.parent)
+    assert outcomes == {Outcome.CORRECT_LAST_SENTENCE: 1}
 
 
 def test_no_answers(small, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert main(["score", "--release", str(small), str(tmp_path / "empty")]) == 2
-    assert "must hold an answer NAME.txt" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(f"to puzzles of {small}, got no such file\n")
+    (tmp_path / "empty" / "20_3_5_nobody_red.txt").write_text("red")
+    assert main(["score", "--release", str(small), str(tmp_path / "empty")]) == 2
+    assert "got 0\n" in capsys.readouterr().err
     assert main(["score", "--release", str(small), "a", "b"]) == 2
     assert "--release takes one folder of answers" in capsys.readouterr().err
 

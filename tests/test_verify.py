@@ -100,7 +100,7 @@ def test_a_puzzle_that_no_longer_has_its_answer(folder):
     ("change", "row", "published", "expected"),
     [
         (lambda rows: rows.pop(), 11, None, "last"),
-        (lambda rows: rows.append(rows[0] | {"id": "more"}), 12, "more", None),
+        (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
     ],
 )
 def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected):
@@ -110,6 +110,7 @@ def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected
     last = generate_puzzles(**GRID, num_puzzles=3)["id"][-1].as_py()
     assert (difference.row, difference.column) == (row, "id")
     assert (difference.published, difference.expected) == (published, expected and last)
+    assert "\n" not in str(difference)
 
 
 def test_a_card_that_asks_for_a_billion_rows_is_soon_told(folder):
@@ -145,6 +146,18 @@ def test_null_and_broken_values_are_differences(folder):
     ]
 
 
+def test_a_published_id_can_not_write_a_verdict(folder, capsys):
+    def change(rows):
+        rows[3]["id"] = "\x1b[2J\nfolder is the same: 12 rows" + "!" * 5000
+
+    rewrite(folder, change)
+    assert main(["verify", "folder"]) == 1
+    said = capsys.readouterr().out
+    assert [line.split(":")[0] for line in said.splitlines()][1:] == ["folder differs"]
+    assert "\x1b" not in said
+    assert len(said) < 400
+
+
 def test_all_differences_are_counted_and_ten_shown(folder, capsys):
     rewrite(folder, lambda rows: [row.update(category="x") for row in rows])
     assert main(["verify", "folder"]) == 1
@@ -157,6 +170,11 @@ def entry(data):
     return data["puzzles"][0]
 
 
+def nested(levels):
+    """Lists in lists: with YAML's aliases a few lines make millions of them."""
+    return [nested(levels - 1)] * 6 if levels else []
+
+
 def parameters(data):
     return entry(data)["parameters"]
 
@@ -166,6 +184,7 @@ def parameters(data):
     [
         (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
         (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
+        (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
         (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
         (lambda data: entry(data).update(splits=["dev"]), "split must be one of train, "),
         (lambda data: entry(data).update(splits=[]), "splits must list some of train, "),
@@ -215,6 +234,14 @@ def test_another_generator_version_is_an_error(folder, capsys):
         (lambda folder, file: (folder / "README.md").unlink(), "README.md: No such file"),
         (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
         (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
+        (
+            lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
+            "must be YAML: maximum recursion",
+        ),
+        (
+            lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
+            r"got '\\x1b\[2J: string'",
+        ),
     ],
 )  # fmt: skip
 def test_damaged_files_are_an_error(folder, capsys, damage, message):
