@@ -156,19 +156,22 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
                 f"a fit is of one {column}, and the frame holds {frame[column].nunique()}: "
                 f"fit each of frame.groupby({column!r})"
             )
-    numbers = frame[["N", "correct"]].apply(pd.to_numeric, errors="coerce").astype(float)
+    N, correct = (
+        pd.to_numeric(frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
+        for column in ("N", "correct")
+    )
     allowed = {
-        "N": ((numbers["N"] > 0) & np.isfinite(numbers["N"]), "a positive number"),
-        "correct": (numbers["correct"].between(0, 1), "0, 1 or a share between them"),
+        "N": ((N > 0) & np.isfinite(N), "a positive number"),
+        "correct": ((correct >= 0) & (correct <= 1), "0, 1 or a share between them"),
     }
     for column, (fits, wanted) in allowed.items():
         if not fits.all():
             got = reprlib.repr(frame[column][~fits].tolist()[0])
             raise ValueError(f"{column} must be {wanted}, got {got}")
-    points = numbers.groupby("N")["correct"].agg(right="sum", responses="size").reset_index()
-    return points.assign(accuracy=points["right"] / points["responses"])[
-        ["N", "accuracy", "responses"]
-    ]
+    levels, place = np.unique(N, return_inverse=True)
+    responses = np.bincount(place)
+    accuracy = np.bincount(place, correct) / responses
+    return pd.DataFrame({"N": levels, "accuracy": accuracy, "responses": responses})
 
 
 def _check_range(accuracy_range: tuple[float, float]) -> tuple[float, float]:

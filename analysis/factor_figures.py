@@ -133,36 +133,29 @@ def draw_two_phases(decays: Decays, columns: int = 3) -> Figure:
                     parse_math=True,
                 )
 
-        series = _accuracy_series(decay, "measured, 90 % interval")
+        series = _accuracy_series(decay, "measured, and the fit")
         title = shorten_name(condition[0])
         panels.append(Panel([series], COMPLEXITY[condition[1]], "Accuracy", title, finish))
     return draw_panels(panels, columns)
 
 
 def draw_realistic(decays: Decays, model: str, columns: int = 3) -> Figure:
-    """Draw the realistic suite: models without noise, then `model` by context and by noise.
+    """Draw the realistic suite: models, then `model` by context and, if it had several, by noise.
 
     `decays` holds the realistic suite alone. Figure 4.
     """
     mine = {condition: decay for condition, decay in decays.items() if condition[0] == model}
-    longest = max(context for _, _, context, _ in mine)
     noises = sorted({noise for *_, noise in mine} - {"none"})
-    by_context = {
-        condition: decay
-        for condition, decay in mine.items()
-        if condition[3] in {"none", *noises[:1]}
-    }
-    by_noise = {condition: decay for condition, decay in mine.items() if condition[2] == longest}
-    shortest, name = _shortest(decays), shorten_name(model)
+    by_context = {each: decay for each, decay in mine.items() if each[3] in {"none", *noises[:1]}}
+    by_noise = {each: decay for each, decay in mine.items() if each[3] != "none"}
+    shortest = _shortest(decays)
+    labels = {each: _label_context(*each[2:]) for each in mine}
     panels = [
         _log_panel(shortest, {each: each[0] for each in shortest}, "Models, shortest context"),
-        _accuracy_panel(by_context, {each: print_context(each[2]) for each in by_context}, name),
-        _accuracy_panel(
-            by_noise,
-            {each: _label_context(*each[2:]) for each in by_noise},
-            f"{name}, by noise",
-        ),
+        _accuracy_panel(by_context, labels, "By context"),
     ]
+    if len(noises) > 1:
+        panels.append(_accuracy_panel(by_noise, labels, "By noise"))
     return draw_panels(panels, columns, legend_each=True)
 
 
@@ -324,7 +317,7 @@ def _log_panel(decays: Decays, labels: dict[tuple, str], title: str = "") -> Pan
         title = "no accuracy lies in the range"
 
     def finish(axes: Axes) -> None:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.set_yscale("log")
         ticks = [tick for tick in (0.02, 0.05, 0.1, 0.2, 0.5, 1) if tick >= lowest]
         axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -350,7 +343,7 @@ def _label_context(context: int, noise: str) -> str:
 
 
 def _set_accuracy(axes: Axes) -> None:
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_ylim(-0.03, 1.03)
 
 

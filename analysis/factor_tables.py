@@ -138,7 +138,8 @@ def sampling_table(attempts: pd.DataFrame) -> pd.DataFrame:
     for condition, mine in attempts.groupby(list(CONDITION), observed=True):
         about = dict(zip(CONDITION, condition, strict=True))
         same = (attempts["model"] == about["model"]) & (attempts["suite"] == about["suite"])
-        clean = attempts[same & (attempts["context"] == 0) & (attempts["t"] == 1)]["N_eff"]
+        clean = same & (attempts["context"] == 0) & (attempts["t"] == 1)
+        clean = attempts[clean & (attempts["problem"] == "")]["N_eff"]
         n_clean = float(clean.iloc[0]) if about["context"] and len(clean) else np.nan
         fit = vars(fit_repeated_sampling(mine, n_clean))
         if about["context"] == 0:
@@ -147,8 +148,9 @@ def sampling_table(attempts: pd.DataFrame) -> pd.DataFrame:
             about | {"attempts": mine["t"].max(), "N_clean": n_clean} | fit | {"source": HERE}
         )
     published = published_table("factor_repeated_sampling").assign(
-        model="Course", suite="symbolic", noise="filler", source="published, Table 7", problem=""
+        model="Course", suite="symbolic", source="published, Table 7", problem=""
     )
+    published["noise"] = published["context"].map(lambda context: "filler" if context else "none")
     return pd.concat([pd.DataFrame(rows), published], ignore_index=True)
 
 
@@ -175,8 +177,7 @@ def _middle(rows: pd.DataFrame) -> float:
 
 def print_decays(table: pd.DataFrame) -> pd.DataFrame:
     """Set `decay_table` in print."""
-    flat = print_words(table["note"]).ne("").map({True: "‡", False: ""})
-    used = table["N_used"].astype(str) + " of " + table["N_tested"].astype(str) + flat
+    used = table["N_used"].astype(str) + " of " + table["N_tested"].astype(str) + _flat(table)
     return pd.DataFrame(
         _print_condition(table)
         | {"Mean acc": print_number(table["mean_accuracy"], 3)}
@@ -190,9 +191,8 @@ def print_decays(table: pd.DataFrame) -> pd.DataFrame:
 
 def print_modes(table: pd.DataFrame) -> pd.DataFrame:
     """Set `mode_table` in print."""
-    contexts = (
-        table["min_context"].map(print_context) + "–" + table["max_context"].map(print_context)
-    )
+    first, last = table["min_context"].map(print_context), table["max_context"].map(print_context)
+    contexts = first.where(first == last, first + "–" + last)
     mode = print_words(table["name"])
     return pd.DataFrame(
         {
@@ -237,7 +237,8 @@ def print_attempts(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         _print_condition(table)
         | {"t": table["t"].astype(str), "Acc [%]": print_number(100 * table["accuracy"], 1)}
-        | {"CDF": print_number(table["CDF"], 4), "CDO": print_number(table["CDO"], 3)}
+        | {"CDF": print_number(table["CDF"], 4) + _flat(table)}
+        | {"CDO": print_number(table["CDO"], 3)}
         | {"Neff": print_number(table["N_eff"], 2)}
         | {"95 % interval": print_interval(table["low"], table["high"], 2)}
         | {"Note": print_words(table["problem"])}
@@ -285,6 +286,11 @@ def _mark(table: pd.DataFrame) -> pd.Series:
     """A dagger for an N_eff without meaning: the paper prints it for a CDO of 0 or less, too."""
     meaningless = table["N_eff"].notna() & (table["CDO"] <= 0)
     return meaningless.map({True: "†", False: ""})
+
+
+def _flat(table: pd.DataFrame) -> pd.Series:
+    """A double dagger where `note` warns of the line."""
+    return print_words(table["note"]).ne("").map({True: "‡", False: ""})
 
 
 def _print_by_context(table: pd.DataFrame, values: pd.Series, decimals: int) -> pd.DataFrame:

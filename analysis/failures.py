@@ -40,8 +40,10 @@ def pick_failures(frame: pd.DataFrame) -> list[dict[str, str | int]]:
 
 def _describe_failure(row: tuple) -> dict[str, str | int]:
     sample = read_line(row.file, row.offset)
-    response = str(next(iter(sample["filtered_resps"]), ""))
-    texts = {name: str(sample["doc"][name]) for name in ("puzzle", "question", "answer")}
+    responses = sample.get("filtered_resps")
+    response = str(responses[0]) if isinstance(responses, list) and responses else ""
+    # Samples made elsewhere may lack what neither score nor analysis needs.
+    texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
     texts["puzzle"] = _shorten(texts["puzzle"])
     texts["response_end"] = response[-RESPONSE_END:]
     return {name: show_controls(text) for name, text in texts.items()} | {

@@ -71,7 +71,7 @@ def name_failure_mode(
     if (contexts < 0).any() or len(np.unique(contexts)) < len(contexts):
         raise ValueError(f"contexts must be different and 0 or more, got {contexts.tolist()!r}")
     if len(contexts) < CONTEXTS_NEEDED:
-        problem = f"{len(contexts)} contexts have a fit, and {CONTEXTS_NEEDED} are needed"
+        problem = f"it takes {CONTEXTS_NEEDED} contexts with a fit, and has {len(contexts)}"
         return FailureMode(problem=problem)
     (cdf_loss, cdf_falls, cdf_degrades) = _judge(contexts, N * cdf)
     (cdo_loss, cdo_falls, cdo_degrades) = _judge(contexts, cdo)

@@ -37,6 +37,7 @@ COUNTS = ("prompt_tokens", "response_tokens")
 FACTOR_SUITES = {"symbolic": "N", "realistic": "op"}
 FACTOR_NOISES = ("none", "filler", "close", "general")
 DECODING_LENGTH = 120
+BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ def read_samples(
     `samples_*.jsonl`, gzipped or not. Of several runs of a task by a model the newest is kept,
     or every one with `all_runs`. Columns: model, task, date, generator_version, lm_eval_version,
     decoding (as lm-eval was told), id, seed, d, N, rho (a fraction in (0, 1]), correct, outcome,
-    prompt_tokens, response_tokens and context_budget (NaN where unknown), and file and offset, by
-    which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't there, and
-    ValueError when it holds no responses to CogniLoad or a line can't be read (file and line number
-    are named).
+    prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed), and file and
+    offset, by which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't
+    there, and ValueError when it holds no responses to CogniLoad or a line can't be read (file and
+    line number are named).
     """
     return read_benchmarks(path_or_paths, [COGNILOAD], all_runs=all_runs)[COGNILOAD.name]
 
@@ -130,20 +131,16 @@ def describe_run(file: Path) -> dict[str, str]:
     results = {}
     for candidate in file.parent.iterdir():
         if candidate.name.endswith((f"_{date}.json", f"_{date}.json.gz")):
-            try:
-                with _open(candidate) as content:
-                    results = json.load(content)
-            except (ValueError, EOFError, zlib.error, RecursionError) as error:
-                raise ValueError(f"{candidate} is no results file of lm-eval: {error}") from error
-    config = results.get("configs", {}).get(task, {})
-    metadata = config.get("metadata") or {}
+            results = _read_results(candidate)
+    config = _members(_members(results, "configs"), task)
+    metadata = _members(config, "metadata")
     return {
         "model": show_controls(str(results.get("model_name") or file.parent.name)),
         "task": show_controls(task),
         "date": date,
         "generator_version": show_controls(str(metadata.get("version", ""))),
         "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
-        "decoding": _describe_decoding(config.get("generation_kwargs")),
+        "decoding": _describe_decoding(_members(config, "generation_kwargs")),
         "file": str(file),
     }
 
@@ -182,7 +179,7 @@ def _holds(file: Path, benchmark: Benchmark) -> bool:
         with _open(file) as lines:
             sample = json.loads(lines.readline())
         return "outcome" in sample and benchmark.marks <= set(sample["doc"])
-    except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error, RecursionError):
+    except (ValueError, KeyError, TypeError, OSError, *BROKEN_GZIP, RecursionError):
         return False
 
 
@@ -190,10 +187,28 @@ def _open(file: Path) -> io.BufferedIOBase:
     return gzip.open(file) if file.suffix == ".gz" else file.open("rb")
 
 
-def _describe_decoding(settings: object) -> str:
+def _read_results(file: Path) -> dict:
+    try:
+        with _open(file) as content:
+            results = json.load(content)
+    except (ValueError, *BROKEN_GZIP, RecursionError) as error:
+        raise ValueError(f"{file} is no results file of lm-eval: {error}") from error
+    if not isinstance(results, dict):
+        raise ValueError(
+            f"{file} is no results file of lm-eval: it must hold an object, "
+            f"got {reprlib.repr(results)}"
+        )
+    return results
+
+
+def _members(holder: dict, name: str) -> dict:
+    """The object of a name in a results file; empty where something else stands, or nothing."""
+    found = holder.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _describe_decoding(settings: dict) -> str:
     """Say how a task's responses were decoded; stop strings and lengths go unsaid."""
-    if not isinstance(settings, dict):
-        return ""
     said = [
         f"{name} {value}"
         for name, value in settings.items()
@@ -234,7 +249,7 @@ def _read_run(run: dict[str, str], benchmark: Benchmark) -> pd.DataFrame:
                     cause = f"no field {error}" if isinstance(error, KeyError) else error
                     raise ValueError(f"{run['file']}, line {number}: {cause}") from error
                 offset += len(line)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except BROKEN_GZIP as error:
         raise ValueError(f"{run['file']} is no whole gzip file: {error}") from error
     if not rows:
         raise ValueError(f"{run['file']} holds no responses")
@@ -254,16 +269,24 @@ def _read_response(sample: dict, benchmark: Benchmark) -> tuple[str | int | floa
             f"acc must agree with the outcome {outcome}, got {reprlib.repr(sample['acc'])}"
         )
     tokens = [_read_count(sample, count) for count in COUNTS]
-    identity = show_controls(str(puzzle["id"])), int(puzzle["seed"])
+    identity = show_controls(str(puzzle["id"])), _read_count(puzzle, "seed")
     return (*identity, *knobs, correct, outcome, *tokens, _read_count(puzzle, "context_budget"))
 
 
 def _read_count(holder: dict, name: str) -> int | float:
-    return math.nan if holder.get(name) is None else int(holder[name])
+    return math.nan if holder.get(name) is None else _read_integer(holder, name)
+
+
+def _read_integer(holder: dict, name: str) -> int:
+    value = holder[name]
+    sound = isinstance(value, int | float) and -(2**63) <= value < 2**63 and value == int(value)
+    if not sound:
+        raise ValueError(f"{name} must be an integer of 64 bits, got {reprlib.repr(value)}")
+    return int(value)
 
 
 def _read_cogniload(puzzle: dict) -> tuple[int, int, float]:
-    d, N, rho = int(puzzle["d"]), int(puzzle["N"]), float(puzzle["rho"])
+    d, N, rho = _read_integer(puzzle, "d"), _read_integer(puzzle, "N"), float(puzzle["rho"])
     if not (d >= 1 and N >= 1 and 0 < rho <= 100):
         raise ValueError(f"d and N must be 1 or more and rho in (0, 100], got {d}, {N} and {rho}")
     return d, N, rho / 100
@@ -274,7 +297,7 @@ def _read_factor(puzzle: dict) -> tuple[str, int, int, str]:
     if suite not in FACTOR_SUITES:
         allowed = " or ".join(FACTOR_SUITES)
         raise ValueError(f"suite must be {allowed}, got {reprlib.repr(suite)}")
-    N, context = int(puzzle[FACTOR_SUITES[suite]]), int(puzzle["context"])
+    N, context = (_read_integer(puzzle, name) for name in (FACTOR_SUITES[suite], "context"))
     if not (N >= 1 and context >= 0):
         raise ValueError(f"N or op must be 1 or more and context 0 or more, got {N} and {context}")
     noise = puzzle["noise"] if suite == "realistic" else "filler" if context else "none"

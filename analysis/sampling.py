@@ -54,7 +54,7 @@ def n_eff_by_attempts(
 
     `frame` is of one model and one context, with the columns id, N and correct; t doubles from 1
     to the fewest attempts that a puzzle has. Columns: t, accuracy, CDF, CDO, N_eff, low and high
-    (N_eff's 95 % interval) and problem. Section 5.3.
+    (N_eff's 95 % interval), problem and note, as `ComplexityDecay` has them. Section 5.3.
     """
     fewest = int(frame.groupby("id", observed=True).size().min()) if len(frame) else 0
     rows = []
@@ -65,9 +65,9 @@ def n_eff_by_attempts(
         rows.append(
             {"t": t, "accuracy": solved["correct"].mean(), "CDF": fit.cdf, "CDO": fit.cdo}
             | {"N_eff": fit.n_eff, "low": low, "high": high}
-            | {"problem": fit.problems.get("N_eff", "")}
+            | {"problem": fit.problems.get("N_eff", ""), "note": fit.note}
         )
-    columns = ["t", "accuracy", "CDF", "CDO", "N_eff", "low", "high", "problem"]
+    columns = ["t", "accuracy", "CDF", "CDO", "N_eff", "low", "high", "problem", "note"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -84,8 +84,7 @@ def fit_repeated_sampling(by_attempts: pd.DataFrame, n_clean: float) -> Repeated
     open_gap = gap > 0
     number = int(open_gap.sum())
     if number < ATTEMPTS_NEEDED:
-        below = f"{number} of {len(gap)} t have an Neff below Nclean"
-        problem = f"{below}, and {ATTEMPTS_NEEDED} are needed"
+        problem = f"Neff is below Nclean at {number} of {len(gap)} t ({ATTEMPTS_NEEDED} are needed)"
         return RepeatedSampling(points=number, problem=problem)
     log_t, log_gap = np.log(by_attempts["t"][open_gap]), np.log(gap[open_gap])
     if np.ptp(log_gap) == 0:

@@ -87,7 +87,7 @@ def run_table(frame: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             dict(zip(runs.keys, run, strict=True))
             | {"context_budget": _join(sorted(responses["context_budget"].dropna().unique()))}
-            | {"seed": _join(sorted(responses["seed"].unique()))}
+            | {"seed": _join(sorted(responses["seed"].dropna().unique()))}
             | {knob: _join(values) for knob, values in levels.items()}
             | {"responses": len(responses), "cells": len(cell)}
             | {"fewest_in_a_cell": cell.min(), "most_in_a_cell": cell.max()}
@@ -234,7 +234,7 @@ def print_runs(table: pd.DataFrame) -> pd.DataFrame:
             "lm-eval": print_words(table["lm_eval_version"]),
             "Decoding": print_words(table["decoding"]),
             "Budget": print_words(table["context_budget"]),
-            "Seed": table["seed"],
+            "Seed": print_words(table["seed"]),
         }
         | {KNOBS[knob]: table[knob] for knob in KNOBS if knob in table and knob != "suite"}
         | {"Cells": table["cells"], "Per cell": per_cell, "Responses": table["responses"]}
@@ -404,12 +404,17 @@ def _latex_text(text: str) -> str:
 
 def _join(levels: Iterable[float | str]) -> str:
     """The levels of a knob as text: all of them, or the ends of what runs without a gap."""
-    texts = [level if isinstance(level, str) else f"{level:.10g}" for level in levels]
+    texts = [level if isinstance(level, str) else _print_level(level) for level in levels]
     if len(texts) > 3 and all(map(str.isdecimal, texts)):
         first, last = int(texts[0]), int(texts[-1])
         if texts == list(map(str, range(first, last + 1))):
             return f"{first}–{last}"
     return " ".join(texts)
+
+
+def _print_level(level: float) -> str:
+    """A seed with all its digits; a percentage without the last ones, which rounding makes."""
+    return f"{level:.0f}" if level == int(level) else f"{level:.10g}"
 
 
 def print_words(values: pd.Series) -> pd.Series:

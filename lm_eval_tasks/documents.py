@@ -1,6 +1,7 @@
 """From a task's parameters to its documents: what the benchmarks' `custom_dataset`s share."""
 
 from collections.abc import Callable
+from reprlib import repr
 
 import pyarrow as pa
 from datasets import Dataset
@@ -24,7 +25,9 @@ def make_documents(
     those that were published there, by `load`. ValueError names an unknown or wrong parameter,
     what it got and what it takes.
     """
-    given = given or {}
+    given = {} if given is None else given
+    if not isinstance(given, dict):
+        raise ValueError(f"{benchmark} metadata must be an object, got {repr(given)}")
     published = "path" in given
     if published:
         defaults = SELECTION | {"context_budget": defaults["context_budget"]}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from reprlib import repr
+from textwrap import shorten
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,7 +30,9 @@ def load_published(
     try:
         splits = load_dataset(path, name)
     except Exception as error:  # strangers' files fail in many ways
-        raise ValueError(f"path {path!r} can't be loaded: {' '.join(str(error).split())}") from None
+        # datasets wraps what went wrong into an error that doesn't say it
+        cause = shorten(str(error.__cause__ or error), 300, placeholder=" ...")
+        raise ValueError(f"path {path!r} can't be loaded: {cause}") from None
     if split is None and len(splits) == 1:
         (split,) = splits
     if split not in splits:

@@ -415,7 +415,7 @@ def test_losses_are_those_of_the_line_and_one_stray_context_moves_them_little():
 def test_two_contexts_have_no_mode_and_odd_ones_are_refused():
     mode = name_failure_mode([0, 1000, 2000], [-0.1, np.nan, -0.2], [0, 0, 0])
     assert mode.name == ""
-    assert mode.problem == "2 contexts have a fit, and 3 are needed"
+    assert mode.problem == "it takes 3 contexts with a fit, and has 2"
     with pytest.raises(ValueError, match="contexts must be different and 0 or more"):
         name_failure_mode([0, 0, 1], [-1, -1, -1], [0, 0, 0])
     with pytest.raises(ValueError, match="contexts must be different and 0 or more"):
@@ -478,6 +478,9 @@ def test_n_eff_by_attempts_is_the_fit_of_the_solved_puzzles():
     row = table.set_index("t").loc[4]
     assert (row["CDF"], row["CDO"], row["N_eff"]) == (fit.cdf, fit.cdo, fit.n_eff)
     assert (row["low"], row["high"]) == tuple(fit.conf_int().loc["N_eff"])
+    assert table["note"].tolist() == [
+        fit_complexity_decay(solve_within(frame, t), (0.02, 0.8)).note for t in (1, 2, 4, 6)
+    ]
     assert table["accuracy"][0] == pytest.approx(frame["correct"].mean())
 
 
@@ -515,7 +518,7 @@ def test_gaps_that_are_closed_are_left_out_and_too_few_have_no_line():
     assert found.points == 3
     assert np.isfinite(found.k)
     few = fit_repeated_sampling(table, 5)
-    assert few.problem == "2 of 5 t have an Neff below Nclean, and 3 are needed"
+    assert few.problem == "Neff is below Nclean at 2 of 5 t (3 are needed)"
     assert np.isnan([few.k, few.b, few.rsquared]).all()
     assert fit_repeated_sampling(table, np.nan).problem.startswith("there is no Neff")
     level = fit_repeated_sampling(table.assign(N_eff=2.0), 5)

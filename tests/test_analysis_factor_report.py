@@ -32,8 +32,9 @@ from cogniload_analysis import (
     tables,
     words,
 )
-from cogniload_analysis.factor_report import merge_tasks, report_factor
-from cogniload_analysis.page import label_models
+from cogniload_analysis.factor_report import merge_tasks
+from cogniload_analysis.failures import pick_failures
+from cogniload_analysis.page import Picture, label_models
 from cogniload_analysis.read import FACTOR_OUTCOMES, read_benchmarks
 from cogniload_analysis.report import write_report
 
@@ -125,8 +126,8 @@ def puzzle(**changes):
         (one_sample(**puzzle(suite=[1])), "unhashable"),
         (one_sample(**puzzle(N=0)), "N or op must be 1 or more and context 0 or more, got 0 and 0"),
         (one_sample(**puzzle(context=-1)), "context 0 or more, got 3 and -1"),
-        (one_sample(**puzzle(N="many")), "invalid literal"),
-        (one_sample(**puzzle(N=float("inf"))), "infinity"),
+        (one_sample(**puzzle(N="many")), "N must be an integer of 64 bits, got 'many'"),
+        (one_sample(**puzzle(N=float("inf"))), "N must be an integer of 64 bits, got inf"),
         (one_sample(**puzzle(suite="realistic")), "no field 'op'"),
         (
             one_sample(**puzzle(suite="realistic", op=2, noise={"x": 1})),
@@ -249,6 +250,10 @@ def test_the_regression_of_attempts_stands_beside_table_7(frame):
     shown = factor_tables.print_sampling(table).tail(6)
     assert shown["k"].tolist()[0] == "-0.3583"
     assert shown["Context"].tolist() == ["0", "1K", "2K", "4K", "8K", "16K"]
+    assert shown["Noise"].tolist() == ["none"] + 5 * ["filler"]
+    without = attempts.assign(problem="the CDO is not positive: there is no phase without errors")
+    mine = factor_tables.sampling_table(without).set_index(["source", "context"])
+    assert mine.loc[("this report", 8000), "problem"].startswith("there is no Neff of a clean")
 
 
 @pytest.fixture(scope="module")
@@ -300,9 +305,14 @@ def test_two_phases_are_parted_at_n_eff_where_it_has_a_meaning(decays):
 @pytest.mark.parametrize("columns", [1, 3])
 def test_every_figure_is_drawn_for_paper_and_phone_the_same_each_time(decays, columns):
     realistic = of(decays, "realistic")
-    panels = factor_figures.draw_realistic(realistic, "org/whole", columns)
-    assert len(panels.axes) == 3
-    assert panels.get_figwidth() == (4.2 if columns == 1 else 9.5)
+    general = {(*each[:3], "general"): fit for each, fit in realistic.items() if each[2] == 4000}
+    for some, titles in (
+        (realistic, ["Models, shortest context", "By context"]),
+        (realistic | general, ["Models, shortest context", "By context", "By noise"]),
+    ):
+        panels = factor_figures.draw_realistic(some, "org/whole", columns)
+        assert [axes.get_title() for axes in panels.axes if axes.get_visible()] == titles
+        assert panels.get_figwidth() == (4.2 if columns == 1 else 9.5)
     first, second = (
         figures.save_figure(factor_figures.draw_by_model(realistic, columns), "svg")
         for _ in range(2)
@@ -365,8 +375,23 @@ def assert_recomputable(page_file):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Leave the figures empty, which takes most of a report's time, where a test needs none."""
-    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg/>")
+    """Draw no figures, which takes most of a report's time, where a test needs none."""
+    empty = dict.fromkeys(["svg", "pdf", "narrow_svg"], b"<svg/>")
+    monkeypatch.setattr(
+        "cogniload_analysis.page._draw", lambda name, caption, _: Picture(name, caption, **empty)
+    )
+
+
+@pytest.fixture
+def laid_out(monkeypatch):
+    """Lay the figures out, once each, but leave their files empty, which takes most of the time."""
+
+    def save_figure(figure, kind):
+        if kind == "svg":
+            figure.draw_without_rendering()
+        return b"<svg/>"
+
+    monkeypatch.setattr(figures, "save_figure", save_figure)
 
 
 def test_every_number_can_be_recomputed_and_every_file_is_linked(undrawn, results, tmp_path):
@@ -411,7 +436,9 @@ def test_every_number_can_be_recomputed_and_every_file_is_linked(undrawn, result
     ],
     ids=["one response", "all right", "one realistic context", "one symbolic context"],
 )
-def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(tmp_path, samples, said):
+def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(
+    laid_out, tmp_path, samples, said
+):
     write_run(tmp_path, "tiny", samples, task="factor_symbolic_0")
     page = write_report(tmp_path, tmp_path / "out")
     assert_recomputable(page)
@@ -419,6 +446,34 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(tmp_path,
     assert said in text
     assert "no failure mode can be told" in text
     assert ("No response was wrong." in text) == all(sample["acc"] for sample in samples)
+
+
+def test_a_model_may_be_named_as_a_figure(undrawn, tmp_path):
+    write_factor_runs(tmp_path, "org/my_figure_1", ONE_LENGTH, puzzles=3)
+    text = write_report(tmp_path, tmp_path / "out").read_text("utf-8")
+    assert "figures/factor_symbolic_01_my_figure_1.svg" in text
+
+
+def test_the_realistic_figure_is_of_the_model_with_most_kinds_of_noise(undrawn, tmp_path):
+    write_factor_runs(tmp_path, "best", {("realistic", 4000): (-0.01, 0)}, puzzles=3)
+    for noise in ("close", "general"):
+        samples = make_factor_samples(
+            -0.2, 0, 3, 1, N=range(2, 9), suite="realistic", context=4000, noise=noise
+        )
+        write_run(tmp_path, "both", samples, task=f"factor_realistic_{noise}_4k")
+    text = write_report(tmp_path, tmp_path / "out").read_text("utf-8")
+    assert "models at their shortest context; and both by context" in text
+
+
+@pytest.mark.parametrize("texts", [{"filtered_resps": None}, {"filtered_resps": []}, {}])
+def test_failures_without_texts_are_shown_without_them(tmp_path, texts):
+    sample = one_sample() | texts
+    for name in ("puzzle", "question", "answer"):
+        del sample["doc"][name]
+    write_run(tmp_path, "m", [sample], task="factor_symbolic_0")
+    (example,) = pick_failures(read_factor_samples(tmp_path))
+    assert (example["question"], example["puzzle"]) == ("", "")
+    assert example["response_end"] == ("" if texts else "v1")
 
 
 def test_a_long_puzzle_is_shown_by_its_ends(undrawn, tmp_path):
@@ -463,15 +518,9 @@ def test_force_follows_no_link_out_of_the_report_s_folders(undrawn, tmp_path):
 
 
 def test_failures_take_turns_over_the_outcomes(frame):
-    part = report_factor_without_figures(frame)
-    assert {failure["bucket"] for failure in part.examples} == set(FACTOR_OUTCOMES[1:])
-    assert all("N = " in failure["load"] for failure in part.examples)
-
-
-def report_factor_without_figures(frame):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "save_figure", lambda *_: b"<svg/>")
-        return report_factor(frame)
+    examples = pick_failures(frame)
+    assert {failure["bucket"] for failure in examples} == set(FACTOR_OUTCOMES[1:])
+    assert all("N = " in failure["load"] for failure in examples)
 
 
 # --- words

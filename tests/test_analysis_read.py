@@ -10,6 +10,7 @@ from lm_eval_layout import GRID, make_puzzle, make_sample, make_samples, write_r
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.read import OUTCOMES, read_line, show_controls
+from cogniload_analysis.tables import run_table
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50)]
@@ -147,6 +148,9 @@ def test_results_without_samples_and_samples_of_another_task(tmp_path):
         (json.dumps(one_sample(doc={"d": 1})), "no field 'N'"),
         (json.dumps(one_sample(doc=make_puzzle(1, 20, 500))), r"rho in \(0, 100\], got .* 500"),
         (json.dumps(one_sample(doc=make_puzzle(0, 20, 50))), "d and N must be 1 or more"),
+        (json.dumps(one_sample(doc=make_puzzle(1, 20, 50) | {"N": 2.5})), "N must be an int.* 2.5"),
+        (json.dumps(one_sample(prompt_tokens=10**999)), "prompt_tokens must be an .* of 64 bits"),
+        (json.dumps(one_sample(response_tokens=float("nan"))), "response_tokens must be .* nan"),
         ("[" * 100_000, "recursion"),
         ("\xff", "Expecting value"),
     ],
@@ -198,8 +202,42 @@ def test_a_broken_file_of_another_task_does_not_stop_the_reading(results):
     assert set(read_samples(results)["task"]) == {"cogniload"}
 
 
-def test_a_broken_results_file_is_named(results):
+@pytest.mark.parametrize("content", [b"{", b"", b"[]", b"3", b"null", b"\xff"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzipped"])
+def test_a_broken_results_file_is_named(results, content, pack):
     broken = next(results.rglob("results_*.json"))
-    broken.write_text("{")
-    with pytest.raises(ValueError, match=f"{broken.name} is no results file of lm-eval"):
+    if pack is gzip.compress:
+        broken = broken.rename(broken.with_name(broken.name + ".gz"))
+    broken.write_bytes(pack(content))
+    with pytest.raises(ValueError, match=f"{broken.name} is no results file of lm-eval: ") as error:
         read_samples(results)
+    assert "\n" not in str(error.value)
+
+
+def test_a_results_file_that_is_no_gzip_is_named(results):
+    broken = next(results.rglob("results_*.json"))
+    broken = broken.rename(broken.with_name(broken.name + ".gz"))
+    with pytest.raises(ValueError, match=f"{broken.name} is no results file of lm-eval: Not a gz"):
+        read_samples(results)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [[], None, {"cogniload": 3}, {"cogniload": {"metadata": [1], "generation_kwargs": "hot"}}],
+)
+def test_what_a_results_file_says_otherwise_is_left_aside(tmp_path, other):
+    file = next(write_run(tmp_path, "org/first", [one_sample()]).glob("results_*"))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"configs": other}))
+    row = read_samples(tmp_path).iloc[0]
+    assert (row["model"], row["generator_version"], row["decoding"]) == ("org/first", "", "")
+
+
+def test_the_seed_may_be_unknown(tmp_path):
+    """As in splits that others have published."""
+    rows = [one_sample(doc=make_puzzle(1, 20, 5, index) | {"seed": None}) for index in range(2)]
+    write_run(tmp_path, "m", rows)
+    frame = read_samples(tmp_path)
+    assert frame["seed"].isna().all()
+    assert run_table(frame)["seed"].tolist() == [""]
+    write_run(tmp_path, "m", [one_sample(doc=make_puzzle(1, 20, 5) | {"seed": 12345678901})])
+    assert run_table(read_samples(tmp_path))["seed"].tolist() == ["12345678901"]

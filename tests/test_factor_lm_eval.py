@@ -94,12 +94,13 @@ SYMBOLIC = {
     "suite": "symbolic",
     "N": 5,
     "target": 2,
+    "context": 4000,
     "answer": "v3",
     "prompt_tokens": 700,
     "response_tokens": 10,
     "context_budget": 1024,
 }
-REALISTIC = SYMBOLIC | {"suite": "realistic", "op": 7, "answer": "8"}
+REALISTIC = SYMBOLIC | {"suite": "realistic", "op": 7, "noise": "close", "answer": "8"}
 
 
 @pytest.mark.parametrize(
@@ -120,22 +121,43 @@ def test_the_metrics_of_a_response(doc, response, outcome):
     assert metrics["acc"] == (outcome == FactorOutcome.CORRECT)
     wrong = [other for other in FactorOutcome if other != FactorOutcome.CORRECT]
     assert [metrics[other] for other in wrong] == [int(other == outcome) for other in wrong]
-    complexity = 5 if doc["suite"] == "symbolic" else 7
-    assert [metrics[name] for name in DECAY] == 3 * [(complexity, metrics["acc"])]
+    complexity, noise = (5, None) if doc["suite"] == "symbolic" else (7, "close")
+    assert [metrics[name] for name in DECAY] == 3 * [(complexity, metrics["acc"], 4000, noise)]
 
 
 # --- the decay of a run
 
 
-def responses(accuracy):
-    return [(N, int(index < 100 * accuracy(N))) for N in range(1, 40) for index in range(100)]
+def responses(accuracy, context=0, noise=None):
+    return [
+        (N, int(index < 100 * accuracy(N)), context, noise)
+        for N in range(1, 40)
+        for index in range(100)
+    ]
 
 
-def test_the_decay_is_that_of_the_analysis():
+def test_the_decay_is_that_of_the_analysis(caplog):
     run = responses(lambda N: min(1, exp(0.25 - 0.05 * N)))
-    fit = fit_complexity_decay(pd.DataFrame(run, columns=["N", "correct"]))
+    fit = fit_complexity_decay(pd.DataFrame([each[:2] for each in run], columns=["N", "correct"]))
     assert (cdf(run), cdo(run), n_eff(run)) == (fit.cdf, fit.cdo, fit.n_eff)
     assert isfinite(fit.n_eff)
+    assert not caplog.records
+
+
+def test_a_line_that_chance_has_made_too_flat_is_warned_of(caplog):
+    run = responses(lambda N: 0.3 if N > 30 else 0.05 if N > 25 else min(1, exp(0.25 - 0.05 * N)))
+    assert cdf(run) < 0
+    assert isfinite(n_eff(run))
+    (record,) = caplog.records
+    assert record.message.startswith("CDF, CDO, N_eff: at 5 of the N up to 39 accuracy is under")
+
+
+@pytest.mark.parametrize("other", [(4000, None), (0, "close")], ids=["contexts", "noises"])
+def test_a_run_of_several_contexts_has_no_decay(caplog, other):
+    run = [*responses(lambda N: exp(-0.05 * N)), *responses(lambda N: exp(-0.1 * N), *other)]
+    assert cdf(run) is cdo(run) is n_eff(run) is None
+    (record,) = caplog.records
+    assert "CDF, CDO, N_eff: a fit is of one context, and the run has 2" in record.message
 
 
 def test_a_decay_that_does_not_exist_is_null_and_says_why(caplog):
@@ -207,6 +229,12 @@ def test_published_rows_are_evaluated(suite, tmp_path, monkeypatch):
         ("factor_symbolic_mini", {"N": 0}, "N of .* must be at least 1, got 0 in row 0"),
         ("factor_symbolic_mini", {"target": None}, "target of .* must have a value"),
         ("factor_symbolic_mini", {"suite": "x"}, "suite of .* must be symbolic, got 'x' in row 0"),
+        ("factor_realistic_mini", {"op": 2}, "noise of .* must have a value in every row"),
+        (
+            "factor_realistic_mini",
+            {"suite": "realistic", "op": 2, "noise": "x"},
+            "noise of .* must be one of none, close, general, got 'x' in row 0",
+        ),
     ],
 )
 def test_rows_of_strangers_are_checked(task, change, message, tmp_path, monkeypatch):

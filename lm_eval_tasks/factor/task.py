@@ -10,6 +10,7 @@ from datasets import Dataset
 
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.generate import SCHEMAS
+from cogniload_gen.grid import NOISES
 from lm_eval_tasks.documents import make_documents
 from lm_eval_tasks.metrics import log_problems, score_counted, token_counts
 from lm_eval_tasks.published import check_rows, load_published
@@ -17,7 +18,7 @@ from lm_eval_tasks.published import check_rows, load_published
 log = logging.getLogger(__name__)
 
 _every = ("id", "suite", "context", "puzzle", "answer")
-NEEDED = {"symbolic": ("N", "target", *_every), "realistic": ("op", *_every)}
+NEEDED = {"symbolic": ("N", "target", *_every), "realistic": ("op", "noise", *_every)}
 """The columns of published puzzles without which they can't be run, scored or analysed."""
 
 DECAY = {"cdf": "CDF", "cdo": "CDO", "n_eff": "N_eff"}
@@ -51,6 +52,9 @@ def published_puzzles(
         complexity: (pc.greater_equal(puzzles[complexity], 1), "at least 1"),
         "context": (pc.greater_equal(puzzles["context"], 0), "at least 0"),
     }
+    if suite == "realistic":
+        kinds = ("none", *NOISES)
+        rules["noise"] = (pc.is_in(puzzles["noise"], pa.array(kinds)), f"one of {', '.join(kinds)}")
     check_rows(puzzles, path, rules)
     return puzzles
 
@@ -62,7 +66,7 @@ def process_results(doc: dict, results: list[str]) -> dict:
     """
     scored = score_counted(doc, results[0])
     complexity = doc["N"] if doc["suite"] == "symbolic" else doc["op"]
-    result = (complexity, scored.metrics["acc"])
+    result = (complexity, scored.metrics["acc"], doc["context"], doc.get("noise"))
     return scored.metrics | dict.fromkeys(DECAY, result) | token_counts(doc)
 
 
@@ -87,11 +91,12 @@ def n_eff(results: list[tuple]) -> float | None:
 
 
 @lru_cache(maxsize=1)  # the three metrics of a run ask for the same fit
-def decay(results: tuple[tuple[int, int], ...]) -> dict[str, float | None]:
-    """The fit of log accuracy on complexity for responses (complexity, correct), by name.
+def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
+    """The fit of log accuracy on complexity for (complexity, correct, context, noise), by name.
 
-    None for what has no meaning or can't be estimated, and for all three without
-    `cogniload_analysis`'s requirements; the log says why.
+    None for what has no meaning or can't be estimated, as a fit of several contexts or kinds of
+    noise, and for all three without `cogniload_analysis`'s requirements; the log says why. It also
+    warns of a line that chance has made too flat.
     """
     try:
         import pandas as pd  # noqa: PLC0415  (a run without them is still a run)
@@ -100,8 +105,17 @@ def decay(results: tuple[tuple[int, int], ...]) -> dict[str, float | None]:
     except ImportError as error:
         log.warning("no CDF, CDO and N_eff: pip install 'cogniload[analysis]' (%s)", error)
         return dict.fromkeys(DECAY)
-    fit = fit_complexity_decay(pd.DataFrame(results, columns=["N", "correct"]))
+    contexts = len({tuple(context) for _, _, *context in results})
+    if contexts > 1:
+        several = f"a fit is of one context, and the run has {contexts}: `cogniload report` has all"
+        log_problems(log, dict.fromkeys(DECAY.values(), several))
+        return dict.fromkeys(DECAY)
+    fit = fit_complexity_decay(
+        pd.DataFrame([each[:2] for each in results], columns=["N", "correct"])
+    )
     log_problems(log, fit.problems)
+    if fit.note:
+        log_problems(log, dict.fromkeys(DECAY.values(), fit.note))
     values = {name: getattr(fit, name) for name in DECAY}
     sound = {name: isfinite(values[name]) and DECAY[name] not in fit.problems for name in DECAY}
     return {name: value if sound[name] else None for name, value in values.items()}
