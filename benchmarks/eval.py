@@ -1,7 +1,8 @@
 """What lm-eval and `cogniload eval` take outside of the model: `python benchmarks/eval.py`.
 
-Both commands evaluate the paper's grid, end to end, by a model that answers at once (lm-eval's
-`dummy`): 14,000 puzzles, their results and their samples on disk.
+Both commands evaluate the same puzzles, end to end, their results and samples on disk: the paper's
+grid by a model that answers at once (lm-eval's `dummy`), or what the arguments of `lm_eval run`
+that are given say, such as a served model.
 """
 
 import resource
@@ -9,14 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from machine import machine
 
 from cogniload_gen.tasks import TASKS
 
-DOCUMENTS = 14_000
-MODEL = ("--model", "dummy", "--tasks", "cogniload")
+AT_ONCE = ("--model", "dummy", "--tasks", "cogniload")
 
 
 def seconds(*command: str) -> tuple[float, float]:
@@ -27,22 +28,23 @@ def seconds(*command: str) -> tuple[float, float]:
     return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Print the times of both, and documents a second."""
+    plain = ("lm_eval", "run", "--include_path", str(TASKS), "--log_samples")
+    blocks = ("cogniload_gen.cli", "eval")
     with tempfile.TemporaryDirectory() as folder:
-        plain = ("lm_eval", "run", "--include_path", str(TASKS), "--log_samples", *MODEL)
-        blocks = ("cogniload_gen.cli", "eval", *MODEL)
-        took = {
-            "lm_eval": seconds(*plain, "--output_path", str(Path(folder, "plain"))),
-            "cogniload eval": seconds(*blocks, "--output_path", str(Path(folder, "blocks"))),
-        }
-        for name, (wall, processor) in took.items():
+        for name, command in (("lm_eval", plain), ("cogniload eval", blocks)):
+            out = Path(folder, name)
+            wall, processor = seconds(*command, *arguments, "--output_path", str(out))
+            (samples,) = out.rglob("samples_*.jsonl")
+            with samples.open("rb") as lines:
+                documents = sum(1 for _ in lines)
             print(
-                f"{name:15} {wall:6.1f} s, {DOCUMENTS / wall:5,.0f} documents/s; "
+                f"{name:15} {wall:6.1f} s, {documents / wall:7,.1f} documents/s of {documents:,}; "
                 f"{processor:5.1f} s of processor time"
             )
     print(machine())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or AT_ONCE)

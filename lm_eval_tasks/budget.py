@@ -7,16 +7,12 @@ initial state is lost and the score means nothing. So a `SharedBudgetTask` gives
 own `max_gen_toks`, what its prompt leaves of its budget, and refuses what can't fit before the run.
 """
 
-import inspect
 import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import version
 from math import ceil
-from statistics import mode
 
-import lm_eval.evaluator
 from lm_eval.api.instance import Instance
 from lm_eval.api.metrics import mean
 from lm_eval.api.model import LM
@@ -24,12 +20,17 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
+from lm_eval_tasks.internals import model_under_evaluation
+from lm_eval_tasks.metrics import most_frequent
 from lm_eval_tasks.responses import keep_what_is_said, said_of
 
 log = logging.getLogger(__name__)
 
-STEPS = 32
-"""Response limits are multiples of 1/32 of the budget, so a run has at most 32 different ones."""
+STEPS, LARGEST_STEP = 32, 1024
+"""Response limits are multiples of 1/32 of the budget, so a run has at most 32 different ones.
+
+A larger budget than the paper's is for longer prompts: there they are multiples of 1,024 tokens.
+"""
 
 SMALLEST_BUDGET = 1024
 """Tokens. A step of a smaller one is near the 20 tokens that Appendix D.3 takes for a cut end."""
@@ -41,13 +42,18 @@ LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_t
 """All names under which lm-eval's backends take a response limit (models/utils.py)."""
 
 
+def step_of(context_budget: int) -> int:
+    """Tokens that response limits are multiples of."""
+    return min(context_budget // STEPS, LARGEST_STEP)
+
+
 def response_limit(prompt_tokens: int, context_budget: int) -> int:
-    """Tokens that a response may have: the rest of the budget, rounded down to 1/32 of the budget.
+    """Tokens that a response may have: what the prompt leaves of the budget, rounded down to steps.
 
     lm-eval's Hugging Face and API backends batch only requests with equal generation arguments;
     with exact limits, batches would shrink to one. 0 or less means that the prompt does not fit.
     """
-    step = context_budget // STEPS
+    step = step_of(context_budget)
     return (context_budget - prompt_tokens) // step * step
 
 
@@ -59,25 +65,6 @@ def check_context_budget(context_budget: int) -> int:
             f"got {context_budget!r}"
         )
     return context_budget
-
-
-def model_under_evaluation() -> LM | None:
-    """The model that lm-eval is preparing requests for, or None outside of an evaluation.
-
-    Only the model knows how its backend will encode a prompt and where it would cut it, and lm-eval
-    does not hand it to tasks. It is the local `lm` of `lm_eval.evaluator.evaluate` (0.4.13), which
-    calls `build_all_requests`.
-    """
-    evaluate = inspect.unwrap(lm_eval.evaluator.evaluate).__code__
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_code is not evaluate:
-        frame = frame.f_back
-    if frame is not None and "lm" not in frame.f_locals:
-        raise ImportError(
-            f"lm-eval {version('lm_eval')} keeps its model where budget.py does not find it: "
-            "use 0.4.13"
-        )
-    return None if frame is None else frame.f_locals["lm"]
 
 
 def context_window(model: LM | None) -> int | None:
@@ -116,7 +103,8 @@ def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | No
 
 def count_response_tokens(model: LM, response: str) -> int:
     """Tokens of a response, by the tokenizer of a model whose prompts could be counted."""
-    return len(encode(model, response, add_special_tokens=False))
+    text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
+    return len(encode(model, text, add_special_tokens=False))
 
 
 def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
@@ -178,7 +166,7 @@ def check_fit(task: str, requests: Iterable[Instance], shares: dict[str, Share])
         raise ValueError(
             f"{task}: {len(unfit)} of {len(shares)} documents do not fit: {longest['id']} has "
             f"{shares[longest['id']].prompt_tokens} prompt tokens, and its context_budget of "
-            f"{budget} must leave {budget // STEPS} for the response"
+            f"{budget} must leave {step_of(budget)} for the response"
         )
 
 
@@ -258,7 +246,8 @@ class SharedBudgetTask(ConfigurableTask):
 
     def aggregation(self) -> dict:
         """The YAML's, and those of what a backend says."""
-        return super().aggregation() | {"finish_reason": mode, "backend_prompt_tokens": mean}
+        said = {"finish_reason": most_frequent, "backend_prompt_tokens": mean}
+        return super().aggregation() | said
 
     def higher_is_better(self) -> dict:
         """The YAML's; what a backend says is neither."""

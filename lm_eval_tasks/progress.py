@@ -56,7 +56,7 @@ class Progress:
         for sample in samples:
             documents.add(sample["doc_id"])
             tokens += sample.get("response_tokens", 0)
-            if "acc" in sample:
+            if isinstance(sample.get("acc"), int | float):
                 self.scored += 1
                 self.correct += sample["acc"]
         self.done += len(documents)

@@ -60,7 +60,7 @@ def keep_what_is_said(model: LM) -> None:
     if isinstance(model, TemplateAPI) and "parse_generations" not in vars(model):
         model.parse_generations = keeping_answers(model.parse_generations)
     in_vllm = type(model).__module__ == "lm_eval.models.vllm_causallms"
-    if in_vllm and "_model_generate" not in vars(model):
+    if in_vllm and hasattr(model, "_model_generate") and "_model_generate" not in vars(model):
         model._model_generate = keeping_outputs(model._model_generate)
 
 

@@ -1,6 +1,7 @@
 """A model that a server answers for: whether it can, work for all its slots, and how it fails."""
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import Iterator
@@ -13,11 +14,19 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.models.api_models import TemplateAPI
 
+from lm_eval_tasks.internals import slots
+
 BRIEF = Repr()
 BRIEF.maxstring = 300
 brief = BRIEF.repr
 
 COMPLETIONS = re.compile(r"/(chat/)?completions/?$")
+USER = re.compile(r"(?<=//)[^/@]*@")
+
+
+def without_password(url: str) -> str:
+    """A URL without the user and password that it may hold."""
+    return USER.sub("", url)
 
 
 def check_server(model: LM, context_budget: int) -> dict:
@@ -40,6 +49,7 @@ def check_server(model: LM, context_budget: int) -> dict:
             known = {str(each["id"]): each for each in answer.json()["data"]}
         except (ValueError, TypeError, LookupError):
             return {}
+    url = without_password(url)
     if model.model not in known:
         names = ", ".join(sorted(known))
         raise ValueError(f"{url}: the models are {brief(names)}; got model={model.model!r}")
@@ -74,6 +84,7 @@ def server_errors(url: str | None) -> Iterator[None]:
     ConnectionError for one that does not answer, or answers with an error; ValueError for a request
     that lm-eval does not send.
     """
+    url = url and without_password(url)
     log, refusal = logging.getLogger("lm_eval.models.api_models"), LastRefusal()
     log.addHandler(refusal)
     propagate, log.propagate = log.propagate, False
@@ -95,9 +106,9 @@ def server_errors(url: str | None) -> Iterator[None]:
             f"the server at {url} answered {answer.status_code} {answer.reason}: "
             f"{brief(answer.text)}"
         ) from error
-    except (aiohttp.ClientError, requests.RequestException) as error:
+    except (aiohttp.ClientError, requests.RequestException, json.JSONDecodeError) as error:
         raise ConnectionError(f"the server at {url} answered {brief(str(error))}") from error
-    except AssertionError as error:
+    except (AssertionError, NotImplementedError) as error:
         raise ValueError(f"lm-eval asks for something else: {error}") from error
     finally:
         log.removeHandler(refusal)
@@ -110,16 +121,26 @@ def fill_every_slot(model: LM) -> None:
     lm-eval sends those of one limit, waits for the last of them, then sends those of the next: with
     a limit of its own for each length of prompt, a served GPU would wait most of the time.
     """
-    if isinstance(model, TemplateAPI) and model._concurrent > 1 and model._batch_size == 1:
-        model.generate_until = lambda requests: asyncio.run(answer_together(model, requests))
+    if not isinstance(model, TemplateAPI):
+        return
+    (concurrent, batch), one_after_the_other = slots(model), model.generate_until
+
+    def generate_until(requests: list[Instance]) -> list[str]:
+        if any(len(request.args) > 2 for request in requests):  # prompts with images
+            return one_after_the_other(requests)
+        return asyncio.run(answer_together(model, requests, concurrent))
+
+    if concurrent > 1 and batch == 1:
+        model.generate_until = generate_until
 
 
-async def answer_together(model: TemplateAPI, requests: list[Instance]) -> list[str]:
+async def answer_together(
+    model: TemplateAPI, requests: list[Instance], concurrent: int
+) -> list[str]:
     """The responses to all requests, by lm-eval's own call of the server, with its retries."""
     from tenacity import retry, stop_after_attempt, wait_exponential  # noqa: PLC0415 (lm-eval[api])
 
-    concurrent, settings = model._concurrent, [request.args[1] for request in requests]
-    prompts = [request.args[0] for request in requests]
+    prompts, settings = zip(*(request.args for request in requests), strict=True)
     if model.tokenized_requests:
         prompts = model.tok_encode(prompts, add_special_tokens=model.add_bos_token)
     async with aiohttp.ClientSession(

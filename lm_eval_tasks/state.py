@@ -1,6 +1,6 @@
 """An evaluation on disk: what was begun, and the blocks of samples that are done, each file whole.
 
-    state/run.json           what was begun, as `evaluate.py` describes it
+    state/run.json           what was begun, as `plan.py` describes it: made before the first block
     state/lock               held by byte: byte 0 while run.json is made, byte k while block k is
     state/block-00003.jsonl  the samples of block 3, a line each, as lm-eval writes them
 
@@ -15,8 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import Repr
+from typing import BinaryIO
 
 from cogniload_gen.files import whole_file
+
+PARTS = dict.fromkeys(("versions", "arguments", "tasks", "model", "recorded"), dict)
+PARTS |= {"block_size": int}
+"""What run.json says of what was begun, and of which type each is."""
 
 BRIEF = Repr()
 BRIEF.maxstring = BRIEF.maxother = 60
@@ -57,13 +62,21 @@ class State:
         return self.folder / f"block-{block.number:05}.jsonl"
 
     def read_run(self) -> dict | None:
-        """What was begun; None if nothing was. ValueError if the file can't be read."""
+        """What was begun; None if nothing was. ValueError if the file is none of this version."""
         try:
-            return json.loads(self.run.read_bytes())
+            begun = json.loads(self.run.read_bytes())
         except FileNotFoundError:
             return None
         except ValueError as error:
             raise ValueError(f"{self.run} must be what cogniload eval wrote: {error}") from None
+        said = begun if isinstance(begun, dict) else {}
+        wrong = [part for part, kind in PARTS.items() if not isinstance(said.get(part), kind)]
+        if wrong:
+            raise ValueError(
+                f"{self.run} must be what this version of cogniload eval wrote: "
+                f"{wrong[0]} is missing or of another type"
+            )
+        return begun
 
     def write_run(self, run: dict) -> None:
         """Writes what is begun; FileExistsError if something was."""
@@ -86,6 +99,8 @@ class State:
                     found.add(sample["doc_id"])
                 except (ValueError, TypeError, KeyError, RecursionError):
                     break
+                if not line.endswith(b"\n"):
+                    break
                 yield line, sample
             else:
                 if found == set(block.documents):
@@ -95,28 +110,27 @@ class State:
             f"{block.documents[-1]} of {block.task}: delete it, and the block is evaluated again"
         )
 
-    def clean(self, blocks: Iterable[Block]) -> None:
-        """Removes what processes that were killed left of blocks that this process holds."""
-        for block in blocks:
-            for leftover in self.folder.glob(f".{self.file(block).name}.*.part"):
+    def clean(self, files: Iterable[Path]) -> None:
+        """Removes what processes that were killed left of files that this process alone writes."""
+        for file in files:
+            for leftover in self.folder.glob(f".{file.name}.*.part"):
                 leftover.unlink(missing_ok=True)
 
     @contextmanager
     def hold(self, blocks: Iterable[Block]) -> Iterator["Lock"]:
         """Keeps other processes from the blocks; the system lets go of them when this one ends.
 
-        ValueError if another process, of whatever shard, evaluates one of them.
+        ValueError if another process, of whatever shard, evaluates one of them; OSError where
+        files can't be locked.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("ab") as file:
-            lock = Lock(file.fileno())
+            lock = Lock(file)
             for block in blocks:
-                try:
-                    lock.take(block.number)
-                except (BlockingIOError, PermissionError):
+                if not lock.take(block.number):
                     raise ValueError(
                         f"{self.folder.parent}: another process is evaluating block {block.number}"
-                    ) from None
+                    )
             yield lock
 
 
@@ -124,20 +138,27 @@ class State:
 class Lock:
     """Bytes of an open file that other processes can't take; children do not inherit them."""
 
-    descriptor: int
+    file: BinaryIO
 
-    def take(self, byte: int) -> None:
-        """Takes a byte; BlockingIOError or PermissionError if another process has it."""
-        fcntl.lockf(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    def take(self, byte: int) -> bool:
+        """Takes a byte, if no other process has it: whether it did."""
+        try:
+            fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError as error:  # network file systems, some of which have no locks
+            reason = f"{error.strerror}: name an --output_path on a file system with file locks"
+            raise OSError(error.errno, reason, self.file.name) from None
+        return True
 
     @contextmanager
     def setup(self) -> Iterator[None]:
         """Holds byte 0, after waiting for it: one process at a time."""
-        fcntl.lockf(self.descriptor, fcntl.LOCK_EX, 1, 0)
+        fcntl.lockf(self.file, fcntl.LOCK_EX, 1, 0)
         try:
             yield
         finally:
-            fcntl.lockf(self.descriptor, fcntl.LOCK_UN, 1, 0)
+            fcntl.lockf(self.file, fcntl.LOCK_UN, 1, 0)
 
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:

@@ -17,5 +17,7 @@ set -euo pipefail
 model=${1:?name a recipe, such as Qwen3-32B}
 export HF_HUB_OFFLINE=1  # the model was fetched before: nodes often have no network
 
-srun cogniload eval --config "recipes/$model.yaml" --output_path "runs/$model" \
+# srun by itself takes one core: since Slurm 22.05 it leaves sbatch's number out
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" cogniload eval \
+  --config "recipes/$model.yaml" --output_path "runs/$model" \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"

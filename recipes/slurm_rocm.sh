@@ -20,6 +20,8 @@ image=${COGNILOAD_IMAGE:?the container image, a .sif file}
 environment=${COGNILOAD_VENV:-$HOME/cogniload}
 export HF_HUB_OFFLINE=1  # the model was fetched before: nodes often have no network
 
-srun singularity exec --rocm --bind "$PWD,${HF_HOME:-$HOME/.cache/huggingface}" "$image" \
+# srun by itself takes one core: since Slurm 22.05 it leaves sbatch's number out
+srun --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+  singularity exec --rocm --bind "$PWD,${HF_HOME:-$HOME/.cache/huggingface}" "$image" \
   "$environment/bin/cogniload" eval --config "recipes/$model.yaml" --output_path "runs/$model" \
   --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"

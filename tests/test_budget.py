@@ -11,7 +11,6 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval_tasks.budget import (
     LIMIT_NAMES,
     SMALLEST_BUDGET,
-    STEPS,
     Share,
     check_context_budget,
     check_fit,
@@ -20,10 +19,10 @@ from lm_eval_tasks.budget import (
     count_prompt_tokens,
     count_response_tokens,
     limit_response,
-    model_under_evaluation,
     response_limit,
     share_budget,
 )
+from lm_eval_tasks.internals import model_under_evaluation
 
 
 class Words:
@@ -72,15 +71,21 @@ CHAT = JsonChatStr('[{"role": "user", "content": "a b c"}]')
 
 @given(st.integers(0, 200_000), st.integers(SMALLEST_BUDGET, 200_000))
 def test_a_limit_is_a_step_that_fits(prompt_tokens, budget):
-    limit, step = response_limit(prompt_tokens, budget), budget // STEPS
+    limit, step = response_limit(prompt_tokens, budget), min(budget // 32, 1024)
     assert limit % step == 0
     assert 0 <= budget - prompt_tokens - limit < step
 
 
-@given(st.integers(SMALLEST_BUDGET, 200_000))
+@given(st.integers(SMALLEST_BUDGET, 32_768))
 def test_limits_are_few(budget):
     limits = {response_limit(n, budget) for n in range(0, budget, max(1, budget // 4096))}
-    assert len(limits) <= STEPS + 1
+    assert len(limits) <= 32 + 1
+
+
+def test_a_long_prompt_may_fill_its_budget_but_for_a_short_response():
+    """As FACTOR's of 128,000 tokens, in the window of 131,072 that most long models have."""
+    assert response_limit(129_000, 131_072) == 2048
+    assert response_limit(130_048, 131_072) == 1024
 
 
 def test_the_paper_s_longest_prompts_lose_less_than_a_sixteenth():

@@ -16,6 +16,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from io import StringIO
@@ -26,26 +27,30 @@ from types import SimpleNamespace
 import pytest
 import torch
 import yaml
-from harness import global_random_state_is_left_alone, manager  # noqa: F401
+from harness import TASKS, global_random_state_is_left_alone, manager  # noqa: F401
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from lm_eval.models.utils import postprocess_generated_text
+from lm_eval.tasks import TaskManager
 from statsmodels.stats.proportion import proportion_confint
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.trainers import WordLevelTrainer
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from cogniload_analysis import read_samples
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles, solve
 from cogniload_gen.cli import main
-from lm_eval_tasks.evaluate import sample_line
+from lm_eval_tasks.blocks import sample_line
+from lm_eval_tasks.budget import count_response_tokens
+from lm_eval_tasks.internals import slots
 from lm_eval_tasks.progress import Progress
 from lm_eval_tasks.responses import Response, Said, keep_what_is_said, said_of
+from lm_eval_tasks.server import fill_every_slot
 from lm_eval_tasks.state import cut_in_blocks
 
 pytest.importorskip("tenacity", reason="lm-eval[api] is not installed")
@@ -66,7 +71,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         known = {"id": "solver", "root": "/models/solver", "max_model_len": self.server.window}
-        self.answer(self.server.status, {"object": "list", "data": [known]})
+        self.answer(self.server.status, json.dumps({"object": "list", "data": [known]}))
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -86,10 +91,13 @@ class Handler(BaseHTTPRequestHandler):
             "finish_reason": "stop",
         }
         usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
-        self.answer(status, {"choices": [choice], "usage": usage} | server.instead)
+        instead = server.instead
+        if isinstance(instead, dict):
+            instead = json.dumps({"choices": [choice], "usage": usage} | instead)
+        self.answer(status, instead)
 
     def answer(self, status, content):
-        body = json.dumps(content if status == 200 else {"error": "the engine is dead"}).encode()
+        body = (content if status == 200 else '{"error": "the engine is dead"}').encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -254,6 +262,32 @@ def test_results_are_those_of_lm_eval_without_blocks(server, tmp_path, undisturb
     assert theirs[0]["config"].keys() <= our[0]["config"].keys()
 
 
+def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
+    """FACTOR's among them."""
+    server.window = 4096
+    tasks = ["factor_symbolic_mini", "cogniload_mini", "factor_realistic_mini"]
+    plain = simple_evaluate(
+        "local-chat-completions",
+        model_args=json.loads(model_args(server)),
+        tasks=tasks,
+        task_manager=manager(),
+        apply_chat_template=True,
+        limit=8,
+    )
+    settings = ["--tasks", *tasks, "--limit", "8"]
+    assert command(*arguments(server, tmp_path, *settings, puzzles={}))[0] == 0
+    (results,) = tmp_path.rglob("results_*.json")
+    assert json.loads(results.read_bytes())["results"] == plain["results"]
+    assert len(done_blocks(tmp_path)) == 3 * 2
+    for task in tasks:
+        (file,) = tmp_path.rglob(f"samples_{task}_*.jsonl")
+        told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        assert [sample_line(sample) for sample in plain["samples"][task]] == (
+            file.read_bytes().splitlines(keepends=True)
+        )
+        assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] for s in told)
+
+
 @pytest.mark.slow
 def test_the_report_reads_the_results(server, tmp_path):
     assert command(*arguments(server, tmp_path))[0] == 0
@@ -322,6 +356,7 @@ def test_what_a_killed_process_left_is_removed(server, tmp_path):
     state = tmp_path / "state"
     state.mkdir()
     (state / ".block-00001.jsonl.abc.part").write_text("half of")
+    (state / ".run.json.abc.part").write_text("half of")
     assert command(*arguments(server, tmp_path))[0] == 0
     assert not [*tmp_path.rglob("*.part")]
 
@@ -433,6 +468,9 @@ def test_a_run_that_is_complete_asks_nothing(server, tmp_path):
     assert (code, out) == (0, f"complete: {results}\n")
     assert len(server.requests) == asked
     assert [*tmp_path.rglob("results_*.json")] == [results]
+    os.utime(results, times=(0, 0))  # as if it were of another run, or before a block was replaced
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert len([*tmp_path.rglob("results_*.json")]) == 2
 
 
 # --- shards
@@ -535,7 +573,7 @@ def test_where_and_how_fast_may_change(server, half):
     ],
 )
 def test_other_versions_are_refused(server, half, monkeypatch, name, value, message):
-    monkeypatch.setattr(f"lm_eval_tasks.evaluate.{name}", value)
+    monkeypatch.setattr(f"lm_eval_tasks.plan.{name}", value)
     assert message in error_of(*arguments(server, half))
     assert message in error_of("eval", "--merge", half)
 
@@ -550,7 +588,10 @@ def test_another_model_is_refused(server, half, monkeypatch):
 
 def test_secrets_are_not_written(server, tmp_path):
     secret = "a-secret-token"  # noqa: S105
-    assert command(*arguments(server, tmp_path, auth_token=secret))[0] == 0
+    url = f"http://me:{secret}@127.0.0.1:{server.server_port}/v1/chat/completions"
+    hidden = {"auth_token": secret, "hf_token": secret, "base_url": url}
+    assert command(*arguments(server, tmp_path, **hidden))[0] == 0
+    assert secret not in error_of(*arguments(server, tmp_path / "other", model="x", **hidden))
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert written
     assert not [path for path in written if secret.encode() in path.read_bytes()]
@@ -593,6 +634,31 @@ def test_prompts_that_do_not_fit_are_refused_before_the_run(server, tmp_path):
     message = error_of(*arguments(server, tmp_path, "--block_size", "1", puzzles=puzzles))
     assert "documents do not fit: cogniload-v1-test-s42-d10" in message  # not the first
     assert not server.requests
+    puzzles |= {"d": 1, "N": 5}
+    assert command(*arguments(server, tmp_path, puzzles=puzzles))[0] == 0
+
+
+def test_until_a_block_is_done_nothing_is_begun(server, tmp_path):
+    """What the first request already refuses can be put right in the same folder."""
+    right = arguments(server, tmp_path)
+    wrong = [argument for argument in right if argument != "--apply_chat_template"]
+    message = error_of(*wrong)
+    assert message.startswith("lm-eval asks for something else: LocalChatCompletion expects")
+    assert command(*right)[0] == 0
+
+
+def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
+    """Also where none had a block done when the other was started."""
+    server.seconds = 0.1
+    process = start(*arguments(server, tmp_path, "--shard", "1/2"))
+    wait_for(lambda: server.requests)
+    message = error_of(*arguments(server, tmp_path, "--shard", "2/2", "--seed", "7"))
+    assert message.startswith(
+        f"{tmp_path} was begun with arguments.seed [0, 1234, 1234, 1234], now"
+    )
+    process.join()
+    assert process.exitcode == 0
+    assert len(done_blocks(tmp_path)) == 3
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
@@ -604,11 +670,22 @@ def test_an_answer_that_is_no_completion(server, tmp_path, instead, concurrent):
     assert not done_blocks(tmp_path)
 
 
+@pytest.mark.parametrize("concurrent", [1, 4])
+def test_an_answer_that_is_no_json(server, tmp_path, concurrent):
+    server.instead = "<html>"
+    message = error_of(*arguments(server, tmp_path, num_concurrent=concurrent))
+    url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+    assert message.startswith(f"the server at {url} answered 'Expecting value")
+
+
 @pytest.mark.parametrize(
     ("others", "message"),
     [
         (["--shard", "9/8"], "shard must be I/N with 1 <= I <= N, got '9/8'"),
         (["--shard", "3"], "shard must be I/N with 1 <= I <= N, got '3'"),
+        (["--shard", ""], "shard must be I/N with 1 <= I <= N, got ''"),
+        (["--limit", "0"], "limit must be above 0, got 0.0"),
+        (["--limit", "-3"], "limit must be above 0, got -3.0"),
         (["--block_size", "0"], "block_size must be an integer of at least 1, got 0"),
         (["--block_size", "many"], "block_size must be an integer of at least 1, got 'many'"),
         (["--use_cache", "x"], "--use_cache is refused"),
@@ -618,7 +695,14 @@ def test_an_answer_that_is_no_completion(server, tmp_path, instead, concurrent):
             marks=pytest.mark.slow,
         ),
         (["--model", "brain"], "brain: Attempted to load model 'brain'"),
-        (["--samples", '{"cogniload_mini": [0, 24]}'], "samples of cogniload_mini must be from 0"),
+        (["--samples", "no such file"], "samples must be a mapping of tasks to lists"),
+        (["--samples", '{"cogniload": [1]}'], "samples must be of cogniload_mini; got 'cogniload'"),
+        *(
+            (["--samples", f'{{"cogniload_mini": {wrong}}}'], "samples of cogniload_mini must be a")
+            for wrong in ("[0, 24]", "[]", '"ab"', "[1.5]", "[[1]]", "7")
+        ),
+        (["--config", "no such file"], "Config file not found: "),
+        (["-C", "no such file"], "Config file not found: "),
     ],
 )
 def test_wrong_arguments(server, tmp_path, others, message):
@@ -643,16 +727,60 @@ def test_merging_what_is_no_run(server, half, tmp_path_factory):
     assert error_of("eval", "--merge", half, "--model", "hf") == message
 
 
-@pytest.mark.parametrize("damage", [lambda lines: lines[:-1], lambda lines: [*lines[:-1], "{"]])
-def test_a_damaged_block_is_named(server, tmp_path, damage):
+@pytest.mark.parametrize("kept", [-1, -100, -3500])
+def test_a_damaged_block_is_named(server, tmp_path, kept):
+    """Cut by its last line's end, within a line, or by more than one."""
     assert command(*arguments(server, tmp_path))[0] == 0
     block = done_blocks(tmp_path)[2]
-    block.write_text("\n".join(damage(block.read_text().splitlines())))
+    block.write_bytes(block.read_bytes()[:kept])
     assert error_of("eval", "--merge", tmp_path).startswith(
         f"{block} must hold the samples of the documents 10 to 14 of cogniload_mini: delete it"
     )
     block.unlink()
     assert command(*arguments(server, tmp_path))[0] == 0
+
+
+@pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
+def test_a_description_that_is_none_is_refused(server, tmp_path, written):
+    run = tmp_path / "state" / "run.json"
+    run.parent.mkdir()
+    run.write_bytes(written)
+    for command_line in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+        assert error_of(*command_line).startswith(f"{run} must be what ")
+    assert run.read_bytes() == written
+    assert not server.requests
+
+
+def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
+    def lockf(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.lockf", lockf)
+    message = error_of(*arguments(server, tmp_path))
+    assert message.startswith(f"{tmp_path}/state/lock: No locks available: name an --output_path")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_cli.run.Run",
+        "evaluator_utils._process_results",
+        "evaluator_utils.EvalAcc._to_eval_results",
+        "loggers.evaluation_tracker.GeneralConfigTracker._get_model_name",
+    ],
+)
+def test_another_lm_eval_is_named(server, tmp_path, monkeypatch, name):
+    """As if it had not what it keeps to itself."""
+    assert command(*arguments(server, tmp_path))[0] == 0
+    monkeypatch.delattr(f"lm_eval.{name}")
+    by_parser = arguments(server, tmp_path)
+    message = error_of(*(by_parser if "_cli" in name else ("eval", "--merge", tmp_path)))
+    assert message.startswith(f"lm-eval {version('lm_eval')} is not as 0.4.13 was (")
+
+
+def test_an_api_model_without_slots_is_named():
+    with pytest.raises(ImportError, match=r"is not as 0\.4\.13 was \('object' .* '_concurrent'"):
+        slots(object())
 
 
 # --- a configuration file
@@ -674,10 +802,39 @@ def test_a_configuration_file(server, tmp_path, undisturbed):
     assert command("eval", "--config", config, "--block_size", "6")[0] == 0
     assert len(done_blocks(tmp_path / "out")) == 4  # the command line goes first
     assert same_samples(read(tmp_path / "out"), undisturbed)
+    also = ["--tasks", "cogniload_mini", "--log_samples"]
+    assert command("eval", "-C", config, "--block_size", "6", *also)[0] == 0  # as it was begun
     config.write_text(yaml.safe_dump(settings | {"gpu": 8}))
     assert error_of("eval", "--config", config).endswith("got 'gpu'")
+    for wrong in (0, 3, [1, 2]):
+        config.write_text(yaml.safe_dump(settings | {"shard": wrong}))
+        assert error_of("eval", "--config", config).endswith(f"I <= N, got {wrong}")
     config.write_text("- a list")
     assert "must be a mapping" in error_of("eval", "--config", config)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "types"),
+    [
+        ("tasks", 3, "str or list"),
+        ("model", None, "str"),
+        ("model_args", ["model=solver"], "dict"),
+        ("gen_kwargs", "temperature=1", "dict"),
+        ("metadata", 7, "dict"),
+        ("limit", "6", "float or int or null"),
+        ("samples", [1], "str or dict or null"),
+        ("num_fewshot", "no", "int or null"),
+        ("batch_size", [1], "int or str"),
+        ("system_instruction", ["Think."], "str or null"),
+        ("output_path", 3, "str"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_named(tmp_path, name, value, types):
+    config = tmp_path / "config.yaml"
+    settings = {"model": "dummy", "tasks": "cogniload_mini", "output_path": str(tmp_path)}
+    config.write_text(yaml.safe_dump(settings | {name: value}))
+    message = f"{name} of {config} must be {types}, got {value!r}"
+    assert error_of("eval", "--config", config) == message
 
 
 @pytest.mark.parametrize("missing", ["tasks", "output_path"])
@@ -702,6 +859,15 @@ def test_every_slot_is_filled_whatever_the_limits(server, tmp_path):
     assert command(*command_line)[0] == 0
     assert len({request["max_tokens"] for request in server.requests}) > 3
     assert not server.together.broken
+
+
+def test_prompts_with_images_are_left_to_lm_eval():
+    """They have a third argument, which its own way of sending puts into the prompt."""
+    model = LocalChatCompletion(model="m", base_url="http://127.0.0.1:9/", num_concurrent=4)
+    model.generate_until = lambda requests: f"{len(requests)} by lm-eval"
+    fill_every_slot(model)
+    request = SimpleNamespace(args=("prompt", {}, {"visual": ["image"]}))
+    assert model.generate_until([request]) == "1 by lm-eval"
 
 
 ANSWER = {"choices": [{"index": 0, "message": {"content": "a b"}, "finish_reason": "length"}]}
@@ -842,6 +1008,82 @@ def tiny_model(tmp_path_factory):
     config = LlamaConfig(vocab_size=words.get_vocab_size(), **sizes, **heads)
     LlamaForCausalLM(config).save_pretrained(folder)
     return folder
+
+
+def test_half_an_emoji_is_counted(tiny_model):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    model = SimpleNamespace(tokenizer=tokenizer, tok_encode=lambda text, **_: text)
+    assert count_response_tokens(model, "green \ud83d") == 2
+
+
+MULTIPLE_CHOICE = """
+task: colours
+custom_dataset: !function colours.make
+output_type: multiple_choice
+test_split: test
+doc_to_text: "What colour is {{thing}}?"
+doc_to_choice: [green, white, blue]
+doc_to_target: "{{index}}"
+metric_list: [{metric: acc}, {metric: acc_norm}]
+"""
+
+COLOURS = """
+from datasets import Dataset
+
+def make(**_):
+    things = ["socks", "hair", "gloves", "shirt", "hat", "Fred", "Mary"]
+    return {"test": Dataset.from_list([{"thing": t, "index": i % 3} for i, t in enumerate(things)])}
+"""
+
+GROUP = """
+group: mixed
+task: [factor_symbolic_mini, colours]
+aggregate_metric_list: [{metric: acc, weight_by_size: true}]
+"""
+
+
+@pytest.mark.slow
+def test_tasks_and_groups_of_others(tiny_model, tmp_path, monkeypatch):
+    """As lm-eval itself has it. (Its thousands of tasks, which take ten seconds, are left out.)"""
+    written = {"colours.yaml": MULTIPLE_CHOICE, "colours.py": COLOURS, "mixed.yaml": GROUP}
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+    some = partial(TaskManager, include_defaults=False)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
+    given = {"pretrained": str(tiny_model), "dtype": "float32"}
+    settings = {"device": "cpu", "batch_size": 4, "limit": 6}
+    plain = simple_evaluate(
+        "hf",
+        model_args=given,
+        tasks=["mixed", "cogniload_mini"],
+        task_manager=some(include_path=[str(TASKS), str(tmp_path)]),
+        gen_kwargs={"max_gen_toks": 8},
+        **settings,
+    )
+    command_line = [
+        *("eval", "--model", "hf", "--model_args", json.dumps(given), "--block_size", "4"),
+        *("--tasks", "mixed,cogniload_mini", "--include_path", tmp_path),
+        *("--gen_kwargs", "max_gen_toks=8", "--output_path", tmp_path / "out"),
+        *(part for name, value in settings.items() for part in (f"--{name}", value)),
+    ]
+    assert command(*command_line)[0] == 0
+    (results,) = tmp_path.rglob("results_*.json")
+    ours = json.loads(results.read_bytes())
+    for part in ("results", "groups", "group_subtasks", "n-samples"):
+        assert ours[part] == plain[part], part
+    assert {task: len(samples) for task, samples in plain["samples"].items()} == {
+        task: len(next(tmp_path.rglob(f"samples_{task}_*")).read_bytes().splitlines())
+        for task in ("factor_symbolic_mini", "colours", "cogniload_mini")
+    }
+
+
+def test_a_task_that_the_backend_can_t_answer(server, tmp_path, monkeypatch):
+    (tmp_path / "colours.yaml").write_text(MULTIPLE_CHOICE)
+    (tmp_path / "colours.py").write_text(COLOURS)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
+    others = ["--include_path", str(tmp_path), "--tasks", "colours"]
+    message = error_of(*arguments(server, tmp_path / "out", *others))
+    assert message.startswith("lm-eval asks for something else: Loglikelihood is not supported")
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from lm_eval_tasks.evaluate import BLOCK_SIZE, read_configuration
+from lm_eval_tasks.arguments import read_configuration
+from lm_eval_tasks.evaluate import BLOCK_SIZE
 
 ROOT = Path(__file__).parent.parent
 RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))

@@ -1,11 +1,14 @@
-"""The tasks with lm-eval's own vLLM backend, which runs the engine itself."""
+"""`cogniload eval` with lm-eval's own vLLM backend, which runs the engine itself."""
 
 import gc
+import json
+from pathlib import Path
 
 import pytest
 import vllm
-from harness import global_random_state_is_left_alone, manager  # noqa: F401
-from lm_eval import simple_evaluate
+from harness import global_random_state_is_left_alone  # noqa: F401
+
+from cogniload_gen.cli import main
 
 
 @pytest.fixture
@@ -24,24 +27,23 @@ def generated(monkeypatch):
     gc.collect()  # the engine's processes end with the last reference to it
 
 
-def test_whole_prompts_with_the_rest_of_the_budget_reach_the_engine(model, long_puzzles, generated):
-    """At the tightest window that is allowed, the budget itself."""
-    found = simple_evaluate(
-        "vllm",
-        model_args={
-            "pretrained": str(model),
-            "dtype": "bfloat16",
-            "max_model_len": 1024,
-            "enforce_eager": True,
-        },
-        batch_size="auto",
-        tasks=["cogniload_mini"],
-        task_manager=manager(cogniload=long_puzzles),
-        gen_kwargs={"max_gen_toks": 1024},
-        apply_chat_template=True,
-        bootstrap_iters=1,
-    )
-    samples = found["samples"]["cogniload_mini"]
+def test_a_recipe_s_run_by_the_engine(model, long_puzzles, generated, tmp_path):
+    """Whole prompts with the rest of the budget, at the tightest window that is allowed, itself.
+
+    A recipe as it is written, but for what makes its model and its puzzles small.
+    """
+    recipe = Path(__file__).parents[2] / "recipes" / "Qwen3-1.7B.yaml"
+    small = {"pretrained": str(model), "dtype": "bfloat16", "max_model_len": 1024}
+    command = [
+        *("eval", "--config", recipe, "--output_path", tmp_path, "--block_size", 4),
+        *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": long_puzzles})),
+        *("--model_args", json.dumps(small | {"enforce_eager": True})),
+        *("--gen_kwargs", "temperature=0.6,top_p=0.95,top_k=20,max_gen_toks=1024"),
+    ]
+    assert main([str(argument) for argument in command]) == 0
+    assert len([*(tmp_path / "state").glob("block-*.jsonl")]) == 2
+    (file,) = tmp_path.rglob("samples_*.jsonl")
+    samples = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     limits = {len(ids): asked.max_tokens for ids, asked in generated}
     assert len(samples) == len(generated) == 6
     assert len(set(limits.values())) > 2
@@ -53,4 +55,6 @@ def test_whole_prompts_with_the_rest_of_the_budget_reach_the_engine(model, long_
         assert (sample["finish_reason"] == "length") == (
             sample["response_tokens"] == limits[prompt]
         )
-    assert all(asked.temperature == 0 for _, asked in generated)
+    assert {(asked.temperature, asked.top_p, asked.top_k) for _, asked in generated} == {
+        (0.6, 0.95, 20)
+    }

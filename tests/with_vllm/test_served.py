@@ -20,7 +20,7 @@ def lm_eval(server, out, tasks, backend, path, *arguments, **model_args):
     model_args |= {
         "model": MODEL,
         "base_url": server.url + path,
-        "num_concurrent": 8,
+        "num_concurrent": 32,
         "tokenizer_backend": "huggingface",
         "tokenizer": server.model,
     }

@@ -1,0 +1,95 @@
+"""What lm-eval keeps to itself and is used here: each behind one function, as in version 0.4.13.
+
+Where another version has it differently, the function raises an ImportError that says so in a line.
+What is changed of a backend, for as long as it is as it was, is in `responses.py`.
+"""
+
+import inspect
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+
+import lm_eval.evaluator
+from lm_eval.api.group import Group
+from lm_eval.api.model import LM
+from lm_eval.api.task import Task
+
+
+@contextmanager
+def as_expected() -> Iterator[None]:
+    """Turns what comes of using another lm-eval than was expected into an ImportError."""
+    try:
+        yield
+    except (ImportError, AttributeError, LookupError, TypeError) as error:
+        raise ImportError(
+            f"lm-eval {version('lm_eval')} is not as 0.4.13 was ({error}): use 0.4.13"
+        ) from error
+
+
+def model_under_evaluation() -> LM | None:
+    """The model that lm-eval is preparing requests for, or None outside of an evaluation.
+
+    Only the model knows how its backend will encode a prompt and where it would cut it, and lm-eval
+    does not hand it to tasks. It is the local `lm` of `lm_eval.evaluator.evaluate`, which calls
+    `build_all_requests`.
+    """
+    evaluate = inspect.unwrap(lm_eval.evaluator.evaluate).__code__
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not evaluate:
+        frame = frame.f_back
+    if frame is None:
+        return None
+    with as_expected():
+        if "lm" not in frame.f_locals:
+            raise LookupError("it keeps its model where it is not found")
+        return frame.f_locals["lm"]
+
+
+def run_parser(parser_class: type[ArgumentParser], prog: str) -> ArgumentParser:
+    """The parser of `lm_eval run`, under another name."""
+    with as_expected():
+        from lm_eval._cli.run import Run  # noqa: PLC0415  (where it may not be)
+
+        commands = parser_class(prog=prog).add_subparsers(parser_class=parser_class)
+        Run(commands)
+        parser = commands.choices["run"]
+    parser.prog = prog
+    return parser
+
+
+def slots(model: LM) -> tuple[int, int]:
+    """An API model's requests at once, and the prompts of a request."""
+    with as_expected():
+        return model._concurrent, model._batch_size
+
+
+def aggregate(
+    tasks: dict[str, Task],
+    metrics: dict[str, dict[tuple[str, str], list]],
+    groups: dict[str, Group],
+    bootstrap_iters: int,
+) -> dict:
+    """lm-eval's results of the metrics of samples, which are by task, then (metric, filter)."""
+    with as_expected():
+        from lm_eval.evaluator_utils import _process_results  # noqa: PLC0415
+    accumulated = {
+        name: {"task": task, "raw_metrics": metrics[name], "logged_samples": []}
+        for name, task in tasks.items()
+    }
+    aggregated = _process_results(accumulated, groups, bootstrap_iters)
+    with as_expected():
+        return aggregated._to_eval_results()
+
+
+def experiment(model: str, model_args: dict, **settings: object) -> dict:
+    """What lm-eval's results tell of an experiment: the model's names, and how it is prompted."""
+    with as_expected():
+        from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker  # noqa: PLC0415
+
+        tracker = GeneralConfigTracker()
+        tracker.log_experiment_args(model_source=model, model_args=model_args, **settings)
+        if not tracker._get_model_name(model_args):  # it would draw one
+            tracker.model_name = tracker.model_name_sanitized = model
+        return asdict(tracker)
