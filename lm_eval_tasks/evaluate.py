@@ -33,7 +33,7 @@ from lm_eval_tasks.plan import (
 from lm_eval_tasks.progress import each_warning_once
 from lm_eval_tasks.responses import keep_what_is_said
 from lm_eval_tasks.result_set import merge, print_results, write_results
-from lm_eval_tasks.server import check_server, fill_every_slot
+from lm_eval_tasks.server import check_server, fill_every_slot, vllm_version
 from lm_eval_tasks.state import Block, State, cut_in_blocks
 
 BLOCK_SIZE = 350
@@ -137,6 +137,7 @@ def largest_budget(tasks: dict[str, Task]) -> int:
 def recorded(model: LM, free: dict, start: float) -> dict:
     """What else lm-eval's results tell of a run that began at `start`, in seconds."""
     told = {"date": start, "arguments": free, "git_hash": get_commit_from_path(Path.cwd())}
+    told["vllm_version"] = vllm_version(model)
     add_env_info(told)
     if hasattr(model, "tok_encode"):
         add_tokenizer_info(told, model)

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from reprlib import Repr
 
 import aiohttp
@@ -61,6 +62,25 @@ def check_server(model: LM, context_budget: int) -> dict:
         )
     root = known[model.model].get("root")
     return {"served": model.model, "root": root if isinstance(root, str) else None}
+
+
+def vllm_version(model: LM) -> str | None:
+    """The version of the vLLM that answers, in this process or as a server; None if none says so.
+
+    vLLM's servers tell theirs at /version, beside /v1.
+    """
+    if type(model).__module__ == "lm_eval.models.vllm_causallms":
+        return version("vllm")
+    if not isinstance(model, TemplateAPI) or not COMPLETIONS.search(model.base_url or ""):
+        return None
+    url = re.sub(r"(/v1)?$", "/version", COMPLETIONS.sub("", model.base_url), count=1)
+    try:
+        told = requests.get(
+            url, headers=model.header, verify=model.verify_certificate, timeout=60
+        ).json()["version"]
+    except (requests.RequestException, TypeError, LookupError):
+        return None
+    return told if isinstance(told, str) else None
 
 
 class LastRefusal(logging.Handler):

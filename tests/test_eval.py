@@ -71,7 +71,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         known = {"id": "solver", "root": "/models/solver", "max_model_len": self.server.window}
-        self.answer(self.server.status, json.dumps({"object": "list", "data": [known]}))
+        told = {
+            "/v1/models": {"object": "list", "data": [known]},
+            "/version": {"version": "0.99.0"},
+        }
+        self.answer(self.server.status, json.dumps(told[self.path]))
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -309,6 +313,11 @@ def test_samples_have_what_the_server_said(undisturbed):
         words = len(sample["doc"]["puzzle"].split())
         assert sample["prompt_tokens"] == sample["backend_prompt_tokens"] == words
         assert sample["response_tokens"] == len(said.split())
+
+
+def test_the_version_of_vllm_is_recorded(undisturbed):
+    results, _ = undisturbed
+    assert results["vllm_version"] == "0.99.0"
 
 
 def test_hidden_reasoning_counts(server, tmp_path):

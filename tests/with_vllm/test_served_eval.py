@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+import vllm
 
 from cogniload_analysis import read_samples
 from cogniload_gen.demo import MODEL
@@ -60,6 +61,11 @@ def undisturbed(server, tmp_path_factory):
 
 def test_the_analysis_reads_a_run(undisturbed):
     assert set(read_samples(undisturbed)["id"]) == set(samples(undisturbed))
+
+
+def test_the_version_of_vllm_is_recorded(undisturbed):
+    (results,) = undisturbed.rglob("results_*.json")
+    assert json.loads(results.read_bytes())["vllm_version"] == vllm.__version__
 
 
 def test_a_killed_run_continues_to_the_same_samples(server, undisturbed, tmp_path):
