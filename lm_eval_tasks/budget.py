@@ -11,7 +11,6 @@ import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.metrics import mean
@@ -20,6 +19,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
+from cogniload_gen.factor.tokens import estimate
 from lm_eval_tasks.internals import model_under_evaluation
 from lm_eval_tasks.metrics import most_frequent
 from lm_eval_tasks.responses import keep_what_is_said, said_of
@@ -34,9 +34,6 @@ A larger budget than the paper's is for longer prompts: there they are multiples
 
 SMALLEST_BUDGET = 1024
 """Tokens. A step of a smaller one is near the 20 tokens that Appendix D.3 takes for a cut end."""
-
-CHARACTERS_PER_TOKEN = 4
-"""The estimate where a model has no tokenizer: puzzles have 3.5 (d = 1) to 4.8 (d = 10)."""
 
 LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """All names under which lm-eval's backends take a response limit (models/utils.py)."""
@@ -108,9 +105,10 @@ def count_response_tokens(model: LM, response: str) -> int:
 
 
 def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
-    """Tokens of a prompt at 4 characters a token."""
-    text = prompt if isinstance(prompt, str) else prompt.prompt
-    return ceil(len(text) / CHARACTERS_PER_TOKEN)
+    """Tokens of a prompt by its words: within a quarter for both benchmarks' puzzles."""
+    if isinstance(prompt, str):
+        return estimate(prompt)
+    return sum(estimate(message["content"]) for message in json.loads(prompt.prompt))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +172,10 @@ def warn_if_estimated(task: str, shares: Iterable[Share]) -> None:
     """Says once, in the log, that the model could not count and how an API model can."""
     if not all(share.counted for share in shares):
         log.warning(
-            "%s: the model has no tokenizer to count with: prompts are estimated at %d characters "
-            "a token, and samples have no token counts. An API model takes one by "
+            "%s: the model has no tokenizer to count with: prompts are estimated by their "
+            "words, and samples have no token counts of ours. An API model takes one by "
             "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
             task,
-            CHARACTERS_PER_TOKEN,
         )
 
 

@@ -143,7 +143,8 @@ def test_a_window_below_the_budget_is_refused():
 
 
 def test_an_estimate_is_marked():
-    assert share_budget(None, request("x" * 401)) == Share(101, 3968, counted=False)
+    assert share_budget(None, request("He is 12, or so.")) == Share(8, 3968, counted=False)
+    assert share_budget(None, request(CHAT)) == Share(3, 3968, counted=False)
     assert share_budget(TextModel(), request()) == Share(4, 3968, counted=True)
 
 

@@ -15,9 +15,10 @@ from symbolic_checker import PUZZLE, filler, groups, made, relations, rows, valu
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from cogniload_gen import generate_factor, generate_puzzles
 from cogniload_gen.demo import MODEL_FILE, model_folder
 from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
-from cogniload_gen.factor.generate import factor_source, generate_factor
+from cogniload_gen.factor.generate import factor_source
 from cogniload_gen.factor.tokens import estimate, token_counter
 from cogniload_gen.grid import PAPER_CONTEXTS, SymbolicCell, factor_grid
 
@@ -122,6 +123,17 @@ def test_the_estimate_is_near_a_real_tokenizer(smollm2):
     assert estimate(text) == pytest.approx(measure(smollm2)(text), rel=0.05)
     assert estimate(" The Fox of South Zoo sleeps, 12 hours.") == 11
     assert estimate("") == 0
+
+
+def test_the_estimate_of_puzzles_is_within_a_quarter(smollm2):
+    """As the lm-eval tasks share a budget where a model has no tokenizer."""
+    made = [
+        *(generate_puzzles(d, 50, 50, num_puzzles=1) for d in (1, 3, 5, 7, 10)),
+        *(generate_factor("symbolic", N=[5, 20, 39], context=c, num_puzzles=1) for c in (0, 4000)),
+        *(generate_factor("realistic", op=[2, 20], context=c, num_puzzles=1) for c in (0, 4000)),
+    ]
+    for puzzle in (text for table in made for text in table["puzzle"].to_pylist()):
+        assert estimate(puzzle) == pytest.approx(measure(smollm2)(puzzle), rel=0.25)
 
 
 def test_words_are_drawn_alike_and_sentences_are_short():
