@@ -121,7 +121,9 @@ def _say_start(row: dict, unit: str) -> str:
     if row["CDO"] <= 0:
         return f", from the outset: the line begins at {100 * math.exp(row['CDO']):.0f} %"
     low, high = row["N_eff_low"], row["N_eff_high"]
-    interval = "" if math.isnan(low) else f", 95 % interval {low:.1f} to {high:.1f}"
+    interval = ""
+    if not math.isnan(low):  # below 0 it has no meaning, and may be far below
+        interval = f", 95 % interval {f'{low:.1f}' if low > 0 else 'up'} to {high:.1f}"
     return f", from about {row['N_eff']:.1f} {unit}s on (Neff{interval})"
 
 
