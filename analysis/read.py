@@ -224,7 +224,7 @@ def _read_runs(files: Iterable[Path], benchmark: Benchmark, all_runs: bool) -> p
         newest = list({(run["model"], run["task"]): run for run in runs}.values())
         if len(newest) < len(runs):
             older = len(runs) - len(newest)
-            log.warning("left out %d older runs of the same model and task (see all_runs)", older)
+            log.warning("left out older runs of the same model and task (see all_runs): %d", older)
         runs = newest
     frame = pd.concat(
         [_read_run(run, benchmark) for run in tqdm(runs, "reading", unit="file", disable=None)],

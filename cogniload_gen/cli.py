@@ -258,9 +258,9 @@ def run_score_release(given: argparse.Namespace) -> int:
     """`cogniload score --release FOLDER ANSWERS`."""
     if given.out or len(given.samples) > 1:
         raise ValueError("--release takes one folder of answers and no --out")
-    outcomes, problems = score_release(given.release, given.samples[0])
+    outcomes, problems, puzzles = score_release(given.release, given.samples[0])
     print_problems(problems)
-    print_outcomes(outcomes, f"{len(problems)} not scored")
+    print_outcomes(outcomes, f"{len(problems)} not scored; the release has {puzzles} puzzles")
     return int(bool(problems))
 
 

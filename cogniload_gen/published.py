@@ -141,7 +141,10 @@ def puzzle_set(grid: Grid, **options: object) -> PuzzleSet:
     is not 0.
     """
     if not isinstance(grid, Grid):
-        raise ValueError(f"what is published must be a grid or its data set, got {repr(grid)}")
+        raise ValueError(
+            "what is published must be a grid (of the splits train, validation or test) or its "
+            f"data set, got {repr(grid)}"
+        )
     name = grid.cells[0].benchmark
     benchmark = BENCHMARKS[name]
     for option, value in options.items():

@@ -74,8 +74,8 @@ def import_release(folder: Path, out: Path, *, force: bool = False) -> tuple[int
     return count, problems
 
 
-def score_release(folder: Path, answers: Path) -> tuple[Counter[Outcome], list[str]]:
-    """The outcomes of a model's answers to the puzzles of a release (Appendix D), and the problems.
+def score_release(folder: Path, answers: Path) -> tuple[Counter[Outcome], list[str], int]:
+    """The outcomes of a model's answers to a release (Appendix D), the problems, and its puzzles.
 
     An answer, reasoning included, is the text file in `answers` that has the path of its puzzle's
     text in `exp`, or else its name. Tokens are not known here, so that of the responses which the
@@ -101,7 +101,7 @@ def score_release(folder: Path, answers: Path) -> tuple[Counter[Outcome], list[s
     if not outcomes:
         got = problems[0] if problems else "no such file"
         raise ValueError(f"{answers} must hold answers NAME.txt to puzzles of {folder}, got {got}")
-    return outcomes, problems
+    return outcomes, problems, len(texts)
 
 
 def release_files(folder: Path) -> tuple[dict[str, Path], Finder]:

@@ -4,6 +4,7 @@ Nothing published is trusted: the card's parameters are checked, and the rows ar
 those that the generator makes of them.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from cogniload_gen.hub import hub_errors
 from cogniload_gen.published import PuzzleSet
 from cogniload_gen.solve import solve
 from cogniload_gen.version import GENERATOR_VERSION
+
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 SHOWN = 10
 """The differences that a verdict names; it counts them all."""
@@ -57,12 +60,15 @@ def verify(source: Path | str) -> Verdict:
     """Compares every row of a published folder, or repository on the Hub, with the generator's.
 
     The card says which rows they must be; the answer to each puzzle must also be what the solver
-    reads from its text alone. Raises ValueError if the card is not ours or of another generator
-    version, or if a file has other columns; OSError if the Hub can't be reached.
+    reads from its text alone. Raises ValueError if there is no such folder, if the card is
+    not ours or of another generator version, or if a file has other columns; OSError if the Hub
+    can't be reached.
     """
     folder = Path(source)
     is_repository = not folder.is_dir()
     if is_repository:
+        if folder.exists() or not REPOSITORY.fullmatch(str(source)):
+            raise ValueError(f"{source} must be a folder or a repository user/name")
         folder = download(str(source), ["README.md"])  # may be anyone's, of any size
     try:
         sets = read_sets(folder / "README.md")
@@ -192,4 +198,4 @@ def unsolved(
         except ValueError as error:
             solved = error
         if solved != answer:
-            yield Difference(row, id, "answer", answer, f"by the solver: {solved}", where)
+            yield Difference(row, id, "answer by the solver", answer, str(solved), where)

@@ -98,20 +98,14 @@ def evaluate(
 def finish(
     folder: Path, state: State, loaded: TaskDict, blocks: Sequence[Block], shard: tuple[int, int]
 ) -> None:
-    """Prints what a shard leaves to others, or the results: they are merged unless they were."""
-    done = [state.file(block).stat().st_mtime for block in blocks if state.file(block).exists()]
+    """Prints what a shard leaves to others, or the results of the whole."""
     index, shards = shard
     if shards > 1:
-        left = len(blocks) - len(done)
+        left = sum(not state.file(block).exists() for block in blocks)
         print(f"shard {index}/{shards} is done; of all {len(blocks)} blocks, {left} are left")
         return
-    results = folder.glob("*/results_*.json")
-    complete = max((path for path in results if path.stat().st_mtime >= max(done)), default=None)
-    if complete:
-        print(f"complete: {complete}")
-    else:
-        where = dict.fromkeys((block.number for block in blocks), state)
-        print_results(write_results(folder, state.read_run(), loaded, blocks, where))
+    where = dict.fromkeys((block.number for block in blocks), state)
+    print_results(write_results(folder, state.read_run(), loaded, blocks, where))
 
 
 def load_model(config: EvaluatorConfig) -> LM:

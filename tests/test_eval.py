@@ -473,11 +473,15 @@ def test_a_run_that_is_complete_asks_nothing(server, tmp_path):
     assert command(*arguments(server, tmp_path))[0] == 0
     asked = len(server.requests)
     (results,) = tmp_path.rglob("results_*.json")
-    code, out, _ = command(*arguments(server, tmp_path))
-    assert (code, out) == (0, f"complete: {results}\n")
-    assert len(server.requests) == asked
-    assert [*tmp_path.rglob("results_*.json")] == [results]
-    os.utime(results, times=(0, 0))  # as if it were of another run, or before a block was replaced
+    for again in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+        code, out, _ = command(*again)
+        assert (code, out.splitlines()[-1]) == (0, f"results  {results}")
+        assert len(server.requests) == asked
+        assert [*tmp_path.rglob("results_*.json")] == [results]
+    results.unlink()  # as where a merge was killed between its files
+    assert command("eval", "--merge", tmp_path)[0] == 0
+    assert len([*tmp_path.rglob("samples_*.jsonl")]) == len([*tmp_path.rglob("results_*")]) == 1
+    done_blocks(tmp_path)[0].unlink()
     assert command(*arguments(server, tmp_path))[0] == 0
     assert len([*tmp_path.rglob("results_*.json")]) == 2
 
@@ -781,6 +785,8 @@ def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
 def test_another_lm_eval_is_named(server, tmp_path, monkeypatch, name):
     """As if it had not what it keeps to itself."""
     assert command(*arguments(server, tmp_path))[0] == 0
+    (results,) = tmp_path.rglob("results_*.json")
+    results.unlink()
     monkeypatch.delattr(f"lm_eval.{name}")
     by_parser = arguments(server, tmp_path)
     message = error_of(*(by_parser if "_cli" in name else ("eval", "--merge", tmp_path)))

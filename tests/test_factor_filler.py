@@ -122,7 +122,16 @@ def test_the_estimate_is_near_a_real_tokenizer(smollm2):
     text = " ".join(filler(row["puzzle"]) for row in LONG[:10])
     assert estimate(text) == pytest.approx(measure(smollm2)(text), rel=0.05)
     assert estimate(" The Fox of South Zoo sleeps, 12 hours.") == 11
-    assert estimate("") == 0
+    assert [estimate(letters * "a") for letters in (0, 1, 12, 13, 26)] == [0, 1, 1, 2, 3]
+
+
+@given(st.lists(st.sampled_from(["Fox", "é", "7", "_", "<", ".", " ", "\n\t"]), max_size=4))
+def test_the_estimate_counts_words_digits_and_signs(pieces):
+    text = "".join(pieces)
+    words = re.findall(r"[^\W\d_]+", text)
+    assert estimate(text) == len(words) + sum(
+        not (sign.isalpha() or sign.isspace()) for sign in text
+    )
 
 
 def test_the_estimate_of_puzzles_is_within_a_quarter(smollm2):

@@ -1,6 +1,7 @@
 """The tasks in the real harness: with a model that says nothing, and with a real one (slow)."""
 
 import json
+import re
 import sys
 from importlib.util import find_spec
 from itertools import product
@@ -15,7 +16,8 @@ from lm_eval import simple_evaluate
 from lm_eval.models.huggingface import HFLM
 
 from cogniload_analysis import fit_load_glm
-from cogniload_gen import GENERATOR_VERSION, Outcome
+from cogniload_gen import GENERATOR_VERSION, Outcome, solve
+from cogniload_gen.demo import guess, outcome_table, score
 from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO
 from lm_eval_tasks.budget import (
     estimate_prompt_tokens,
@@ -364,3 +366,16 @@ def test_batches_do_not_change_outcomes(smollm2, written, monkeypatch):
     assert {sample["doc"]["id"]: sample["outcome"] for sample in alone} == {
         sample["doc"]["id"]: sample["outcome"] for sample in written[1]
     }
+
+
+def test_the_readme_shows_the_demo_s_baselines():
+    (task,) = manager().load(["cogniload_mini"])["tasks"].values()
+    docs = list(task.eval_docs)
+    columns = {
+        "solver": [score(doc, solve(doc["puzzle"])) for doc in docs],
+        "guess": [score(doc, guess(doc)) for doc in docs],
+    }
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    for line in outcome_table(columns).splitlines()[1:]:
+        name, *cells = line.split()
+        assert re.search(rf"^{name} .* {' +'.join(cells)}$", readme, re.MULTILINE), line

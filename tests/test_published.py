@@ -105,6 +105,7 @@ def replaced(column, values):
     [
         (lambda table: table.drop_columns("poi"), "poi of .* must have a value in every row"),
         (replaced("answer", ["x", None, "x", "x"]), "answer of .* must have a value in every row"),
+        (replaced("answer", ["x"] * 4), "answer of .* must be one of .*options, got 'x' in row 0"),
         (replaced("d", ["1", "1", "3", "3"]), "d of .* must be int64, got string"),
         (replaced("N", [1.5, 1, 1, 1]), "N of .* must be int64: .*"),
         (replaced("options", ["x", "y", "z", "w"]), "options of .* must be list.*got string"),

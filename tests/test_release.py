@@ -281,15 +281,15 @@ def answers(small, rows, tmp_path) -> Path:
 
 
 def test_answers_are_scored(small, answers, capsys):
-    outcomes, problems = score_release(small, answers)
-    assert problems == []
+    outcomes, problems, puzzles = score_release(small, answers)
+    assert (problems, puzzles) == ([], len([*(small / "exp").rglob("*.txt")]))
     assert outcomes.total() == 40
     assert sum(count for outcome, count in outcomes.items() if outcome.correct) == 10
     assert outcomes[Outcome.WRONG_LOGIC] + outcomes[Outcome.WRONG_LOGIC_POI] == 10
     assert outcomes[Outcome.WRONG_OTHER] == outcomes[Outcome.WRONG_MAX_CONTEXT] == 10
     assert main(["score", "--release", str(small), str(answers)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("40 responses, 10 correct (25.00%), 0 not scored\n")
+    assert said.startswith("40 responses, 10 correct (25.00%), 0 not scored; the release has ")
 
 
 def test_answers_without_a_puzzle_are_named(small, answers, rows, capsys):
@@ -301,7 +301,7 @@ def test_answers_without_a_puzzle_are_named(small, answers, rows, capsys):
     unreadable.symlink_to("/proc/self/mem")
     assert main(["score", "--release", str(small), str(answers)]) == 1
     said = capsys.readouterr()
-    assert said.out.startswith("38 responses, 9 correct (23.68%), 3 not scored\n")
+    assert said.out.startswith("38 responses, 9 correct (23.68%), 3 not scored; the release has ")
     assert f"{unreadable}: [Errno 5] Input/output error\n" in said.err
     assert "20_3_5_nobody_red.txt: must have one puzzle with its name, got 0" in said.err
     assert said.err.count("\n") == 3
@@ -311,7 +311,7 @@ def test_an_answer_may_begin_with_a_byte_order_mark(small, rows, tmp_path):
     answer = tmp_path / "answers" / f"{release_name(rows[0])}.txt"
     answer.parent.mkdir()
     answer.write_text(rows[0]["answer"], "utf-8-sig")
-    outcomes, _ = score_release(small, answer.parent)
+    outcomes, *_ = score_release(small, answer.parent)
     assert outcomes == {Outcome.CORRECT_LAST_SENTENCE: 1}
 
 

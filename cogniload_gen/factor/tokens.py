@@ -1,6 +1,5 @@
 """How many tokens a piece of text takes, so that long texts are sized by sums of known counts."""
 
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
 from functools import lru_cache
 from math import isfinite
@@ -19,16 +18,22 @@ REPEATS = 12
 leaves out what stands at the start of a text alone, and a callable that rounds, such as
 `len(text) // 4`, comes out to 1/12 of a token, without bias since REPEATS + 1 is a prime."""
 
-PIECE = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
-LETTERS = 12
+KINDS = bytes(
+    ord("a" if chr(byte).isalpha() or byte > 127 else " " if chr(byte).isspace() else ".")
+    for byte in range(256)
+)
+"""What a byte of UTF-8 is part of: a word, white space or, alone, a digit or another sign."""
+
+LONG = b"a" * 13
 
 
 def estimate(text: str) -> int:
     """The number of tokens without a tokenizer: one for each word, digit and other sign.
 
-    A word counts once more for every further LETTERS letters.
+    A word counts once more for every 13 letters. Counting bytes, at hundreds of megabytes a second.
     """
-    return sum(1 + (len(piece) - 1) // LETTERS for piece in PIECE.findall(text))
+    kinds = f" {text}".encode(errors="replace").translate(KINDS)
+    return sum(map(kinds.count, (b".", b" a", b".a", LONG)))
 
 
 TokenCounter = Callable[[Sequence[str]], np.ndarray]

@@ -56,6 +56,9 @@ def published_puzzles(path: str, name: str | None = None, split: str | None = No
     check_rows(puzzles, path, rules)
     if pc.list_flatten(puzzles["options"]).null_count:
         raise ValueError(f"options of {path!r} must be texts, got null")
+    pairs = zip(puzzles["answer"].to_pylist(), puzzles["options"].to_pylist(), strict=True)
+    known = pa.array([answer in options for answer, options in pairs])
+    check_rows(puzzles, path, {"answer": (known, "one of the row's options")})
     return puzzles
 
 
