@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from numbers import Integral, Real
 from reprlib import repr
 from typing import NamedTuple, Self
@@ -37,6 +38,9 @@ MAX_SEED = 2**63 - 1
 MAX_VARIABLES = 1000
 MAX_OP = 100
 MAX_CONTEXT = 1_000_000
+
+MAX_CELLS = 1_000_000
+"""Each is an object in memory; the papers' grids have 140 cells at most."""
 
 
 class Cell(NamedTuple):
@@ -153,7 +157,7 @@ def cogniload_grid(
         check_numbers("N", N, integer=True, low=1, high=MAX_N),
         check_numbers("rho", rho, integer=False, low=0, high=100),
     )
-    cells = tuple(Cell(*cell) for cell in product(*values))
+    cells = tuple(Cell(*cell) for cell in combinations(*values))
     return checked_grid(cells, num_puzzles, seed, split, first_index)
 
 
@@ -187,18 +191,26 @@ def factor_grid(
     if suite == "symbolic":
         N = PAPER_VARIABLES if N is None else N
         variables = check_numbers("N", N, integer=True, low=1, high=MAX_VARIABLES)
-        cells = tuple(SymbolicCell(*cell) for cell in product(variables, contexts))
+        cells = tuple(SymbolicCell(*cell) for cell in combinations(variables, contexts))
     else:
         op = PAPER_OP if op is None else op
         operations = check_numbers("op", op, integer=True, low=2, high=MAX_OP)
         noises = check_noises("close" if noise is None else noise, contexts)
         cells = tuple(
             RealisticCell(op, tokens, kind)
-            for op, tokens, kind in product(operations, contexts, noises)
+            for op, tokens, kind in combinations(operations, contexts, noises)
             if (kind == "none") == (tokens == 0)
         )
     num_puzzles = SUITES[suite] if num_puzzles is None else num_puzzles
     return checked_grid(cells, num_puzzles, seed, split, first_index)
+
+
+def combinations(*knobs: Sequence) -> Iterator[tuple]:
+    """The product of the knobs' values; ValueError if that is more than MAX_CELLS."""
+    count = prod(map(len, knobs))
+    if count > MAX_CELLS:
+        raise ValueError(f"a grid must have at most {MAX_CELLS:,} cells, got {count:,}")
+    return product(*knobs)
 
 
 def checked_grid(

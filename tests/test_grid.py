@@ -58,6 +58,16 @@ def test_every_limit_is_taken():
     assert [(row["seed"], row["index"]) for row in rows] == [(2**63 - 1, 2**62)]
 
 
+def test_a_grid_that_would_fill_memory_is_refused():
+    message = "a grid must have at most 1,000,000 cells, got 1"
+    with pytest.raises(ValueError, match=message):
+        cogniload_grid(range(1, 11), range(1, 100_002), 50)
+    with pytest.raises(ValueError, match=message):
+        factor_grid(N=range(1, 1001), context=range(1, 1002))
+    with pytest.raises(ValueError, match=message):
+        factor_grid("realistic", op=range(2, 101), context=range(1, 10_200), noise=["close"])
+
+
 def test_numpy_numbers_and_ranges_are_numbers_and_sequences():
     grid = cogniload_grid(np.int64(3), range(20, 22), np.array([25, 50.5]))
     assert grid.cells[0] == (3, 20, 25.0)
