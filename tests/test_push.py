@@ -268,7 +268,7 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
 def test_a_training_set_is_no_grid(tmp_path, capsys):
     pretrain = ["--suite", "symbolic", "--split", "pretrain", "--num-puzzles", "2"]
     assert main(["push", "me/factor", *pretrain, "--dry-run", str(tmp_path / "one")]) == 2
-    assert "what is published must be a grid or its data set" in capsys.readouterr().err
+    assert "must be a grid (of the splits train, validation or test)" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -322,7 +322,7 @@ def test_other_rows_are_refused(tmp_path, change, message):
 
 
 def test_a_stream_is_no_dataset_in_hand(tmp_path):
-    with pytest.raises(ValueError, match="what is published must be a grid or its data set, got"):
+    with pytest.raises(ValueError, match=r"must be a grid \(.*\) or its data set, got"):
         push(in_hand(tmp_path).to_iterable_dataset(), "me/puzzles", dry_run=tmp_path / "one")
 
 
