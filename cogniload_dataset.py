@@ -20,7 +20,6 @@ from datasets.iterable_dataset import ExamplesIterable
 
 from cogniload_gen.cogniload.generate import cogniload_source
 from cogniload_gen.factor.generate import asked_set, factor_source
-from cogniload_gen.factor.tokens import Tokenizer
 from cogniload_gen.factor.training import TRAINING_SETS
 from cogniload_gen.grid import (
     MAX_PUZZLES,
@@ -33,6 +32,7 @@ from cogniload_gen.grid import (
     cogniload_grid,
 )
 from cogniload_gen.source import Source
+from cogniload_gen.tokens import Tokenizer
 from cogniload_gen.version import GENERATOR_VERSION, __version__
 
 SHARD_PUZZLES = 2000

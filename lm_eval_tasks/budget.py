@@ -19,7 +19,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
-from cogniload_gen.factor.tokens import estimate
+from cogniload_gen.tokens import estimate
 from lm_eval_tasks.internals import model_under_evaluation
 from lm_eval_tasks.metrics import most_frequent
 from lm_eval_tasks.responses import keep_what_is_said, said_of

@@ -19,8 +19,8 @@ from cogniload_gen import generate_factor, generate_puzzles
 from cogniload_gen.demo import MODEL_FILE, model_folder
 from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
 from cogniload_gen.factor.generate import factor_source
-from cogniload_gen.factor.tokens import estimate, token_counter
 from cogniload_gen.grid import PAPER_CONTEXTS, SymbolicCell, factor_grid
+from cogniload_gen.tokens import estimate, token_counter
 
 LONG = rows(N=[10, 39], context=4000, num_puzzles=100)
 TERMS = re.compile(r"[^a-z]+").split

@@ -22,8 +22,8 @@ from scipy.stats import kstest
 
 from cogniload_gen.factor.noise import noise_sentences
 from cogniload_gen.factor.realistic import columns
-from cogniload_gen.factor.tokens import estimate, token_counter
 from cogniload_gen.grid import MAX_OP, PAPER_OP, RealisticCell, factor_grid
+from cogniload_gen.tokens import estimate, token_counter
 
 EXAMPLE = """\
 Problem: The number of each South Zoo's Fox is 2. The number of each Hamilton Farm's Fox is the \

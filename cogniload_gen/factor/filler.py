@@ -16,7 +16,7 @@ import numpy as np
 
 from cogniload_gen.draws import below, child
 from cogniload_gen.factor.forest import FILLER_DRAW, GROUP_DRAW, PLACE_DRAW, SENTENCE_DRAW
-from cogniload_gen.factor.tokens import TokenCounter
+from cogniload_gen.tokens import TokenCounter
 
 WORDS = tuple(tomllib.loads(files(__package__).joinpath("data/filler.toml").read_text())["words"])
 ENDINGS = ("", ",", ".")

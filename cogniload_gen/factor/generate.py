@@ -10,10 +10,10 @@ import pyarrow as pa
 from cogniload_gen.factor.filler import check_context, word_counts
 from cogniload_gen.factor.realistic import columns as realistic_columns
 from cogniload_gen.factor.symbolic import batch_size, symbolic_columns
-from cogniload_gen.factor.tokens import Tokenizer, token_counter
 from cogniload_gen.factor.training import TRAINING_SETS, TrainingSet
 from cogniload_gen.grid import Grid, batches, factor_grid
 from cogniload_gen.source import Source
+from cogniload_gen.tokens import Tokenizer, token_counter
 from cogniload_gen.version import GENERATOR_VERSION
 
 _text, _number = pa.string(), pa.int64()

@@ -25,8 +25,8 @@ from cogniload_gen.factor.dependencies import (
     sample,
 )
 from cogniload_gen.factor.noise import TokenCount, noise_sentences
-from cogniload_gen.factor.tokens import Tokenizer, token_counter
 from cogniload_gen.grid import RealisticCell
+from cogniload_gen.tokens import Tokenizer, token_counter
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
 # the places of the problem's sentences among them.

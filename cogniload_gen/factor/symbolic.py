@@ -20,8 +20,8 @@ from cogniload_gen.factor.filler import (
     write,
 )
 from cogniload_gen.factor.forest import LARGEST_ROOT, Forests, plant
-from cogniload_gen.factor.tokens import Tokenizer, token_counter
 from cogniload_gen.text import gather
+from cogniload_gen.tokens import Tokenizer, token_counter
 
 OPENING = "This is the beginning of the text:"
 CLOSING = """
