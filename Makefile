@@ -6,10 +6,16 @@ RUN := $(VENV)/bin/python
 VLLM := .venv-vllm
 RUN_VLLM := $(VLLM)/bin/python
 
-.PHONY: test test-vllm demo lint benchmark clean
+.PHONY: test quick test-vllm demo lint docs benchmark clean
 
 test: $(VENV)/.ready lint
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n 2 --dist loadfile
+
+# The rules of both papers, the draws, the scorers, the solvers and the formulas of the thresholds.
+quick: $(VENV)/.ready
+	$(RUN) -m pytest -m 'not slow' tests/test_architecture.py tests/ground tests/cogniload \
+		tests/factor/test_realistic.py tests/factor/test_score.py tests/factor/test_solve.py \
+		tests/factor/test_symbolic.py tests/analysis/cogniload/test_thresholds.py
 
 test-vllm: $(VLLM)/.ready
 	$(RUN_VLLM) -m pytest tests/with_vllm
@@ -17,9 +23,14 @@ test-vllm: $(VLLM)/.ready
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
+	mkdir -p build/typed && ln -sfn ../../analysis build/typed/cogniload_analysis
+	$(RUN) -m mypy
+
+docs: $(VENV)/.ready
+	$(RUN) docs/build_docs.py build/docs
 
 demo: $(VENV)/.ready
-	$(RUN) -m cogniload_gen.cli demo
+	$(RUN) -m cogniload_gen demo
 
 benchmark: $(VENV)/.ready
 	for file in benchmarks/[!m]*.py; do $(RUN) $$file || exit; done

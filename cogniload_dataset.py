@@ -10,34 +10,26 @@ loading script: `load_dataset("cogniload_dataset.py", trust_remote_code=True, d=
 import functools
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, make_dataclass
+from inspect import cleandoc, signature
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import datasets
 import pyarrow as pa
 from datasets.iterable_dataset import ExamplesIterable
 
-from cogniload_gen.cogniload.generate import cogniload_source
-from cogniload_gen.factor.generate import asked_set, factor_source
-from cogniload_gen.factor.training import TRAINING_SETS
-from cogniload_gen.grid import (
-    MAX_PUZZLES,
-    PAPER_D,
-    PAPER_N,
-    PAPER_RHO,
-    SPLITS,
-    Grid,
-    check_choice,
-    cogniload_grid,
-)
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Dataset
+from cogniload_gen.checks import check_choice, check_known
+from cogniload_gen.grid import MAX_PUZZLES, Grid, Selection
 from cogniload_gen.source import Source
-from cogniload_gen.tokens import Tokenizer
-from cogniload_gen.version import GENERATOR_VERSION, __version__
+from cogniload_gen.version import __version__
 
 SHARD_PUZZLES = 2000
 MAX_SHARDS = 1024
-"""A large grid is cut into shards of so many puzzles or more, a small one into four."""
+"""At least SHARD_PUZZLES puzzles in each shard; a small grid is cut into four."""
 
 FIRST_BATCH = 64
 """Puzzles made at first, so that a stream starts at once."""
@@ -45,158 +37,159 @@ FIRST_BATCH = 64
 
 @dataclass
 class PuzzleConfig(datasets.BuilderConfig):
-    """What every benchmark's config has: the splits to make, and the checks of its parameters.
+    """Which puzzles of a dataset; `config_class` adds a field for each of its parameters.
 
-    `splits` tells which of "train", "validation" and "test" to make, each from its own draws.
+    `splits` tells which splits to make, each from its own draws.
     """
 
+    dataset: ClassVar[str]
     splits: Sequence[str] = ("test",)
 
-    endless = False
-    """Whether the puzzles come without end, which takes `streaming=True`."""
-
     def __post_init__(self) -> None:
-        """Raises ValueError naming the parameter, what it got and what it takes."""
+        """Write equal parameters alike.
+
+        Raises ValueError naming the parameter that is wrong, what it got and what it takes.
+        """
         super().__post_init__()
         for name, only in (("name", "default"), ("data_dir", None), ("data_files", None)):
             if getattr(self, name) != only:
                 raise ValueError(f"{name} is not for puzzles, got {getattr(self, name)!r}")
         if isinstance(self.splits, str):
             self.splits = (self.splits,)
-        known = self.known_splits
+        self.benchmark, _ = self.family.choose(self.parameters)
+        self.version = datasets.Version(f"{self.benchmark.version}.0.0")
+        known = self.benchmark.splits
         if not isinstance(self.splits, list | tuple) or not self.splits:
             raise ValueError(f"splits must list some of {', '.join(known)}, got {self.splits!r}")
         self.splits = tuple(check_choice("split", split, known) for split in self.splits)
         if len(set(self.splits)) < len(self.splits):
             raise ValueError(f"splits must list none twice, got {self.splits!r}")
-        self.normalize()
-
-    @property
-    def known_splits(self) -> tuple[str, ...]:
-        """The splits that `splits` may list."""
-        return SPLITS
-
-    def create_config_id(
-        self, config_kwargs: dict, custom_features: datasets.Features | None = None
-    ) -> str:
-        """The name of the cache: the same for d=5 and d=[5]."""
-        inherited = {field.name for field in fields(datasets.BuilderConfig)}
-        mine = {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if field.name not in inherited
-        }
-        return super().create_config_id(mine, custom_features)
-
-
-@dataclass
-class CogniLoadConfig(PuzzleConfig):
-    """Which puzzles; without arguments the paper's test grid (CogniLoad, section 2.2).
-
-    d (1..12: difficulty), N (1..1,000,000: statements) and rho (above 0, up to 100: percentage of
-    needles) are each a number or a sequence, whose product is the grid; every cell of it gets
-    `num_puzzles` puzzles of `seed`, from `first_index` on. `trace` adds the statements and states.
-    For the train split, num_puzzles=None is without end.
-    """
-
-    d: int | Sequence[int] = PAPER_D
-    N: int | Sequence[int] = PAPER_N
-    rho: float | Sequence[float] = PAPER_RHO
-    num_puzzles: int | None = 100
-    seed: int = 42
-    trace: bool = False
-    first_index: int = 0
-
-    @property
-    def endless(self) -> bool:
-        """Whether the puzzles come without end, which takes `streaming=True`."""
-        return self.num_puzzles is None
-
-    def source(self, split: str, share: tuple[int, int] = (0, 1)) -> Source:
-        """The puzzles of one of the splits, or a share of them; ValueError for a wrong parameter.
-
-        An endless grid has the most puzzles that a grid can have, and is read beyond its end.
-        """
-        grid = cogniload_grid(
-            self.d,
-            self.N,
-            self.rho,
-            num_puzzles=MAX_PUZZLES if self.endless else self.num_puzzles,
-            seed=self.seed,
-            split=split,
-            first_index=self.first_index,
-        )
-        return cogniload_source(grid.share(*share), trace=self.trace)
-
-    def normalize(self) -> None:
-        """Write equal parameters alike; refuse to stream what is to be evaluated without end."""
         if self.endless and self.splits != ("train",):
             raise ValueError(
                 f"num_puzzles=None is for the train split alone, got {', '.join(self.splits)}"
             )
-        knobs = zip(*self.source(self.splits[0]).grid.cells, strict=True)
-        self.d, self.N, self.rho = (tuple(dict.fromkeys(knob)) for knob in knobs)
+        made = [self.source(split).selection for split in self.splits]
+        if all(isinstance(each, Grid) for each in made):
+            columns = zip(*made[0].cells, strict=True)
+            for knob, values in zip(self.benchmark.knobs, columns, strict=True):
+                setattr(self, knob.name, tuple(dict.fromkeys(values)))
 
-
-@dataclass
-class FactorConfig(PuzzleConfig):
-    """Which puzzles; without arguments the paper's symbolic ones without filler (FACTOR, A.2).
-
-    `suite` is "symbolic", with N (1..1000: variables), or "realistic", with op (2..100: binary
-    operations) and noise ("close" or "general"). `context` is the tokens of filler (symbolic) or
-    of the prompt with its noise (realistic), 0 for none, as `tokenizer` counts them: a Hugging
-    Face name or folder, a callable, or None for an estimate. N, op, context and noise are each a
-    value or a sequence, whose product is the grid; every cell of it gets `num_puzzles` puzzles of
-    `seed`, by default the paper's 50 (symbolic) or 1000 (realistic).
-
-    The symbolic suite's splits also include the paper's training sets (Appendix D: "pretrain",
-    "course_2", "course_4", "course_8", "course_16", "mixed" and "full"), which draw N and context.
-    """
-
-    suite: str = "symbolic"
-    N: int | Sequence[int] | None = None
-    op: int | Sequence[int] | None = None
-    context: int | Sequence[int] = 0
-    noise: str | Sequence[str] | None = None
-    tokenizer: Tokenizer = None
-    num_puzzles: int | None = None
-    seed: int = 42
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the values alone: the class is made again."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return restore_config, (self.dataset, values)
 
     @property
-    def known_splits(self) -> tuple[str, ...]:
-        """Those of every suite, and the symbolic suite's training sets."""
-        return (*SPLITS, *TRAINING_SETS) if self.suite == "symbolic" else SPLITS
+    def family(self) -> Dataset:
+        """The benchmarks of the dataset."""
+        return benchmarks.datasets()[self.dataset]
 
-    def source(self, split: str) -> Source:
-        """The puzzles of one of the splits; ValueError for a wrong parameter."""
-        puzzles = asked_set(
-            self.suite, N=self.N, op=self.op, context=self.context, noise=self.noise,
-            num_puzzles=self.num_puzzles, seed=self.seed, split=split,
-        )  # fmt: skip
-        return factor_source(puzzles, tokenizer=self.tokenizer)
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The values of the dataset's parameters, by name."""
+        return {name: getattr(self, name) for name in self.family.defaults}
 
-    def normalize(self) -> None:
-        """Write equal parameters alike; a training set takes none that could differ."""
-        made = [self.source(split).grid for split in self.splits]
-        if all(isinstance(each, Grid) for each in made):
-            cells = made[0].cells
-            for name, values in zip(cells[0]._fields, zip(*cells, strict=True), strict=True):
-                setattr(self, name, tuple(dict.fromkeys(values)))
+    @property
+    def endless(self) -> bool:
+        """Whether the puzzles come without end, which takes `streaming=True`."""
+        return self.benchmark.endless and self.parameters["num_puzzles"] is None
+
+    def source(self, split: str, share: tuple[int, int] | None = None) -> Source:
+        """Return the puzzles of a split, or one of several shares: its number and their count.
+
+        An endless grid has the most puzzles that a grid can have, and is read beyond its end.
+        """
+        parameters = self.parameters | {"split": split}
+        if self.endless:
+            parameters["num_puzzles"] = MAX_PUZZLES
+        source = self.family.source(parameters)
+        if share is None:
+            return source
+        options = {option.name: parameters[option.name] for option in self.benchmark.options}
+        return self.benchmark.source(source.selection.share(*share), **options)
+
+    def create_config_id(
+        self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None
+    ) -> str:
+        """Return the name of the cache: the same for d=5 and d=[5]."""
+        mine = self.parameters | {"splits": self.splits}
+        return super().create_config_id(mine, custom_features)
 
 
-CONFIGS = {"cogniload": CogniLoadConfig, "factor": FactorConfig}
-"""What `load_dataset` takes by name."""
+@functools.cache
+def config_class(dataset: str) -> type[PuzzleConfig]:
+    """Return the config of a dataset, with its benchmarks' parameters as fields."""
+    family = benchmarks.datasets()[dataset]
+    return make_dataclass(
+        "PuzzleConfig",
+        [(name, Any, field(default=default)) for name, default in family.defaults.items()],
+        bases=(PuzzleConfig,),
+        namespace={"dataset": dataset, "__doc__": describe(dataset)},
+    )
 
 
-class Puzzles(datasets.ArrowBasedBuilder):
-    """Makes the puzzles of a config. `datasets` takes one builder a file: this one serves all."""
+def restore_config(dataset: str, values: Mapping[str, Any]) -> PuzzleConfig:
+    """Return a config that was pickled."""
+    return config_class(dataset)(**values)
 
-    VERSION = datasets.Version(f"{GENERATOR_VERSION}.0.0")
 
-    def __init__(self, *, dataset_name: str | None = None, **settings: object) -> None:
+def describe(dataset: str) -> str:
+    """Return what the parameters of a dataset mean, a line for each."""
+    family = benchmarks.datasets()[dataset]
+    lines = [f'load_dataset("{dataset}", ...) takes:', ""]
+    for benchmark in family.benchmarks:
+        if benchmark.suite:
+            lines.append(f'suite="{benchmark.suite}":')
+        lines += [f"    {knob.name}: {knob.describe()}" for knob in benchmark.parameters]
+    return "\n".join([*lines, f"    splits: some of {', '.join(family.splits)} (default test)"])
+
+
+class PuzzleBuilder(datasets.ArrowBasedBuilder):
+    """A maker of a config's puzzles; `datasets` takes one builder a file, so this serves all."""
+
+    def __init__(self, *, dataset_name: str | None = None, **settings: Any) -> None:
         # as a loading script of `datasets` 3, the dataset has the name of this file
-        self.BUILDER_CONFIG_CLASS = CONFIGS.get(dataset_name, CogniLoadConfig)
+        known = benchmarks.datasets()
+        name = dataset_name if dataset_name in known else next(iter(known))
+        of_builder = signature(datasets.DatasetBuilder.__init__).parameters
+        of_config = [setting for setting in settings if setting not in of_builder]
+        check_known(of_config, (*known[name].defaults, "splits", "version", "description"), name)
+        self.BUILDER_CONFIG_CLASS = config_class(name)
         super().__init__(dataset_name=dataset_name, **settings)
+
+    def as_dataset(self, split: Any = None, **settings: Any) -> Any:
+        """Return the dataset of a split, also one that `splits` does not list."""
+        builder = self.with_split(split)
+        if builder is self:
+            return super().as_dataset(split=split, **settings)
+        builder.download_and_prepare()
+        return builder.as_dataset(split=split, **settings)
+
+    def as_streaming_dataset(self, split: str | None = None, **settings: Any) -> Any:
+        """Return the stream of a split, also one that `splits` does not list.
+
+        ValueError for a part of a split, which no stream has.
+        """
+        known = self.config.family.splits
+        if split is not None and str(split) not in known:
+            raise ValueError(
+                f"split of a stream must be one of {', '.join(known)}, got {str(split)!r}: "
+                "take(10) and skip(10) give parts of it, and no split gives all"
+            )
+        builder = self.with_split(split)
+        if builder is self:
+            return super().as_streaming_dataset(split=split, **settings)
+        return builder.as_streaming_dataset(split=split, **settings)
+
+    def with_split(self, split: Any) -> "PuzzleBuilder":
+        """Return the builder whose `splits` lists all that a split expression names."""
+        named = named_in(split, self.config.family)
+        if set(named) <= set(self.config.splits):
+            return self
+        values = self.config.parameters | {"splits": named}
+        return PuzzleBuilder(
+            dataset_name=self.dataset_name, cache_dir=self._cache_dir_root, hash=self.hash, **values
+        )
 
     def _info(self) -> datasets.DatasetInfo:
         schema = self.config.source(self.config.splits[0]).schema
@@ -211,16 +204,17 @@ class Puzzles(datasets.ArrowBasedBuilder):
                 raise ValueError("num_puzzles=None is without end: it takes streaming=True")
             return [datasets.SplitGenerator(split) for split in self.config.splits]
         return [
-            datasets.SplitGenerator(split, {"split": split, "rows": shards(source.grid)})
+            datasets.SplitGenerator(split, {"split": split, "rows": shards(selection)})
             for split in self.config.splits
-            for source in [self.config.source(split)]
+            for selection in [self.config.source(split).selection]
         ]
 
     def _generate_tables(
         self, split: str, rows: list[tuple[int, int]]
     ) -> Iterator[tuple[str, pa.Table]]:
+        source = self.config.source(split)
         for start, stop in joined(rows):
-            for table in self.config.source(split).tables(start, stop, first_batch=FIRST_BATCH):
+            for table in source.tables(start, stop, first_batch=FIRST_BATCH):
                 yield str(table["id"][0]), table
 
     def _get_examples_iterable_for_split(
@@ -234,10 +228,11 @@ class Puzzles(datasets.ArrowBasedBuilder):
 class EndlessExamples(ExamplesIterable):
     """The puzzles of an endless config, or the share of a worker.
 
-    Elsewhere a builder lists shards, and `datasets` reads one to its end before the next; that
-    would never come to the second. Here a share of M takes every M-th index, in all cells, so that
-    workers together are always at the beginning of one and the same stream. Private API of
-    `datasets`, alike from 3.6 to 5.2: what is not told here is inherited, such as the state.
+    Elsewhere a builder lists shards, and `datasets` reads one to its end before the next: an
+    endless shard would starve the others. Here each of M shares takes every M-th index, in all
+    cells, so workers together are always at the beginning of one and the same stream. This is
+    private API of `datasets`, alike from 3.6 to 5.2; what is not told here is inherited, such as
+    the state.
     """
 
     num_shards = 1024 * 315
@@ -247,8 +242,8 @@ class EndlessExamples(ExamplesIterable):
         super().__init__(None, {})
         self.config, self.split, self.number, self.count = config, split, number, count
 
-    def __iter__(self) -> Iterator[tuple[str, dict]]:
-        """The rows from where the state says on, without making those before again."""
+    def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the rows from where the state says on, without making those before again."""
         state = self._state_dict or {"shard_example_idx": 0}
         source = self.config.source(self.split, (self.number, self.count))
         start = state["shard_example_idx"]
@@ -261,28 +256,28 @@ class EndlessExamples(ExamplesIterable):
     def shard_data_sources(
         self, num_shards: int, index: int, contiguous: bool = True
     ) -> ExamplesIterable:
-        """The share of one of `num_shards` workers."""
+        """Return the share of one of `num_shards` workers."""
         number, count = self.number + index * self.count, self.count * num_shards
         return EndlessExamples(self.config, self.split, number, count)
 
-    def shuffle_data_sources(self, generator: object) -> ExamplesIterable:
-        """The same: puzzles are random as they come."""
+    def shuffle_data_sources(self, generator: Any) -> ExamplesIterable:
+        """Return the same: puzzles are random as they come."""
         return self
 
     def reshard_data_sources(self) -> ExamplesIterable:
-        """The same: any number of workers can share it as it is."""
+        """Return the same: any number of workers can share it as it is."""
         return self
 
 
-def shards(grid: Grid) -> list[tuple[int, int]]:
-    """Ranges of rows that processes and streams can share, in order."""
-    count = min(len(grid), max(4, len(grid) // SHARD_PUZZLES), MAX_SHARDS)
-    bounds = [len(grid) * i // count for i in range(count + 1)]
+def shards(selection: Selection) -> list[tuple[int, int]]:
+    """Return ranges of rows that processes and streams can share, in order."""
+    count = min(len(selection), max(4, len(selection) // SHARD_PUZZLES), MAX_SHARDS)
+    bounds = [len(selection) * i // count for i in range(count + 1)]
     return list(pairwise(bounds))
 
 
 def joined(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The ranges, with neighbours joined into one."""
+    """Yield the ranges, with neighbours joined into one."""
     start, stop = ranges[0]
     for next_start, next_stop in ranges[1:]:
         if next_start != stop:
@@ -293,11 +288,11 @@ def joined(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def register() -> None:
-    """Make `datasets.load_dataset` know the names in CONFIGS.
+    """Make `datasets.load_dataset` know the names of the benchmarks' datasets.
 
     Wraps `datasets.load.dataset_module_factory`, which is private, of `datasets` 3.6 and later.
     (`_PACKAGED_DATASETS_MODULES` would be no way: its names look for data files in the working
-    directory.) The generator's version is in the module's hash, and so in the cache's path.
+    directory.) The generators' versions are in the module's hash, and so in the cache's path.
     """
     factory = getattr(datasets.load, "dataset_module_factory", None)
     if factory is None or not hasattr(datasets.load, "DatasetModule"):
@@ -309,30 +304,53 @@ def register() -> None:
         return
 
     @functools.wraps(factory)
-    def dataset_module_factory(path: str, *args: object, **kwargs: object) -> object:
-        if path not in CONFIGS:
+    def dataset_module_factory(path: str, *args: Any, **kwargs: Any) -> Any:
+        if path not in benchmarks.datasets():
             return factory(path, *args, **kwargs)
         return datasets.load.DatasetModule(
-            Puzzles.__module__,
-            f"{__version__}-generator-{GENERATOR_VERSION}",
+            PuzzleBuilder.__module__,
+            f"{__version__}-generator-{generators(path)}",
             {"dataset_name": path},
         )
 
-    dataset_module_factory.knows_cogniload = True
+    vars(dataset_module_factory)["knows_cogniload"] = True
     datasets.load.dataset_module_factory = dataset_module_factory
 
 
-def load_dataset(path: str, *args: object, split: str | None = None, **kwargs: object) -> object:
-    """`datasets.load_dataset`, which for our names makes the split that is asked for.
+def generators(dataset: str) -> str:
+    """Return the generator versions of a dataset's benchmarks, such as 2.1 for two suites."""
+    return ".".join(str(each.version) for each in benchmarks.datasets()[dataset].benchmarks)
 
-    `load_dataset("cogniload", split="train", d=5)` is short for
-    `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`.
+
+def named_in(split: Any, dataset: Dataset) -> list[str]:
+    """Return the splits of a dataset that a split expression names, such as "train[:10]"."""
+    return [name for name in dataset.splits if name in re.findall(r"\w+", str(split))]
+
+
+def load_dataset(
+    path: str,
+    name: str | None = None,
+    *,
+    split: Any = None,
+    streaming: bool = False,
+    num_proc: int | None = None,
+    **parameters: Any,
+) -> Any:
+    """Return puzzles as `datasets.load_dataset` does: a Dataset, or a DatasetDict without `split`.
+
+    It makes just the split that is asked for: `load_dataset("cogniload", split="train", d=5)` is
+    short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. For other
+    names than ours, it is `datasets.load_dataset`.
     """
-    if path in CONFIGS and split is not None:
-        known = (*SPLITS, *TRAINING_SETS)
-        named = [name for name in known if name in re.findall(r"\w+", str(split))]
-        kwargs.setdefault("splits", named or [str(split)])
-    return datasets.load_dataset(path, *args, split=split, **kwargs)
+    known = benchmarks.datasets()
+    if path in known and split is not None:
+        parameters.setdefault("splits", named_in(split, known[path]) or [str(split)])
+    return datasets.load_dataset(
+        path, name, split=split, streaming=streaming, num_proc=num_proc, **parameters
+    )
 
 
+load_dataset.__doc__ = "\n\n".join(
+    [cleandoc(str(load_dataset.__doc__)), *map(describe, benchmarks.datasets())]
+)
 register()

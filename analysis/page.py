@@ -1,100 +1,103 @@
-"""What a report is made of: tables, pictures, and the part that each benchmark has in it."""
+"""The part that each benchmark has in a report."""
 
-import base64
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 
 import pandas as pd
-from matplotlib.figure import Figure
-from tqdm import tqdm
 
-from cogniload_analysis import figures
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A table of the report: its raw numbers, and how they are set in print."""
-
-    name: str
-    caption: str
-    data: pd.DataFrame
-    print: Callable[[pd.DataFrame], pd.DataFrame]
-
-    @cached_property
-    def shown(self) -> pd.DataFrame:
-        """The table in print, as text."""
-        return self.print(self.data)
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the report, drawn for paper and for a phone."""
-
-    name: str
-    caption: str
-    svg: bytes
-    pdf: bytes
-    narrow_svg: bytes
-
-    def uri(self, narrow: bool = False) -> str:
-        """The figure as an address that holds it."""
-        content = self.narrow_svg if narrow else self.svg
-        return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
+from cogniload_analysis.differences import add_comparison
+from cogniload_analysis.endings import ending_table, format_endings, warn_of_limits
+from cogniload_analysis.failures import Example, pick_failures, pick_successes
+from cogniload_analysis.findings import Findings, Table
+from cogniload_analysis.format import cell_table, format_runs, run_table
+from cogniload_analysis.record import Analysis
+from cogniload_analysis.runs import say_runs
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
     """A benchmark's part of the report, which its template shows.
 
-    `models` is what is said of each model, `examples` are failures, and `cells` the counts behind
-    every number, written as the table `cells_name`.
+    `tables` are by name, with the runs first. `examples` are failures, `successes` are not, and
+    `cells` the counts behind every number. `notes` say which runs count together, and `warnings`
+    what may mislead.
     """
 
-    name: str
-    template: str
+    analysis: Analysis
     tables: dict[str, Table]
-    pictures: dict[str, Picture]
-    models: list[dict[str, object]]
-    examples: list[dict[str, str | int]]
+    findings: Findings
+    examples: list[Example]
+    successes: list[Example]
+    notes: list[str]
+    warnings: list[str]
     mixed_versions: bool
     cells: pd.DataFrame
-    cells_name: str
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name."""
+        return self.analysis.name
+
+    @property
+    def prefix(self) -> str:
+        """What begins the names of the part's files and anchors."""
+        return self.analysis.prefix
+
+    @property
+    def runs(self) -> Table:
+        """The table of what was run."""
+        return self.tables[f"{self.prefix}runs"]
+
+    @property
+    def endings(self) -> Table:
+        """The table of how responses ended."""
+        return self.tables[f"{self.prefix}endings"]
+
+    @property
+    def cells_name(self) -> str:
+        """The name of the table of cells."""
+        return f"{self.prefix}cells"
 
 
-Drawing = tuple[str, Callable[[int], Figure]]
+def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
+    """Return a benchmark's part of the report on its frame of `read_benchmarks`."""
+    runs = Table(
+        f"{analysis.prefix}runs",
+        "What was run.",
+        run_table(frame, analysis.loads),
+        partial(format_runs, loads=analysis.loads),
+    )
+    frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
+    findings = add_comparison(analysis.report(frame), frame, analysis)
+    endings = Table(
+        f"{analysis.prefix}endings",
+        "How responses ended: by themselves, cut at an output limit below the budget, or with the "
+        "window full.",
+        ending_table(frame),
+        format_endings,
+    )
+    return Part(
+        analysis=analysis,
+        tables={table.name: table for table in (runs, endings, *findings.tables)},
+        findings=findings,
+        examples=pick_failures(frame, analysis),
+        successes=pick_successes(frame, analysis),
+        notes=say_runs(runs.data),
+        warnings=warn_of_limits(endings.data),
+        mixed_versions=mixes_versions(frame, analysis),
+        cells=cell_table(frame, analysis.loads),
+    )
 
 
-def draw_all(drawings: dict[str, Drawing]) -> dict[str, Picture]:
-    """Draw every (caption, function of the columns) and return the pictures, by name."""
-    return {
-        name: _draw(name, *drawing)
-        for name, drawing in tqdm(drawings.items(), "drawing", unit="figure", disable=None)
-    }
+def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
+    """Tell whether runs that belong together, as those of a suite, are of several generators."""
+    suites = [load.name for load in analysis.loads if load.in_task]
+    columns = [*suites, "generator_version"]
+    kinds = frame[columns].astype(str).drop_duplicates()
+    return bool(kinds.duplicated(suites).any() if suites else len(kinds) > 1)
 
 
 def name_file(number: int, model: str) -> str:
     """Return a file's name for the model of a number, of letters, digits, dots and dashes."""
     return f"{number:02}_{re.sub(r'[^A-Za-z0-9.-]+', '_', model)[:60]}"
-
-
-def label_models(frame: pd.DataFrame, *within: str) -> list[str]:
-    """Return a short name for each row's model: the last part of a path, where that is unique.
-
-    The task is added where a model ran several, at one level of the columns `within`.
-    """
-    runs = frame[["model", "task", *within]].drop_duplicates().astype(str)
-    short = runs["model"].str.rstrip("/").str.split("/").str[-1]
-    unique = runs.groupby(short)["model"].transform("nunique") == 1
-    several = runs.groupby(["model", *within])["task"].transform("nunique") > 1
-    labels = short.where(unique, runs["model"])
-    labels += (" (" + runs["task"] + ")").where(several, "")
-    names = dict(zip(zip(runs["model"], runs["task"], strict=True), labels, strict=True))
-    return [names[run] for run in zip(frame["model"], frame["task"], strict=True)]
-
-
-def _draw(name: str, caption: str, draw: Callable[[int], Figure]) -> Picture:
-    wide, narrow = draw(3), draw(1)
-    svg, pdf = (figures.save_figure(wide, kind) for kind in ("svg", "pdf"))
-    return Picture(name, caption, svg, pdf, figures.save_figure(narrow, "svg"))

@@ -1,213 +1,248 @@
 """Stage 1: from the files that lm-eval writes to one row a response."""
 
-import gzip
-import io
 import json
 import logging
 import math
 import re
-import reprlib
 import textwrap
-import unicodedata
-import zlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from reprlib import repr as brief
+from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
 
+from cogniload_analysis import analyses
+from cogniload_analysis.endings import ENDINGS, read_ending
+from cogniload_analysis.fields import members, read_count
+from cogniload_analysis.inspect_logs import describe_log, find_logs, is_log
+from cogniload_analysis.interim import RUN_FILE, Going, is_going, read_going
+from cogniload_analysis.lines import number_lines
+from cogniload_analysis.record import Analysis
+from cogniload_analysis.runs import (
+    Run,
+    describe_machine,
+    drop_copies,
+    name_puzzles,
+    name_settings,
+    read_limit,
+    read_settings,
+)
+from cogniload_gen.benchmark import Row
+from cogniload_gen.inputs import read_whole, show_controls
+
 log = logging.getLogger(__name__)
 
-OUTCOMES = (
-    "correct_valid",
-    "correct_poi",
-    "correct_last_sentence",
-    "wrong_max_context",
-    "wrong_logic",
-    "wrong_logic_poi",
-    "wrong_logic_last_sentence",
-    "wrong_other",
-)
-FACTOR_OUTCOMES = ("correct", "wrong_set", "no_answer", "max_context")
 # The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
 SAMPLES_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(\.gz)?")
 COUNTS = ("prompt_tokens", "response_tokens")
-# The suites of FACTOR with the column of their complexity, and the kinds of text around a puzzle.
-FACTOR_SUITES = {"symbolic": "N", "realistic": "op"}
-FACTOR_NOISES = ("none", "filler", "close", "general")
 DECODING_LENGTH = 120
-BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 
-
-@dataclass(frozen=True)
-class Benchmark:
-    """How a benchmark's samples are told from others, and read.
-
-    A samples file is the benchmark's if its name begins with one of `prefixes`, or if the first
-    puzzle in it has the columns `marks`. `read_puzzle` returns the values of the columns `knobs`,
-    and raises ValueError for one that is out of range.
-    """
-
-    name: str
-    prefixes: tuple[str, ...]
-    marks: frozenset[str]
-    outcomes: tuple[str, ...]
-    knobs: tuple[str, ...]
-    read_puzzle: Callable[[dict], tuple]
-
-
-def read_samples(
-    path_or_paths: str | Path | Iterable[str | Path], *, all_runs: bool = False
-) -> pd.DataFrame:
-    """Read lm-eval's responses to CogniLoad into one frame, a row a response.
-
-    A path is a results folder of lm-eval, whose models' folders are searched, or one
-    `samples_*.jsonl`, gzipped or not. Of several runs of a task by a model the newest is kept,
-    or every one with `all_runs`. Columns: model, task, date, generator_version, lm_eval_version,
-    decoding (as lm-eval was told), id, seed, d, N, rho (a fraction in (0, 1]), correct, outcome,
-    prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed), and file and
-    offset, by which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't
-    there, and ValueError when it holds no responses to CogniLoad or a line can't be read (file and
-    line number are named).
-    """
-    return read_benchmarks(path_or_paths, [COGNILOAD], all_runs=all_runs)[COGNILOAD.name]
-
-
-def read_factor_samples(
-    path_or_paths: str | Path | Iterable[str | Path], *, all_runs: bool = False
-) -> pd.DataFrame:
-    """Read lm-eval's responses to FACTOR into one frame, a row a response.
-
-    As `read_samples`, with the columns suite ("symbolic" or "realistic"), N (the complexity: the
-    number of variables, or in the realistic suite of operations, its `op`), context (tokens of
-    filler, or in the realistic suite of the whole problem; 0 for none) and noise ("none", "close",
-    "general", or the symbolic suite's "filler") instead of d, N and rho. Puzzles that were answered
-    several times, with `all_runs`, have a row an answer.
-    """
-    return read_benchmarks(path_or_paths, [FACTOR], all_runs=all_runs)[FACTOR.name]
+OnePath = str | Path
+Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
+"""A path, several, or labels with the path or the paths of each."""
 
 
 def read_benchmarks(
-    path_or_paths: str | Path | Iterable[str | Path],
-    benchmarks: Iterable[Benchmark] | None = None,
-    *,
-    all_runs: bool = False,
+    paths: Paths, among: Sequence[Analysis] | None = None, *, text: bool = False
 ) -> dict[str, pd.DataFrame]:
-    """Return a frame for each of `benchmarks` that the paths hold samples of, by its name.
+    """Return a frame for each benchmark that the paths hold samples of, by its name.
 
-    All benchmarks unless some are given; otherwise as `read_samples`.
+    A path is a results folder of lm-eval, whose models' folders are searched, or one
+    `samples_*.jsonl`, gzipped or not; or a log of Inspect, or a folder of logs. Of a folder in
+    which `cogniload eval` is still going, the finished blocks are read. `paths` is one or several
+    of them; or a mapping from labels to paths, whose runs are named by their label (by their model
+    under the label ""). `among` are the analyses to choose from, all unless given.
+
+    A frame has a row a response. Runs of one model that differ in anything that decides their
+    scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
+    are attempts at the same puzzles. Files that are copies of one another are read once. Columns:
+    model (that name), setting (its part after the model or the label), task, date,
+    generator_version, lm_eval_version, decoding (as lm-eval was told), until (the settings of the
+    adaptive design that asked for the puzzles, as JSON), backend, precision, device, chat_template,
+    output_limit ("" where unknown), interim ("" for a run that is done), copies (how many were left
+    out), id, seed, the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,
+    response_tokens and context_budget (NaN where unknown, as the seed), ending (one of
+    `endings.ENDINGS`), chance (1 / options; NaN without options), the benchmark's own facts, with
+    `text` the response, and file and offset, by which `read_line` finds the texts. Raises
+    FileNotFoundError for a path that isn't there, and ValueError for a label that is no name, when
+    the paths hold no responses to the benchmarks, or when a line can't be read (file and line
+    number are named).
     """
-    benchmarks = [COGNILOAD, FACTOR] if benchmarks is None else list(benchmarks)
-    paths = [path_or_paths] if isinstance(path_or_paths, str | Path) else list(path_or_paths)
-    searched = ", ".join(map(str, paths)) or "no path"
-    found = sorted({file.resolve() for path in paths for file in _find_samples(Path(path))})
-    if not found:
+    among = analyses.ANALYSES if among is None else among
+    labelled = label_paths(paths)
+    searched = ", ".join(str(path) for _, path in labelled) or "no path"
+    labels = _label_files(labelled)
+    if not labels:
         raise ValueError(
             f"no samples_TASK_DATE.jsonl in {searched}: run lm_eval with --output_path and "
             "--log_samples, and give the folder that it wrote"
         )
-    files = {each.name: [file for file in found if _holds(file, each)] for each in benchmarks}
-    if not any(files.values()):
-        tasks = sorted({SAMPLES_NAME.fullmatch(file.name)["task"] for file in found})
+    found = sorted(labels)
+    runs = [run for file in found for run in describe_runs(file, labels[file])]
+    by_name = {each.name: [run for run in runs if _holds(run, each)] for each in among}
+    if not any(by_name.values()):
+        tasks = sorted({run.task for run in runs}) or ["runs without a finished block"]
         raise ValueError(
-            f"no {' or '.join(files)} task in {searched}: the samples there are of "
+            f"no {' or '.join(by_name)} task in {searched}: the samples there are of "
             f"{', '.join(tasks)}"
         )
     return {
-        each.name: _read_runs(files[each.name], each, all_runs)
-        for each in benchmarks
-        if files[each.name]
+        each.name: _read_runs(by_name[each.name], each, text)
+        for each in among
+        if by_name[each.name]
     }
 
 
-def describe_run(file: Path) -> dict[str, str]:
-    """Return what lm-eval says of the run behind a samples file: model, task, date, versions.
+def label_paths(paths: Paths) -> list[tuple[str, Path]]:
+    """Return paths with their labels, "" for none; ValueError for a label that is no name."""
+    if not isinstance(paths, Mapping):
+        paths = {"": paths}
+    for label in paths:
+        if not isinstance(label, str) or "/" in label or label != " ".join(label.split()):
+            raise ValueError(
+                f"a label must be words in one line, without a slash; got {brief(label)}"
+            )
+    return [
+        (str(label), Path(path))
+        for label, under in paths.items()
+        for path in ([under] if isinstance(under, str | Path) else under)
+    ]
 
-    The results file of the same folder and date says it; without one, the folder's name is the
-    model's.
+
+def describe_runs(file: Path, label: str = "") -> list[Run]:
+    """Return the run behind a samples file; or those, a task each, of a run.json still going."""
+    if file.name == RUN_FILE.name:
+        return [
+            _make_run(
+                file,
+                label,
+                {"task": each.task, "date": "", "version": each.version},
+                each.results,
+                each.results["generation"],
+                each,
+            )
+            for each in read_going(file)
+        ]
+    return [describe_run(file, label)]
+
+
+def describe_run(file: Path, label: str = "") -> Run:
+    """Return what lm-eval says of the run behind a samples file.
+
+    The results file of the same folder and date says it. Without one, the folder's name is the
+    model's, and nothing is known of the settings: runs of two such folders are kept apart. With a
+    `label`, that is what its row is named by.
     """
-    task, date = SAMPLES_NAME.fullmatch(file.name).group("task", "date")
-    results = {}
-    for candidate in file.parent.iterdir():
+    task, date = _split_name(file)
+    results = describe_log(file)[2] if is_log(file) else {}
+    for candidate in [] if is_log(file) else file.parent.iterdir():
         if candidate.name.endswith((f"_{date}.json", f"_{date}.json.gz")):
             results = _read_results(candidate)
-    config = _members(_members(results, "configs"), task)
-    metadata = _members(config, "metadata")
-    return {
+    config = members(members(results, "configs"), task)
+    version = str(members(config, "metadata").get("version", ""))
+    about = {"task": task, "date": date, "version": version}
+    return _make_run(file, label, about, results, members(config, "generation_kwargs"))
+
+
+def _make_run(
+    file: Path,
+    label: str,
+    about: dict[str, str],
+    results: dict[str, Any],
+    generation: dict[str, Any],
+    going: Going | None = None,
+) -> Run:
+    version, limit = show_controls(about["version"]), read_limit(generation)
+    columns = {
         "model": show_controls(str(results.get("model_name") or file.parent.name)),
-        "task": show_controls(task),
-        "date": date,
-        "generator_version": show_controls(str(metadata.get("version", ""))),
+        "task": show_controls(about["task"]),
+        "date": about["date"],
+        "generator_version": version,
         "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
-        "decoding": _describe_decoding(_members(config, "generation_kwargs")),
-        "file": str(file),
+        "decoding": _describe_decoding(generation),
+        "until": _describe_until(members(members(results, "config"), "until")),
+        **describe_machine(results),
+        "output_limit": limit,
+        "interim": going.progress if going else "",
     }
+    settings = read_settings(results, generation)
+    if not results:
+        settings["folder"] = f"in {show_controls(str(file.parent))}"
+    own = {"output limit": f"output limit {limit}" if limit else "no output limit"}
+    own |= {"version": f"version {version}"} if version else {}
+    base = show_controls(label) or columns["model"]
+    return Run(file, base, columns, settings, own, going.blocks if going else (file,))
 
 
-def read_line(file: str | Path, offset: int) -> dict:
-    """Return the sample that begins at byte `offset` of a samples file, as lm-eval wrote it."""
-    with _open(Path(file)) as lines:
-        lines.seek(offset)
-        return json.loads(lines.readline())
-
-
-def show_controls(text: str) -> str:
-    """Make characters visible that control, turn or break text, as in <U+202E>."""
-    if text.isprintable():
-        return text
-    return "".join(
-        f"<U+{ord(character):04X}>"
-        if unicodedata.category(character) in {"Cc", "Cf", "Cs"} and character not in "\n\t"
-        else character
-        for character in text
-    )
+def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
+    """Return the label of each samples file; ValueError for one that has two."""
+    labels: dict[Path, str] = {}
+    for label, path in labelled:
+        for found in _find_samples(path):
+            file = found.parent.resolve() / found.name  # a link's own name tells task and date
+            other = labels.get(file, "")
+            if label and other and other != label:
+                raise ValueError(f"{file} must have one label, got {other!r} and {label!r}")
+            labels[file] = other or label
+    return labels
 
 
 def _find_samples(path: Path) -> list[Path]:
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
-    files = [path] if path.is_file() else path.rglob("samples_*")
-    return [file for file in files if SAMPLES_NAME.fullmatch(file.name)]
+    if path.is_file():
+        return [path] if SAMPLES_NAME.fullmatch(path.name) else find_logs(path)
+    files = [file for file in path.rglob("samples_*") if SAMPLES_NAME.fullmatch(file.name)]
+    files += [run for run in path.rglob(str(RUN_FILE)) if is_going(run)]
+    # A folder's logs may be copies of its samples: they are read where there are no samples.
+    return files or find_logs(path)
 
 
-def _holds(file: Path, benchmark: Benchmark) -> bool:
-    """Tell whether a samples file is a benchmark's, by its task's name or by its first sample."""
-    if file.name.startswith(benchmark.prefixes):
+def _split_name(file: Path) -> tuple[str, str]:
+    """Return the task and the date that a samples file's name holds."""
+    if is_log(file):
+        return describe_log(file)[:2]
+    match = SAMPLES_NAME.fullmatch(file.name)
+    if match is None:
+        raise ValueError(f"a samples file must be named samples_TASK_DATE.jsonl, got {file.name}")
+    return match["task"], match["date"]
+
+
+def _holds(run: Run, analysis: Analysis) -> bool:
+    """Tell whether a run is of a benchmark, by its task's name or by its first sample."""
+    if run.task.startswith(analysis.tasks):
         return True
     try:
-        with _open(file) as lines:
-            sample = json.loads(lines.readline())
-        return "outcome" in sample and benchmark.marks <= set(sample["doc"])
-    except (ValueError, KeyError, TypeError, OSError, *BROKEN_GZIP, RecursionError):
+        sample = json.loads(next(number_lines(run.parts[0]))[1])
+        return "outcome" in sample and analysis.owns(sample["doc"])
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OSError,
+        RecursionError,
+        StopIteration,
+    ):
         return False
 
 
-def _open(file: Path) -> io.BufferedIOBase:
-    return gzip.open(file) if file.suffix == ".gz" else file.open("rb")
-
-
-def _read_results(file: Path) -> dict:
+def _read_results(file: Path) -> dict[str, Any]:
+    content = read_whole(file)
     try:
-        with _open(file) as content:
-            results = json.load(content)
-    except (ValueError, *BROKEN_GZIP, RecursionError) as error:
+        results = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is no results file of lm-eval: {error}") from error
     if not isinstance(results, dict):
         raise ValueError(
-            f"{file} is no results file of lm-eval: it must hold an object, "
-            f"got {reprlib.repr(results)}"
+            f"{file} is no results file of lm-eval: it must hold an object, got {brief(results)}"
         )
     return results
 
 
-def _members(holder: dict, name: str) -> dict:
-    """The object of a name in a results file; empty where something else stands, or nothing."""
-    found = holder.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _describe_decoding(settings: dict) -> str:
+def _describe_decoding(settings: dict[str, Any]) -> str:
     """Say how a task's responses were decoded; stop strings and lengths go unsaid."""
     said = [
         f"{name} {value}"
@@ -217,110 +252,107 @@ def _describe_decoding(settings: dict) -> str:
     return show_controls(textwrap.shorten(", ".join(said), DECODING_LENGTH, placeholder=" …"))
 
 
-def _read_runs(files: Iterable[Path], benchmark: Benchmark, all_runs: bool) -> pd.DataFrame:
-    runs = [describe_run(file) for file in files]
-    runs.sort(key=lambda run: (run["model"], run["task"], run["date"]))
-    if not all_runs:
-        newest = list({(run["model"], run["task"]): run for run in runs}.values())
-        if len(newest) < len(runs):
-            older = len(runs) - len(newest)
-            log.warning("left out older runs of the same model and task (see all_runs): %d", older)
-        runs = newest
-    frame = pd.concat(
-        [_read_run(run, benchmark) for run in tqdm(runs, "reading", unit="file", disable=None)],
-        ignore_index=True,
+def _describe_until(settings: dict[str, Any]) -> str:
+    """Return the settings of a run with `--until` as JSON; nothing if there are none."""
+    return json.dumps(settings, sort_keys=True) if settings else ""
+
+
+def _read_runs(found: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
+    copies = drop_copies(found)
+    if any(copies.values()):
+        log.warning("left out files that are copies of another: %d", sum(copies.values()))
+    about = zip(copies, name_settings(list(copies)), strict=True)
+    in_order = sorted(about, key=lambda each: (each[0].base, each[1], each[0].task, each[0].date))
+    runs, settings = zip(*in_order, strict=True)
+    frames = [
+        _read_run(run, analysis, text) for run in tqdm(runs, "reading", unit="file", disable=None)
+    ]
+    rows = [(run.base, run.task, setting) for run, setting in in_order]
+    puzzles = name_puzzles(rows, frames, analysis.loads)
+    for run, frame, *named in zip(runs, frames, settings, puzzles, strict=True):
+        named.append(run.columns["interim"])
+        setting = "".join(f", {each}" for each in named if each)
+        about_it = run.columns | {"model": run.base + setting, "setting": setting}
+        for column, value in about_it.items():
+            frame[column] = value
+        frame["copies"], frame["run"] = copies[run], runs.index(run) + 1
+    whole = pd.concat(frames, ignore_index=True)
+    types = dict.fromkeys(["id", "file", "setting", *runs[0].columns], "category")
+    types |= {load.name: load.dtype for load in analysis.loads} | dict(analysis.facts)
+    whole = whole.astype(
+        types
+        | {"outcome": pd.CategoricalDtype([each.value for each in analysis.outcomes])}
+        | {"ending": pd.CategoricalDtype(list(ENDINGS))}
     )
-    repeated = dict.fromkeys(["id", *runs[0], *{"suite", "noise"} & set(frame)], "category")
-    return frame.astype(repeated | {"outcome": pd.CategoricalDtype(benchmark.outcomes)})
+    tried = whole.groupby(["model", "task", "id"], observed=True)
+    return whole.assign(attempt=tried.cumcount() + 1)
 
 
-def _read_run(run: dict[str, str], benchmark: Benchmark) -> pd.DataFrame:
-    """Read a samples file: the rows of its first filter, as lm-eval repeats them for each."""
-    rows, offset, first_filter = [], 0, None
-    try:
-        with _open(Path(run["file"])) as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    sample = json.loads(line)
-                    first_filter = first_filter or sample["filter"]
-                    if sample["filter"] == first_filter:
-                        rows.append((*_read_response(sample, benchmark), offset))
-                except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-                    cause = f"no field {error}" if isinstance(error, KeyError) else error
-                    raise ValueError(f"{run['file']}, line {number}: {cause}") from error
-                offset += len(line)
-    except BROKEN_GZIP as error:
-        raise ValueError(f"{run['file']} is no whole gzip file: {error}") from error
+def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
+    """Read a run's samples: the rows of the first filter, as lm-eval repeats them for each."""
+    rows = [row for file in run.parts for row in _read_file(file, analysis, text)]
+    columns = [
+        "id",
+        "seed",
+        *(load.name for load in analysis.loads),
+        "correct",
+        "outcome",
+        *COUNTS,
+        "context_budget",
+        "ending",
+        "chance",
+        *analysis.facts,
+        *(["response"] if text else []),
+    ]
+    return pd.DataFrame(rows, columns=[*columns, "file", "offset"])
+
+
+def _read_file(file: Path, analysis: Analysis, text: bool) -> list[tuple[str | int | float, ...]]:
+    rows: list[tuple[str | int | float, ...]] = []
+    first_filter = None
+    correct = {each.value: each.correct for each in analysis.outcomes}
+    for number, (offset, line) in enumerate(number_lines(file), start=1):
+        try:
+            sample = json.loads(line)
+            first_filter = first_filter or sample["filter"]
+            if sample["filter"] == first_filter:
+                said = [_read_text(sample)] if text else []
+                response = _read_response(sample, analysis, correct)
+                rows.append((*response, *said, str(file), offset))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            cause = f"no field {error}" if isinstance(error, KeyError) else error
+            raise ValueError(f"{file}, line {number}: {cause}") from error
     if not rows:
-        raise ValueError(f"{run['file']} holds no responses")
-    columns = ["id", "seed", *benchmark.knobs, "correct", "outcome", *COUNTS, "context_budget"]
-    return pd.DataFrame(rows, columns=[*columns, "offset"]).assign(**run)
+        raise ValueError(f"{file} holds no responses")
+    return rows
 
 
-def _read_response(sample: dict, benchmark: Benchmark) -> tuple[str | int | float, ...]:
+def _read_text(sample: dict[str, Any]) -> str:
+    """Return the response of a sample, as it was scored; "" where the sample holds none."""
+    responses = sample.get("filtered_resps")
+    return str(responses[0]) if isinstance(responses, list) and responses else ""
+
+
+def _read_response(
+    sample: dict[str, Any], analysis: Analysis, correct: dict[str, bool]
+) -> tuple[str | int | float, ...]:
+    """Return the values of a row; `correct` says which outcomes count as correct."""
     puzzle, outcome = sample["doc"], sample["outcome"]
-    knobs = benchmark.read_puzzle(puzzle)
-    if outcome not in benchmark.outcomes:
-        allowed = ", ".join(benchmark.outcomes)
-        raise ValueError(f"outcome must be one of {allowed}, got {reprlib.repr(outcome)}")
-    correct = outcome.startswith("correct")
-    if sample["acc"] != correct:
-        raise ValueError(
-            f"acc must agree with the outcome {outcome}, got {reprlib.repr(sample['acc'])}"
-        )
-    tokens = [_read_count(sample, count) for count in COUNTS]
-    identity = show_controls(str(puzzle["id"])), _read_count(puzzle, "seed")
-    return (*identity, *knobs, correct, outcome, *tokens, _read_count(puzzle, "context_budget"))
+    loads = analysis.read_loads(puzzle)
+    if outcome not in correct:
+        raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
+    if sample["acc"] != correct[outcome]:
+        raise ValueError(f"acc must agree with the outcome {outcome}, got {brief(sample['acc'])}")
+    tokens = [read_count(sample, count) for count in COUNTS]
+    identity = show_controls(str(puzzle["id"])), read_count(puzzle, "seed")
+    budget = read_count(puzzle, "context_budget")
+    ending = read_ending(sample, *tokens)
+    facts = analysis.read_facts(sample)
+    about = *tokens, budget, ending, read_chance(puzzle)
+    return (*identity, *loads, correct[outcome], outcome, *about, *facts)
 
 
-def _read_count(holder: dict, name: str) -> int | float:
-    return math.nan if holder.get(name) is None else _read_integer(holder, name)
-
-
-def _read_integer(holder: dict, name: str) -> int:
-    value = holder[name]
-    sound = isinstance(value, int | float) and -(2**63) <= value < 2**63 and value == int(value)
-    if not sound:
-        raise ValueError(f"{name} must be an integer of 64 bits, got {reprlib.repr(value)}")
-    return int(value)
-
-
-def _read_cogniload(puzzle: dict) -> tuple[int, int, float]:
-    d, N, rho = _read_integer(puzzle, "d"), _read_integer(puzzle, "N"), float(puzzle["rho"])
-    if not (d >= 1 and N >= 1 and 0 < rho <= 100):
-        raise ValueError(f"d and N must be 1 or more and rho in (0, 100], got {d}, {N} and {rho}")
-    return d, N, rho / 100
-
-
-def _read_factor(puzzle: dict) -> tuple[str, int, int, str]:
-    suite = puzzle["suite"]
-    if suite not in FACTOR_SUITES:
-        allowed = " or ".join(FACTOR_SUITES)
-        raise ValueError(f"suite must be {allowed}, got {reprlib.repr(suite)}")
-    N, context = (_read_integer(puzzle, name) for name in (FACTOR_SUITES[suite], "context"))
-    if not (N >= 1 and context >= 0):
-        raise ValueError(f"N or op must be 1 or more and context 0 or more, got {N} and {context}")
-    noise = puzzle["noise"] if suite == "realistic" else "filler" if context else "none"
-    if noise not in FACTOR_NOISES:
-        raise ValueError(
-            f"noise must be one of {', '.join(FACTOR_NOISES)}, got {reprlib.repr(noise)}"
-        )
-    return suite, N, context, noise
-
-
-COGNILOAD = Benchmark(
-    name="CogniLoad",
-    prefixes=("samples_cogniload",),
-    marks=frozenset({"d", "N", "rho"}),
-    outcomes=OUTCOMES,
-    knobs=("d", "N", "rho"),
-    read_puzzle=_read_cogniload,
-)
-FACTOR = Benchmark(
-    name="FACTOR",
-    prefixes=("samples_factor_symbolic", "samples_factor_realistic"),
-    marks=frozenset({"suite", "context"}),
-    outcomes=FACTOR_OUTCOMES,
-    knobs=("suite", "N", "context", "noise"),
-    read_puzzle=_read_factor,
-)
+def read_chance(puzzle: Row) -> float:
+    """Return the accuracy of a guess among a puzzle's options; NaN where it has none."""
+    options = puzzle.get("options")
+    return 1 / len(options) if isinstance(options, list) and options else math.nan

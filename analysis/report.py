@@ -1,98 +1,135 @@
 """The last stage: one report that people read, with its tables and figures beside it."""
 
+import logging
+import os
 import re
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
-from cogniload_analysis import tables
-from cogniload_analysis.cogniload_report import report_cogniload
-from cogniload_analysis.factor_report import report_factor
-from cogniload_analysis.page import Part
-from cogniload_analysis.read import COGNILOAD, FACTOR, read_benchmarks
+from cogniload_analysis import analyses
+from cogniload_analysis.format import to_csv, to_latex
+from cogniload_analysis.page import Part, build_part
+from cogniload_analysis.read import Paths, read_benchmarks
+from cogniload_analysis.record import Analysis
+from cogniload_gen.files import whole_file
 
-REPORTERS = {COGNILOAD.name: report_cogniload, FACTOR.name: report_factor}
+log = logging.getLogger(__name__)
+
+PAGE = "report.html"
+FOLDERS = ("tables", "figures")
 # How a report's page links to the files beside it.
 LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|svg|pdf))"', re.ASCII)
 
 
 def write_report(
-    paths: str | Path | Iterable[str | Path],
+    paths: Paths,
     out: str | Path,
     *,
     force: bool = False,
-    all_runs: bool = False,
+    among: Sequence[Analysis] | None = None,
 ) -> Path:
     """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
 
-    `paths` and `all_runs` are as for `read_samples`; the report has a part for each benchmark that
-    they hold. Files are written whole, and the report last. With `force`, files are overwritten,
-    and those to which an earlier report links are removed where this one has none of their name.
-    Raises FileExistsError where a file would be overwritten otherwise; ValueError and
-    FileNotFoundError as `read_samples`.
+    `paths` and `among` are as for `read_benchmarks`; the report has a part for each
+    benchmark that they hold. Files are written whole, and the report last. With `force`, files are
+    overwritten, and those to which an earlier report links are removed where this one has none of
+    their name; a link in a file's place is replaced, and not followed. Raises FileExistsError where
+    a file would be overwritten otherwise, or where a link stands in a folder's place; ValueError
+    and FileNotFoundError as `read_benchmarks`.
     """
     out = Path(out)
-    page = out / "report.html"
+    refuse_links(out)
     if not force:
-        refuse_overwriting([page])
-    files = build_report(read_benchmarks(paths, all_runs=all_runs))
-    targets = {out / name: content for name, content in files.items()}
+        refuse_overwriting([out / PAGE])
+    among = analyses.ANALYSES if among is None else among
+    made = build_report(read_benchmarks(paths, among), among)
     if not force:
-        refuse_overwriting(targets)
+        refuse_overwriting([out / name for name in made])
+    page = out / PAGE
     earlier = LINK.findall(page.read_text("utf-8", errors="replace")) if page.is_file() else []
-    for target, content in targets.items():
-        write_whole(target, content)
-    for name in set(earlier) - set(files):
+    write_files(out, made, force=force)
+    for name in set(earlier) - set(made):
         (out / name).unlink(missing_ok=True)
     return page
 
 
-def build_report(frames: dict[str, pd.DataFrame]) -> dict[str, bytes]:
+def build_report(
+    frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
+) -> dict[str, bytes]:
     """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
-    parts = [REPORTERS[name](frame) for name, frame in frames.items()]
-    files = {}
+    by_name = {each.name: each for each in (analyses.ANALYSES if among is None else among)}
+    parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
+    for warning in (each for part in parts for each in part.warnings):
+        log.warning("%s", warning)
+    tables: dict[str, bytes] = {}
+    figures: dict[str, bytes] = {}
     for part in parts:
-        files[f"tables/{part.cells_name}.csv"] = part.cells.to_csv(index=False)
+        found = part.findings
+        tables[f"tables/{part.cells_name}.csv"] = to_csv(part.cells)
         for name, table in part.tables.items():
-            files[f"tables/{name}.csv"] = table.data.to_csv(index=False)
-            files[f"tables/{name}.tex"] = tables.to_latex(table.shown, table.caption, name)
-    files = {name: text.encode() for name, text in files.items()}
-    for part in parts:
-        for name, picture in part.pictures.items():
-            files[f"figures/{name}.svg"] = picture.svg
-            files[f"figures/{name}.pdf"] = picture.pdf
-    return files | {"report.html": render_page(parts).encode()}
+            tables[f"tables/{name}.csv"] = to_csv(table.data)
+            latex = to_latex(table.shown, table.caption, name, found.headings, found.symbols)
+            tables[f"tables/{name}.tex"] = latex.encode()
+        for name, picture in found.pictures.items():
+            figures[f"figures/{name}.svg"] = picture.svg
+            figures[f"figures/{name}.pdf"] = picture.pdf
+    return tables | figures | {PAGE: render_page(parts).encode()}
 
 
-def render_page(parts: list[Part]) -> str:
+def render_page(parts: Sequence[Part]) -> str:
     """Return `report.html`, with everything in it that it shows."""
+    packages = {part.analysis.package: PackageLoader(part.analysis.package) for part in parts}
     environment = Environment(
-        loader=PackageLoader("cogniload_analysis"),
+        loader=ChoiceLoader([PackageLoader("cogniload_analysis"), PrefixLoader(packages)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html").render(parts=parts)
+    script = files("cogniload_analysis").joinpath("templates", "script.js").read_text("utf-8")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return environment.get_template(PAGE).render(parts=parts, script=script, script_hash=digest)
 
 
 def refuse_overwriting(targets: Iterable[Path]) -> None:
-    """Raise FileExistsError if one of the files exists."""
-    existing = [target for target in targets if target.exists()]
-    if existing:
-        raise FileExistsError(
-            f"{existing[0]} exists: name another folder, or allow overwriting with --force"
-        )
+    """Raise FileExistsError if one of the files, or a link in its place, exists."""
+    for target in targets:
+        if os.path.lexists(target):
+            raise FileExistsError(
+                f"{target} exists: name another folder, or allow overwriting with --force"
+            )
 
 
-def write_whole(target: Path, content: bytes) -> None:
-    """Write a file so that no reader ever finds a part of it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.part")
+def refuse_links(out: Path) -> None:
+    """Raise FileExistsError if a folder of the report is a link, which may lead anywhere."""
+    for folder in FOLDERS:
+        if (out / folder).is_symlink():
+            raise FileExistsError(f"{out / folder} is a link: remove it, or name another folder")
+
+
+def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
+    """Write files into a folder, each so that no reader ever finds a part of it.
+
+    Raises FileExistsError where one exists, unless `force`; a link is then replaced, not followed.
+    Where not all can be written, as on a full disk, those that are new are removed again.
+    """
+    made: list[Path] = []
     try:
-        temporary.write_bytes(content)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        for name, content in files.items():
+            target = out / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if force and target.is_symlink():
+                target.unlink()
+            with whole_file(target, force=force) as temporary:
+                temporary.write_bytes(content)
+                made += [] if os.path.lexists(target) else [target]
+    except BaseException:
+        for target in made:
+            target.unlink(missing_ok=True)
+        raise

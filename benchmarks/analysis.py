@@ -1,4 +1,4 @@
-"""How long 22 models on the paper's grid take: `python benchmarks/analysis.py`.
+"""How long 22 models on the paper's grid take; needs PYTHONPATH=tests/helpers.
 
 Writes 22 result folders of lm-eval with 14,000 responses each, reads them, fits every GLM, makes
 the tables, and writes the report; then the same for FACTOR's 7 models of Tables 2 and 3, with 1,950
@@ -7,28 +7,27 @@ responses a context. On two cores, with seconds by stage and the peak memory.
 
 import json
 import os
-import sys
 import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from lm_eval_layout import make_samples, write_factor_runs, write_run
 from machine import machine, peak_memory
 
 from cogniload_analysis import (
     compare_rho_terms,
-    factor_tables,
     fit_interactions,
     published_table,
     read_factor_samples,
     read_samples,
-    tables,
 )
-from cogniload_analysis.glm import TERMS, fit_soundly
-from cogniload_analysis.report import build_report, write_whole
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from lm_eval_layout import make_samples, write_factor_runs, write_run
+from cogniload_analysis.cogniload import tables
+from cogniload_analysis.cogniload.glm import TERMS, fit_soundly
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.factor import tables as factor_tables
+from cogniload_analysis.format import accuracy_table, cell_table
+from cogniload_analysis.report import build_report, write_files
 
 PUZZLES, WORDS = 100, 140
 
@@ -65,12 +64,12 @@ def main() -> None:
                 compare_rho_terms(rows)
                 fit_interactions(rows)
         with stage("tables"):
-            made = [tables.glm_table(glms), tables.threshold_table(glms), tables.cell_table(frame)]
+            made = [tables.glm_table(glms), tables.threshold_table(glms)]
+            made += [cell_table(frame, COGNILOAD.loads), accuracy_table(frame, "rho")]
             made += [tables.outcome_table(frame, "d"), tables.outcome_table(frame, "N")]
-            made += [tables.token_table(frame), tables.accuracy_table(frame, "rho")]
+            made += [tables.token_table(frame)]
         with stage("report, with fits and tables"):
-            for name, content in build_report({"CogniLoad": frame}).items():
-                write_whole(Path(folder) / "out" / name, content)
+            write_files(Path(folder) / "out", build_report({"CogniLoad": frame}))
         print(f"everything but the writing: {time.perf_counter() - start:.1f} s")
         print(f"report.html: {(Path(folder) / 'out/report.html').stat().st_size / 1e6:.1f} MB")
         with stage("of the reading, plain json"):

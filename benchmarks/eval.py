@@ -16,7 +16,7 @@ from pathlib import Path
 
 from machine import machine
 
-from cogniload_gen.tasks import TASKS
+from lm_eval_tasks.links import TASKS
 
 AT_ONCE = ("--model", "dummy", "--tasks", "cogniload")
 

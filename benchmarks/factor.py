@@ -7,11 +7,11 @@ import os
 import time
 
 import pyarrow as pa
+from grids import factor_grid, factor_source
 from machine import machine, peak_memory
 
-from cogniload_gen.factor.generate import factor_source
+from cogniload_gen.factor.knobs import PAPER_CONTEXTS
 from cogniload_gen.factor.training import TrainingSet
-from cogniload_gen.grid import PAPER_CONTEXTS, factor_grid
 
 
 def measure(name: str, puzzles, start: int = 0, stop: int | None = None) -> None:

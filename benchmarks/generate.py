@@ -11,7 +11,7 @@ import time
 from machine import machine, peak_memory
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 FIRST = "from cogniload_gen import generate_puzzles; generate_puzzles(5, 100, 25, num_puzzles=1)"
 

@@ -1,38 +1,31 @@
 """The `cogniload` command."""
 
 import argparse
+import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 from tqdm import tqdm
 
-from cogniload_gen.cogniload.generate import cogniload_source
-from cogniload_gen.cogniload.score import Outcome
-from cogniload_gen.demo import run_demo
-from cogniload_gen.factor.generate import asked_set, factor_source
-from cogniload_gen.factor.score import FactorOutcome
-from cogniload_gen.factor.training import TRAINING_SETS
-from cogniload_gen.grid import PAPER_D, PAPER_N, PAPER_RHO, SPLITS, SUITES, cogniload_grid
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark, Knob, OutcomeName, settings
+from cogniload_gen.checks import check_integer
+from cogniload_gen.cogniload.errors import trace_source
+from cogniload_gen.cogniload.release import import_release, score_release
+from cogniload_gen.extras import how_to_install
+from cogniload_gen.inputs import check_file, one_line, read_stream, read_whole
 from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
-from cogniload_gen.release import import_release, score_release
-from cogniload_gen.rescore import rescore
-from cogniload_gen.solve import solve
+from cogniload_gen.parser import Parser
 from cogniload_gen.source import Source
-from cogniload_gen.tasks import TASKS, link_tasks, unlink_tasks
-from cogniload_gen.version import GENERATOR_VERSION, __version__
+from cogniload_gen.version import __version__
 from cogniload_gen.write import write_puzzles
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, with exit code 2, and whose options are spelt out."""
-
-    def __init__(self, **settings: object) -> None:
-        super().__init__(allow_abbrev=False, **settings)  # --n is not --num-puzzles
-
-    def error(self, message: str) -> None:
-        self.exit(2, f"{self.prog}: error: {message}\n")
+from lm_eval_tasks.demo import run_demo
+from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
+from lm_eval_tasks.rescore import rescore
+from lm_eval_tasks.steps import count_errors
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,24 +39,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return parsed.run(parsed) or 0
     except (ValueError, OSError) as error:
-        print(f"cogniload {parsed.command}: error: {one_line(error)}", file=sys.stderr)
+        print(f"cogniload {parsed.command}: error: {said(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"cogniload {parsed.command}: interrupted", file=sys.stderr)
         return 130
 
 
-def one_line(error: Exception) -> str:
-    """What an error says, on one line and without the number that the system gives it."""
+def said(error: Exception) -> str:
+    """Return what an error says, on one line and without the number that the system gives it."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return " ".join(str(error).split())
+        named = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        return one_line(named)
+    return one_line(str(error))
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
+def parser() -> Parser:
+    """Return the command line."""
     root = Parser(prog="cogniload", description="Why does a language model fail at long reasoning?")
-    version = f"cogniload {__version__}, generator version {GENERATOR_VERSION}"
+    generators = ", ".join(f"{each.name} {each.version}" for each in benchmarks.BENCHMARKS)
+    version = f"cogniload {__version__}, generator versions: {generators}"
     root.add_argument("--version", action="version", version=version)
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -72,26 +67,8 @@ def parser() -> argparse.ArgumentParser:
         added.set_defaults(run=run)
         return added
 
-    generate = command("generate", run_generate, "Write puzzles to a .jsonl or .parquet file.")
-    generate.add_argument("out", type=Path, metavar="FILE", help="to write: .jsonl or .parquet")
-    generate.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    add_puzzle_options(generate)
-
-    solve = command("solve", run_solve, "Print the answer of a puzzle, from its text alone.")
-    source = "the puzzle (default: standard input)"
-    solve.add_argument("file", nargs="?", type=Path, metavar="FILE", help=source)
-
-    score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
-    samples = "samples_*.jsonl, gzipped or not"
-    score.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=samples)
-    score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
-    score.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    score.add_argument(
-        "--release", type=Path, metavar="FOLDER",
-        help="score NAME.txt in the folder SAMPLES, answers to puzzles of the authors' release. "
-        "Exit code: 0 all of them, 1 all but those that are named, 2 none",
-    )  # fmt: skip
-
+    add_puzzle_commands(command)
+    add_sample_commands(command)
     add_exchange_commands(command)
 
     tasks = command(
@@ -106,22 +83,34 @@ def parser() -> argparse.ArgumentParser:
     )
     evaluate.usage = (
         "cogniload eval --output_path DIR [--config FILE] [--shard I/N] [--block_size COUNT] "
-        "[arguments of lm_eval run]\n       cogniload eval --merge DIR ... [--output_path DIR]"
+        "[arguments of lm_eval run]\n"
+        "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] ...\n"
+        "       cogniload eval --merge DIR ... [--output_path DIR]\n"
+        "       cogniload eval --status DIR ..."
     )
     add = evaluate.add_argument
     add("--output_path", type=Path, metavar="DIR", help="state and results; started again, go on")
     add("--config", type=Path, metavar="FILE", help="YAML of these arguments and of lm_eval run's")
     add("--shard", metavar="I/N", help="evaluate blocks I, I + N, I + 2N, ... alone")
     add("--block_size", type=number, metavar="COUNT", help="documents in a block (350)")
+    add("--until", metavar="GOAL", help="ask until it is known: ECL50±20%%, N_eff±20%%, ...")
+    add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
     add("--merge", nargs="+", type=Path, metavar="DIR", help="write the results of all shards")
+    add("--status", nargs="+", type=Path, metavar="DIR", help="print how far an evaluation is")
 
     report = command("report", run_report, "Write a report on results that lm-eval wrote.")
-    output_path = "lm-eval's --output_path"
-    report.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=output_path)
+    results = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
+    report.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
     report.add_argument("--out", type=Path, required=True, metavar="DIR", help="to write")
     report.add_argument("--force", action="store_true", help="replace what is there")
-    all_runs = "all runs of a task by a model (default: the newest)"
-    report.add_argument("--all-runs", action="store_true", help=all_runs)
+    accuracies = "accuracies that FACTOR's fits take (default: 0.1 0.9)"
+    ends = ("LOW", "HIGH")
+    report.add_argument("--factor-range", nargs=2, type=float, metavar=ends, help=accuracies)
+    n_clean = "FACTOR's Neff of a clean context, which several attempts are to reach"
+    report.add_argument("--factor-n-clean", type=float, metavar="N", help=n_clean)
+
+    add_comparison_commands(command)
+    add_view_command(command)
 
     summary = "Evaluate a small real model on cogniload_mini and report on it."
     demo = command("demo", run_demo_and_report, summary)
@@ -129,8 +118,77 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+def add_puzzle_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the commands about puzzles: generate and solve."""
+    generate = command("generate", run_generate, "Write puzzles to a .jsonl or .parquet file.")
+    generate.add_argument("out", type=Path, metavar="FILE", help="to write: .jsonl or .parquet")
+    generate.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    planted = "write traces of CogniLoad puzzles with one planted first error each"
+    generate.add_argument("--errors", action="store_true", help=planted)
+    add_puzzle_options(generate)
+
+    solve = command("solve", run_solve, "Print the answer of a puzzle, from its text alone.")
+    source = "the puzzle (default: standard input)"
+    solve.add_argument("file", nargs="?", type=Path, metavar="FILE", help=source)
+
+
+def add_sample_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the commands about responses at hand: score and steps."""
+    score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
+    samples = "samples_*.jsonl, gzipped or not"
+    score.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=samples)
+    score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
+    score.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    score.add_argument(
+        "--release", type=Path, metavar="FOLDER",
+        help="score NAME.txt in the folder SAMPLES, answers to puzzles of the authors' release. "
+        "Exit code: 0 all of them, 1 all but those that are named, 2 none",
+    )  # fmt: skip
+
+    steps = command(
+        "steps", run_steps, "Say where the reasoning in lm-eval's samples_*.jsonl breaks."
+    )
+    steps.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=samples)
+    steps.add_argument("--out", type=Path, metavar="FILE", help="write a JSON line a response")
+    steps.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+
+def add_comparison_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the commands that set runs side by side: compare, and plan before the runs."""
+    compare = command("compare", run_compare, "Set runs side by side, puzzle by puzzle.")
+    results = "lm-eval's --output_path; LABEL=DIR names its runs"
+    compare.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
+    told = "difference in accuracy for which the puzzles needed are told (0.02)"
+    compare.add_argument("--detect", type=float, default=0.02, metavar="SHARE", help=told)
+    compare.add_argument("--out", type=Path, metavar="DIR", help="write the tables as CSV")
+    compare.add_argument("--force", action="store_true", help="replace what is there")
+
+    plan = command("plan", run_plan, "Say how many puzzles tell two models apart, and their cost.")
+    detect = "difference in accuracy to tell, such as 0.05"
+    plan.add_argument("--detect", type=float, required=True, metavar="SHARE", help=detect)
+    like = "published model that the better one is like, such as Qwen3-8B"
+    plan.add_argument("--like", required=True, metavar="MODEL", help=like)
+    tokens = "tokens of a response, in the mean (5000)"
+    plan.add_argument("--response-tokens", type=float, default=5000, metavar="TOKENS", help=tokens)
+    throughput = "tokens of response a second and GPU (2000)"
+    plan.add_argument("--throughput", type=float, default=2000, metavar="TOKENS", help=throughput)
+
+
+def add_view_command(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the command that shows responses in Inspect's viewer."""
+    view = command("view", run_view, "Write the responses as Inspect's logs and open its viewer.")
+    output_path = "lm-eval's --output_path"
+    view.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=output_path)
+    logs = "folder of the logs (inspect_logs)"
+    view.add_argument("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
+    site = "write the viewer with all logs in --out as a static site, and open nothing"
+    view.add_argument("--bundle", type=Path, metavar="DIR", help=site)
+    view.add_argument("--no-open", action="store_true", help="write the logs, and open nothing")
+    view.add_argument("--force", action="store_true", help="replace the logs that are there")
+
+
 def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
-    """The commands about others' data: push, verify, overlap and import."""
+    """Return the commands about others' data: push, verify, overlap and import."""
     push = command("push", run_push, "Publish puzzles as a dataset on the Hugging Face Hub.")
     push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
     push.add_argument("--private", action="store_true", help="make a new REPO private")
@@ -144,6 +202,8 @@ def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> No
         "Exit code: 0 the same, 1 they differ, 2 could not be told.",
     )  # fmt: skip
     verify.add_argument("source", metavar="DIR_OR_REPO", help="a --dry-run's folder, or user/name")
+    load = "load this one if the rows were measured by it; no other is loaded"
+    verify.add_argument("--tokenizer", metavar="NAME", help=load)
 
     overlap = command(
         "overlap", run_overlap,
@@ -152,6 +212,8 @@ def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> No
     )  # fmt: skip
     files = "files to look in: .parquet, .jsonl or text, the latter two compressed or not"
     overlap.add_argument("corpus", nargs="+", type=Path, metavar="CORPUS", help=files)
+    limit = "print at most so many overlaps; all are counted (default 100)"
+    overlap.add_argument("--limit", type=number, default=100, metavar="COUNT", help=limit)
     add_puzzle_options(overlap)
 
     imports = command(
@@ -165,88 +227,125 @@ def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> No
 
 
 def add_puzzle_options(command: argparse.ArgumentParser) -> None:
-    """The options that say which puzzles, for `asked_puzzles`: None where not given."""
-    several = {"nargs": "+", "type": number}
-    add = command.add_argument_group("CogniLoad, without --suite").add_argument
-    add("--d", **several, metavar="D", help=f"difficulty, 1 to 12 ({written(PAPER_D)})")
-    needles = f"percentage of needles, above 0 and up to 100 ({written(PAPER_RHO)})"
-    add("--rho", **several, metavar="RHO", help=needles)
-    add("--trace", action="store_true", default=None, help="add the statements and the states")
-    add = command.add_argument_group("FACTOR").add_argument
-    add("--suite", help="symbolic or realistic")
-    add("--op", **several, help="binary operations, of the realistic suite: 2 to 100 (2 to 20)")
-    add("--context", **several, metavar="TOKENS", help="of filler or noise, 0 to 1,000,000 (0)")
-    add("--noise", nargs="+", help="of the realistic suite: close or general (close)")
-    add("--tokenizer", metavar="NAME", help="that counts TOKENS: a Hugging Face name or folder")
-    add = command.add_argument_group("both").add_argument
-    N = f"statements, 1 to 1,000,000 ({written(PAPER_N)}); variables, 1 to 1,000 (1 to 39)"
-    add("--N", **several, metavar="N", help=N)
-    count = "in each cell (100; FACTOR: symbolic 50, realistic 1000)"
-    add("--num-puzzles", type=number, metavar="COUNT", help=count)
-    add("--seed", type=number, help="of the draws (42)")
-    training = ", ".join(TRAINING_SETS)
-    add("--split", help=f"{', '.join(SPLITS)} (test); symbolic, but for push, also {training}")
+    """Add the options that say which puzzles: what `asked_puzzles` reads, None where not given."""
+    group = command.add_argument_group("which puzzles")
+    of_suites = [each.suite for each in benchmarks.BENCHMARKS if each.suite]
+    group.add_argument("--suite", help=f"{' or '.join(of_suites)}: a suite of FACTOR")
+    users: dict[str, list[tuple[Benchmark, Knob]]] = {}
+    for benchmark in benchmarks.BENCHMARKS:
+        for knob in benchmark.parameters:
+            users.setdefault(knob.name, []).append((benchmark, knob))
+    for name, knobs in users.items():
+        _, knob = knobs[0]
+        if name != "first_index":  # of `load_dataset` and Python alone
+            group.add_argument(*spellings(name), help=describe(knobs), **taken(knob))
+    splits = ", ".join(
+        dict.fromkeys(split for each in benchmarks.BENCHMARKS for split in each.splits)
+    )
+    group.add_argument("--split", help=f"{splits} (default test)")
 
 
-def written(values: Sequence[int]) -> str:
-    """The values of a default, as they are given."""
-    return " ".join(map(str, values))
+def taken(knob: Knob) -> dict[str, Any]:
+    """Return how the command line takes a knob: several values where they span a grid."""
+    if knob.kind == "flag":
+        return {"action": "store_true", "default": None}
+    if knob.kind == "tokenizer":
+        return {"metavar": "NAME"}
+    several = {} if knob.name in {each.name for each in settings(1)} else {"nargs": "+"}
+    converted = {} if knob.choices else {"type": number}
+    return {"metavar": knob.name.upper()} | several | converted
+
+
+def spellings(name: str) -> list[str]:
+    """Return an option's spellings: with dashes, and as Python spells it."""
+    return list(dict.fromkeys([f"--{name.replace('_', '-')}", f"--{name}"]))
+
+
+def describe(knobs: Sequence[tuple[Benchmark, Knob]]) -> str:
+    """Return the help on an option: what it is to each benchmark that has it."""
+    said: dict[str, list[str]] = {}
+    for benchmark, knob in knobs:
+        said.setdefault(knob.describe(), []).append(benchmark.title)
+    if len(said) == 1 and len(knobs) == len(benchmarks.BENCHMARKS):
+        (only,) = said
+        return escape(only)
+    return escape(". ".join(f"{' and '.join(titles)}: {text}" for text, titles in said.items()))
+
+
+def escape(text: str) -> str:
+    """Return a text as argparse takes it for help."""
+    return text.replace("%", "%%")
 
 
 def asked_puzzles(given: argparse.Namespace) -> Source:
-    """The puzzles that the options of `add_puzzle_options` ask for."""
-    of_both = ("N", "num_puzzles", "seed", "split")
-    of_cogniload = ("d", "rho", "trace")
-    of_factor = ("op", "context", "noise", "tokenizer")
-    mine, other = (of_cogniload, of_factor) if given.suite is None else (of_factor, of_cogniload)
-    for name in other:
-        if getattr(given, name) is not None:
-            if given.suite is None:
-                raise ValueError(f"--{name} is for FACTOR: pass --suite {' or '.join(SUITES)} too")
-            raise ValueError(f"--{name} is for CogniLoad, got it with --suite {given.suite}")
-    asked = {name: getattr(given, name) for name in of_both + mine}
-    asked = {name: value for name, value in asked.items() if value is not None}
-    if given.suite is None:
-        trace = asked.pop("trace", False)
-        return cogniload_source(cogniload_grid(**asked), trace=trace)
-    tokenizer = asked.pop("tokenizer", None)
-    return factor_source(asked_set(given.suite, **asked), tokenizer=tokenizer)
+    """Return the puzzles that the options of `add_puzzle_options` ask for."""
+    names = {knob.name for each in benchmarks.BENCHMARKS for knob in each.parameters}
+    asked = {
+        name: value
+        for name in (*names, "suite", "split")
+        if (value := getattr(given, name, None)) is not None
+    }
+    by_suite = [each for each in benchmarks.datasets().values() if each.suites]
+    several = [each for each in by_suite if asked.get("suite") in each.suites]
+    every = by_suite if "suite" in asked else list(benchmarks.datasets().values())
+    dataset = (several or every)[0]
+    for name in asked:
+        if name not in (*dataset.defaults, "split"):
+            refuse_option(name, given.suite)
+    return dataset.source(asked)
+
+
+def refuse_option(name: str, suite: str | None) -> NoReturn:
+    """Raise ValueError for an option of another benchmark than the one that is asked for."""
+    users = [each for each in benchmarks.BENCHMARKS if name in {k.name for k in each.parameters}]
+    titles = " and ".join(each.title for each in users)
+    option = spellings(name)[0]
+    if suite is None:
+        suites = " or ".join(str(each.suite) for each in users)
+        raise ValueError(f"{option} is for {titles}: pass --suite {suites} too")
+    raise ValueError(f"{option} is for {titles}, got it with --suite {suite}")
 
 
 def number(text: str) -> int | float | str:
-    """A number as Python reads it; any other text stays, for the parameter's check to refuse."""
+    """Return a number as Python reads it; any other text stays, for the knob's check to refuse."""
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             pass
+    parts = text.split(",")
+    if len(parts) > 1 and all(isinstance(number(part), int | float) for part in parts):
+        raise argparse.ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
     return text
 
 
 def run_generate(given: argparse.Namespace) -> None:
-    """`cogniload generate FILE`."""
+    """Run `cogniload generate FILE`."""
     source = asked_puzzles(given)
+    if given.errors:
+        source = trace_source(source)
     write_puzzles(source, given.out, force=given.force)
-    print(f"{given.out}: {len(source.grid)} puzzles")
+    print(f"{given.out}: {len(source.selection)} {'traces' if given.errors else 'puzzles'}")
 
 
 def run_solve(given: argparse.Namespace) -> None:
-    """`cogniload solve [FILE]`."""
-    source = given.file or "standard input"
+    """Run `cogniload solve [FILE]`."""
+    source = str(given.file or "standard input")
     try:
-        text = given.file.read_bytes() if given.file else sys.stdin.buffer.read()
-        print(solve(text.decode()))
+        text = read_whole(given.file) if given.file else read_stream(sys.stdin.buffer, source)
+        print(benchmarks.solve(text.decode()))
     except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
         raise ValueError(f"{source}: {error}") from None
 
 
 def run_score(given: argparse.Namespace) -> int:
-    """`cogniload score SAMPLES`."""
+    """Run `cogniload score SAMPLES`."""
     if given.release:
         return run_score_release(given)
     if given.out and len(given.samples) > 1:
         raise ValueError(f"--out takes one samples file, got {len(given.samples)}")
-    outcomes, changed = Counter(), 0
+    outcomes: Counter[OutcomeName] = Counter()
+    changed = 0
     for samples in given.samples:
         counted, differing = rescore(samples, given.out, force=given.force)
         outcomes, changed = outcomes + counted, changed + differing
@@ -254,8 +353,22 @@ def run_score(given: argparse.Namespace) -> int:
     return 0
 
 
+def run_steps(given: argparse.Namespace) -> None:
+    """Run `cogniload steps SAMPLES`."""
+    if given.out and len(given.samples) > 1:
+        raise ValueError(f"--out takes one samples file, got {len(given.samples)}")
+    counts: Counter[str] = Counter()
+    for samples in tqdm(given.samples, unit=" files", disable=None):
+        counts += count_errors(samples, given.out, force=given.force)
+    total = counts.total()
+    unread = counts.pop("not read", 0)
+    print(f"{total} responses, {total - unread} of them could be read; their first errors:")
+    for kind, count in counts.most_common():
+        print(f"{kind:26} {count:7} {count / (total - unread):8.2%}")
+
+
 def run_score_release(given: argparse.Namespace) -> int:
-    """`cogniload score --release FOLDER ANSWERS`."""
+    """Run `cogniload score --release FOLDER ANSWERS`."""
     if given.out or len(given.samples) > 1:
         raise ValueError("--release takes one folder of answers and no --out")
     outcomes, problems, puzzles = score_release(given.release, given.samples[0])
@@ -264,63 +377,74 @@ def run_score_release(given: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
-def print_outcomes(outcomes: Counter[Outcome | FactorOutcome], remark: str) -> None:
-    """The accuracy and the share of every outcome."""
+def print_outcomes(outcomes: Counter[Any], remark: str) -> None:
+    """Return the accuracy and the share of every outcome."""
     total = outcomes.total()
     correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
     print(f"{total} responses, {correct} correct ({correct / total:.2%}), {remark}")
-    for kind in dict.fromkeys(map(type, outcomes)):
+    kinds: dict[Any, None] = dict.fromkeys(map(type, outcomes))
+    for kind in kinds:
         for outcome in kind:
             print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
 
 
 def print_problems(problems: Sequence[str]) -> None:
-    """What was wrong with some files, a line each, on standard error."""
+    """Return what was wrong with some files, a line each, on standard error."""
     for problem in problems:
-        print(" ".join(problem.split()), file=sys.stderr)
+        print(one_line(problem), file=sys.stderr)
 
 
 def run_push(given: argparse.Namespace) -> None:
-    """`cogniload push REPO`."""
-    from cogniload_gen.push import push  # noqa: PLC0415  (the Hub's library takes its time)
+    """Run `cogniload push REPO`."""
+    from cogniload_gen.hub.push import push  # noqa: PLC0415  (the Hub's library takes its time)
 
     options = {name: getattr(given, name) for name in ("trace", "tokenizer")}
     options = {name: value for name, value in options.items() if value is not None}
-    grid = asked_puzzles(given).grid
+    grid = asked_puzzles(given).selection
     print(push(grid, given.repo, private=given.private, dry_run=given.dry_run, **options))
 
 
 def run_verify(given: argparse.Namespace) -> int:
-    """`cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
-    from cogniload_gen.verify import verify  # noqa: PLC0415  (the Hub's library takes its time)
+    """Run `cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
+    from cogniload_gen.hub.verify import COUNTED, verify  # noqa: PLC0415  (the Hub takes its time)
 
-    verdict = verify(given.source)
+    verdict = verify(given.source, tokenizer=given.tokenizer)
     for difference in verdict.first:
         print(difference)
     if verdict.differences:
-        print(f"{given.source} differs: {verdict.differences} values, {verdict.rows} rows expected")
+        counted = f"{verdict.differences}{' or more' * (verdict.differences >= COUNTED)}"
+        print(f"{given.source} differs: {counted} values, {verdict.rows} rows expected")
         return 1
     print(f"{given.source} is the same: {verdict.rows} rows, every puzzle solved")
     return 0
 
 
 def run_overlap(given: argparse.Namespace) -> int:
-    """`cogniload overlap CORPUS`: 0 if no puzzle is in the corpus, 1 if any is."""
+    """Run `cogniload overlap CORPUS`: 0 if no puzzle is in the corpus, 1 if any is."""
+    limit = check_integer("--limit", given.limit, low=0, high=sys.maxsize)
     for path in given.corpus:
-        path.stat()  # an error that would come late otherwise
-    source, count = asked_puzzles(given), 0
+        check_file(path)  # an error that would come late otherwise
+    source = asked_puzzles(given)
     puzzles = fingerprints(source.tables())
+    found: Counter[str] = Counter()
     for path in given.corpus:
         rows = tqdm(file_pieces(path), desc=str(path), unit=" rows", disable=None)
         for overlap in find_in_pieces(rows, puzzles):
-            print(f"{overlap.where}: {overlap.puzzle}")
-            count += 1
-    print(f"{count} overlaps with {len(source.grid)} puzzles")
-    return int(count > 0)
+            if found.total() < limit:
+                print(f"{overlap.where}: {overlap.puzzle}")
+            found[overlap.puzzle] += 1
+    total, canaries = found.total(), found.pop("canary", 0)
+    print(
+        f"{total - canaries} overlaps with {len(found)} of {len(source.selection)} puzzles, "
+        f"{canaries} canary strings, in {len(given.corpus)} files"
+        + f"; the first {limit} are above"
+        * (total > limit)
+    )
+    return int(total > 0)
 
 
 def run_import(given: argparse.Namespace) -> int:
-    """`cogniload import FOLDER --out FILE`: 0 if all was imported, 1 if some was not."""
+    """Run `cogniload import FOLDER --out FILE`: 0 if all was imported, 1 if some was not."""
     count, problems = import_release(given.folder, given.out, force=given.force)
     print_problems(problems)
     print(f"{given.out}: {count} puzzles, {len(problems)} not imported")
@@ -328,7 +452,7 @@ def run_import(given: argparse.Namespace) -> int:
 
 
 def run_tasks(given: argparse.Namespace) -> None:
-    """`cogniload tasks [--link | --unlink]`."""
+    """Run `cogniload tasks [--link | --unlink]`."""
     if given.link:
         print(f"linked {link_tasks()}")
     elif given.unlink:
@@ -338,33 +462,108 @@ def run_tasks(given: argparse.Namespace) -> None:
 
 
 def run_eval(given: argparse.Namespace) -> None:
-    """`cogniload eval`: lm-eval, an extra, has arguments of its own."""
+    """Run `cogniload eval`: lm-eval, an extra, has arguments of its own."""
+    from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (lm-eval comes with it)
+
     try:
-        from lm_eval_tasks.evaluate import run  # noqa: PLC0415
+        run(given, given.lm_eval_arguments)
     except ImportError as error:
-        message = f"eval needs pip install 'cogniload[eval]' ({error})"
+        message = f"eval needs {how_to_install('eval')}: {error}"
         raise FileNotFoundError(message) from None
-    run(given, given.lm_eval_arguments)
 
 
 def run_report(given: argparse.Namespace) -> None:
-    """`cogniload report RESULTS... --out DIR`."""
-    report(given.results, given.out, force=given.force, all_runs=given.all_runs)
+    """Run `cogniload report RESULTS... --out DIR`."""
+    factor: dict[str, Any] = {}
+    if given.factor_range:
+        factor["accuracy_range"] = tuple(given.factor_range)
+    if given.factor_n_clean is not None:
+        factor["n_clean"] = given.factor_n_clean
+    report(given.results, given.out, factor, force=given.force)
+
+
+def run_compare(given: argparse.Namespace) -> None:
+    """Run `cogniload compare RESULTS ...`."""
+    try:
+        from cogniload_analysis.compare import compare_results  # noqa: PLC0415
+    except ImportError as error:
+        message = f"compare needs {how_to_install('analysis')}: {error}"
+        raise FileNotFoundError(message) from None
+    options = {"force": given.force, "detect": given.detect}
+    print(compare_results(by_label(given.results), given.out, **options))
+
+
+def run_plan(given: argparse.Namespace) -> None:
+    """Run `cogniload plan --detect SHARE --like MODEL`."""
+    try:
+        from cogniload_analysis import plan_comparison  # noqa: PLC0415
+    except ImportError as error:
+        message = f"plan needs {how_to_install('analysis')}: {error}"
+        raise FileNotFoundError(message) from None
+    tokens = {"response_tokens": given.response_tokens, "throughput": given.throughput}
+    print(plan_comparison(given.like, given.detect, **tokens).summary())
+
+
+def run_view(given: argparse.Namespace) -> None:
+    """Run `cogniload view RESULTS...`."""
+    try:
+        from cogniload_analysis import inspect_view  # noqa: PLC0415
+
+        logs = inspect_view.write_logs(given.results, given.out, force=given.force)
+    except ImportError as error:
+        message = f"view needs {how_to_install('inspect')}: {error}"
+        raise FileNotFoundError(message) from None
+    for log in logs:
+        print(f"log      {log}")
+    command = shlex.join(inspect_view.view_command(given.out))
+    if given.bundle:
+        inspect_view.bundle_logs(given.out, given.bundle)
+        print(f"site     {given.bundle}")
+    elif given.no_open or not sys.stdout.isatty():
+        print(f"next     {command}")
+    else:
+        inspect_view.open_viewer(given.out)
 
 
 def run_demo_and_report(given: argparse.Namespace) -> None:
-    """`cogniload demo`: its own earlier report is replaced."""
-    report([run_demo(given.out)], given.out / "report", force=True)
+    """Run `cogniload demo`: its own earlier report is replaced."""
+    report([("", run_demo(given.out))], given.out / "report", force=True)
 
 
-def report(results: Sequence[Path], out: Path, **options: bool) -> None:
-    """Write a report by `cogniload_analysis`, an extra, and print where it is."""
+def labelled(given: str) -> tuple[str, Path]:
+    """Return the label, "" for none, and the path of LABEL=DIR; a path that exists has none."""
+    label, found, path = given.partition("=")
+    if not (found and label and path) or "/" in label or Path(given).exists():
+        return "", Path(given)
+    return label, Path(path)
+
+
+def by_label(results: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
+    """Return the paths of each label, in the order in which they were given."""
+    return {label: [path for its, path in results if its == label] for label, _ in results}
+
+
+def report(
+    results: Sequence[tuple[str, Path]],
+    out: Path,
+    factor: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    """Write a report by `cogniload_analysis`, an extra, and print where it is.
+
+    `factor` holds options of FACTOR's part.
+    """
     try:
+        from cogniload_analysis.analyses import ANALYSES  # noqa: PLC0415
+        from cogniload_analysis.factor.record import FACTOR, set_factor  # noqa: PLC0415
         from cogniload_analysis.report import write_report  # noqa: PLC0415
     except ImportError as error:
-        message = f"the report needs pip install 'cogniload[analysis]' ({error})"
+        message = f"the report needs {how_to_install('analysis')}: {error}"
         raise FileNotFoundError(message) from None
-    print(f"report   {write_report(results, out, **options)}")
+    if factor:
+        chosen = set_factor(**factor)
+        options["among"] = [chosen if each is FACTOR else each for each in ANALYSES]
+    print(f"report   {write_report(by_label(results), out, **options)}")
 
 
 if __name__ == "__main__":

@@ -7,20 +7,24 @@ else: not on the batch it is made in, the process, the platform or any other dra
 """
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
+Key = np.ndarray | np.uint64
+"""One key or an array of keys (uint64)."""
 
-def address_key(*address: str | int | float) -> int:
-    """The 64-bit key of an address, such as ("cogniload", version, seed, split, d, N, rho)."""
+
+def address_key(*address: str | float | tuple[str, Any]) -> int:
+    """Return the 64-bit key of an address, such as ("cogniload", version, seed, split, d, N)."""
     digest = hashlib.blake2b(repr(address).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
-def child(key: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """The keys of the children `number` (integers >= 0) of `key` (uint64), broadcast together."""
+def child(key: Key, number: np.ndarray | int) -> np.ndarray:
+    """Return the keys of the children `number` (integers >= 0) of `key` (uint64), broadcast."""
     with np.errstate(over="ignore"):  # the arithmetic is modulo 2**64
         z = key + (np.asarray(number, np.uint64) + np.uint64(1)) * GOLDEN
         z ^= z >> np.uint64(30)
@@ -31,14 +35,19 @@ def child(key: np.ndarray, number: np.ndarray) -> np.ndarray:
         return z
 
 
-def below(words: np.ndarray, bound: np.ndarray | int) -> np.ndarray:
-    """Words (uint64) as integers uniform on 0..bound-1; the bias is below bound / 2**32."""
+def children(key: np.ndarray, count: int) -> np.ndarray:
+    """Return the children 0..count-1 of each key, along a new first axis."""
+    return child(key, np.arange(count, dtype=np.uint64).reshape(-1, *[1] * key.ndim))
+
+
+def uniform(words: np.ndarray, bound: np.ndarray | int) -> np.ndarray:
+    """Return words (uint64) as integers uniform on 0..bound-1; the bias is below bound / 2**32."""
     high, bound = words >> np.uint64(32), np.asarray(bound, np.uint64)
     return ((high * bound) >> np.uint64(32)).astype(np.int64)
 
 
 def permutation(words: np.ndarray) -> np.ndarray:
-    """Random permutations of 0..count-1 along axis 0 of `words` (uint64, count x ..., count <= 16).
+    """Return random permutations of 0..count-1 along axis 0 of `words` (uint64, count <= 16).
 
     They are the ranks of the words. For so few words, comparing all pairs beats sorting.
     """
@@ -47,8 +56,8 @@ def permutation(words: np.ndarray) -> np.ndarray:
     return (keys[:, None] > keys).sum(axis=1, dtype=np.uint8)
 
 
-def sample(words: np.ndarray, population: np.ndarray | int) -> np.ndarray:
-    """Distinct integers below `population` in random order, by a partial Fisher-Yates shuffle.
+def distinct(words: np.ndarray, population: np.ndarray | int) -> np.ndarray:
+    """Return different integers below `population` in random order, by a Fisher-Yates shuffle.
 
     `words` is count x rows; `population` an integer or one for each row. Where a row's population
     is smaller than count, its surplus entries are meaningless.
@@ -58,6 +67,6 @@ def sample(words: np.ndarray, population: np.ndarray | int) -> np.ndarray:
     pool = np.tile(np.arange(max(population.max(), count), dtype=np.uint8), (rows, 1))
     row = np.arange(rows)
     for i in range(count):
-        j = i + below(words[i], np.maximum(population - i, 1))
+        j = i + uniform(words[i], np.maximum(population - i, 1))
         pool[row, i], pool[row, j] = pool[row, j], pool[row, i]
     return pool[:, :count].T

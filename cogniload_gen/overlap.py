@@ -19,14 +19,16 @@ from dataclasses import dataclass
 from itertools import count, repeat
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cogniload_gen import benchmarks
 from cogniload_gen.canary import CANARY
 from cogniload_gen.draws import GOLDEN, child
+from cogniload_gen.inputs import LARGEST
 
 SPANS = (300, 150, 75, 40, 20, 10)
 """Lengths of the sequences, in words."""
@@ -91,15 +93,15 @@ class Fingerprints:
 
 
 def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
-    """The fingerprints of the puzzles in tables with the columns `id` and `puzzle`."""
-    ids, vocabulary = [], defaultdict(count(1).__next__)
+    """Return the fingerprints of the puzzles in tables with the columns `id` and `puzzle`."""
+    ids: list[Any] = []
+    vocabulary: defaultdict[bytes, int] = defaultdict(count(1).__next__)
+    found: defaultdict[int, tuple[list[np.ndarray], list[np.ndarray]]]
     found = defaultdict(lambda: ([], []))
     for table in tables:
-        factor = "suite" in table.column_names
+        body = benchmarks.of(table.slice(0, 1).to_pylist()[0]).body
         for puzzle in table["puzzle"].to_pylist():
-            # CogniLoad's instruction is the first line, FACTOR's the last paragraphs
-            body = puzzle.partition("\n\n")[0] if factor else puzzle.partition("\n")[2]
-            numbers = np.array([vocabulary[word] for word in words(body)], np.uint64)
+            numbers = np.array([vocabulary[word] for word in words(body(puzzle))], np.uint64)
             span = next(span for span in SPANS if span <= len(numbers))
             hashes = sequence_hashes(numbers, span)
             hashes = hashes[:: max(1, len(hashes) // STARTS)]
@@ -116,8 +118,8 @@ def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
     return Fingerprints(ids, dict(vocabulary), sequences)
 
 
-def find_overlaps(rows: Iterable, puzzles: Fingerprints) -> Iterator[Overlap]:
-    """Which rows of a corpus overlap with which puzzles, or hold the canary string.
+def find_overlaps(rows: Iterable[Any], puzzles: Fingerprints) -> Iterator[Overlap]:
+    """Return which rows of a corpus overlap with which puzzles, or hold the canary string.
 
     A row is a text, or lists and dictionaries with texts in them, as `datasets` and JSON have
     them; `where` is its position, from 0.
@@ -127,7 +129,7 @@ def find_overlaps(rows: Iterable, puzzles: Fingerprints) -> Iterator[Overlap]:
 
 
 def find_in_pieces(pieces: Iterable[Piece], puzzles: Fingerprints) -> Iterator[Overlap]:
-    """The overlaps of the rows that the pieces make up, each row and puzzle once."""
+    """Yield the overlaps of the rows that the pieces make up, each row and puzzle once."""
     number = puzzles.vocabulary.get
     numbers, batch, row, told = [], [], 0, set()
     for piece in pieces:
@@ -144,15 +146,18 @@ def find_in_pieces(pieces: Iterable[Piece], puzzles: Fingerprints) -> Iterator[O
             cut = max(0, len(numbers) - SPANS[0] + 1)  # a sequence may go on from there
             numbers = numbers[cut:]
             first = bisect_right(batch, cut, key=itemgetter(0)) - 1
-            batch = [(max(0, start - cut), *rest) for start, *rest in batch[max(0, first) :]]
+            batch = [(max(0, at - cut), of, where) for at, of, where in batch[max(0, first) :]]
             told = {pair for pair in told if pair[0] >= batch[0][1]}
     yield from new_overlaps(numbers, batch, puzzles, told)
 
 
 def new_overlaps(
-    numbers: list[int], batch: list[tuple], puzzles: Fingerprints, told: set
+    numbers: list[int],
+    batch: list[tuple[int, int, object]],
+    puzzles: Fingerprints,
+    told: set[tuple[int, Any]],
 ) -> Iterator[Overlap]:
-    """The overlaps of a batch of words that are not in `told`, which they are added to."""
+    """Yield the overlaps of a batch of words that are not in `told`, which they are added to."""
     for position, puzzle in sorted(matches(np.array(numbers, np.uint64), puzzles)):
         _, row, where = batch[bisect_right(batch, position, key=itemgetter(0)) - 1]
         if (row, puzzle) not in told:
@@ -161,7 +166,7 @@ def new_overlaps(
 
 
 def matches(numbers: np.ndarray, puzzles: Fingerprints) -> Iterator[tuple[int, int]]:
-    """Where a puzzle's sequence starts, and the puzzle's position in `puzzles.ids`."""
+    """Yield where a puzzle's sequence starts, and the puzzle's position in `puzzles.ids`."""
     unknown = np.concatenate([[0], np.cumsum(numbers == UNKNOWN)])
     for span, (hashes, owners, prefixes) in puzzles.sequences.items():
         position = np.flatnonzero(unknown[span:] == unknown[:-span])
@@ -176,17 +181,17 @@ def matches(numbers: np.ndarray, puzzles: Fingerprints) -> Iterator[tuple[int, i
 
 
 def prefix(hashes: np.ndarray) -> np.ndarray:
-    """The first PREFIX_BITS bits of hashes."""
+    """Return the first PREFIX_BITS bits of hashes."""
     return hashes >> np.uint64(64 - PREFIX_BITS)
 
 
 def words(text: str) -> list[bytes]:
-    """The words of a text in lower case; "\\n", as in JSON within a text, separates them too."""
+    """Return the words of a text in lower case; a JSON text's "\\n" separates them too."""
     return text.encode(errors="replace").replace(b"\\n", b" ").translate(LETTERS).split()
 
 
 def sequence_hashes(numbers: np.ndarray, span: int) -> np.ndarray:
-    """A hash of each sequence of `span` numbers (uint64): a polynomial in BASE modulo 2**64."""
+    """Return a hash of each sequence of `span` numbers (uint64), a polynomial modulo 2**64."""
     values = child(BASE, numbers)
     powers = np.cumprod(np.full(len(numbers), BASE))
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values * powers)])
@@ -195,7 +200,7 @@ def sequence_hashes(numbers: np.ndarray, span: int) -> np.ndarray:
 
 
 def texts(row: object) -> Iterator[str]:
-    """All texts within a row, in order."""
+    """Yield all texts within a row, in order."""
     if isinstance(row, str):
         yield row
     elif isinstance(row, Mapping):
@@ -207,7 +212,7 @@ def texts(row: object) -> Iterator[str]:
 
 
 def file_pieces(path: Path) -> Iterator[Piece]:
-    """The rows of a .parquet or .jsonl file; of any other, one row with all its lines as pieces.
+    """Yield the rows of a .parquet or .jsonl file; of any other, its lines as pieces of one row.
 
     But for Parquet the file may be compressed, as its last suffix tells (.gz, .bz2, .zst, ...).
     Raises ValueError naming the line that is no JSON, OSError naming a file that can't be read.
@@ -227,20 +232,23 @@ def read_pieces(path: Path) -> Iterator[Piece]:
             yield Piece(f"{path} row {number}", "\n".join(texts(row)))
         return
     with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:
-        if ".jsonl" in path.suffixes:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    where = f"{path} line {number}"
-                    yield Piece(where, "\n".join(texts(json_row(line, where))))
-            return
         number = 1
+        if ".jsonl" in path.suffixes:
+            while line := file.readline(LARGEST):
+                where = f"{path} line {number}"
+                if len(line) == LARGEST:
+                    raise ValueError(f"{where} must have less than {LARGEST} characters")
+                if line.strip():
+                    yield Piece(where, "\n".join(texts(json_row(line, where))))
+                number += 1
+            return
         while line := file.readline(PIECE):
             yield Piece(f"{path} line {number}", line, continues=number > 1)
             number += line.endswith("\n")
 
 
 def json_row(line: str, where: str) -> object:
-    """What a line of JSON holds; ValueError if it is none."""
+    """Return what a line of JSON holds; ValueError if it is none."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:

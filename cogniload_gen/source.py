@@ -1,22 +1,34 @@
-"""What can be made of a grid: the rows of puzzles, whichever benchmark they are of."""
+"""What can be made of a selection: its rows, whichever benchmark they are of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import pyarrow as pa
 
-from cogniload_gen.grid import Grid
+from cogniload_gen.grid import Selection
+
+
+class Tables(Protocol):
+    """A function that makes the rows of a selection."""
+
+    def __call__(
+        self, start: int = 0, stop: int | None = None, *, first_batch: int | None = None
+    ) -> Iterator[pa.Table]:
+        """Yield the rows from `start` up to `stop`, all by default, as tables of bounded size.
+
+        With `first_batch`, the first table has that many rows, and the next ones grow.
+        """
+        ...
 
 
 @dataclass(frozen=True)
 class Source:
-    """The puzzles of a grid, made when they are asked for.
+    """The puzzles of a selection, which are made when they are asked for.
 
-    `schema` has their columns; `tables(start, stop, first_batch=None)` makes the rows from `start`
-    up to `stop` (all of them by default) as tables of bounded size, the first of `first_batch`
-    rows, and the next ones growing.
+    `schema` has their columns; `tables` makes them.
     """
 
-    grid: Grid
+    selection: Selection
     schema: pa.Schema
-    tables: Callable[..., Iterator[pa.Table]]
+    tables: Tables

@@ -5,11 +5,14 @@ from functools import lru_cache
 from math import isfinite
 from numbers import Real
 from os import PathLike, fspath
-from reprlib import repr
+from reprlib import repr as brief
+from typing import cast
 
 import numpy as np
 
-Tokenizer = str | PathLike | Callable[[str], float | Sized] | None
+from cogniload_gen.extras import how_to_install
+
+Tokenizer = str | PathLike[str] | Callable[[str], float | Sized] | None
 """A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or
 None for the estimate."""
 
@@ -28,7 +31,7 @@ LONG = b"a" * 13
 
 
 def estimate(text: str) -> int:
-    """The number of tokens without a tokenizer: one for each word, digit and other sign.
+    """Return the number of tokens without a tokenizer: one for each word, digit and other sign.
 
     A word counts once more for every 13 letters. (To count bytes is faster than to find words.)
     """
@@ -40,7 +43,7 @@ TokenCounter = Callable[[Sequence[str]], np.ndarray]
 
 
 def token_counter(tokenizer: Tokenizer) -> TokenCounter:
-    """A function from texts to the numbers of tokens (float) that they take within running text.
+    """Return a function from texts to the numbers of tokens that they take in running text.
 
     Each text begins with a space, as " The Fox sleeps." does, so that the sum over texts is the
     count of them joined, within 1 %. What was counted is remembered by text: count pieces that come
@@ -56,14 +59,14 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
         raise ValueError(
             "tokenizer must be the name or folder of a Hugging Face tokenizer, a callable "
             "(hashable) from a text to its number of tokens, or None for an estimate, "
-            f"got {repr(tokenizer)}"
+            f"got {brief(tokenizer)}"
         )
-    return remembering(tokenizer)
+    return remembering(cast(Hashable, tokenizer))
 
 
 @lru_cache(maxsize=8)
 def remembering(tokenizer: Tokenizer) -> TokenCounter:
-    """The function that `token_counter` returns, made once for each tokenizer."""
+    """Return the function that `token_counter` returns, made once for each tokenizer."""
     lengths = length_function(tokenizer)
     known: dict[str, float] = {}
 
@@ -72,22 +75,23 @@ def remembering(tokenizer: Tokenizer) -> TokenCounter:
         if new:
             one, many = lengths(new), lengths([text * (REPEATS + 1) for text in new])
             each = np.subtract(many, one) / REPEATS
-            if each.min() < 0:
+            least = int(each.argmin())
+            if each[least] < 0:
                 raise ValueError(
-                    f"tokenizer {repr(tokenizer)} counts fewer tokens in a longer text: "
-                    f"{one[each.argmin()]} in a text, {many[each.argmin()]} in {REPEATS + 1} copies"
+                    f"tokenizer {brief(tokenizer)} counts fewer tokens in a longer text: "
+                    f"{one[least]} in a text, {many[least]} in {REPEATS + 1} copies"
                 )
             known.update(zip(new, each.tolist(), strict=True))
         return np.array([known[text] for text in texts], float)
 
     if not count([" The quick brown fox jumps over the lazy dog."])[0] > 0:
         raise ValueError(
-            f"tokenizer {repr(tokenizer)} counts a sentence as 0 tokens: give one that counts"
+            f"tokenizer {brief(tokenizer)} counts a sentence as 0 tokens: give one that counts"
         )
     return count
 
 
-def length_function(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[float]]:
+def length_function(tokenizer: Tokenizer) -> Callable[[Sequence[str]], Sequence[float]]:
     """From texts to the numbers of tokens that they take alone."""
     if isinstance(tokenizer, str | PathLike):
         return pretrained(fspath(tokenizer))
@@ -96,7 +100,7 @@ def length_function(tokenizer: Tokenizer) -> Callable[[Sequence[str]], list[floa
 
 
 def as_number(counted: object) -> float:
-    """What a callable returned, a number or a sequence of tokens, as a number; else ValueError."""
+    """Return what a callable returned, a number or a sequence of tokens, as a number."""
     # an encoding in the form of a mapping has the length of its keys
     if isinstance(counted, Sized) and not isinstance(counted, str | bytes | Mapping):
         return len(counted)
@@ -104,23 +108,23 @@ def as_number(counted: object) -> float:
         return float(counted)
     raise ValueError(
         "tokenizer must return a number of tokens or a sequence of tokens for a text, "
-        f"returned {repr(counted)}"
+        f"returned {brief(counted)}"
     )
 
 
 def pretrained(name: str) -> Callable[[Sequence[str]], list[int]]:
-    """The counts of a Hugging Face tokenizer, without special tokens."""
+    """Return the counts of a Hugging Face tokenizer, without special tokens."""
     try:
         from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
 
         tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except ImportError as error:
         raise ValueError(
-            f"tokenizer {repr(name)} needs transformers: pip install 'cogniload[eval]'"
+            f"tokenizer {brief(name)} needs transformers: {how_to_install('eval')}"
         ) from error
     except Exception as error:  # whatever the files or the Hub bring about
         reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"tokenizer {repr(name)} does not load: {reason}") from error
+        raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error
 
     def lengths(texts: Sequence[str]) -> list[int]:
         encoded = tokenizer(list(texts), add_special_tokens=False, verbose=False)

@@ -20,7 +20,7 @@ def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
     """
     with (
         table_writer(path, source.schema, force=force) as write,
-        tqdm(total=len(source.grid), unit=" puzzles", disable=None) as progress,
+        tqdm(total=len(source.selection), unit=" puzzles", disable=None) as progress,
     ):
         for table in source.tables():
             write(table)
@@ -31,7 +31,7 @@ def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
 def table_writer(
     path: Path, schema: pa.Schema, *, force: bool = False
 ) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that appends a table to a .jsonl or .parquet file; errors as `write_puzzles`."""
+    """Yield a function that appends a table to a file; errors as `write_puzzles`."""
     if path.suffix not in WRITERS:
         raise ValueError(f"FILE must end in {' or '.join(WRITERS)}, got {str(path)!r}")
     with (
@@ -43,7 +43,7 @@ def table_writer(
 
 @contextmanager
 def jsonl_writer(path: Path, _: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that appends a table's rows to a JSON Lines file."""
+    """Yield a function that appends a table's rows to a JSON Lines file."""
     with path.open("w", encoding="utf-8") as file:
         yield lambda table: file.writelines(
             json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist()
@@ -52,7 +52,7 @@ def jsonl_writer(path: Path, _: pa.Schema) -> Iterator[Callable[[pa.Table], None
 
 @contextmanager
 def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """A function that appends a table to a Parquet file, as a row group."""
+    """Yield a function that appends a table to a Parquet file, as a row group."""
     with pq.ParquetWriter(path, schema) as writer:
         yield writer.write_table
 

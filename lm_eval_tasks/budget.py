@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.metrics import mean
@@ -40,12 +41,12 @@ LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_t
 
 
 def step_of(context_budget: int) -> int:
-    """Tokens that response limits are multiples of."""
+    """Return the tokens that response limits are multiples of."""
     return min(context_budget // STEPS, LARGEST_STEP)
 
 
 def response_limit(prompt_tokens: int, context_budget: int) -> int:
-    """Tokens that a response may have: what the prompt leaves of the budget, rounded down to steps.
+    """Return the tokens that a prompt leaves a response of its budget, rounded down to steps.
 
     lm-eval's Hugging Face and API backends batch only requests with equal generation arguments;
     with exact limits, batches would shrink to one. 0 or less means that the prompt does not fit.
@@ -55,7 +56,7 @@ def response_limit(prompt_tokens: int, context_budget: int) -> int:
 
 
 def check_context_budget(context_budget: int) -> int:
-    """The budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
+    """Return the budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
     if not isinstance(context_budget, int) or context_budget < SMALLEST_BUDGET:
         raise ValueError(
             f"context_budget must be an integer of at least {SMALLEST_BUDGET} tokens, "
@@ -65,14 +66,14 @@ def check_context_budget(context_budget: int) -> int:
 
 
 def context_window(model: LM | None) -> int | None:
-    """Tokens beyond which the model's backend cuts a prompt; None where it never cuts one."""
+    """Return the tokens beyond which a model's backend cuts a prompt; None if it never does."""
     # an API that is sent text, not tokens, lets its server refuse what is too long (api_models.py)
     sent_as_tokens = getattr(model, "tokenized_requests", True)
     return getattr(model, "max_length", None) if sent_as_tokens else None
 
 
-def encode(model: LM, text: str, **special_tokens) -> list[int]:
-    """The token ids of a text, by the tokenizer of a model that has one."""
+def encode(model: LM, text: str, **special_tokens: bool) -> list[int]:
+    """Return the token ids of a text, by the tokenizer of a model that has one."""
     tokens = model.tok_encode(text, **special_tokens)
     if not isinstance(tokens, str):
         return tokens
@@ -81,12 +82,14 @@ def encode(model: LM, text: str, **special_tokens) -> list[int]:
 
 
 def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | None:
-    """Tokens of a prompt as the model's backend will encode it; None if it has no tokenizer.
+    """Return the tokens of a prompt as the backend will encode it; None without a tokenizer.
 
     `prompt` is text, or the messages of a chat that the model's server will render.
     """
     # `tok_encode` comes first: without one, DummyLM's `tokenizer` asks the Hub for another model's
-    if not hasattr(model, "tok_encode") or getattr(model, "tokenizer", None) is None:
+    if model is None or not hasattr(model, "tok_encode"):
+        return None
+    if getattr(model, "tokenizer", None) is None:
         return None
     if isinstance(prompt, str):
         return len(encode(model, prompt))
@@ -99,13 +102,13 @@ def count_prompt_tokens(model: LM | None, prompt: str | JsonChatStr) -> int | No
 
 
 def count_response_tokens(model: LM, response: str) -> int:
-    """Tokens of a response, by the tokenizer of a model whose prompts could be counted."""
+    """Return the tokens of a response, by the tokenizer of a model that has one."""
     text = response.encode(errors="replace").decode()  # half of an emoji is none to a tokenizer
     return len(encode(model, text, add_special_tokens=False))
 
 
 def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
-    """Tokens of a prompt by its words: within a quarter for both benchmarks' puzzles."""
+    """Return the tokens of a prompt by its words: within a quarter for both benchmarks' puzzles."""
     if isinstance(prompt, str):
         return estimate(prompt)
     return sum(estimate(message["content"]) for message in json.loads(prompt.prompt))
@@ -125,7 +128,7 @@ class Share:
 
 
 def share_budget(model: LM | None, request: Instance) -> Share:
-    """The share of a request, whose document has a `context_budget` of tokens.
+    """Return the share of a request, whose document has a `context_budget` of tokens.
 
     A limit that the request already has (the YAML's or --gen_kwargs') can only lower its own.
     """
@@ -138,7 +141,7 @@ def share_budget(model: LM | None, request: Instance) -> Share:
 
 
 def limit_response(request: Instance, limit: int) -> None:
-    """Makes `limit` the one response limit of a request, by the name that all backends take."""
+    """Make `limit` the one response limit of a request, by the name that all backends take."""
     _, generation = request.arguments
     for name in LIMIT_NAMES:
         generation.pop(name, None)
@@ -146,7 +149,7 @@ def limit_response(request: Instance, limit: int) -> None:
 
 
 def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> None:
-    """Raises ValueError if the model's window is below a document's budget: it would be cut."""
+    """Raise ValueError if the model's window is below a document's budget: it would be cut."""
     window, budget = context_window(model), max(r.doc["context_budget"] for r in requests)
     if window is not None and window < budget:
         raise ValueError(
@@ -156,7 +159,7 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
 
 
 def check_fit(task: str, requests: Iterable[Instance], shares: dict[str, Share]) -> None:
-    """Raises ValueError, naming the longest, if a prompt leaves no room for a response."""
+    """Raise ValueError, naming the longest, if a prompt leaves no room for a response."""
     unfit = [r.doc for r in requests if shares[r.doc["id"]].response_limit <= 0]
     if unfit:
         longest = max(unfit, key=lambda doc: shares[doc["id"]].prompt_tokens)
@@ -169,7 +172,7 @@ def check_fit(task: str, requests: Iterable[Instance], shares: dict[str, Share])
 
 
 def warn_if_estimated(task: str, shares: Iterable[Share]) -> None:
-    """Says once, in the log, that the model could not count and how an API model can."""
+    """Say once, in the log, that the model could not count and how an API model can."""
     if not all(share.counted for share in shares):
         log.warning(
             "%s: the model has no tokenizer to count with: prompts are estimated by their "
@@ -192,7 +195,7 @@ class SharedBudgetTask(ConfigurableTask):
     window is smaller than the budget, and for --cache_requests.
     """
 
-    def __init__(self, config: dict) -> None:
+    def __init__(self, config: dict[str, Any]) -> None:
         # lm-eval leaves the YAML's own `class` among the settings (tasks/_factory.py)
         super().__init__(config={key: value for key, value in config.items() if key != "class"})
         self._model: LM | None = None
@@ -201,7 +204,7 @@ class SharedBudgetTask(ConfigurableTask):
     def fewshot_docs(self) -> None:
         """None: the benchmarks are zero-shot, and lm-eval would hold a second copy of every one."""
 
-    def build_all_requests(self, *, cache_requests: bool = False, **settings) -> None:
+    def build_all_requests(self, *, cache_requests: bool = False, **settings: Any) -> None:
         """Builds the requests as lm-eval does, then gives each its response limit."""
         task = self.config.task
         if cache_requests:
@@ -222,8 +225,8 @@ class SharedBudgetTask(ConfigurableTask):
         for request in self.instances:
             limit_response(request, self._shares[request.doc["id"]].response_limit)
 
-    def process_results(self, doc: dict, results: list[str]) -> dict:
-        """The YAML's, of the document with its counts, and what is said of the response."""
+    def process_results(self, doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
+        """Return the YAML's, of the document with its counts, and what is said of the response."""
         share, said = self._shares[doc["id"]], said_of(results[0])
         prompt_tokens = share.prompt_tokens if share.counted else said.prompt_tokens
         response_tokens = said.response_tokens
@@ -241,11 +244,11 @@ class SharedBudgetTask(ConfigurableTask):
             name: fact for name, fact in told.items() if fact is not None
         }
 
-    def aggregation(self) -> dict:
-        """The YAML's, and those of what a backend says."""
+    def aggregation(self) -> dict[str, Any]:
+        """Return the YAML's, and those of what a backend says."""
         said = {"finish_reason": most_frequent, "backend_prompt_tokens": mean}
         return super().aggregation() | said
 
-    def higher_is_better(self) -> dict:
-        """The YAML's; what a backend says is neither."""
+    def higher_is_better(self) -> dict[str, Any]:
+        """Return the YAML's; what a backend says is neither."""
         return super().higher_is_better() | {"finish_reason": None, "backend_prompt_tokens": None}

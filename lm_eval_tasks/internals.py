@@ -8,18 +8,22 @@ import inspect
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import lm_eval.evaluator
 from lm_eval.api.group import Group
 from lm_eval.api.model import LM
 from lm_eval.api.task import Task
+from lm_eval.models.api_models import TemplateAPI
 
 
 @contextmanager
 def as_expected() -> Iterator[None]:
-    """Turns what comes of using another lm-eval than was expected into an ImportError."""
+    """Turn what comes of using another lm-eval than was expected into an ImportError."""
     try:
         yield
     except (ImportError, AttributeError, LookupError, TypeError) as error:
@@ -29,7 +33,7 @@ def as_expected() -> Iterator[None]:
 
 
 def model_under_evaluation() -> LM | None:
-    """The model that lm-eval is preparing requests for, or None outside of an evaluation.
+    """Return the model that lm-eval is preparing requests for, or None outside of an evaluation.
 
     Only the model knows how its backend will encode a prompt and where it would cut it, and lm-eval
     does not hand it to tasks. It is the local `lm` of `lm_eval.evaluator.evaluate`, which calls
@@ -48,7 +52,7 @@ def model_under_evaluation() -> LM | None:
 
 
 def run_parser(parser_class: type[ArgumentParser], prog: str) -> ArgumentParser:
-    """The parser of `lm_eval run`, under another name."""
+    """Return the parser of `lm_eval run`, under another name."""
     with as_expected():
         from lm_eval._cli.run import Run  # noqa: PLC0415  (where it may not be)
 
@@ -59,19 +63,48 @@ def run_parser(parser_class: type[ArgumentParser], prog: str) -> ArgumentParser:
     return parser
 
 
+def read_task(path: Path) -> dict[str, Any]:
+    """Return the configuration in a task's YAML, with the functions that it names."""
+    with as_expected():
+        from lm_eval.tasks._yaml_loader import load_yaml  # noqa: PLC0415  (where it may not be)
+
+        read: dict[str, Any] = load_yaml(path, resolve_func=True)
+    return dict(read)
+
+
 def slots(model: LM) -> tuple[int, int]:
-    """An API model's requests at once, and the prompts of a request."""
+    """Return an API model's requests at once, and the prompts of a request."""
     with as_expected():
         return model._concurrent, model._batch_size
 
 
+def payload(
+    model: TemplateAPI, prompts: list[Any], settings: dict[str, Any], **others: Any
+) -> dict[str, Any]:
+    """Return what an API model's `amodel_call` sends to its server for a batch of prompts."""
+    with as_expected():
+        create, seed = model._create_payload, model._seed
+    message = model.create_message(prompts)
+    sent: dict[str, Any] = create(
+        message, generate=True, gen_kwargs=deepcopy(settings), seed=seed, **others
+    )
+    return sent
+
+
+def response_limit(model: TemplateAPI) -> int:
+    """Return an API model's own limit of a response, in tokens, where a request has none."""
+    with as_expected():
+        limit: int = model._max_gen_toks
+    return limit
+
+
 def aggregate(
     tasks: dict[str, Task],
-    metrics: dict[str, dict[tuple[str, str], list]],
+    metrics: dict[str, dict[tuple[str, str], list[Any]]],
     groups: dict[str, Group],
     bootstrap_iters: int,
-) -> dict:
-    """lm-eval's results of the metrics of samples, which are by task, then (metric, filter)."""
+) -> dict[str, Any]:
+    """Return lm-eval's results of samples' metrics, which are by task, then (metric, filter)."""
     with as_expected():
         from lm_eval.evaluator_utils import _process_results  # noqa: PLC0415
     accumulated = {
@@ -80,11 +113,12 @@ def aggregate(
     }
     aggregated = _process_results(accumulated, groups, bootstrap_iters)
     with as_expected():
-        return aggregated._to_eval_results()
+        results: dict[str, Any] = aggregated._to_eval_results()
+    return results
 
 
-def experiment(model: str, model_args: dict, **settings: object) -> dict:
-    """What lm-eval's results tell of an experiment: the model's names, and how it is prompted."""
+def experiment(model: str, model_args: dict[str, Any], **settings: object) -> dict[str, Any]:
+    """Return what lm-eval's results say of an experiment: the model, and how it is prompted."""
     with as_expected():
         from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker  # noqa: PLC0415
 

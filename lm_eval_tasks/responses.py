@@ -1,4 +1,4 @@
-"""Responses that know what their backend said of them.
+"""A backend's answer -> responses that know what the backend said of them.
 
 lm-eval 0.4.13 hands a task the text of a response alone. Its API models throw away the server's
 `finish_reason` and `usage`, and its vLLM model those of the engine; here they travel with the text,
@@ -6,13 +6,33 @@ as a string that knows more. Tested against that version; a backend that lm-eval
 with plain strings again, and nothing is said of a response where nothing is known.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from reprlib import repr as brief
+from typing import Any, SupportsIndex
 
 from lm_eval.api.model import LM, CachingLM
-from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER, TemplateAPI
+from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
+from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+
+log = logging.getLogger(__name__)
+
+Parse = Callable[..., list[str]]
+"""An API model's `parse_generations`: a server's answers -> the texts of their responses."""
+
+BROKEN_OFF = ("abort", "error")
+"""Reasons for the end of a response that is none of its own: the server gave up half of the way."""
+
+TEXT_PARTS = ("text", "output_text")
+"""The types of the parts of a message's content that are its text."""
+
+INSTEAD_OF_CONTENT = {"reasoning", "reasoning_content", "refusal", "tool_calls"}
+"""What a message may hold without any content."""
+
+MOST_TOKENS = 2**31 - 1
+"""No response has more; a larger count is a server's mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,86 +51,154 @@ class Said:
 class Response(str):
     """A response that knows what its backend said of it, also when lm-eval cuts it at a stop."""
 
+    said: Said
+
     def __new__(cls, text: str, said: Said = Said()) -> "Response":
         response = super().__new__(cls, text)
         response.said = said
         return response
 
-    def split(self, *arguments: object) -> list["Response"]:
-        """As str's, of responses."""
-        return [Response(part, self.said) for part in super().split(*arguments)]
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        """Return str's parts, as responses."""
+        return [Response(part, self.said) for part in super().split(sep, maxsplit)]
 
-    def lstrip(self, *arguments: str) -> "Response":
-        """As str's, a response."""
-        return Response(super().lstrip(*arguments), self.said)
+    def lstrip(self, chars: str | None = None, /) -> "Response":
+        """Return str's rest, as a response."""
+        return Response(super().lstrip(chars), self.said)
 
 
 def said_of(response: str) -> Said:
-    """What the backend said of a response: nothing, of a plain string."""
+    """Return what the backend said of a response: nothing, of a plain string."""
     return getattr(response, "said", Said())
 
 
-def keep_what_is_said(model: LM) -> None:
-    """Makes a model answer with `Response`s, if its backend says something of them: once or again.
+class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went wrong here)
+    """A server's answer without the completion that it was asked for: why, and the answer."""
 
-    ValueError, when it answers, for an answer that is no completion: lm-eval would take it for an
-    empty response.
+    def __init__(self, why: str, answer: object) -> None:
+        super().__init__(f"the server's answer is no completion, {why}: {brief(answer)}")
+        self.why, self.answer = why, answer
+
+
+def keep_what_is_said(model: LM) -> None:
+    """Have a model answer with `Response`s, if its backend says something of them: once or again.
+
+    Of an API model, each answer is checked as well: it raises NoCompletion for an answer that
+    lm-eval would take for an empty response, or for the text of something else.
     """
     model = model.lm if isinstance(model, CachingLM) else model
-    if isinstance(model, TemplateAPI) and "parse_generations" not in vars(model):
-        model.parse_generations = keeping_answers(model.parse_generations)
+    if answers_as_openai(model) and "parse_generations" not in vars(model):
+        chat = isinstance(model, LocalChatCompletion)
+        model.parse_generations = keeping_answers(model.parse_generations, chat=chat)
     in_vllm = type(model).__module__ == "lm_eval.models.vllm_causallms"
     if in_vllm and hasattr(model, "_model_generate") and "_model_generate" not in vars(model):
         model._model_generate = keeping_outputs(model._model_generate)
 
 
-def keeping_answers(parse: Callable) -> Callable:
-    """An API model's `parse_generations` that keeps what the server said."""
+def answers_as_openai(model: LM) -> bool:
+    """Return whether lm-eval reads a model's answers as OpenAI's API gives them.
+
+    Its models of other APIs, such as Anthropic's, subclass the same and read another format.
+    """
+    parse = getattr(type(model), "parse_generations", None)
+    return parse in (LocalCompletionsAPI.parse_generations, LocalChatCompletion.parse_generations)
+
+
+def keeping_answers(parse: Parse, *, chat: bool) -> Parse:
+    """Return an API model's `parse_generations` that checks answers and keeps what was said."""
 
     @wraps(parse)
-    def parse_generations(outputs: dict | list[dict], **settings: object) -> list[Response]:
-        try:
-            said = list(said_of_choices(outputs))
-            texts = parse(outputs=outputs, **settings)
-            return [
-                # of None, lm-eval would make a string of its own, of which nothing was said
-                Response(LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER if text is None else text, facts)
-                for text, facts in zip(texts, said, strict=True)
-            ]
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"the server's answer is no completion: {brief(outputs)} ({error!r})"
-            ) from None
+    def parse_generations(outputs: object, **settings: Any) -> list[str]:
+        answers = outputs if isinstance(outputs, list) else [outputs]
+        asked = 1 if chat else len(settings["contexts"]) if "contexts" in settings else None
+        checked = [check_answer(answer, chat=chat, asked=asked) for answer in answers]
+        texts = parse(outputs=checked, **settings)
+        said = [facts for answer in checked for facts in said_of_choices(answer)]
+        return [Response(text, facts) for text, facts in zip(texts, said, strict=True)]
 
     return parse_generations
 
 
-def said_of_choices(outputs: dict | list[dict]) -> Iterator[Said]:
-    """What a server said of each response in its answers, in lm-eval's order.
+def check_answer(answer: object, *, chat: bool, asked: int | None) -> dict[str, Any]:
+    """Return a server's answer with its choices in order, and the text of each as a string.
+
+    `asked` is the number of prompts that it answers, if known. Raises NoCompletion for an error,
+    for choices that are none or not one for each prompt, for a generation that the server broke
+    off, and for a text that is none. Where a message's content is a list of parts, as of models
+    that reason, its text is that of its text parts.
+    """
+    if not isinstance(answer, dict) or answer.get("error"):
+        raise NoCompletion("but an error" if isinstance(answer, dict) else "no object", answer)
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise NoCompletion("as it has no choices", answer)
+    indices = [choice.get("index") for choice in choices]
+    if not all(type(index) is int for index in indices) or (
+        sorted(indices) != list(range(len(choices) if asked is None else asked)) or not choices
+    ):
+        raise NoCompletion(f"as the indices of its choices are {brief(indices)}", answer)
+    in_order = sorted(choices, key=lambda choice: choice["index"])
+    return answer | {"choices": [check_choice(choice, answer, chat=chat) for choice in in_order]}
+
+
+def check_choice(choice: dict[str, Any], answer: dict[str, Any], *, chat: bool) -> dict[str, Any]:
+    """Return a choice whose text is a string; NoCompletion if it is broken off or has no text."""
+    reason = choice.get("finish_reason")
+    if choice.get("error") or (isinstance(reason, str) and reason in BROKEN_OFF):
+        raise NoCompletion(f"as its finish_reason is {brief(reason)}", answer)
+    if not chat:
+        if not isinstance(choice.get("text"), str):
+            raise NoCompletion("as a choice has no text", answer)
+        return choice
+    message = choice.get("message")
+    if not isinstance(message, dict) or not message:
+        raise NoCompletion("as a choice has no message", answer)
+    if "content" not in message and not message.keys() & INSTEAD_OF_CONTENT:
+        raise NoCompletion("as a message has no content", answer)
+    content = message.get("content")
+    text = text_of_parts(content) if isinstance(content, list) else content
+    if text is None and not isinstance(content, list):  # a model that said nothing, or only thought
+        log.warning("a message of the server has no content: it counts as an empty response")
+        text = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
+    if not isinstance(text, str):
+        raise NoCompletion("as a message's content is no text", answer)
+    return choice | {"message": message | {"content": text}}
+
+
+def text_of_parts(parts: list[Any]) -> str | None:
+    """Return the text of a message's text parts, one after the other; None for parts of no kind.
+
+    Parts of another kind, such as "thinking", are no part of the response.
+    """
+    if not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts):
+        return None
+    texts = [part.get("text") for part in parts if part["type"] in TEXT_PARTS]
+    return "".join(texts) if all(isinstance(text, str) for text in texts) else None
+
+
+def said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:
+    """Yield what a server said of each response in a checked answer.
 
     `usage` is of a whole answer, so it tells nothing of a response that shares one.
     """
-    for output in outputs if isinstance(outputs, list) else [outputs]:
-        choices = sorted(output["choices"], key=lambda choice: choice["index"])
-        usage = (output.get("usage") or {}) if len(choices) == 1 else {}
-        if not choices:
-            raise LookupError("no choices")
-        counts = [count_or_none(usage.get(f"{part}_tokens")) for part in ("prompt", "completion")]
-        for choice in choices:
-            reason = choice.get("finish_reason")
-            yield Said(reason if isinstance(reason, str) else None, *counts)
+    choices, usage = answer["choices"], answer.get("usage")
+    counted = usage if isinstance(usage, dict) and len(choices) == 1 else {}
+    counts = [count_or_none(counted.get(f"{part}_tokens")) for part in ("prompt", "completion")]
+    for choice in choices:
+        reason = choice.get("finish_reason")
+        yield Said(reason if isinstance(reason, str) else None, *counts)
 
 
 def count_or_none(count: object) -> int | None:
-    """A number of tokens, if a server's answer holds one there."""
-    return count if type(count) is int and count >= 0 else None
+    """Return a number of tokens, if a server's answer holds a possible one there."""
+    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
 
 
-def keeping_outputs(generate: Callable) -> Callable:
-    """vLLM's `_model_generate` that keeps what the engine said."""
+def keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """Return vLLM's `_model_generate` that keeps what the engine said."""
 
     @wraps(generate)
-    def _model_generate(*arguments: object, **settings: object) -> list:
+    def _model_generate(*arguments: Any, **settings: Any) -> list[Any]:
         outputs = generate(*arguments, **settings)
         for output in outputs:
             completion = output.outputs[0]

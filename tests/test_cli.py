@@ -13,10 +13,8 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_gen import Outcome, generate_puzzles
+from cogniload_gen import Outcome, generate_factor, generate_puzzles
 from cogniload_gen.cli import main
-from cogniload_gen.factor.generate import generate_factor
-from cogniload_gen.tasks import TASKS, link_folder
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [25, 50], "num_puzzles": 3}
@@ -84,9 +82,8 @@ def test_generate_overwrites_only_with_force(folder, capsys):
         (["generate", "no/a.jsonl"], "no/a.jsonl: No such file"),
         (["generate", "/proc/a.jsonl"], "/proc/a.jsonl: "),
         (["solve", "no.txt"], "no.txt: No such file"),
-        (["solve", "."], ": Is a directory"),
+        (["solve", "."], ". must be a file, got a folder"),
         (["score", "no.jsonl"], "no.jsonl: No such file"),
-        (["tasks", "--unlink"], "nothing to take back"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, message):
@@ -146,6 +143,7 @@ def sample(row: dict, response: str, outcome: str, response_tokens: int = 10) ->
         "resps": [[response]],
         "filtered_resps": [response],
         "outcome": outcome,
+        "metrics": ["acc", "outcome", "ECL50", "prompt_tokens", "response_tokens"],
         "ECL50": [3, 5, 0.5, 1],
         "prompt_tokens": 100,
         "response_tokens": response_tokens,
@@ -258,36 +256,3 @@ def test_solve_names_the_file_that_it_could_not_read(folder, capsys):
     assert ran.returncode == 2
     assert ran.stderr.startswith(b"cogniload solve: error: standard input: ")
     assert ran.stderr.count(b"\n") == 1
-
-
-@pytest.mark.slow
-def test_tasks_prints_links_and_unlinks(capsys):
-    assert main(["tasks"]) == 0
-    assert capsys.readouterr().out == f"{TASKS}\n"
-    assert (TASKS / "cogniload" / "cogniload.yaml").is_file()
-    folder = link_folder()
-    assert not folder.exists()
-    try:
-        assert main(["tasks", "--link"]) == 0
-        (folder / "of_an_older_release.yaml").symlink_to("gone.yaml")
-        assert main(["tasks", "--link"]) == 0
-        assert all(link.is_file() for link in folder.iterdir())
-        listed = subprocess.run(
-            [sys.executable, "-m", "lm_eval", "ls", "tasks"], capture_output=True, check=True
-        )
-        assert b"cogniload_lite" in listed.stdout
-    finally:
-        assert main(["tasks", "--unlink"]) == 0
-    assert not folder.exists()
-
-
-def test_tasks_leaves_alone_what_is_not_ours(capsys):
-    folder = link_folder()
-    (folder / "theirs").mkdir(parents=True)
-    try:
-        assert main(["tasks", "--link"]) == main(["tasks", "--unlink"]) == 2
-        assert capsys.readouterr().err.count("is not ours") == 2
-        assert [path.name for path in folder.iterdir()] == ["theirs"]
-    finally:
-        (folder / "theirs").rmdir()
-        folder.rmdir()

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_gen import generate_puzzles, overlap
+from cogniload_gen import generate_factor, generate_puzzles, overlap
 from cogniload_gen.canary import CANARY
 from cogniload_gen.cli import main
-from cogniload_gen.factor.generate import generate_factor
 from cogniload_gen.overlap import (
     Overlap,
     Piece,
@@ -204,9 +203,16 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, w
     for line, place, row in zip(lines, places, (LONG[0], LONG[2]), strict=False):
         assert line.startswith(f"{path} {place}")
         assert line.endswith(f": {row['id']}")
-    assert lines[-1] == "2 overlaps with 32 puzzles"
+    assert lines[-1] == "2 overlaps with 2 of 32 puzzles, 0 canary strings, in 2 files"
+    assert main(["overlap", str(path), *OPTIONS, "--limit", "1"]) == 1
+    first, summary = capsys.readouterr().out.splitlines()
+    assert first == lines[0]
+    assert summary.endswith("2 of 32 puzzles, 0 canary strings, in 1 files; the first 1 are above")
     assert main(["overlap", str(clean), *OPTIONS]) == 0
-    assert capsys.readouterr().out == "0 overlaps with 32 puzzles\n"
+    summary = "0 overlaps with 0 of 32 puzzles, 0 canary strings, in 1 files\n"
+    assert capsys.readouterr().out == summary
+    assert main(["overlap", str(clean), *OPTIONS, "--limit", "-1"]) == 2
+    assert "--limit must be an integer in 0..9223372036854775807, got -1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

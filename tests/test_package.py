@@ -84,3 +84,16 @@ def test_the_wheel_works_without_the_repository(wheel, tmp_path):
     assert tasks == str(site / "lm_eval_tasks")
     command = (python, "-m", "lm_eval", "run", "--include_path", tasks, "--model", "dummy")
     assert "ECL50" in run(*command, "--tasks", "cogniload_mini", "--limit", "27", **options)
+
+
+def test_the_analysis_without_its_extra_says_what_to_install():
+    code = (
+        "import importlib.util as util; find = util.find_spec\n"
+        "util.find_spec = lambda name: None if name in ('pandas', 'scipy') else find(name)\n"
+        "import cogniload_analysis"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stderr.splitlines()[-1] == (
+        "ImportError: cogniload_analysis needs pandas, scipy: pip install 'cogniload[analysis]' "
+        "(from a clone: pip install '.[analysis]')"
+    )

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_dataset import load_dataset
-from cogniload_gen import generate_puzzles, score_response
-from cogniload_gen.factor.generate import generate_factor
+from cogniload_gen import generate_factor, generate_puzzles, score_response
 from cogniload_gen.rewards import (
     TRACKING_INSTRUCTION,
     answer_reward,
@@ -349,7 +348,7 @@ def test_what_a_tool_says_is_not_the_models():
 def test_a_missing_column_is_named():
     given = columns([PUZZLE])
     del given["puzzle"]
-    with pytest.raises(ValueError, match="a reward needs the column puzzle of the puzzles"):
+    with pytest.raises(ValueError, match="a row needs the column puzzle of the puzzles"):
         step_reward(completions=["?"], **given)
 
 

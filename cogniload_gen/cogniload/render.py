@@ -46,9 +46,10 @@ class Phrases:
 
 
 @cache
-def phrases() -> Phrases:
-    """The fragments, rendered from the templates."""
-    templates = tomllib.loads(files(__package__).joinpath("data/en.toml").read_text("utf-8"))
+def phrases(language: str = "en") -> Phrases:
+    """Return the fragments, rendered from the templates of a language's data file."""
+    path = files(__package__).joinpath(f"data/{language}.toml")
+    templates = tomllib.loads(path.read_text("utf-8"))
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
     macros = vars(environment.from_string(templates["macros"]).module)
     environment.globals.update({name: macros[name] for name in macros if name[0] != "_"})
@@ -66,14 +67,14 @@ def phrases() -> Phrases:
             for template in [compiled(templates[category][kind])]
             for value in vocabulary
         ]
-        following = templates["conjunction"], end
-        return tuple(add([clause + text for clause in clauses]) for text in following)
+        followed = add([clause + templates["conjunction"] for clause in clauses])
+        return followed, add([clause + end for clause in clauses])
 
     slot = "\0"
     person = compiled(templates["person"]).render(name=slot, states=slot).split(slot)
     statement = compiled(templates["statement"])
-    statement = statement.render(number=slot, conditions=slot, updates=slot).split(slot)
-    before_number, after_number, between, end = statement
+    whole = statement.render(number=slot, conditions=slot, updates=slot)
+    before_number, after_number, between, end = whole.split(slot)
     return Phrases(
         instruction=add([templates["instruction"]]),
         name=add([f"\n{person[0]}{name}{person[1]}" for name in PEOPLE]),
@@ -91,71 +92,71 @@ def phrases() -> Phrases:
     )
 
 
-def render(puzzles: Puzzles) -> tuple[pa.Array, pa.Array]:
-    """The whole prompts and the questions of the puzzles."""
-    language = phrases()
+def render(puzzles: Puzzles, language: str = "en") -> tuple[pa.Array, pa.Array]:
+    """Return the whole prompts and the questions of the puzzles in a language."""
+    wording = phrases(language)
     puzzle = np.arange(len(puzzles.poi))
     category = puzzles.categories[puzzles.question, puzzle].astype(np.int64)
     person = puzzles.people[puzzles.poi, puzzle]
-    questions = language.questions.take(pa.array(category * len(PEOPLE) + person))
-    parts = introductions(puzzles, language), statements(puzzles, language), questions
+    questions = wording.questions.take(pa.array(category * len(PEOPLE) + person))
+    parts = introductions(puzzles, wording), statements(puzzles, wording), questions
     return pc.binary_join_element_wise(*parts, "\n"), questions
 
 
-def introductions(puzzles: Puzzles, language: Phrases) -> pa.Array:
-    """The instruction and, a line a person, the initial state."""
+def introductions(puzzles: Puzzles, wording: Phrases) -> pa.Array:
+    """Return the instruction and, a line a person, the initial state."""
     d, n, count = puzzles.initial_state.shape
     category = np.arange(d)[:, None, None]
     value = value_numbers(puzzles)[puzzles.initial_state, category, np.arange(count)]
     value = arrange(value, puzzles.state_place, axis=0)
     sentences = np.empty((count, n, 1 + d), np.int64)
-    sentences[..., 0] = language.name + puzzles.people.T
-    sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), language.state)
-    ids = np.insert(sentences.reshape(count, -1), 0, language.instruction, axis=1)
-    return gather(language.fragments, ids.reshape(-1), np.arange(count + 1) * ids.shape[1])
+    sentences[..., 0] = wording.name + puzzles.people.T
+    sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), wording.state)
+    ids = np.insert(sentences.reshape(count, -1), 0, wording.instruction, axis=1)
+    return gather(wording.fragments, ids.reshape(-1), np.arange(count + 1) * ids.shape[1])
 
 
-def statements(puzzles: Puzzles, language: Phrases) -> pa.Array:
-    """The numbered statements, a line each."""
+def statements(puzzles: Puzzles, wording: Phrases) -> pa.Array:
+    """Return the numbered statements, a line each."""
     made, start = puzzles.statements, puzzles.first_statement
     t = np.arange(start[-1]) - start[puzzles.owner]
     k, m = made.k[:, None].astype(np.int64), made.m[:, None].astype(np.int64)
     conditions = values_in_order(puzzles, made.condition_place, made.condition_value)
     updates = values_in_order(puzzles, made.update_place, made.update_value)
     columns = (
-        (len(language.fragments) + t)[:, None],
-        clauses(conditions, k, language.condition),
-        clauses(updates, m, language.update),
+        (len(wording.fragments) + t)[:, None],
+        clauses(conditions, k, wording.condition),
+        clauses(updates, m, wording.update),
     )
     place = np.arange(conditions.shape[1])
     used = np.ones((len(t), 1), bool), place < k, place < m
     ids = np.concatenate(columns, axis=1)[np.concatenate(used, axis=1)]
     ends = np.concatenate([[0], np.cumsum(1 + k + m)])
-    before, after = language.number
+    before, after = wording.number
     numbers = pa.array([f"{before}{t}{after}" for t in range(1, np.diff(start).max() + 1)])
-    return gather(pa.concat_arrays([language.fragments, numbers]), ids, ends[start])
+    return gather(pa.concat_arrays([wording.fragments, numbers]), ids, ends[start])
 
 
 def values_in_order(puzzles: Puzzles, place: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """The numbers of the statements' values (statement x d) in the order of the text."""
+    """Return the numbers of the statements' values (statement x d) in the order of the text."""
     category = np.arange(place.shape[1])
     numbers = value_numbers(puzzles)[position, category, puzzles.owner[:, None]]
     return arrange(numbers, place, axis=1)
 
 
 def arrange(values: np.ndarray, place: np.ndarray, axis: int) -> np.ndarray:
-    """The values, each put at its place along an axis."""
+    """Return the values, each put at its place along an axis."""
     arranged = np.empty_like(values)
     np.put_along_axis(arranged, place.astype(np.intp), values, axis)
     return arranged
 
 
 def clauses(value: np.ndarray, count: np.ndarray, kind: tuple[int, int]) -> np.ndarray:
-    """The fragments of clauses about `value` (numbers), of which the first `count` are used."""
+    """Return the fragments of clauses about `value` (numbers), the first `count` of them used."""
     followed, last = kind
     return value + np.where(np.arange(value.shape[-1]) == count - 1, last, followed)
 
 
 def value_numbers(puzzles: Puzzles) -> np.ndarray:
-    """The number of each value of the domains (values x d x puzzle)."""
+    """Return the number of each value of the domains (values x d x puzzle)."""
     return FIRST_VALUE[puzzles.categories] + puzzles.domains

@@ -10,9 +10,12 @@ response has an empty last sentence, and a sentence that holds an alternative is
 
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import accumulate
 from typing import NamedTuple
 
-from cogniload_gen.budget import CONTEXT_BUDGET, is_cut_off
+from cogniload_gen.benchmark import Row, Score
+from cogniload_gen.checks import check_columns
+from cogniload_gen.context_budget import CONTEXT_BUDGET, is_cut_off
 
 QUESTION_STARTS = {
     "Where is": "location",
@@ -89,14 +92,39 @@ WRONG_LOGIC = (
     Outcome.WRONG_LOGIC_POI,
     Outcome.WRONG_LOGIC_LAST_SENTENCE,
 )
+WINDOWS = (
+    "the last sentence about {poi} and the attribute",
+    "the last sentence about {poi}",
+    "the last sentence",
+)
+"""The three windows in words, in the order of CORRECT and WRONG_LOGIC."""
+
+NOTHING_READ = {
+    Outcome.WRONG_MAX_CONTEXT: "the response has no last sentence",
+    Outcome.WRONG_OTHER: "no window gives exactly one value of the attribute",
+}
+
+
+class Sentence(NamedTuple):
+    """A lowercase sentence of a response, and where it starts in the lowercase response."""
+
+    text: str
+    start: int = 0
 
 
 class SentenceWindows(NamedTuple):
-    """The lowercase sentences of a response in which the answer is looked for, in that order."""
+    """The sentences of a response in which the answer is looked for, in that order."""
 
-    valid_poi_last_sentence: str
-    poi_last_sentence: str
-    last_sentence: str
+    valid_poi_last_sentence: Sentence
+    poi_last_sentence: Sentence
+    last_sentence: Sentence
+
+
+class Verdict(NamedTuple):
+    """An outcome, and the number of the window that decided it; None if none did."""
+
+    outcome: Outcome
+    window: int | None = None
 
 
 def score_response(
@@ -110,7 +138,7 @@ def score_response(
     response_tokens: int | None = None,
     context_budget: int = CONTEXT_BUDGET,
 ) -> Outcome:
-    """The outcome of a response, reasoning included, to a CogniLoad puzzle (Appendix D).
+    """Return the outcome of a response, reasoning included, to a CogniLoad puzzle (Appendix D).
 
     `poi` is the name of the person asked about, `answer` the gold value, `category` the asked one
     of the 12 categories (`question_category` tells it from a question), `options` the value domain
@@ -119,25 +147,68 @@ def score_response(
 
     Raises ValueError if there is no such category.
     """
-    gold = answer.lower()
-    alternatives = {option.lower() for option in options} - {gold}
     windows = sentence_windows(response, poi=poi, category=category)
-    cut_off = is_cut_off(prompt_tokens, response_tokens, context_budget)
-    if cut_off or windows.last_sentence == "":
+    if is_cut_off(prompt_tokens, response_tokens, context_budget):
         return Outcome.WRONG_MAX_CONTEXT
-    found = [check_correct_answer(gold, sentence) for sentence in windows]
-    flagged = [alternative_flag(sentence, alternatives, gold) for sentence in windows]
-    for outcome, c, a in zip(CORRECT, found, flagged, strict=True):
-        if c and not a:
-            return outcome
-    for outcome, c, a in zip(WRONG_LOGIC, found, flagged, strict=True):
-        if not c and a:
-            return outcome
-    return Outcome.WRONG_OTHER
+    return judge(windows, answer.lower(), alternatives_to(answer, options)).outcome
+
+
+def score_row(
+    response: str,
+    row: Row,
+    *,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    context_budget: int | None = None,
+) -> Score:
+    """Return the outcome of a response to a puzzle, given as a row, with its evidence.
+
+    The token counts are those of `score_response`; without `context_budget`, it is the paper's.
+    Raises ValueError if the row lacks a column or has no such category.
+    """
+    asked = check_columns(row, ("poi", "answer", "category", "options"))
+    poi, answer, options = asked["poi"], asked["answer"], list(asked["options"])
+    budget = CONTEXT_BUDGET if context_budget is None else context_budget
+    windows = sentence_windows(response, poi=poi, category=asked["category"])
+    if is_cut_off(prompt_tokens, response_tokens, budget):
+        why = f"prompt and response reached the budget of {budget:,} tokens"
+        return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
+    outcome, window = judge(windows, answer.lower(), alternatives_to(answer, options))
+    if window is None:
+        return Score(outcome, None, None, NOTHING_READ[outcome])
+    sentence = windows[window]
+    others = [option for option in options if option.lower() != answer.lower()]
+    values = [answer] if outcome.correct else others
+    spellings = {term: value for value in values for term in spellings_of(value.lower())}
+    start, term = max((last_mention(term, sentence.text), term) for term in spellings)
+    place = (sentence.start + start, sentence.start + start + len(term))
+    where = WINDOWS[window].format(poi=poi)
+    why = f"{where} gives {spellings[term]}" + f", the answer is {answer}" * (not outcome.correct)
+    return Score(outcome, spellings[term], places_in(response, place), why)
+
+
+def judge(windows: SentenceWindows, gold: str, alternatives: set[str]) -> Verdict:
+    """Return the outcome that the windows of a response decide (D.5); all is in lowercase."""
+    if windows.last_sentence.text == "":
+        return Verdict(Outcome.WRONG_MAX_CONTEXT)
+    found = [check_correct_answer(gold, sentence.text) for sentence in windows]
+    flagged = [alternative_flag(sentence.text, alternatives, gold) for sentence in windows]
+    for window, outcome in enumerate(CORRECT):
+        if found[window] and not flagged[window]:
+            return Verdict(outcome, window)
+    for window, outcome in enumerate(WRONG_LOGIC):
+        if not found[window] and flagged[window]:
+            return Verdict(outcome, window)
+    return Verdict(Outcome.WRONG_OTHER)
+
+
+def alternatives_to(answer: str, options: Iterable[str]) -> set[str]:
+    """Return the other options, in lowercase."""
+    return {option.lower() for option in options} - {answer.lower()}
 
 
 def question_category(question: str) -> str:
-    """The category that a puzzle's question asks about (D.2); ValueError if it is none of them."""
+    """Return the category that a question asks about (D.2); ValueError if it is none of them."""
     for start, category in QUESTION_STARTS.items():
         if question.startswith(start):
             return category
@@ -149,7 +220,7 @@ def question_category(question: str) -> str:
 
 
 def sentence_windows(response: str, *, poi: str, category: str) -> SentenceWindows:
-    """The sentences that decide a response's outcome (D.3); a missing one is the empty string.
+    """Return the sentences that decide a response's outcome (D.3); a missing one is empty.
 
     Raises ValueError if `category` is none of the 12 categories.
     """
@@ -157,43 +228,76 @@ def sentence_windows(response: str, *, poi: str, category: str) -> SentenceWindo
         raise ValueError(f"category must be one of {', '.join(QUALIFIERS)}; got {category!r}")
     name, qualifiers = poi.lower(), QUALIFIERS[category]
     lines = response.lower().split("\n")
+    kept = range(len(lines))
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
-        lines.pop()
-    lines = [line for line in lines if line.strip()] or [""]
-    poi_lines = [line for line in lines if name in line] or [""]
-    valid_poi_lines = (
-        line for line in reversed(poi_lines) if any(word in line for word in qualifiers)
-    )
-    return SentenceWindows(
-        valid_poi_last_sentence=take_last_sentence(next(valid_poi_lines, "")),
-        poi_last_sentence=take_last_sentence(poi_lines[-1]),
-        last_sentence=take_last_sentence(lines[-1]),
-    )
+        kept = kept[:-1]
+    filled = [i for i in kept if lines[i].strip()]
+    about_poi = [i for i in filled if name in lines[i]]
+    valid = (i for i in reversed(about_poi) if any(word in lines[i] for word in qualifiers))
+    chosen = next(valid, None), *((some[-1] if some else None) for some in (about_poi, filled))
+    return SentenceWindows(*(last_sentence_of(lines, i) for i in chosen))
+
+
+def last_sentence_of(lines: list[str], number: int | None) -> Sentence:
+    """Return the last sentence of the line with a number, and its place in the text of all lines.
+
+    It is empty for None.
+    """
+    if number is None:
+        return Sentence("")
+    sentence = take_last_sentence(lines[number])
+    before = sum(map(len, lines[:number])) + number
+    # it ends at the last full stop, or with the line if there is none
+    end = lines[number].rfind(".") if "." in lines[number] else len(lines[number])
+    return Sentence(sentence, before + end - len(sentence))
 
 
 def take_last_sentence(text: str) -> str:
-    """What stands before the last full stop, back to the one before it; without one, all (D.3).
+    """Return what stands before the last full stop, back to the one before it; else all (D.3).
 
-    So "a. b." gives " b", and so does "a. b. c", whose last sentence lacks its full stop.
+    So "a. b." gives " b", and "a. b. c", whose last sentence lacks its full stop, gives " b" too.
     """
     parts = text.rsplit(".", 2)
     return parts[-2] if len(parts) >= 2 else text
 
 
 def check_correct_answer(gold: str, sentence: str) -> bool:
-    """Whether a lowercase sentence holds a value in one of its accepted spellings (D.4)."""
-    return any(check_answer(term, sentence) for term in SYNONYMS.get(gold, (gold,)))
+    """Tell whether a lowercase sentence holds a value in one of its accepted spellings (D.4)."""
+    return any(check_answer(term, sentence) for term in spellings_of(gold))
+
+
+def spellings_of(value: str) -> tuple[str, ...]:
+    """Return the accepted spellings of a lowercase value (D.4)."""
+    return SYNONYMS.get(value, (value,))
 
 
 def check_answer(term: str, sentence: str) -> bool:
-    """Whether a sentence holds a term at its start or after a boundary; it may go on (D.4)."""
+    """Tell whether a sentence holds a term at its start or after a boundary; it may go on (D.4)."""
     if term not in sentence:  # almost always, and quick to tell
         return False
     return sentence.startswith(term) or any(mark + term in sentence for mark in BOUNDARIES)
 
 
+def last_mention(term: str, sentence: str) -> int:
+    """Return where `check_answer` finds a term last in a sentence; -1 if it does not."""
+    marks = [sentence.rfind(mark + term) for mark in BOUNDARIES]
+    return max(0 if sentence.startswith(term) else -1, *(at + 1 for at in marks if at >= 0), -1)
+
+
+def places_in(response: str, places: tuple[int, int]) -> tuple[int, int]:
+    """Return the places in a response of two places in its lowercase.
+
+    They differ where a letter has more characters in lowercase, as the Turkish İ.
+    """
+    if len(response.lower()) == len(response):
+        return places
+    ends = list(accumulate(len(character.lower()) for character in response))
+    start, stop = (sum(end <= place for end in ends) for place in places)
+    return start, stop
+
+
 def alternative_flag(sentence: str, alternatives: Iterable[str], gold: str) -> bool:
-    """The paper's AltFlag: whether a lowercase sentence answers with another value (D.4).
+    """Tell whether a lowercase sentence answers with another value: the paper's AltFlag (D.4).
 
     Where the gold value is in the sentence too, at a boundary or not, only an alternative whose
     last mention encloses the gold value's last mention counts, as "non-fiction" does "fiction".
@@ -205,9 +309,3 @@ def alternative_flag(sentence: str, alternatives: Iterable[str], gold: str) -> b
     end = start + len(gold)
     last_mentions = ((sentence.rfind(value), len(value)) for value in alternatives)
     return any(0 <= first <= start and end <= first + size for first, size in last_mentions)
-
-
-def outcome_metrics(outcome: Outcome) -> dict[str, int | str]:
-    """An outcome as a sample's metrics: accuracy, the outcome's name, a flag a wrong outcome."""
-    wrong = {other.value: int(other is outcome) for other in Outcome if not other.correct}
-    return {"acc": int(outcome.correct), "outcome": outcome.value, **wrong}

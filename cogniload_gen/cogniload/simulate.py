@@ -5,21 +5,23 @@ in every round, so that a puzzle whose statement is rejected does not hold up th
 is an array S[category, person, puzzle] of positions in the category's value domain; with the
 categories in front, "for all categories" is a reduction over whole rows.
 
-Two choices complete the text of the paper. (I2), which the paper asks of hay alone, holds after
-needles too: a needle that merged all non-PoIs would leave no valid hay. And the type of a step is
-drawn once, so that P(needle) is exactly the paper's; a rejected statement is drawn anew otherwise.
-The invariants leave a valid statement of either type at every step.
+Three choices complete the text of the paper. (I2), which the paper asks of hay alone, holds after
+needles too: a needle that merged all non-PoIs would leave no valid hay. The type of a step is drawn
+once, so P(needle) is exactly the paper's; a rejected statement keeps its type, and all else is
+redrawn. And the paper prints P(needle) as the needles left / (N - t), which is above 1 when only
+needles are left; with t counted from 1, as the paper counts it, N - t + 1 statements are left, and
+that is what the code divides by. The invariants leave a valid statement of either type at every
+step.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
-from cogniload_gen.draws import below, child, permutation, sample
-
-CATEGORY, PERSON = -3, -2
+from cogniload_gen.cogniload.validate import CATEGORY, states, valid
+from cogniload_gen.draws import child, children, distinct, permutation, uniform
+from cogniload_gen.text import offsets
 
 # The children of a puzzle's key: step t = 1..N is number t, and 0 the choices around the steps:
 PEOPLE_DRAW, POI_DRAW, CATEGORIES_DRAW, DOMAINS_DRAW, STATE_DRAW, QUESTION_DRAW = range(6)
@@ -74,14 +76,18 @@ class Puzzles:
         """The puzzle that each statement belongs to."""
         return np.repeat(np.arange(len(self.poi)), np.diff(self.first_statement))
 
-    def part(self, start: int, stop: int) -> Self:
+    def part(self, start: int, stop: int) -> "Puzzles":
         """The puzzles from `start` up to `stop`."""
         first, last = self.first_statement[[start, stop]]
-        *arrays, first_statement, statements = vars(self).values()
+        arrays = {
+            name: array[..., start:stop]
+            for name, array in vars(self).items()
+            if name not in {"first_statement", "statements"}
+        }
         return Puzzles(
-            *(array[..., start:stop] for array in arrays),
-            first_statement[start : stop + 1] - first,
-            Statements(*(array[first:last] for array in vars(statements).values())),
+            **arrays,
+            first_statement=self.first_statement[start : stop + 1] - first,
+            statements=Statements(*(array[first:last] for array in vars(self.statements).values())),
         )
 
 
@@ -90,10 +96,9 @@ def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Pu
     people, poi, categories, domains, domain_size, question = choose_elements(keys, d)
     initial_state, state_place = initialize(child(keys, 0), domain_size, len(people))
     statements = run(keys, initial_state, domain_size, poi, N, needles)
-    first_statement = np.concatenate([[0], np.cumsum(N)])
     return Puzzles(
         people, poi, categories, domains, domain_size, initial_state, state_place, question,
-        first_statement, statements,
+        offsets(N), statements,
     )  # fmt: skip
 
 
@@ -105,14 +110,14 @@ def choose_elements(keys: np.ndarray, d: int) -> tuple[np.ndarray, ...]:
     n, values = max(d, 2), max(d + 1, 3)
     vocabulary_sizes = np.array([len(VOCABULARIES[category]) for category in CATEGORIES])
     key = child(keys, 0)
-    people = sample(numbered(child(key, PEOPLE_DRAW), n), len(PEOPLE))
-    poi = below(child(key, POI_DRAW), n)
-    categories = sample(numbered(child(key, CATEGORIES_DRAW), d), len(CATEGORIES))
+    people = distinct(children(child(key, PEOPLE_DRAW), n), len(PEOPLE))
+    poi = uniform(child(key, POI_DRAW), n)
+    categories = distinct(children(child(key, CATEGORIES_DRAW), d), len(CATEGORIES))
     vocabulary_size = vocabulary_sizes[categories]
-    words = numbered(numbered(child(key, DOMAINS_DRAW), d), values)
-    domains = sample(words.reshape(values, -1), vocabulary_size.reshape(-1))
+    words = children(children(child(key, DOMAINS_DRAW), d), values)
+    domains = distinct(words.reshape(values, -1), vocabulary_size.reshape(-1))
     domain_size = np.minimum(values, vocabulary_size)
-    question = below(child(key, QUESTION_DRAW), d)
+    question = uniform(child(key, QUESTION_DRAW), d)
     return people, poi, categories, domains.reshape(words.shape), domain_size, question
 
 
@@ -124,7 +129,7 @@ def initialize(key: np.ndarray, domain_size: np.ndarray, n: int) -> tuple[np.nda
     and d >= 11 includes such a category, so every two people differ somewhere.
     """
     d, most = len(domain_size), 16
-    words = numbered(numbered(child(key, STATE_DRAW), d), most + n)
+    words = children(children(child(key, STATE_DRAW), d), most + n)
     last = np.uint64(2**64 - 1)  # sorts behind the cards that are in play
     in_play = np.arange(most).reshape(-1, 1, 1) < np.maximum(domain_size, n)
     dealt = permutation(np.where(in_play, words[:most], last))[:n] % domain_size
@@ -142,40 +147,50 @@ def run(
 ) -> Statements:
     """All N statements of each puzzle from the initial states S (sections 2.1.3 and 2.1.4)."""
     d, n = S.shape[:2]
-    record = np.empty((N.sum(), 4 + 5 * d), np.uint8)
+    record = np.empty((N.sum(), 4 + 5 * d), np.uint8)  # its columns: the fields of Statements
     row = np.cumsum(N) - N
     t, attempt = np.ones_like(N), np.zeros_like(N)
     while len(keys):
         step = child(keys, t)
-        words = numbered(child(step, FIRST_ATTEMPT + attempt), 3 * d + 3)
-        # Step 1 of section 2.1.3: the type
-        needle = below(child(step, TYPE_DRAW), N - t + 1) < needles
-        # Step 2: the reference person
-        other = below(words[-1], n - 1)
+        words = children(child(step, FIRST_ATTEMPT + attempt), 3 * d + 3)
+        condition_words, update_words, value_words = words[: 3 * d].reshape(3, d, -1)
+        m_word, k_word, reference_word = words[3 * d :]
+        # Step 1 of section 2.1.3: the type, a needle with the needles / statements left
+        needle = uniform(child(step, TYPE_DRAW), N - t + 1) < needles
+        # Step 2: the reference person, who meets the conditions, so that a hay affects a non-PoI
+        other = uniform(reference_word, n - 1)
         reference = np.where(needle, poi, other + (other >= poi))
         # Step 3: the structure
-        k, m = 1 + below(words[-2], d), 1 + below(words[-3], d)
-        condition_place = permutation(words[:d])
-        update_place = permutation(words[d : 2 * d])
+        k, m = 1 + uniform(k_word, d), 1 + uniform(m_word, d)
+        condition_place = permutation(condition_words)
+        update_place = permutation(update_words)
         C, U = condition_place < k, update_place < m
         # Step 4: the values; a hay skips the value that the PoI has
         v, poi_value = states(S, reference), states(S, poi)
-        u = below(words[2 * d : 3 * d], domain_size - ~needle).astype(np.uint8)
+        u = uniform(value_words, domain_size - ~needle).astype(np.uint8)
         u += ~needle & (u >= poi_value)
-        # Step 5: the logical form
+        # Step 5: the logical form: whoever meets the conditions gets the updates
         match = ((S == v[:, None]) | ~C[:, None]).all(axis=CATEGORY)
-        change = (S ^ u[:, None]) * (match & U[:, None])  # the bits of S that differ afterwards
-        after = S ^ change
+        after = choose(match & U[:, None], u[:, None], S)
 
-        accepted = valid(match, after, poi, needle)
-        statement = [
-            needle[None], reference[None], k[None], m[None],
-            condition_place, update_place, v, u, states(after, poi),
-        ]  # fmt: skip
+        poi_state = states(after, poi)
+        accepted = valid(match, after, poi, poi_state, needle)
+        statement = Statements(
+            needle=needle[None],
+            reference=reference[None],
+            k=k[None],
+            m=m[None],
+            condition_place=condition_place,
+            update_place=update_place,
+            condition_value=v,
+            update_value=u,
+            poi_state=poi_state,
+        )
         # a rejected statement is overwritten by the next attempt
-        record[row] = np.concatenate(statement, dtype=np.uint8, casting="unsafe").T
+        fields = tuple(vars(statement).values())
+        record[row] = np.concatenate(fields, dtype=np.uint8, casting="unsafe").T
 
-        S = S ^ change * accepted
+        S = choose(accepted, after, S)
         needles = needles - (accepted & needle)
         row, t, attempt = row + accepted, t + accepted, np.where(accepted, 0, attempt + 1)
         if (t > N).any():
@@ -187,30 +202,9 @@ def run(
     return Statements(*record[:, :4].T, *np.split(record[:, 4:], 5, axis=1))
 
 
-def valid(match: np.ndarray, after: np.ndarray, poi: np.ndarray, needle: np.ndarray) -> np.ndarray:
-    """Whether each puzzle's statement passes the validation of section 2.1.4, with (I1) and (I2).
+def choose(condition: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
+    """Return `new` where the condition holds and `old` elsewhere: np.where, but quicker on bytes.
 
-    `match` (person x puzzle) tells whom the statement applies to, `after` is the state that it
-    leads to. That no one whom a hay changes becomes equal to the PoI is checked as the paper does,
-    though the choice of update values sees to it already.
+    `old ^ new` holds the bits that differ; the condition, as 0 or 1, keeps them or drops them.
     """
-    n, puzzle = len(match), np.arange(len(poi))
-    others = np.arange(n)[:, None] != poi
-    like_poi = (after == states(after, poi)[:, None]).all(axis=CATEGORY)
-    another = (poi == 0).astype(np.intp)
-    like_another = (after == states(after, another)[:, None]).all(axis=CATEGORY)
-    I1 = (others & ~like_poi).any(axis=PERSON)
-    I2 = (others & ~like_another).any(axis=PERSON) | (n < 3)
-    hay = ~match[poi, puzzle] & ~(others & match & like_poi).any(axis=PERSON)
-    return I1 & I2 & np.where(needle, (others & ~match).any(axis=PERSON), hay)
-
-
-def states(S: np.ndarray, person: np.ndarray) -> np.ndarray:
-    """The state (category x puzzle) of one person in each puzzle."""
-    puzzles = len(person)
-    return np.take(S.reshape(len(S), -1), person * puzzles + np.arange(puzzles), axis=1)
-
-
-def numbered(key: np.ndarray, count: int) -> np.ndarray:
-    """The children 0..count-1 of each key, along a new first axis."""
-    return child(key, np.arange(count, dtype=np.uint64).reshape(-1, *[1] * key.ndim))
+    return old ^ (old ^ new) * condition

@@ -27,7 +27,8 @@ CLAUSE = re.compile(
       | (?P<clothes_hat>\S+)\ hat
       | (?P<clothes_gloves>\S+)\ gloves
       | (?P<clothes_underwear>\S+)\ underwear
-      | (?:ha(?:s|ve|ving)\ (?=\S+\ hair) | hair\ (?:color\ )?(?:to\ )?) (?P<hair>\S+) (?:\ hair)?
+      | (?:ha(?:s|ve|ving)\ (?=\S+\ (?:colored\ )?hair) | hair\ (?:color\ )?(?:to\ )?)
+        (?P<hair>\S+) (?:\ (?:colored\ )?hair)?
       | (?:ate|eat)\ (?:an?\ )? (?P<recent_eat>\S+)
       | listen(?:ed)?\ to\ (?:an?\ )? (?P<recent_listen>\S+) (?:\ music)?
       | watch(?:ed)?\ (?:an?\ )? (?P<recent_watch>\S+) (?:\ movie)?
@@ -57,16 +58,23 @@ class Solution:
 
     `states[t]` holds everyone's state after statement t, by name and category; `states[0]` is the
     initial state. A person whom a statement leaves alone keeps the very same dictionary.
+    `statements[t - 1]` holds the conditions and the updates of statement t.
     """
 
     answer: str
     poi: str
     category: str
     states: tuple[People, ...]
+    statements: tuple[tuple[State, State], ...]
+
+
+def is_cogniload(text: str) -> bool:
+    """Tell whether a text has a numbered statement, so that `solve` is its solver."""
+    return any(STATEMENT.match(line.strip()) for line in text.split("\n"))
 
 
 def solve(puzzle_text: str) -> str:
-    """The answer to a puzzle: the value that its question asks for.
+    """Return the answer to a puzzle: the value that its question asks for.
 
     Raises ValueError, naming the line, where the text is no CogniLoad puzzle.
     """
@@ -74,7 +82,7 @@ def solve(puzzle_text: str) -> str:
 
 
 def solve_steps(puzzle_text: str) -> Solution:
-    """The answer to a puzzle and the states after each of its statements (section 2.1.3).
+    """Return the answer to a puzzle and the states after each of its statements (section 2.1.3).
 
     The text is the instruction (which is skipped), a line for each person, the numbered statements
     and, on the last line, the question; blank lines don't matter. Statements apply to the people
@@ -85,20 +93,21 @@ def solve_steps(puzzle_text: str) -> Solution:
         raise ValueError("line 1: expected a puzzle, got an empty text")
     *lines, question = lines
     first = next((i for i, (_, text) in enumerate(lines) if STATEMENT.match(text)), len(lines))
-    people, statements = _parse_people(lines[:first]), lines[first:]
-    if not people or not statements:
+    people, numbered = _parse_people(lines[:first]), lines[first:]
+    if not people or not numbered:
         raise _error(question, "people, statements and, on the last line, a question")
+    statements = tuple(_parse_statement(line, number) for number, line in enumerate(numbered, 1))
     states = [people]
-    for number, line in enumerate(statements, 1):
-        states.append(_apply(*_parse_statement(line, number), states[-1]))
+    for conditions, updates in statements:
+        states.append(_apply(conditions, updates, states[-1]))
     poi, category = _parse_question(question)
     if category not in states[-1].get(poi, {}):
         raise _error(question, f"a question about one of {', '.join(people)} and a value they have")
-    return Solution(states[-1][poi][category], poi, category, tuple(states))
+    return Solution(states[-1][poi][category], poi, category, tuple(states), statements)
 
 
 def _apply(conditions: State, updates: State, people: People) -> People:
-    """Everyone's state after a statement: who meets all conditions gets all updates, at once."""
+    """Return everyone's state after a statement: who meets all conditions gets all updates."""
     return {
         name: state | updates if conditions.items() <= state.items() else state
         for name, state in people.items()
@@ -106,7 +115,7 @@ def _apply(conditions: State, updates: State, people: People) -> People:
 
 
 def _parse_people(lines: list[Line]) -> People:
-    """The initial state, told after the instruction by a line for each person."""
+    """Return the initial state, told after the instruction by a line for each person."""
     people: People = {}
     for line in lines:
         match = PERSON.fullmatch(line[1])
@@ -121,7 +130,7 @@ def _parse_people(lines: list[Line]) -> People:
 
 
 def _parse_statement(line: Line, number: int) -> tuple[State, State]:
-    """The conditions and the updates of a statement.
+    """Return the conditions and the updates of a statement.
 
     Clauses are joined by " and " but for the last condition and the first update, which follow
     each other: exactly one part holds two clauses.
@@ -142,25 +151,25 @@ def _parse_statement(line: Line, number: int) -> tuple[State, State]:
 
 
 def _parse_question(line: Line) -> tuple[str, str]:
-    """The name and the category that the question asks about."""
+    """Return the name and the category that the question asks about."""
     name, category = QUESTION_NAME.search(line[1]), QUESTION_CATEGORY.search(line[1])
-    if not name or not category:
+    if not name or not category or not category.lastgroup:
         raise _error(line, "a question such as 'What color shirt is Anna wearing?'")
     return name[1], category.lastgroup
 
 
 def _split(text: str) -> list[str]:
-    """The parts of a sentence that " and " joins."""
+    """Return the parts of a sentence that " and " joins."""
     return text.rstrip(" .").split(" and ")
 
 
 @lru_cache(maxsize=2**16)  # the same parts come again and again, across puzzles too
 def _parse_clauses(text: str) -> tuple[tuple[str, str], ...]:
-    """The (category, value) clauses that follow each other in a text; none if it holds others."""
+    """Return the (category, value) clauses that make up a text; none if it holds anything else."""
     clauses, position = [], 0
     while position < len(text):
         match = CLAUSE.match(text, position)
-        if not match:
+        if not match or not match.lastgroup:
             return ()
         clauses.append((match.lastgroup, match[match.lastgroup]))
         position = match.end()
@@ -176,6 +185,6 @@ def _merge(clauses: list[tuple[tuple[str, str], ...]], line: Line) -> State:
 
 
 def _error(line: Line, expected: str) -> ValueError:
-    """What is wrong with a line, in one line."""
+    """Return what is wrong with a line, in one line."""
     number, text = line
     return ValueError(f"line {number}: expected {expected}; got {text[:80]!r}")

@@ -1,7 +1,5 @@
 """Puzzles -> the columns of a pyarrow table."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 
@@ -14,8 +12,8 @@ from cogniload_gen.cogniload.render import (
     values_in_order,
 )
 from cogniload_gen.cogniload.simulate import Puzzles
-from cogniload_gen.grid import Cell, Grid
-from cogniload_gen.version import GENERATOR_VERSION
+from cogniload_gen.grid import Batch, Selection, address_columns
+from cogniload_gen.text import offsets
 
 _text, _texts = pa.string(), pa.list_(pa.string())
 _settings = pa.list_(pa.struct({"category": _text, "value": _text}))
@@ -47,37 +45,17 @@ TRACE_SCHEMA = pa.schema(
 _NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
 
 
-def tabulate(
-    puzzles: Puzzles, cells: Sequence[Cell], indices: Sequence[int], grid: Grid, trace: bool
-) -> pa.Table:
-    """The table of puzzles from the given cells and indices, with the trace columns if asked."""
-    columns = parameters(cells, indices, grid) | contents(puzzles)
-    schema = SCHEMA
-    if trace:
-        columns |= steps(puzzles)
-        schema = pa.schema([*SCHEMA, *TRACE_SCHEMA])
-    return pa.table(columns, schema)
-
-
-def parameters(cells: Sequence[Cell], indices: Sequence[int], grid: Grid) -> dict[str, list]:
-    """What a puzzle's address holds, and its id."""
-    prefix = f"cogniload-v{GENERATOR_VERSION}-{grid.split}-s{grid.seed}"
-    return {
-        "id": [
-            f"{prefix}-d{d}-N{N}-rho{repr(rho).removesuffix('.0')}-{index}"
-            for (d, N, rho), index in zip(cells, indices, strict=True)
-        ],
-        "d": [cell.d for cell in cells],
-        "N": [cell.N for cell in cells],
-        "rho": [cell.rho for cell in cells],
-        "needles": [cell.needles for cell in cells],
-        "seed": [grid.seed] * len(cells),
-        "index": indices,
-    }
+def tabulate(puzzles: Puzzles, batch: Batch, selection: Selection, trace: bool) -> pa.Table:
+    """Return the table of the puzzles of a batch, with the trace columns if asked."""
+    address = address_columns(selection, batch)
+    needles = {"needles": [cell.needles for cell in batch.cells]}
+    columns = address | needles | contents(puzzles) | (steps(puzzles) if trace else {})
+    schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if trace else SCHEMA
+    return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
-    """What is asked, of whom, and the answer."""
+    """Return what is asked, of whom, and the answer."""
     puzzle, asked = np.arange(len(puzzles.poi)), puzzles.question
     texts, questions = render(puzzles)
     domain = value_numbers(puzzles)[:, asked, puzzle]
@@ -94,7 +72,7 @@ def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
 
 
 def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
-    """The puzzle's elements, its statements and the PoI's state after each."""
+    """Return the puzzle's elements, its statements and the PoI's state after each."""
     made, owner, start = puzzles.statements, puzzles.owner, puzzles.first_statement
     d, n, count = puzzles.initial_state.shape
     number, category = value_numbers(puzzles), np.arange(d)
@@ -124,7 +102,7 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
 def settings(
     puzzles: Puzzles, place: np.ndarray, position: np.ndarray, count: np.ndarray
 ) -> pa.ListArray:
-    """The categories and values of the statements' first `count` conditions or updates."""
+    """Return the categories and values of the statements' first `count` conditions or updates."""
     values = values_in_order(puzzles, place, position)
     categories = arrange(puzzles.categories.T[puzzles.owner], place, axis=1)
     used = np.arange(place.shape[1]) < count[:, None]
@@ -136,13 +114,8 @@ def settings(
 
 
 def nest(table: pa.Array, ids: np.ndarray, count: np.ndarray | None = None) -> pa.ListArray:
-    """Lists of entries of `table`: row i holds the first count[i] of ids[i], or all of them."""
+    """Return lists of entries of `table`: row i has the first count[i] of ids[i], or all."""
     rows, width = ids.shape
     count = np.full(rows, width) if count is None else count
     used = ids[np.arange(width) < count[:, None]]
     return pa.ListArray.from_arrays(offsets(count), table.take(pa.array(used)))
-
-
-def offsets(count: np.ndarray) -> np.ndarray:
-    """Where lists of the given lengths start, with the total at the end."""
-    return np.concatenate([[0], np.cumsum(count, dtype=np.int32)], dtype=np.int32)

@@ -4,24 +4,25 @@ The graph is made in the order of the paper, by construction: nothing is thrown 
 First the structure: how many places have their animals added up ("South Zoo's Animal", a
 hierarchical dependency), and how many animals each of them has. Then one needed variable after the
 other, each defined by earlier ones, until `op` binary operations are spent and everything flows
-into the last, which the question asks for. Then close variables, which the question does not need.
-Every problem needs a total, and a variable that a sentence defines by others.
+into the last, which the question asks for (`Building`). Then close variables, which the question
+does not need. Every problem needs a total, and a variable that a sentence defines by others.
 
 The operations of a variable are those of its definition, each variable computed once: the sum of n
 terms takes n - 1, "k times" and "k more than" one more, a copy and a given number none. There is no
 "0 times" and no "1 times", and nothing is subtracted, so that the answer grows with every needed
-variable: without its sentence the answer is undetermined. That takes that the variable is still
-spoken of; so the animals of a needed total that no needed sentence mentions are mentioned by a
-close one.
+variable: without its sentence the answer is undetermined. This requires that another sentence
+mentions the variable; so a close variable mentions the animals of a needed total that no needed
+sentence mentions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from cogniload_gen.draws import child
+from cogniload_gen.draws import Key, child
 
 GREATEST_VALUE = 999
 GREATEST_NUMBER = 20
@@ -32,8 +33,8 @@ MOST_TERMS = 4
 
 WORDS_AT_ONCE = 512
 
-Below = Callable[[int], int]
-"""The next draw: an integer uniform on 0..bound-1."""
+Draw = Callable[[int], int]
+"""draw(bound) is the next draw: an integer uniform on 0..bound-1."""
 
 
 class Variable(NamedTuple):
@@ -84,8 +85,8 @@ SHAPES = [
 """The shapes with their operations, each as often as it weighs in a draw."""
 
 
-def draws(key: np.uint64) -> Below:
-    """The draws of a key, one after the other; the bias is below bound / 2**32."""
+def draws_of(key: Key) -> Draw:
+    """Return the draws of a key, one after the other; the bias is below bound / 2**32."""
 
     def words() -> Iterator[int]:
         for start in count(step=WORDS_AT_ONCE):
@@ -96,69 +97,122 @@ def draws(key: np.uint64) -> Below:
     return lambda bound: next_word() * bound >> 32
 
 
-def sample(below: Below, population: Sequence, size: int | None = None) -> list:
+def pick(draw: Draw, population: Sequence, size: int | None = None) -> list:
     """`size` of the population, all by default, in random order."""
     pool = list(population)
     size = len(pool) if size is None else size
     for i in range(size):
-        j = i + below(len(pool) - i)
+        j = i + draw(len(pool) - i)
         pool[i], pool[j] = pool[j], pool[i]
     return pool[:size]
 
 
-def needed_variables(below: Below, op: int) -> list[Variable]:
-    """The variables of the minimal solution, `op` binary operations in all; the last is asked for.
+@dataclass
+class Building:
+    """The needed variables so far, and what must still happen so that all flow into the last.
 
-    `loose` are the variables that none uses yet, but for the animals of a total to come. In the end
-    one is loose, the answer. So the operations that are left must suffice to join the loose ones
-    and the totals to come: len(loose) + totals_to_come - 1 <= left. And `room` must not be
-    negative: it is what would be left below the greatest value if all loose variables and all
-    animals to come (at least 1 each) were added up and every operation left added 1.
+    `loose` are the variables that no definition uses yet, except animals awaiting their total, and
+    `used` the others; `animals` are the places (by their number) whose animals are to come, one
+    entry an animal, and `members` the animals of each place so far. `left` operations are still to
+    be spent. In the end one variable is loose, the answer, so they must suffice to join the loose
+    ones and the totals to come: len(loose) + totals_to_come - 1 <= left. `room` must not become
+    negative: it is what would be left below GREATEST_VALUE if all loose variables and all animals
+    to come (at least 1 each) were added up, and every operation left added 1.
     """
-    sizes = structure(below, op)
-    animals = sample(below, [place for place, size in enumerate(sizes) for _ in range(size)])
-    members: list[list[int]] = [[] for _ in sizes]
-    totals_to_come, left = len(sizes), op - sum(sizes) + len(sizes)
-    room = GREATEST_VALUE - left - len(animals)
-    variables: list[Variable] = []
-    loose: list[int] = []
-    used: list[int] = []
-    while animals or left or len(loose) > 1 or variables[-1].is_total:
-        growth = room // (left + 1)  # a fair share for each operation
-        cheap = [i for i in used if variables[i].value <= min(growth, room // MOST_TERMS)]
-        in_total = bool(animals) and below(len(animals) + left) < len(animals)
-        slack = left - len(loose) - totals_to_come
-        shapes = fitting(left, slack + in_total, len(loose), len(cheap), in_total or growth > 0)
-        if animals and all(shape == COPY for shape, _ in shapes):  # or none
-            in_total = True
-            shapes = fitting(left, slack + 1, len(loose), len(cheap), True)
-        shape, operations = shapes[below(len(shapes))]
 
-        # operands: loose variables as far as needed, at least one where there is one, and others
-        most = min(shape.terms, len(loose))
-        least = max(operations - slack - in_total, shape.terms - len(cheap), min(most, 1))
-        joined = sample(below, loose, least + below(most - least + 1))
-        operands = sample(below, joined + sample(below, cheap, shape.terms - len(joined)))
-        # the value takes the place of the loose operands', or of the 1 that was counted so far
-        replaced = in_total + sum(variables[i].value for i in joined)
-        least_value = sum(variables[i].value for i in operands)
-        limit = max(replaced + growth, least_value) + operations
-        place = animals.pop() if in_total else None
-        variable = define(below, variables, operands, shape, limit, place)
-        left -= variable.operations
-        room += replaced + variable.operations - variable.value
+    draw: Draw
+    animals: list[int]
+    left: int
+    room: int
+    members: list[list[int]]
+    variables: list[Variable] = field(default_factory=list)
+    loose: list[int] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
 
-        loose = [i for i in loose if i not in joined]
-        used += joined
-        (loose if place is None else used).append(len(variables))
-        variables.append(variable)
-        if place is not None:
-            members[place].append(len(variables) - 1)
-            if len(members[place]) == sizes[place]:
-                loose.append(len(variables))
-                variables.append(total(variables, members[place]))
-                totals_to_come -= 1
-    return variables
+    @classmethod
+    def begin(cls, draw: Draw, op: int) -> Self:
+        """Begin with the places whose animals are added up, and nothing else."""
+        sizes = structure(draw, op)
+        animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
+        left = op - sum(sizes) + len(sizes)
+        room = GREATEST_VALUE - left - len(animals)
+        return cls(draw, animals, left, room, [[] for _ in sizes])
+
+    @property
+    def finished(self) -> bool:
+        """Whether all operations are spent and the last variable, not a total, is the answer."""
+        spent = not self.animals and not self.left and len(self.loose) == 1
+        return spent and not self.variables[-1].is_total
+
+    @property
+    def totals_to_come(self) -> int:
+        """How many places still lack animals, and so their total."""
+        return len(set(self.animals))
+
+    @property
+    def slack(self) -> int:
+        """How many operations could be spent without joining loose variables."""
+        return self.left - len(self.loose) - self.totals_to_come
+
+    @property
+    def growth(self) -> int:
+        """By how much a variable may outgrow what it joins: a fair share for each operation."""
+        return self.room // (self.left + 1)
+
+    @property
+    def cheap(self) -> list[int]:
+        """The used variables that are small enough to be used again."""
+        limit = min(self.growth, self.room // MOST_TERMS)
+        return [i for i in self.used if self.variables[i].value <= limit]
+
+    def step(self) -> None:
+        """Add a variable, and its place's total if it is the last animal of the place."""
+        left, loose, cheap, slack = self.left, len(self.loose), self.cheap, self.slack
+        is_animal = bool(self.animals) and (self.draw(len(self.animals) + left) < len(self.animals))
+        shapes = fitting(left, slack + is_animal, loose, len(cheap), is_animal or self.growth > 0)
+        if self.animals and all(shape == COPY for shape, _ in shapes):  # or there are none
+            is_animal = True
+            shapes = fitting(left, slack + 1, loose, len(cheap), True)
+        shape, operations = shapes[self.draw(len(shapes))]
+        # loose variables as far as needed, at least one if there is one, and others
+        most = min(shape.terms, loose)
+        least = max(operations - slack - is_animal, shape.terms - len(cheap), min(most, 1))
+        joined = pick(self.draw, self.loose, least + self.draw(most - least + 1))
+        others = pick(self.draw, cheap, shape.terms - len(joined))
+        place = self.animals.pop() if is_animal else None
+        self.add(shape, joined, pick(self.draw, joined + others), place)
+        if place is not None and place not in self.animals:  # its last animal
+            self.loose.append(len(self.variables))
+            self.variables.append(total(self.variables, self.members[place]))
+
+    def add(self, shape: Shape, joined: list[int], operands: list[int], place: int | None) -> None:
+        """Add a variable over operands, of which it joins some: they are no longer loose.
+
+        Its value takes the room of the joined ones' values, or of the 1 that was counted for an
+        animal.
+        """
+        freed = (place is not None) + sum(self.variables[i].value for i in joined)
+        least_value = sum(self.variables[i].value for i in operands)
+        limit = max(freed + self.growth, least_value) + shape.operations
+        variable = define(self.draw, self.variables, operands, shape, limit, place)
+        self.left -= variable.operations
+        self.room += freed + variable.operations - variable.value
+        self.loose = [i for i in self.loose if i not in joined]
+        self.used += joined
+        if place is None:
+            self.loose.append(len(self.variables))
+        else:
+            self.used.append(len(self.variables))
+            self.members[place].append(len(self.variables))
+        self.variables.append(variable)
+
+
+def needed_variables(draw: Draw, op: int) -> list[Variable]:
+    """The needed variables, which take `op` binary operations; the last is asked for."""
+    building = Building.begin(draw, op)
+    while not building.finished:
+        building.step()
+    return building.variables
 
 
 def fitting(
@@ -179,21 +233,21 @@ def fitting(
     ]
 
 
-def structure(below: Below, op: int) -> list[int]:
+def structure(draw: Draw, op: int) -> list[int]:
     """How many animals each place has whose animals are added up: at least one place.
 
     Their totals take from 1 up to half of the operations, rounded up.
     """
-    operations = 1 + below((op + 1) // 2)
+    operations = 1 + draw((op + 1) // 2)
     sizes = []
     while operations:
-        sizes.append(2 + below(min(MOST_TERMS - 1, operations)))
+        sizes.append(2 + draw(min(MOST_TERMS - 1, operations)))
         operations -= sizes[-1] - 1
     return sizes
 
 
 def define(
-    below: Below,
+    draw: Draw,
     variables: list[Variable],
     operands: Sequence[int],
     shape: Shape,
@@ -208,9 +262,9 @@ def define(
     value = sum(variables[i].value for i in operands)
     multiplier, number = 1, 0
     if shape.multiplied and 0 < value * 2 <= limit:
-        multiplier = 2 + below(min(limit // value, GREATEST_NUMBER) - 1)
+        multiplier = 2 + draw(min(limit // value, GREATEST_NUMBER) - 1)
     elif not operands or (len(operands) == 1 and shape != COPY and value < limit):
-        number = 1 + below(min(limit - value, GREATEST_NUMBER))
+        number = 1 + draw(min(limit - value, GREATEST_NUMBER))
     value = value * multiplier + number
     return Variable(tuple(operands), multiplier, number, value, place)
 
@@ -221,7 +275,7 @@ def total(variables: list[Variable], animals: list[int]) -> Variable:
     return Variable(tuple(animals), 1, 0, value, variables[animals[0]].place, is_total=True)
 
 
-def close_variables(below: Below, needed: Sequence[Variable]) -> list[Variable]:
+def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
     """Variables that the question does not need: from 2 to about as many as it needs.
 
     They may depend on needed ones and on each other. They mention what is still to be mentioned:
@@ -232,25 +286,25 @@ def close_variables(below: Below, needed: Sequence[Variable]) -> list[Variable]:
     stated = [i for i, variable in enumerate(needed) if not variable.is_total]
     mentioned = {operand for i in stated for operand in needed[i].operands}
     wanted = [i for i in stated if needed[i].place is not None and i not in mentioned]
-    to_come = 2 + below(len(stated))
+    to_come = 2 + draw(len(stated))
     other_place = 1 + max(variable.place or 0 for variable in needed)
-    animals_to_come = (0, 0, 2, 3)[below(4)]
+    animals_to_come = (0, 0, 2, 3)[draw(4)]
     while to_come > 0 or wanted:
-        shape, _ = SHAPES[below(len(SHAPES))]
+        shape, _ = SHAPES[draw(len(SHAPES))]
         place, limit = None, GREATEST_VALUE
         if animals_to_come:
             place, limit = other_place, GREATEST_VALUE // MOST_TERMS
         share = min(-(-len(wanted) // max(to_come, 1)), MOST_TERMS)
         others = [i for i in range(len(variables)) if i not in wanted]
-        candidates = sample(below, wanted, share)
-        candidates += sample(below, others, min(max(shape.terms - share, 0), len(others)))
+        candidates = pick(draw, wanted, share)
+        candidates += pick(draw, others, min(max(shape.terms - share, 0), len(others)))
         operands, value = [], 0
         for i in candidates:
             if value + variables[i].value <= limit:
                 operands.append(i)
                 value += variables[i].value
         wanted = [i for i in wanted if i not in operands]
-        variables.append(define(below, variables, operands, shape, limit, place))
+        variables.append(define(draw, variables, operands, shape, limit, place))
         to_come -= 1
         if animals_to_come:
             animals_to_come -= 1

@@ -14,8 +14,9 @@ from itertools import product
 
 import numpy as np
 
-from cogniload_gen.draws import below, child
+from cogniload_gen.draws import child, children, uniform
 from cogniload_gen.factor.forest import FILLER_DRAW, GROUP_DRAW, PLACE_DRAW, SENTENCE_DRAW
+from cogniload_gen.text import offsets
 from cogniload_gen.tokens import TokenCounter
 
 WORDS = tuple(tomllib.loads(files(__package__).joinpath("data/filler.toml").read_text())["words"])
@@ -29,8 +30,11 @@ COMMAS = 16
 """One word in COMMAS that does not end a sentence has a comma."""
 
 MAX_GROUP = 4
-"""Statements that stand together at most: the paper's maximum group size, which it does not give.
-Groups of every size up to it are equally likely."""
+"""Statements that stand together at most: the paper's maximum group size, which it leaves open."""
+
+PARTS = 4
+"""A group holds at most one statement in PARTS, rounded up, so that few statements are dispersed
+too. Groups of every size up to that and to MAX_GROUP are equally likely."""
 
 UNITS = 1 << 16
 
@@ -39,9 +43,9 @@ UNITS = 1 << 16
 class Filler:
     """The filler of puzzles, puzzle after puzzle.
 
-    `words` are positions in `fragments()`; those of puzzle i start at first_word[i]. `boundary` is
-    how many words stand before each place between sentences, both ends of the filler included;
-    puzzle i's start at first_boundary[i]. Both bounds have the total at the end.
+    `words` are positions in `filler_fragments()`; those of puzzle i start at first_word[i].
+    `boundary` is how many words stand before each place between sentences, both ends of the filler
+    included; puzzle i's start at first_boundary[i]. Both bounds have the total at the end.
     """
 
     words: np.ndarray
@@ -50,7 +54,7 @@ class Filler:
     first_boundary: np.ndarray
 
 
-def fragments() -> list[str]:
+def filler_fragments() -> list[str]:
     """The words with each of their endings, after a space; then the same at the start of a line."""
     return [f"{lead}{word}{end}" for lead, word, end in product(" \n", WORDS, ENDINGS)]
 
@@ -62,7 +66,7 @@ def word_counts(count: TokenCounter) -> np.ndarray:
     A sample of filler corrects counts that do not quite add up. Raises ValueError that starts with
     "tokenizer" if they don't by far, or if most words count as nothing.
     """
-    texts = fragments()
+    texts = filler_fragments()
     counts = count(texts[: len(texts) // 2])
     words, _, _ = stream(np.zeros(1, np.uint64), np.array([2000]))
     parts, whole = counts[words].sum(), count(["".join(texts[word] for word in words)])[0]
@@ -122,15 +126,15 @@ def write(keys: np.ndarray, context: np.ndarray, counts: np.ndarray) -> Filler:
 def stream(keys: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The first `drawn` words of each puzzle's endless filler, and its sentences' starts.
 
-    Returns the words (positions in `fragments()`), puzzle after puzzle; how many of the puzzle's
-    words stand before each sentence; and where each puzzle's sentences start.
+    Returns the words (positions in `filler_fragments()`), puzzle after puzzle; how many of the
+    puzzle's words stand before each sentence; and where each puzzle's sentences start.
     """
-    draws = below(numbered(child(keys, FILLER_DRAW), drawn), len(WORDS) * COMMAS)
+    draws = uniform(ragged_children(child(keys, FILLER_DRAW), drawn), len(WORDS) * COMMAS)
     word, rest = np.divmod(draws, COMMAS)
     words = word * len(ENDINGS) + np.where(rest == 0, COMMA, PLAIN)
     sentences = -(-drawn // SHORTEST)
     first = offsets(sentences)
-    length = below(numbered(child(keys, SENTENCE_DRAW), sentences), LONGEST - SHORTEST + 1)
+    length = uniform(ragged_children(child(keys, SENTENCE_DRAW), sentences), LONGEST - SHORTEST + 1)
     length += SHORTEST
     start = offsets(length)
     start = start[:-1] - np.repeat(start[first[:-1]], sentences)
@@ -144,36 +148,27 @@ def stream(keys: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 def scatter(keys: np.ndarray, N: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """The place (0..boundaries-1) of each statement: statement x puzzle, in ascending order.
 
-    Groups of 1..MAX_GROUP statements stand at different places, every choice of places equally
-    likely (A.1.4). Where these are too many groups, the groups are full; and where even so there
-    are too few places, as in the shortest training data, they are as large as need be.
+    The places are cut into as many equal intervals as there are groups, and each group stands
+    anywhere in its own (A.1.4). If there are fewer places than groups, groups hold MAX_GROUP; if
+    still fewer, as in the shortest training data, as many as needed.
     """
     i, puzzle = np.arange(N.max())[:, None], np.arange(len(N))
-    size = 1 + below(child(child(keys, GROUP_DRAW), i), MAX_GROUP)
+    largest = np.minimum(-(-N // PARTS), MAX_GROUP)
+    size = 1 + uniform(children(child(keys, GROUP_DRAW), len(i)), largest)
     opens = np.zeros((len(i) + 1, len(N)), bool)
     np.put_along_axis(opens, np.minimum(size.cumsum(axis=0), len(i)), True, axis=0)
     group = opens[:-1].cumsum(axis=0)
     full = i // np.maximum(MAX_GROUP, -(-N // boundaries))
     group = np.where(group[N - 1, puzzle] < boundaries, group, full)
     groups = group[N - 1, puzzle] + 1
-    # Floyd's sampling of distinct places: one more place becomes eligible with every draw
-    places = np.tile(boundaries - 1, (groups.max(), 1))
-    words = child(child(keys, PLACE_DRAW), i)
-    for g in range(len(places)):
-        newest = boundaries - groups + g
-        drawn = below(words[g], newest + 1)
-        again = (places[:g] == drawn).any(axis=0)
-        places[g] = np.where(g < groups, np.where(again, newest, drawn), places[g])
-    places = np.sort(places.T, axis=1).T
+    interval = np.minimum(np.arange(groups.max())[:, None], groups - 1)
+    start, stop = (at * boundaries // groups for at in (interval, interval + 1))
+    words = children(child(keys, PLACE_DRAW), len(interval))
+    places = start + uniform(words, stop - start)
     return np.take_along_axis(places, np.minimum(group, len(places) - 1), axis=0)
 
 
-def numbered(key: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """The children 0..count-1 of each key, key after key."""
-    first = np.repeat(offsets(count)[:-1], count)
-    return child(np.repeat(key, count), np.arange(len(first)) - first)
-
-
-def offsets(count: np.ndarray) -> np.ndarray:
-    """Where parts of the given lengths start, with the total at the end."""
-    return np.concatenate([[0], np.cumsum(count)])
+def ragged_children(key: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The children 0..count-1 of each key, each key with its own count, key after key."""
+    number = np.arange(count.sum()) - np.repeat(offsets(count)[:-1], count)
+    return child(np.repeat(key, count), number)

@@ -6,11 +6,10 @@ so that their numbers tell nothing.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-from cogniload_gen.draws import below, child
+from cogniload_gen.draws import child, children, uniform
 
 # The children of a puzzle's key:
 VARIABLE_DRAW, ROOTS_DRAW, PARENT_DRAW, RELATION_DRAW, ORDER_DRAW = range(5)
@@ -44,11 +43,23 @@ class Forests:
     target: np.ndarray
 
     @property
+    def hops(self) -> np.ndarray:
+        """How many edges the deepest variable of the target's value is from its root.
+
+        It is 0 where only roots have that value, or none has.
+        """
+        depth, puzzle = np.zeros_like(self.parent), np.arange(len(self.N))
+        for i in range(1, len(depth)):
+            depth[i] = np.where(i < self.k, 0, depth[self.parent[i], puzzle] + 1)
+        is_gold = (self.value == self.target) & (self.place < self.N)
+        return np.where(is_gold, depth, 0).max(axis=0)
+
+    @property
     def place(self) -> np.ndarray:
         """The places, to compare with N or k."""
         return np.arange(len(self.value))[:, None]
 
-    def part(self, start: int, stop: int) -> Self:
+    def part(self, start: int, stop: int) -> "Forests":
         """The puzzles from `start` up to `stop`, with as many places as they need."""
         most = self.N[start:stop].max()
         return Forests(
@@ -59,27 +70,30 @@ class Forests:
         )
 
 
-def plant(keys: np.ndarray, N: np.ndarray) -> Forests:
+def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Forests:
     """The forests of the given keys (uint64) with their numbers of variables N (A.1.1, A.1.2).
 
-    k is uniform on 1..N, a parent on the places before, an operation on {none, +1, -1}, a root's
-    value on 0..10, and both orders, of the variables and of the statements, are uniform too.
+    The number of roots k is `roots`, or drawn from 1..N where that is 0. A parent is uniform on the
+    places before, an operation on {none, +1, -1}, a root's value on 0..10, and both orders, of the
+    variables and of the statements, are uniform too.
     """
-    place, puzzle = np.arange(N.max())[:, None], np.arange(len(N))
-    k = 1 + below(child(keys, ROOTS_DRAW), N)
-    parent = below(child(child(keys, PARENT_DRAW), place), np.maximum(place, 1))
-    relation = child(child(keys, RELATION_DRAW), place)
-    operation, value = below(relation, 3) - 1, below(relation, LARGEST_ROOT + 1)
-    for i in range(1, len(place)):
+    places, puzzle = int(N.max()), np.arange(len(N))
+    k = np.where(np.asarray(roots) > 0, roots, 1 + uniform(child(keys, ROOTS_DRAW), N))
+    parent = uniform(
+        children(child(keys, PARENT_DRAW), places), np.maximum(np.arange(places), 1)[:, None]
+    )
+    relation = children(child(keys, RELATION_DRAW), places)
+    operation, value = uniform(relation, 3) - 1, uniform(relation, LARGEST_ROOT + 1)
+    for i in range(1, places):
         value[i] = np.where(i < k, value[i], value[parent[i], puzzle] + operation[i])
     return Forests(
         N=N,
         k=k,
-        variable=shuffled(child(child(keys, VARIABLE_DRAW), place), N),
+        variable=shuffled(children(child(keys, VARIABLE_DRAW), places), N),
         parent=parent,
         operation=operation,
         value=value,
-        order=shuffled(child(child(keys, ORDER_DRAW), place), N),
+        order=shuffled(children(child(keys, ORDER_DRAW), places), N),
         target=ask(keys, value, N),
     )
 
@@ -88,20 +102,14 @@ def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
     """The values asked for (A.1.5).
 
     Nine times in ten it is the value of a variable, each variable equally likely. Once in ten no
-    variable has it: it is then uniform on the integers from one below the smallest value to one
-    above the largest that no variable has, so that lying within the range promises nothing.
+    variable has it: it is then one below the smallest value or one above the largest, either
+    equally likely.
     """
-    places, puzzle = len(value), np.arange(len(N))
-    variables = np.where(np.arange(places)[:, None] < N, value, value[0])
-    known = value[below(child(keys, TARGET_DRAW), N), puzzle]
-    # row r of these tables stands for the value r - places
-    number = np.arange(-places, places + LARGEST_ROOT + 1)[:, None]
-    free = (number >= variables.min(axis=0) - 1) & (number <= variables.max(axis=0) + 1)
-    free[variables + places, puzzle] = False
-    rank = free.cumsum(axis=0, dtype=np.int32)
-    chosen = below(child(keys, TARGET_DRAW), rank[-1])
-    unknown = (rank <= chosen).sum(axis=0) - places
-    return np.where(below(child(keys, EMPTY_DRAW), EMPTY) == 0, unknown, known)
+    variables = np.where(np.arange(len(value))[:, None] < N, value, value[0])
+    known = value[uniform(child(keys, TARGET_DRAW), N), np.arange(len(N))]
+    is_above = uniform(child(keys, TARGET_DRAW), 2) == 1
+    outside = np.where(is_above, variables.max(axis=0) + 1, variables.min(axis=0) - 1)
+    return np.where(uniform(child(keys, EMPTY_DRAW), EMPTY) == 0, outside, known)
 
 
 def shuffled(words: np.ndarray, N: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cogniload_gen.draws import below, child
+from cogniload_gen.draws import Key, child, uniform
 
 ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
 """A word with a slot, or several without, with the space before."""
@@ -49,7 +49,9 @@ def templates(kind: str) -> Templates:
     """The templates of `kind`, "close" or "general", from the data file."""
     text = files(__package__).joinpath("data/noise.toml").read_text("utf-8")
     data = tomllib.loads(text)[kind]
-    pieces, first_piece, pair_forms, rows = [""], {}, [], []
+    pieces, pair_forms = [""], list[str]()
+    first_piece: dict[str, int] = {}
+    rows: list[list[tuple[int, int, int]]] = []
     for sentence in data["sentences"]:
         rows.append([])
         for match in ELEMENT.finditer(f" {sentence}"):
@@ -66,11 +68,12 @@ def templates(kind: str) -> Templates:
             rows[-1].append((first_piece[element], len(words), -1))
     longest = max(map(len, rows))
     table = np.array([row + [(0, 1, -1)] * (longest - len(row)) for row in rows])
-    return Templates(pieces, *np.moveaxis(table, -1, 0), pair_forms)
+    first, choices, pair_form = np.moveaxis(table, -1, 0)
+    return Templates(pieces, first, choices, pair_form, pair_forms)
 
 
 def noise_sentences(
-    key: int,
+    key: Key,
     kind: str,
     pairs: Sequence[tuple[str, str]],
     tokens: float,
@@ -95,10 +98,10 @@ def noise_sentences(
     number = np.arange(SENTENCES_AT_ONCE)
     while True:
         words = child(child(key, number)[:, None], slots)
-        template = below(words[:, TEMPLATE_DRAW], len(first))
+        template = uniform(words[:, TEMPLATE_DRAW], len(first))
         is_pair = pair_form[template] >= 0
         words = np.where(is_pair, words[:, [PAIR_DRAW]], words[:, FIRST_ELEMENT_DRAW:])
-        chosen = first[template] + below(words, choices[template])
+        chosen = first[template] + uniform(words, choices[template])
         sizes = counts[chosen].sum(axis=1)
         totals = sizes.cumsum()
         if not totals[-1] > 0:

@@ -17,15 +17,15 @@ import numpy as np
 from cogniload_gen.draws import child
 from cogniload_gen.factor.dependencies import (
     MOST_TERMS,
-    Below,
+    Draw,
     Variable,
     close_variables,
-    draws,
+    draws_of,
     needed_variables,
-    sample,
+    pick,
 )
+from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.noise import TokenCount, noise_sentences
-from cogniload_gen.grid import RealisticCell
 from cogniload_gen.tokens import Tokenizer, token_counter
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
@@ -86,8 +86,8 @@ def add_noise(
     noise = noise_sentences(
         child(key, NOISE_DRAW), cell.noise, problem.pairs, cell.context - alone, token_count
     )
-    below = draws(child(key, PLACES_DRAW))
-    places = sorted(below(len(noise) + 1) for _ in problem.sentences)
+    draw = draws_of(child(key, PLACES_DRAW))
+    places = sorted(draw(len(noise) + 1) for _ in problem.sentences)
     parts, start = [], 0
     for place, sentence in zip(places, problem.sentences, strict=True):
         parts += [*noise[start:place], sentence]
@@ -96,11 +96,14 @@ def add_noise(
 
 
 def make_problem(key: np.uint64, op: int) -> Problem:
-    """The problem with this key whose minimal solution takes `op` binary operations (1 or more)."""
-    below = draws(key)
-    needed = needed_variables(below, op)
-    variables = needed + close_variables(below, needed)
-    pairs = name_variables(below, variables)
+    """The problem with this key whose solution takes `op` binary operations (1 or more).
+
+    They are counted with each variable computed once, by its own definition.
+    """
+    draw = draws_of(key)
+    needed = needed_variables(draw, op)
+    variables = needed + close_variables(draw, needed)
+    pairs = name_variables(draw, variables)
     text = language()["text"]
     names = [text["variable"].format(place=place, animal=animal) for place, animal in pairs]
     stated = [i for i, variable in enumerate(variables) if not variable.is_total]
@@ -108,16 +111,16 @@ def make_problem(key: np.uint64, op: int) -> Problem:
     return Problem(
         sentences=[
             text["sentence"].format(variable=names[i], definition=definition(variables[i], names))
-            for i in sample(below, stated)
+            for i in pick(draw, stated)
         ],
         question=text["question"].format(place=place, animal=animal),
         answer=str(needed[-1].value),
-        solution=solution(below, needed, names),
+        solution=solution(draw, needed, names),
         pairs=[pairs[i] for i in stated],
     )
 
 
-def name_variables(below: Below, variables: Sequence[Variable]) -> list[tuple[str, str]]:
+def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str, str]]:
     """A place and an animal for each variable, all different; a total has the place of its animals.
 
     The places whose animals are added up have no others. The other variables are animals at further
@@ -126,12 +129,12 @@ def name_variables(below: Below, variables: Sequence[Variable]) -> list[tuple[st
     words = language()
     rest = [i for i, variable in enumerate(variables) if variable.place is None]
     of_totals = 1 + max(variable.place or 0 for variable in variables)
-    animals = sample(below, words["animals"], MOST_TERMS + below(4) + len(variables) // 16)
-    names = sample(below, words["names"], of_totals + -(-len(rest) // len(animals)) + below(2))
-    places = [f"{name} {words['kinds'][below(len(words['kinds']))]}" for name in names]
+    animals = pick(draw, words["animals"], MOST_TERMS + draw(4) + len(variables) // 16)
+    names = pick(draw, words["names"], of_totals + -(-len(rest) // len(animals)) + draw(2))
+    places = [f"{name} {words['kinds'][draw(len(words['kinds']))]}" for name in names]
     free = [(place, animal) for place in places[of_totals:] for animal in animals]
-    pairs = dict(zip(rest, sample(below, free, len(rest)), strict=True))
-    animals_of = [iter(sample(below, animals)) for _ in range(of_totals)]
+    pairs = dict(zip(rest, pick(draw, free, len(rest)), strict=True))
+    animals_of = [iter(pick(draw, animals)) for _ in range(of_totals)]
     for i, variable in enumerate(variables):
         if variable.place is not None:
             animal = words["total"] if variable.is_total else next(animals_of[variable.place])
@@ -170,9 +173,12 @@ def definition(variable: Variable, names: Sequence[str]) -> str:
     return operand
 
 
-def solution(below: Below, needed: Sequence[Variable], names: Sequence[str]) -> str:
-    """The minimal solution as the paper prints it, one binary operation at a time."""
-    unused = letters(below)
+def solution(draw: Draw, needed: Sequence[Variable], names: Sequence[str]) -> str:
+    """The solution as the paper prints it, one binary operation at a time.
+
+    It computes each needed variable once, by its own definition.
+    """
+    unused = letters(draw)
     letter: list[str] = []
     sentences = []
     for variable, name in zip(needed, names, strict=False):  # names of all variables
@@ -208,9 +214,9 @@ def computation(
     return [*steps, f"so {name} = {right}"]
 
 
-def letters(below: Below) -> Iterator[str]:
+def letters(draw: Draw) -> Iterator[str]:
     """The single letters in random order, and after them the same with 1, 2, ... behind."""
-    order = sample(below, ascii_letters)
+    order = pick(draw, ascii_letters)
     yield from order
     for number in count(1):
         yield from (f"{letter}{number}" for letter in order)

@@ -4,7 +4,7 @@ The solver shares no code and no data with the generators, so that it can prove 
 sentence that states a relation as a `Definition` and passes over the filler or noise in between.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from re import compile, split
@@ -58,6 +58,14 @@ def solve_factor(text: str) -> str:
 
 def solve_symbolic(text: str) -> str:
     """The variables equal to the asked value (section 3.1); ValueError as `solve_factor`."""
+    definitions, target = symbolic_relations(text)
+    values = evaluate(definitions, definitions)
+    equal = sorted(name for name, value in values.items() if value == target)
+    return ", ".join(f"v{name}" for name in equal) or "none"
+
+
+def symbolic_relations(text: str) -> tuple[dict[Name, Definition], int]:
+    """The definition of each variable and the asked value; ValueError as `solve_factor`."""
     statements, end, question = text.rpartition("the end of the text.")
     target = TARGET.search(question)
     if not end or not target:
@@ -74,13 +82,17 @@ def solve_symbolic(text: str) -> str:
             step = int(f"{match['sign'] or ''}{match['step'] or 0}")
             definition = Definition((int(match["term"]),), constant=step)
         _add(definitions, int(match["name"]), definition)
-    values = evaluate(definitions, definitions)
-    equal = sorted(name for name, value in values.items() if value == int(target[1]))
-    return ", ".join(f"v{name}" for name in equal) or "none"
+    return definitions, int(target[1])
 
 
 def solve_realistic(text: str) -> str:
-    """The number that the question asks for (section 3.2); ValueError as `solve_factor`.
+    """The number that the question asks for (section 3.2); ValueError as `solve_factor`."""
+    definitions, wanted = realistic_relations(text)
+    return str(evaluate(definitions, [wanted])[wanted])
+
+
+def realistic_relations(text: str) -> tuple[dict[Name, Definition], Name]:
+    """The definition of each variable and the one asked for; ValueError as `solve_factor`.
 
     A place's total that no sentence defines is the sum over all kinds that the relations name of
     the place.
@@ -97,8 +109,7 @@ def solve_realistic(text: str) -> str:
         if not (ended and defined):
             raise _error("a relation such as 'South Zoo's Fox is 2.'", part)
         _add(definitions, _parse_name(name), _parse_definition(definition))
-    wanted = (place, kind)
-    return str(evaluate(_totals(definitions) | definitions, [wanted])[wanted])
+    return _totals(definitions) | definitions, (place, kind)
 
 
 def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> dict[Name, int]:
@@ -106,7 +117,7 @@ def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> 
 
     Raises ValueError if one of them has no definition or depends on itself.
     """
-    terms: dict[Hashable, tuple[Name, ...]] = {}
+    terms: dict[Name, tuple[Name, ...]] = {}
     open_names = list(wanted)
     while open_names:
         name = open_names.pop()
@@ -128,7 +139,8 @@ def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> 
 def _totals(definitions: Mapping[Name, Definition]) -> dict[Name, Definition]:
     """Each place's total, as the sum over the kinds that the definitions name of the place."""
     kinds: dict[str, dict[Name, None]] = {}
-    for place, kind in chain(definitions, *(each.terms for each in definitions.values())):
+    names = chain(definitions, *(each.terms for each in definitions.values()))
+    for place, kind in (name for name in names if isinstance(name, tuple)):
         if kind != TOTAL:
             kinds.setdefault(place, {})[place, kind] = None
     return {(place, TOTAL): Definition(tuple(names)) for place, names in kinds.items()}

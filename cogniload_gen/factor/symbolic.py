@@ -3,43 +3,24 @@
 A text is a sequence of fragments, which Arrow gathers for all puzzles at once.
 """
 
+import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogniload_gen.factor.filler import (
-    Filler,
-    fragments,
-    offsets,
-    scatter,
-    word_counts,
-    write,
-)
+from cogniload_gen.factor.filler import Filler, filler_fragments, scatter, word_counts, write
 from cogniload_gen.factor.forest import LARGEST_ROOT, Forests, plant
-from cogniload_gen.text import gather
+from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
 
-OPENING = "This is the beginning of the text:"
-CLOSING = """
-This is the end of the text.
-
-The text contains relationships between variables enclosed by '<<<' and '>>>'. These \
-relationships are not sequential assignments in a programming language. They are independent \
-mathematical equations that are all true simultaneously.
-
-"""
-QUESTION = "Using only these relationships, determine what variable(s), if any, are equal to {}."
-INSTRUCTION = (
-    " Show your step-by-step reasoning and calculations, and then conclude your final answer in a "
-    "sentence."
-)
-OPERATIONS = " - 1", "", " + 1"
-LEADS = TOGETHER, ALONE, FIRST = range(3)
-ENDS = NOTHING, COMMA, AND, COMMA_AND, FULL_STOP = range(5)
+LEADS = SAME_GROUP, NEW_GROUP, LINE_START = range(3)
+ENDINGS = NOTHING, COMMA, AND, COMMA_AND, FULL_STOP = range(5)
+"""What stands before a statement and after a listed variable, in the order of the data file."""
 
 BATCH_TOKENS = 2_000_000
 BATCH_PUZZLES = 4000
@@ -51,74 +32,131 @@ CHUNK_TOKENS = 200_000
 """Filler that is written at once, so that its arrays stay in the processor's cache."""
 
 
-@dataclass(frozen=True)
-class Phrases:
-    """The fragments of all texts with up to M variables, and where each kind starts in them.
+@cache
+def language() -> dict:
+    """The sentences of the data file."""
+    text = files(__package__).joinpath("data/symbolic.toml").read_text("utf-8")
+    return tomllib.loads(text)
 
-    Kinds by variable v, value x, operation o: `assign` "<<<assign v =" after "@" within a group,
-    at a group's start and at the text's start (three times M); `root` "x>>>@", `edge` "v o>>>@";
-    of solutions `define` "v = ", `given` "x", `parent` "v o = ", `result` "x o = y"; of the answer
-    `item` "v" followed by nothing, ", ", " and ", ", and " or "." (five times M).
+
+@dataclass(frozen=True)
+class Fragments:
+    """The fragments of texts with up to M variables, and a method for each kind to find them.
+
+    `texts` holds the fragments, kind after kind, from `first[kind]` on. The methods take arrays of
+    variables, of values (see `value_range`) and of operations (-1, 0 or +1), and return positions
+    in `texts`.
     """
 
     M: int
-    fragments: pa.Array
-    questions: pa.Array
-    opening: int
-    filler: int
-    assign: int
-    root: int
-    edge: int
-    closing: int
-    question: int
-    instruction: int
-    define: int
-    given: int
-    parent: int
-    result: int
-    conclusion: int
-    item: int
-    none: int
+    texts: pa.Array
+    first: dict[str, int]
+
+    def _variable_at(
+        self, kind: str, variant: np.ndarray | int, variable: np.ndarray
+    ) -> np.ndarray:
+        """Find a variable in a kind that holds all M of them in each of its variants."""
+        return self.first[kind] + self.M * variant + variable
+
+    def _value_at(self, kind: str, value: np.ndarray, variant: np.ndarray | int = 0) -> np.ndarray:
+        """Find a value in a kind that holds all values in each of its variants."""
+        return self.first[kind] + len(value_range(self.M)) * variant + value + self.M
+
+    def _operation_at(self, kind: str, operand: np.ndarray, operation: np.ndarray) -> np.ndarray:
+        """Find an operation in a kind that holds all operations on each operand (0, 1, ...)."""
+        return self.first[kind] + len(language()["operations"]) * operand + operation + 1
+
+    def filler(self, words: np.ndarray) -> np.ndarray:
+        """Find words of filler by their positions in `filler_fragments()`."""
+        return self.first["filler"] + words
+
+    def assign(self, lead: np.ndarray, variable: np.ndarray) -> np.ndarray:
+        """Find the left side of a statement, `@<<<assign v1 = `, after a lead of LEADS."""
+        return self._variable_at("assign", lead, variable)
+
+    def root(self, value: np.ndarray) -> np.ndarray:
+        """Find the right side of a root's statement, `3>>>@`."""
+        return self._value_at("root", value)
+
+    def edge(self, parent: np.ndarray, operation: np.ndarray) -> np.ndarray:
+        """Find the right side of a child's statement, `v1 + 1>>>@`."""
+        return self._operation_at("edge", parent, operation)
+
+    def question(self, target: np.ndarray) -> np.ndarray:
+        """Find the question for a target value."""
+        return self._value_at("question", target)
+
+    def define(self, variable: np.ndarray) -> np.ndarray:
+        """Find `v1 = `, which begins a line of the solution."""
+        return self._variable_at("define", 0, variable)
+
+    def given(self, value: np.ndarray) -> np.ndarray:
+        """Find `3`, which ends the line of a root."""
+        return self._value_at("given", value)
+
+    def parent(self, parent: np.ndarray, operation: np.ndarray) -> np.ndarray:
+        """Find `v1 + 1 = `, the middle of the line of a child."""
+        return self._operation_at("parent", parent, operation)
+
+    def result(self, value: np.ndarray, operation: np.ndarray) -> np.ndarray:
+        """Find `3 + 1 = 4` for a parent's value of 3, which ends the line of a child."""
+        return self._operation_at("result", value + self.M, operation)
+
+    def conclusion(self, count: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Find how the answer begins if `count` variables are equal to the target."""
+        return self._value_at("conclusion", target, np.minimum(count, 2))
+
+    def item(self, ending: np.ndarray, variable: np.ndarray) -> np.ndarray:
+        """Find a variable of a list, before an ending of ENDINGS."""
+        return self._variable_at("item", ending, variable)
+
+
+def value_range(M: int) -> range:
+    """All values that M variables may have, and be asked for."""
+    return range(-M, M + LARGEST_ROOT + 1)
 
 
 @lru_cache(maxsize=8)
-def phrases(M: int) -> Phrases:
-    """The fragments of texts with up to M variables, whose values are above -M and below M + 10."""
-    variables = [f"v{number}" for number in range(M)]
-    values = range(-M, M + LARGEST_ROOT + 1)
-    questions = [QUESTION.format(value) for value in values]
+def fragments(M: int) -> Fragments:
+    """The fragments of texts with up to M variables."""
+    text = language()
+    statement, solution, answers = text["statement"], text["solution"], text["answer"]
+    leads, endings = statement["leads"].values(), answers["endings"].values()
+    variables = [text["variable"].format(number=number) for number in range(M)]
+    values = value_range(M)
+    operations = list(enumerate(text["operations"], -1))
+
+    def of_operands(form: str) -> list[str]:
+        return [form.format(variable=v, operation=o) for v in variables for _, o in operations]
+
     kinds = {
-        "opening": [OPENING],
-        "filler": fragments(),
-        "assign": [f"{lead}@<<<assign {v} = " for lead in ("", " ", "\n") for v in variables],
-        "root": [f"{value}>>>@" for value in values],
-        "edge": [f"{v}{operation}>>>@" for v in variables for operation in OPERATIONS],
-        "closing": [CLOSING],
-        "question": questions,
-        "instruction": [INSTRUCTION],
-        "define": [f"{v} = " for v in variables],
-        "given": [f"{value}\n" for value in values],
-        "parent": [f"{v}{operation} = " for v in variables for operation in OPERATIONS],
+        "opening": [text["opening"]],
+        "closing": [text["closing"]],
+        "instruction": [text["instruction"]],
+        "filler": filler_fragments(),
+        "assign": [
+            statement["assign"].format(lead=i, variable=v) for i in leads for v in variables
+        ],
+        "root": [statement["root"].format(value=x) for x in values],
+        "edge": of_operands(statement["edge"]),
+        "question": [text["question"].format(value=x) for x in values],
+        "define": [solution["define"].format(variable=v) for v in variables],
+        "given": [solution["given"].format(value=x) for x in values],
+        "parent": of_operands(solution["parent"]),
         "result": [
-            f"{value}{operation} = {value + step}\n" if operation else f"{value}\n"
-            for value in values
-            for step, operation in enumerate(OPERATIONS, -1)
+            solution["result"].format(value=x, operation=o, result=x + step)
+            if step
+            else solution["given"].format(value=x)
+            for x in values
+            for step, o in operations
         ],
-        "conclusion": [
-            sentence.format(value)
-            for sentence in (
-                "No variable is equal to {}.",
-                "The variable equal to {} is ",
-                "The variables equal to {} are ",
-            )
-            for value in values
-        ],
-        "item": [f"{v}{end}" for end in ("", ", ", " and ", ", and ", ".") for v in variables],
-        "none": ["none"],
+        "none": [answers["none"]],
+        "conclusion": [form.format(value=x) for form in answers["conclusions"] for x in values],
+        "item": [f"{v}{ending}" for ending in endings for v in variables],
     }
-    starts = offsets(np.array([len(texts) for texts in kinds.values()]))[:-1].tolist()
-    every = pa.array([text for texts in kinds.values() for text in texts])
-    return Phrases(M, every, pa.array(questions), **dict(zip(kinds, starts, strict=True)))
+    first = offsets(np.array([len(texts) for texts in kinds.values()])).tolist()
+    texts = pa.array([text for texts in kinds.values() for text in texts])
+    return Fragments(M, texts, dict(zip(kinds, first, strict=False)))
 
 
 def batch_size(N: float, context: float) -> int:
@@ -131,102 +169,103 @@ def symbolic_columns(
     N: np.ndarray,
     context: np.ndarray,
     tokenizer: Tokenizer = None,
+    roots: np.ndarray | int = 0,
 ) -> dict[str, pa.Array | pa.ChunkedArray | np.ndarray]:
-    """The columns puzzle, question, answer, solution and target of symbolic puzzles.
+    """The columns that a symbolic puzzle's address does not tell: roots, puzzle, ..., hops.
 
-    `keys` (uint64), N (>= 1: variables) and `context` (>= 0: tokens of filler, 0 for none) have an
-    entry a puzzle, in any mixture; a puzzle depends on its own entries and on `tokenizer` alone
-    (see `token_counter`). Puzzles side by side take memory: `batch_size` tells how many are good.
+    `keys` (uint64), N (>= 1: variables), `context` (>= 0: tokens of filler, 0 for none) and `roots`
+    (0..N, where 0 draws their number) have an entry a puzzle, in any mixture; a puzzle depends on
+    its own entries and on `tokenizer` alone (see `token_counter`). Puzzles side by side take
+    memory: `batch_size` tells how many are good.
 
     Raises ValueError if `tokenizer` does not count. Where a context is too short to spread N
     statements in groups of at most MAX_GROUP (see `check_context`), the groups are larger.
     """
     counts = word_counts(token_counter(tokenizer))
-    forests = plant(keys, N)
-    language = phrases(-(-int(N.max()) // 64) * 64)
+    forests = plant(keys, N, roots)
+    made_of = fragments(-(-int(N.max()) // 64) * 64)  # few sizes, so that they are made once
     chunk = np.cumsum(context) // CHUNK_TOKENS
     bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(keys)]
     puzzles = [
-        texts(forests.part(i, j), write(keys[i:j], context[i:j], counts), keys[i:j], language)
+        texts(forests.part(i, j), write(keys[i:j], context[i:j], counts), keys[i:j], made_of)
         for i, j in pairwise(bounds)
     ]
-    answers, conclusions = answer(forests, language)
+    answers, conclusions = answer(forests, made_of)
     return {
+        "roots": forests.k,
         "puzzle": pa.chunked_array(puzzles),
-        "question": language.questions.take(pa.array(forests.target + language.M)),
+        "question": made_of.texts.take(pa.array(made_of.question(forests.target))),
         "answer": answers,
-        "solution": pc.binary_join_element_wise(steps(forests, language), conclusions, ""),
+        "solution": pc.binary_join_element_wise(steps(forests, made_of), conclusions, ""),
         "target": forests.target,
+        "hops": forests.hops,
     }
 
 
-def texts(forests: Forests, filler: Filler, keys: np.ndarray, language: Phrases) -> pa.Array:
+def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments) -> pa.Array:
     """The whole prompts: statements within filler, question and instruction."""
-    M, order = language.M, forests.order
+    order, puzzles = forests.order, len(keys)
     first_word, places = filler.first_word, np.diff(filler.first_boundary)
     place = scatter(keys, forests.N, places)
     # before how many words of the filler each statement stands
     at = filler.boundary[filler.first_boundary[:-1] + place]
-    lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, ALONE, TOGETHER)
-    lead[0, at[0] == 0] = FIRST
+    lead = np.where(np.diff(place, axis=0, prepend=-1) > 0, NEW_GROUP, SAME_GROUP)
+    lead[0, at[0] == 0] = LINE_START
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
-    root = language.root + forests.value + M
-    edge = language.edge + len(OPERATIONS) * parent + forests.operation + 1
-    right = np.where(forests.place < forests.k, root, edge)
+    is_root = forests.place < forests.k
+    right = np.where(is_root, made_of.root(forests.value), made_of.edge(parent, forests.operation))
+    left = made_of.assign(lead, np.take_along_axis(forests.variable, order, axis=0))
+    statements = np.stack([left, np.take_along_axis(right, order, axis=0)], axis=1)
 
-    ids = np.empty((2 * len(order) + 4, len(keys)), np.int64)
-    before = np.empty_like(ids)
-    used = np.ones(ids.shape, bool)
-    ids[0], before[0] = language.opening, 0
-    ids[1:-3:2] = language.assign + M * lead + np.take_along_axis(forests.variable, order, axis=0)
-    ids[2:-3:2] = np.take_along_axis(right, order, axis=0)
-    before[1:-3:2] = before[2:-3:2] = at
-    used[1:-3] = np.repeat(forests.place < forests.N, 2, axis=0)
-    ids[-3], ids[-2] = language.closing, language.question + forests.target + M
-    ids[-1], before[-3:] = language.instruction, np.diff(first_word)
+    def row(entry: np.ndarray | int | bool) -> np.ndarray:
+        return np.broadcast_to(entry, (1, puzzles))
 
-    words = language.filler + filler.words
-    words[first_word[:-1][(places > 1) & (at[0] > 0)]] += len(fragments()) // 2
-    ids = np.insert(words, (before + first_word[:-1]).T[used.T], ids.T[used.T])
-    return gather(language.fragments, ids, first_word + offsets(2 * forests.N + 4))
+    words = np.diff(first_word)
+    opening, closing, instruction = (
+        row(made_of.first[kind]) for kind in ("opening", "closing", "instruction")
+    )
+    question = row(made_of.question(forests.target))
+    ids = np.concatenate([opening, statements.reshape(-1, puzzles), closing, question, instruction])
+    before = np.concatenate([row(0), np.repeat(at, 2, axis=0), *[row(words)] * 3])
+    is_used = np.repeat(forests.place < forests.N, 2, axis=0)
+    used = np.concatenate([row(True), is_used, *[row(True)] * 3])
+
+    word_ids = made_of.filler(filler.words)
+    begins_line = (places > 1) & (at[0] > 0)  # there are words, and no statement before them
+    word_ids[first_word[:-1][begins_line]] += len(filler_fragments()) // 2
+    ids = np.insert(word_ids, (before + first_word[:-1]).T[used.T], ids.T[used.T])
+    return gather(made_of.texts, ids, first_word + offsets(2 * forests.N + 4))
 
 
-def steps(forests: Forests, language: Phrases) -> pa.Array:
+def steps(forests: Forests, made_of: Fragments) -> pa.Array:
     """Solutions line by line, parents before their children."""
-    M, (places, puzzles) = language.M, forests.value.shape
-    child = (forests.place >= forests.k) & (forests.place < forests.N)
+    is_used = forests.place < forests.N
+    is_child = (forests.place >= forests.k) & is_used
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
     value = np.take_along_axis(forests.value, forests.parent, axis=0)
-    operation = forests.operation + 1
-    ids = np.empty((places, 3, puzzles), np.int64)
-    ids[:, 0] = language.define + forests.variable
-    ids[:, 1] = language.parent + len(OPERATIONS) * parent + operation
-    ids[:, 2] = language.given + forests.value + M
-    ids[:, 2][child] = (language.result + len(OPERATIONS) * (value + M) + operation)[child]
-    used = np.empty(ids.shape, bool)
-    used[:] = (forests.place < forests.N)[:, None]
-    used[:, 1] = child
-    ids = ids.transpose(2, 0, 1)[used.transpose(2, 0, 1)]
-    return gather(language.fragments, ids, offsets(3 * forests.N - forests.k))
+    end = np.where(is_child, made_of.result(value, forests.operation), made_of.given(forests.value))
+    line = [made_of.define(forests.variable), made_of.parent(parent, forests.operation), end]
+    ids = np.stack(line, axis=-1).swapaxes(0, 1)  # puzzle x place x part
+    used = np.stack([is_used, is_child, is_used], axis=-1).swapaxes(0, 1)
+    return gather(made_of.texts, ids[used], offsets(3 * forests.N - forests.k))
 
 
-def answer(forests: Forests, language: Phrases) -> tuple[pa.Array, pa.Array]:
+def answer(forests: Forests, made_of: Fragments) -> tuple[pa.Array, pa.Array]:
     """The variables that have the target's value: as the answer column and as a sentence."""
-    M, target = language.M, forests.target
-    equal = (forests.value == target) & (forests.place < forests.N)
+    equal = (forests.value == forests.target) & (forests.place < forests.N)
     hit = np.zeros(equal.T.shape, bool)
     np.put_along_axis(hit, forests.variable.T, equal.T, axis=1)
     count = hit.sum(axis=1)
     first = offsets(count)
     puzzle, variable = np.nonzero(hit)
     after = first[puzzle + 1] - 1 - np.arange(len(puzzle))  # variables yet to come
-    item = language.item + variable
-    listed = np.insert(item + M * (after > 0), first[:-1][count == 0], language.none)
-    ends = np.where(count[puzzle] == 2, AND, COMMA_AND)
-    ends = np.select([after == 0, after == 1], [FULL_STOP, ends], COMMA)
-    opening = language.conclusion + (2 * M + LARGEST_ROOT + 1) * np.minimum(count, 2) + target + M
-    sentence = np.insert(item + M * ends, first[:-1], opening)
+    listed = made_of.item(np.where(after > 0, COMMA, NOTHING), variable)
+    listed = np.insert(listed, first[:-1][count == 0], made_of.first["none"])
+    last_comma = np.where(count[puzzle] == 2, AND, COMMA_AND)
+    ending = np.select([after == 0, after == 1], [FULL_STOP, last_comma], COMMA)
+    opening = made_of.conclusion(count, forests.target)
+    sentence = np.insert(made_of.item(ending, variable), first[:-1], opening)
     return (
-        gather(language.fragments, listed, offsets(np.maximum(count, 1))),
-        gather(language.fragments, sentence, offsets(count + 1)),
+        gather(made_of.texts, listed, offsets(np.maximum(count, 1))),
+        gather(made_of.texts, sentence, offsets(count + 1)),
     )

@@ -4,17 +4,19 @@ A set's puzzles depend on seed, set and index alone. `mixed` holds the very puzz
 stages of the course, so they share draws, and ids.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import erfc, log, sqrt
+from reprlib import repr as brief
+from typing import Self
 
 import numpy as np
 
-from cogniload_gen.draws import address_key, below, child
+from cogniload_gen.checks import Given, check_choice, check_integer
+from cogniload_gen.draws import address_key, child, uniform
 from cogniload_gen.factor.forest import TRAINING_DRAW
-from cogniload_gen.grid import MAX_SEED, SymbolicCell, check_choice, check_integer
-from cogniload_gen.version import GENERATOR_VERSION
+from cogniload_gen.factor.knobs import SYMBOLIC_VERSION, SymbolicCell
+from cogniload_gen.grid import MAX_SEED, Batch
 
 MAX_N = 29
 MU, SIGMA, L_MIN, L_MAX = 5, 2.5, 100, 1000
@@ -52,6 +54,8 @@ class TrainingSet:
     name: str
     num_puzzles: int | None = None
     seed: int = 42
+    benchmark = "factor-symbolic"
+    version = SYMBOLIC_VERSION
 
     def __post_init__(self) -> None:
         check_choice("split", self.name, tuple(TRAINING_SETS))
@@ -74,21 +78,41 @@ class TrainingSet:
     def __len__(self) -> int:
         return self.num_puzzles or len(TRAINING_SETS[self.name][1])
 
-    def rows(self, start: int, stop: int) -> Iterable[tuple[SymbolicCell, int]]:
-        """The cell and the index of each row from `start` up to `stop`."""
+    def batch(self, start: int, stop: int) -> Batch:
+        """Return the puzzles from row `start` up to `stop`.
+
+        A puzzle's cell is drawn from its key, and is no part of its address.
+        """
         if self.name == "mixed":
             indices = mixture(self.seed)[start:stop]
         else:
             indices = np.array(TRAINING_SETS[self.name][1][start:stop], np.int64)
-        N, L = settings(self.keys((), indices))
-        columns = N, scales(self.split, indices) * L, indices
-        for n, context, index in zip(*(column.tolist() for column in columns), strict=True):
-            yield SymbolicCell(n, context), index
+        key = address_key("factor-training", self.version, self.seed, self.split)
+        keys = child(np.array(key, np.uint64), indices)
+        N, L = settings(keys)
+        cells = zip(N.tolist(), (scales(self.split, indices) * L).tolist(), strict=True)
+        return Batch(tuple(SymbolicCell(*cell) for cell in cells), tuple(indices.tolist()), keys)
 
-    def keys(self, cells: Sequence[SymbolicCell], indices: Sequence[int]) -> np.ndarray:
-        """The keys (uint64) of puzzles. A puzzle's cell is drawn from its key, no part of it."""
-        key = address_key("factor-training", GENERATOR_VERSION, self.seed, self.split)
-        return child(np.array(key, np.uint64), np.asarray(indices))
+    def share(self, number: int, count: int) -> Self:
+        """Raise ValueError: a training set is read whole."""
+        raise ValueError(f"{self.name} has no shares, got {number} of {count}")
+
+
+DEFAULT_ZERO = ("context", "first_index")
+"""Parameters of `select_symbolic` that are 0 by default, and so may arrive without being given."""
+
+
+def select_training_set(
+    split: str, *, num_puzzles: Given = None, seed: Given = 42, **knobs: Given
+) -> TrainingSet:
+    """Return the training set of Appendix D that a split names.
+
+    It draws its knobs: ValueError for one that is given, other than a default.
+    """
+    for name, given in knobs.items():
+        if given is not None and not (name in DEFAULT_ZERO and np.array_equal(given, 0)):
+            raise ValueError(f"{name} is drawn in {split}, got {brief(given)}")
+    return TrainingSet(split, num_puzzles=num_puzzles, seed=seed)
 
 
 def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,8 +122,8 @@ def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     clipped to 100..1000; 100 less is the filler.
     """
     words = child(child(keys, TRAINING_DRAW), np.arange(3)[:, None])
-    N = 1 + below(words[:2], MAX_N).min(axis=0)
-    return N, np.searchsorted(LENGTH_BOUNDS, below(words[2], 2**32), side="right")
+    N = 1 + uniform(words[:2], MAX_N).min(axis=0)
+    return N, np.searchsorted(LENGTH_BOUNDS, uniform(words[2], 2**32), side="right")
 
 
 def scales(split: str, indices: np.ndarray) -> np.ndarray:
@@ -112,5 +136,5 @@ def scales(split: str, indices: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=4)
 def mixture(seed: int) -> np.ndarray:
     """The indices of the course in the random order of the mixed set."""
-    key = address_key("factor-mixture", GENERATOR_VERSION, seed)
+    key = address_key("factor-mixture", SYMBOLIC_VERSION, seed)
     return np.argsort(child(np.array(key, np.uint64), np.arange(COURSE)), kind="stable")

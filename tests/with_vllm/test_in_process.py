@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import vllm
-from harness import global_random_state_is_left_alone  # noqa: F401
 
 from cogniload_gen.cli import main
 

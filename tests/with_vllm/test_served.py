@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from harness import TASKS, global_random_state_is_left_alone, manager  # noqa: F401
+from harness import TASKS, manager
 
 from cogniload_analysis import read_samples
-from cogniload_gen.demo import MODEL
+from lm_eval_tasks.demo import MODEL
 
 MINI = ("cogniload_mini", "factor_symbolic_mini", "factor_realistic_mini")
 

@@ -10,7 +10,7 @@ import pytest
 import vllm
 
 from cogniload_analysis import read_samples
-from cogniload_gen.demo import MODEL
+from lm_eval_tasks.demo import MODEL
 
 PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
 BLOCKS = 6

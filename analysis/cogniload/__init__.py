@@ -1,0 +1,1 @@
+"""CogniLoad's analysis: the GLM, its thresholds, tables, figures, sentences and report."""

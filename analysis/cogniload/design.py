@@ -1,0 +1,96 @@
+"""The adaptive design as an object: ask, tell, estimate.
+
+    design = AdaptiveDesign(target=0.20, budget=1500)
+    while not design.done:
+        puzzles = design.ask()
+        design.tell(puzzles, [solve(puzzle) for puzzle in puzzles])
+    print(design.estimate().ECL50)
+
+Its rules are in `adaptive`.
+"""
+
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from cogniload_analysis.adaptive import Adaptive, Design, describe_interval
+from cogniload_analysis.cogniload.adaptive import (
+    ASKED_D,
+    CapacityPlan,
+    CapacitySettings,
+    Puzzle,
+    count_told,
+    find_flags,
+)
+from cogniload_analysis.cogniload.curve import Capacity, Prior, describe_capacity
+from cogniload_analysis.cogniload.prior import (
+    PUBLISHED,
+    VAGUE,
+    PriorChoice,
+    earlier_prior,
+    find_prior,
+)
+from cogniload_analysis.cogniload.read import read_samples
+from cogniload_gen.cogniload import BENCHMARK
+
+
+class AdaptiveDesign(Design[Puzzle]):
+    """Asks for puzzles, is told the answers, and estimates a model's capacity.
+
+    `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
+    "vague", a folder of the user's earlier results, or a frame of such (model, d, N, rho as a
+    fraction, correct). Raises ValueError for a setting that is out of range.
+
+    The state is what was told: `ask`, `estimate` and `done` depend on it, on the settings and on
+    the prior, and on nothing else. So a run that was killed goes on exactly if a new design is told
+    the same answers, in any order.
+    """
+
+    def __init__(
+        self,
+        target: float = 0.20,
+        budget: int = 1500,
+        N: tuple[int, int] = (10, 400),
+        seed: int = 42,
+        *,
+        goal: Literal["ECL50", "ID50"] = "ECL50",
+        prior: PriorChoice | PathLike = "published",
+    ) -> None:
+        super().__init__()
+        self.plan: CapacityPlan = CapacityPlan(
+            CapacitySettings(goal, target, budget, N, seed), read_prior(prior)
+        )
+
+    def estimate(self) -> Capacity:
+        """Return the `Capacity` that all answers told so far say, with flags and reason to stop."""
+        capacity = describe_capacity(count_told(self._told), self.plan.prior, self.settings.N)
+        return replace(
+            capacity,
+            flags=tuple(find_flags(capacity, self.batches, self._told, self.plan)),
+            stopped=self.batches[-1].stopped,
+        )
+
+    def summary(self) -> list[str]:
+        """Return the reason to stop, the estimate and its flags in words, each a line."""
+        estimate = self.estimate()
+        return [
+            f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
+            f"ECL50 {describe_interval(estimate.ECL50, self.settings.N)} statements",
+            f"ID50  {describe_interval(estimate.ID50, (ASKED_D[0], ASKED_D[-1]))}",
+            f"NT50  {describe_interval(estimate.NT50, (0, 1))}, "
+            f"{estimate.NT50_share:.0%} of the draws have one",
+            *(f"note: {flag}" for flag in estimate.flags),
+        ]
+
+
+def read_prior(given: PriorChoice | PathLike) -> Prior:
+    """Return a prior as `find_prior`, or that of the results in a folder."""
+    if not isinstance(given, str | PathLike):
+        return find_prior(given)
+    named = given in (PUBLISHED, VAGUE) or not Path(given).exists()
+    return find_prior(str(given)) if named else earlier_prior(read_samples(Path(given)))
+
+
+CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), CapacitySettings.GOALS, AdaptiveDesign)}
+"""How CogniLoad is asked adaptively."""

@@ -1,0 +1,196 @@
+"""The likelihood of the GLMs with a guess rate and a lapse rate.
+
+P(correct) = guess + (1 - guess - lapse) logistic(eta): who can't solve a puzzle still hits one of
+its options, and who can still slips now and then. The guess rate is known; the lapse rate is
+estimated with the coefficients of eta (Wichmann and Hill 2001).
+"""
+
+from dataclasses import dataclass
+from reprlib import repr as brief
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+Guess: TypeAlias = str | float | None
+BY_OPTIONS = "options"
+SCORING_STEPS = 200
+DECREMENT = 1e-12
+"""The likelihood counts as maximal where a step would raise its logarithm by less than this."""
+LEAST_INFORMATION = 1e-6
+"""The share of a response's information on eta below which a coefficient counts as endless."""
+FIRST_LAPSE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Maximum:
+    """Where the likelihood is maximal: coefficients, then the lapse rate if it is estimated.
+
+    `free` says which of them are not at their bound; a lapse rate of 0 is. `information` is
+    Fisher's.
+    """
+
+    params: np.ndarray
+    information: np.ndarray
+    free: np.ndarray
+    llf: float
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The inverse of the information, with zeros for what is at its bound."""
+        inside = np.ix_(self.free, self.free)
+        covariance = np.zeros_like(self.information)
+        covariance[inside] = np.linalg.inv(self.information[inside])
+        return covariance
+
+
+def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
+    """Return the rate at which each row's puzzle is solved by guessing.
+
+    `guess` is None (never), a rate, or "options": one over the puzzle's number of options. The
+    column `chance` holds that rate, or `options` the number or the options themselves; else d tells
+    the number, max(d + 1, 3) (section 2.1.1). Raises ValueError for anything else.
+    """
+    if guess is None:
+        return np.zeros(len(frame))
+    if guess == BY_OPTIONS:
+        if "chance" in frame and frame["chance"].between(0, 1, inclusive="neither").all():
+            return frame["chance"].to_numpy(dtype=float)
+        if "options" not in frame:
+            return 1 / np.maximum(frame["d"].to_numpy(dtype=float) + 1, 3)
+        options = frame["options"].map(lambda each: len(each) if np.ndim(each) else each)
+        if not (options >= 2).all():
+            raise ValueError(
+                f"options must be 2 or more, got {brief(options[~(options >= 2)].tolist()[0])}"
+            )
+        return 1 / options.to_numpy(dtype=float)
+    if isinstance(guess, str) or not 0 <= guess < 1:
+        raise ValueError(
+            f'guess must be None, "options" or a rate from 0 to below 1, got {guess!r}'
+        )
+    return np.full(len(frame), float(guess))
+
+
+def accuracy(eta: np.ndarray, guess: np.ndarray | float, lapse: float) -> np.ndarray:
+    """Return the probability of a right answer."""
+    return guess + (1 - guess - lapse) * expit(eta)
+
+
+def eta_at(level: float, guess: float, lapse: float) -> tuple[float, float]:
+    """Return the eta at which an accuracy is reached, and its derivative by the lapse rate.
+
+    `level` lies between the guess rate and 1 - lapse.
+    """
+    reach = 1 - guess - lapse
+    share = (level - guess) / reach
+    return float(logit(share)), 1 / ((1 - share) * reach)
+
+
+def maximise(
+    design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, *, lapse: bool
+) -> Maximum:
+    """Maximise the likelihood of counted answers by damped Fisher scoring.
+
+    A row each of `design`, `guess`, `right` answers and answers in `total`. Raises LinAlgError
+    where there is no finite maximum.
+    """
+    # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
+    _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
+    scaled = design @ np.linalg.inv(triangle)
+    share = np.clip((right / total - guess) / (1 - guess), 0.05, 0.95)
+    root = np.sqrt(total)
+    start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
+    theta = np.append(start, FIRST_LAPSE) if lapse else start
+    ceiling = 0.999 * (1 - guess.max())
+    terms = design.shape[1]
+    damping, found = 1e-3, False
+    llf = log_likelihood(scaled, guess, right, total, theta)
+    for _ in range(SCORING_STEPS):
+        gradient, information = _slopes(scaled, guess, right, total, theta)
+        free = np.ones(len(theta), dtype=bool)
+        free[terms:] = (theta[terms:] > 0) | (gradient[terms:] > 0)
+        inside = np.ix_(free, free)
+        damped = information[inside] + damping * np.diag(np.diag(information[inside]))
+        step = np.zeros_like(theta)
+        try:
+            step[free] = np.linalg.solve(damped, gradient[free])
+        except np.linalg.LinAlgError:
+            break
+        if gradient @ step < DECREMENT:
+            found = True
+            break
+        proposed = theta + step
+        proposed[terms:] = np.clip(proposed[terms:], 0, ceiling)
+        better = log_likelihood(scaled, guess, right, total, proposed)
+        if better > llf:
+            theta, llf, damping = proposed, better, damping / 10
+        elif damping > 1e12:
+            found = bool(gradient @ step < 1e-6)
+            break
+        else:
+            damping *= 10
+    least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
+    if not found or least < LEAST_INFORMATION:
+        raise np.linalg.LinAlgError(
+            "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
+            "or one accuracy is reached everywhere"
+        )
+    back = np.eye(len(theta))
+    back[:terms, :terms] = np.linalg.inv(triangle)
+    forth = np.linalg.inv(back)
+    return Maximum(back @ theta, forth.T @ information @ forth, free, llf)
+
+
+def log_likelihood(
+    design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, theta: np.ndarray
+) -> float:
+    """Return the Bernoulli log-likelihood of counted answers."""
+    p, _, _ = _predict(design, guess, theta)
+    # Rounding may make p 0 or 1, with a count of 0 beside it.
+    p = np.clip(p, 1e-300, 1 - 1e-16)
+    return float(right @ np.log(p) + (total - right) @ np.log1p(-p))
+
+
+def cluster_covariance(
+    design: np.ndarray,
+    guess: np.ndarray,
+    correct: np.ndarray,
+    clusters: np.ndarray,
+    maximum: Maximum,
+) -> np.ndarray:
+    """Return the covariance that allows for several responses to one puzzle (a row a response).
+
+    A sandwich with statsmodels' correction for few clusters.
+    """
+    p, slope, gone = _predict(design, guess, maximum.params)
+    by_row = np.column_stack([design * slope[:, None], gone])[:, : len(maximum.params)]
+    by_row *= ((correct - p) / (p * (1 - p)))[:, None]
+    scores = np.zeros((clusters.max() + 1, by_row.shape[1]))
+    np.add.at(scores, clusters, by_row)
+    bread = maximum.covariance
+    rows, terms = by_row.shape
+    correction = len(scores) / (len(scores) - 1) * (rows - 1) / (rows - terms)
+    return correction * bread @ (scores.T @ scores) @ bread
+
+
+def _predict(
+    design: np.ndarray, guess: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each row's accuracy, and its derivatives by eta and by the lapse rate."""
+    terms = design.shape[1]
+    lapse = float(theta[terms]) if len(theta) > terms else 0.0
+    solved = expit(design @ theta[:terms])
+    reach = 1 - guess - lapse
+    return guess + reach * solved, reach * solved * (1 - solved), -solved
+
+
+def _slopes(
+    design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradient of the log-likelihood, and Fisher's information."""
+    p, slope, gone = _predict(design, guess, theta)
+    by_row = np.column_stack([design * slope[:, None], gone])[:, : len(theta)]
+    variance = np.maximum(p * (1 - p), 1e-300)
+    gradient = by_row.T @ ((right - total * p) / variance)
+    return gradient, by_row.T @ (by_row * (total / variance)[:, None])

@@ -1,0 +1,1 @@
+"""FACTOR's analysis: decay, failure modes, repeated sampling, tables, figures and report."""

@@ -1,0 +1,95 @@
+"""FACTOR, stage 4: what several attempts at a puzzle win back (FACTOR, section 5.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from statsmodels.regression.linear_model import OLS
+
+from cogniload_analysis.factor.decay import ACCURACY_RANGES, fit_complexity_decay
+
+ATTEMPTS_NEEDED = 3
+
+
+@dataclass(frozen=True)
+class RepeatedSampling:
+    """The line ln(N_clean - N_eff(t)) = k ln(t) + b over the numbers of attempts t. Table 7.
+
+    NaN if there is none, with the reason in `problem`; `points` is the number of t that are fitted.
+    """
+
+    k: float = np.nan
+    b: float = np.nan
+    rsquared: float = np.nan
+    points: int = 0
+    problem: str = ""
+
+
+def solve_within(frame: pd.DataFrame, t: int) -> pd.DataFrame:
+    """Estimate for each puzzle the chance that at least one of `t` attempts solves it.
+
+    `frame` has the columns id, N and correct, a row an attempt. Of n attempts with c right, the
+    estimate is 1 - C(n - c, t) / C(n, t), which is unbiased. Returns a row a puzzle, with id, N and
+    correct, which `fit_complexity_decay` takes. Raises ValueError for a t that is not from 1 to the
+    fewest attempts that a puzzle has.
+    """
+    puzzles = frame.groupby("id", observed=True).agg(
+        N=("N", "first"), right=("correct", "sum"), attempts=("correct", "size")
+    )
+    fewest = int(puzzles["attempts"].min()) if len(puzzles) else 0
+    if not 1 <= t <= fewest:
+        raise ValueError(f"t must be from 1 to the {fewest} attempts at a puzzle, got {t!r}")
+    attempts, wrong = puzzles["attempts"], puzzles["attempts"] - puzzles["right"]
+    # C(wrong, t) / C(attempts, t), as the chance that attempt after attempt is a wrong one.
+    all_wrong = np.ones(len(puzzles))
+    for drawn in range(t):
+        all_wrong *= np.maximum(wrong - drawn, 0) / (attempts - drawn)
+    return puzzles.assign(correct=1 - all_wrong).reset_index()[["id", "N", "correct"]]
+
+
+def n_eff_by_attempts(
+    frame: pd.DataFrame, accuracy_range: tuple[float, float] = ACCURACY_RANGES["repeated sampling"]
+) -> pd.DataFrame:
+    """Return accuracy, CDF, CDO and N_eff with at least one of t attempts right, a row a t.
+
+    `frame` is of one model and one context, with the columns id, N and correct; t doubles from 1
+    to the fewest attempts that a puzzle has. Columns: t, accuracy, CDF, CDO, N_eff, low and high
+    (N_eff's 95 % interval), problem and note, as `ComplexityDecay` has them. Section 5.3.
+    """
+    fewest = int(frame.groupby("id", observed=True).size().min()) if len(frame) else 0
+    rows = []
+    for t in sorted({2**power for power in range(fewest.bit_length())} | {fewest} - {0}):
+        solved = solve_within(frame, t)
+        fit = fit_complexity_decay(solved, "least squares", accuracy_range=accuracy_range)
+        low, high = fit.conf_int().loc["N_eff"]
+        rows.append(
+            {"t": t, "accuracy": solved["correct"].mean(), "CDF": fit.cdf, "CDO": fit.cdo}
+            | {"N_eff": fit.n_eff, "low": low, "high": high}
+            | {"problem": fit.problems.get("N_eff", ""), "note": fit.note}
+        )
+    columns = ["t", "accuracy", "CDF", "CDO", "N_eff", "low", "high", "problem", "note"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def fit_repeated_sampling(by_attempts: pd.DataFrame, n_clean: float) -> RepeatedSampling:
+    """Fit how the gap to the clean context's N_eff closes with t, by least squares on logarithms.
+
+    `by_attempts` has the columns t and N_eff; `n_clean` is the N_eff to reach. Logarithms are
+    natural: no other base gives intercepts of the size that Table 7 has. A t without an N_eff, or
+    whose N_eff reaches `n_clean`, is left out. Section 5.3.
+    """
+    if not np.isfinite(n_clean):
+        return RepeatedSampling(problem="there is no Neff of a clean context to compare with")
+    gap = n_clean - by_attempts["N_eff"]
+    open_gap = gap > 0
+    number = int(open_gap.sum())
+    if number < ATTEMPTS_NEEDED:
+        problem = f"Neff is below Nclean at {number} of {len(gap)} t ({ATTEMPTS_NEEDED} are needed)"
+        return RepeatedSampling(points=number, problem=problem)
+    log_t, log_gap = np.log(by_attempts["t"][open_gap]), np.log(gap[open_gap])
+    if np.ptp(log_gap) == 0:
+        return RepeatedSampling(points=number, problem="Neff is the same for every t")
+    fit = OLS(log_gap, pd.DataFrame({"k": log_t, "b": 1.0})).fit()
+    return RepeatedSampling(
+        float(fit.params["k"]), float(fit.params["b"]), float(fit.rsquared), number
+    )

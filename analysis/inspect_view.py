@@ -1,0 +1,312 @@
+"""Inspect's log files, written from lm-eval's samples for `inspect view`."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from cogniload_analysis.inspect_logs import OURS
+from cogniload_analysis.lines import number_lines
+from cogniload_analysis.read import SAMPLES_NAME
+from cogniload_gen.benchmark import Row
+from cogniload_gen.benchmarks import of, score
+from cogniload_gen.extras import require
+from cogniload_gen.files import whole_file
+from cogniload_gen.inputs import read_whole, show_controls
+
+TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
+"""Fields of a sample that a log holds elsewhere than in the score's metadata."""
+
+UNKNOWN_DATE = "1970-01-01T00:00:00+00:00"
+
+
+def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list[Path]:
+    """Write a log of Inspect for each run that the paths hold, and return the logs' paths.
+
+    A path is a results folder of lm-eval or `cogniload eval`, or one `samples_*.jsonl`, gzipped or
+    not. A log is `DATE_TASK_KEY.eval` in the folder `out`; `read_samples` reads of it what it reads
+    of the samples. Raises ImportError without Inspect, FileNotFoundError for a path that isn't
+    there, FileExistsError where a log is there unless `force`, and ValueError where the paths hold
+    no responses to the benchmarks or a line can't be read (file and line number are named).
+    """
+    require("view", "inspect", ("inspect_ai",))
+    paths = list(paths)
+    found = {file.resolve(): None for path in paths for file in _find_samples(path)}
+    runs = [file for file in sorted(found) if _is_ours(file)]
+    if not runs:
+        searched = ", ".join(map(str, paths))
+        raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
+    out.mkdir(parents=True, exist_ok=True)
+    return [_write_log(file, out, force) for file in runs]
+
+
+def bundle_logs(logs: Path, out: Path) -> None:
+    """Write the static site of a folder of logs into a new folder.
+
+    Raises FileExistsError where the folder exists, and ValueError where it is inside that of the
+    logs.
+    """
+    from inspect_ai.log import bundle_log_dir  # noqa: PLC0415  (an extra)
+
+    # Whole, so that Inspect takes no path for the name of a place to upload to.
+    logs, out = logs.resolve(), out.resolve()
+    if out.exists():
+        raise FileExistsError(f"{out} exists: choose another name or remove it")
+    if out.is_relative_to(logs):
+        raise ValueError(f"the site must be outside of the logs' folder {logs}, got {out}")
+    bundle_log_dir(str(logs), str(out))
+
+
+def view_command(logs: Path) -> list[str]:
+    """Return the command that serves a folder of logs to a browser on this machine."""
+    return ["inspect", "view", "--log-dir", str(logs)]
+
+
+def open_viewer(logs: Path) -> None:
+    """Serve a folder of logs by `inspect view` until it is interrupted."""
+    subprocess.run([sys.executable, "-m", "inspect_ai", *view_command(logs)[1:]], check=False)  # noqa: S603
+
+
+def _find_samples(path: Path) -> list[Path]:
+    if not path.exists():
+        raise FileNotFoundError(f"no such file or folder: {path}")
+    files = [path] if path.is_file() else path.rglob("samples_*")
+    return [file for file in files if SAMPLES_NAME.fullmatch(file.name)]
+
+
+def _is_ours(file: Path) -> bool:
+    """Tell whether a file's first sample is a benchmark's."""
+    for _, line in number_lines(file):
+        try:
+            sample = json.loads(line)
+            of(sample["doc"])
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return False
+        return "outcome" in sample
+    return False
+
+
+def _write_log(file: Path, out: Path, force: bool) -> Path:
+    from inspect_ai.log import condense_sample  # noqa: PLC0415  (an extra)
+
+    name = SAMPLES_NAME.fullmatch(file.name)
+    assert name is not None  # noqa: S101  (it was found by its name)
+    task, date = show_controls(name["task"]), name["date"]
+    results = _read_results(file, name["task"], date)
+    model = show_controls(str(results.get("model_name") or file.parent.name))
+    key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
+    target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', task)}_{key}.eval"
+    ids: dict[str, None] = {}
+    outcomes: Counter[str] = Counter()
+    epochs: Counter[str] = Counter()
+    summaries = []
+    right = 0
+    with (
+        whole_file(target, force=force) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log,
+    ):
+        for each in tqdm(_read_samples(file), target.name, unit=" samples", disable=None):
+            identity = show_controls(str(each["doc"]["id"]))
+            ids[identity] = None
+            epochs[identity] += 1
+            outcomes[str(each["outcome"])] += 1
+            right += bool(each["acc"])
+            sample = condense_sample(_make_sample(each, identity, epochs[identity], model))
+            entry = f"samples/{identity}_epoch_{epochs[identity]}.json"
+            log.writestr(entry, sample.model_dump_json(exclude_none=True))
+            summaries.append(sample.summary().model_dump_json(exclude_none=True))
+        if not ids:
+            raise ValueError(f"{file} holds no responses")
+        log.writestr("summaries.json", f"[{','.join(summaries)}]")
+        header = _make_header(
+            {"task": task, "date": date, "results": results},
+            {"model": model, "key": key, "ids": list(ids), "epochs": max(epochs.values())},
+            outcomes,
+            right,
+        )
+        for entry, content in header.items():
+            log.writestr(entry, content)
+    return target
+
+
+def _read_samples(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a file's first filter, as lm-eval repeats them for each."""
+    first_filter = None
+    for number, (_, line) in enumerate(number_lines(file), start=1):
+        try:
+            # Half a surrogate pair is no text that a log could hold.
+            half = b"\\ud" in line
+            sample = json.loads(line)
+            if half:
+                whole = json.dumps(sample, ensure_ascii=False).encode("utf-8", "replace")
+                sample = json.loads(whole)
+            first_filter = first_filter or sample["filter"]
+            if sample["filter"] != first_filter:
+                continue
+            _ = sample["doc"]["id"], sample["outcome"], sample["acc"]  # must be there
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            cause = f"no field {error}" if isinstance(error, KeyError) else error
+            raise ValueError(f"{file}, line {number}: {cause}") from error
+        yield sample
+
+
+def _read_results(file: Path, task: str, date: str) -> dict[str, Any]:
+    """Return what lm-eval says of a run, without the results and what other tasks were told."""
+    for candidate in sorted(file.parent.iterdir()):
+        if candidate.name.endswith((f"_{date}.json", f"_{date}.json.gz")):
+            try:
+                results = json.loads(read_whole(candidate))
+                kept = {name: held for name, held in results.items() if name != "results"}
+                configs = results.get("configs") or {}
+                return kept | {"configs": {task: configs.get(task, {})}}
+            except (ValueError, AttributeError, EOFError, RecursionError) as error:
+                message = f"{candidate} is no results file of lm-eval: {error}"
+                raise ValueError(message) from error
+    return {}
+
+
+def _make_sample(sample: dict[str, Any], identity: str, epoch: int, model: str) -> Any:
+    """Return lm-eval's sample as Inspect's, with nothing left out that a report reads."""
+    from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
+    from inspect_ai.model import (  # noqa: PLC0415
+        ChatCompletionChoice,
+        ChatMessageAssistant,
+        ChatMessageUser,
+        ModelOutput,
+        ModelUsage,
+    )
+    from inspect_ai.scorer import Score  # noqa: PLC0415
+
+    puzzle = sample["doc"]
+    prompt = str(puzzle.get("puzzle") or "")
+    responses = sample.get("filtered_resps")
+    response = str(responses[0]) if isinstance(responses, list) and responses else ""
+    counts = {name: _count(sample.get(name)) for name in ("prompt_tokens", "response_tokens")}
+    answer = ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
+    usage = ModelUsage(
+        input_tokens=counts["prompt_tokens"] or 0,
+        output_tokens=counts["response_tokens"] or 0,
+        total_tokens=sum(count or 0 for count in counts.values()),
+    )
+    read, explanation = _explain(response, sample, counts)
+    kept = {name: held for name, held in sample.items() if name not in TEXTS}
+    kept |= {"arguments": _drop_prompts(sample.get("arguments"))}
+    return EvalSample(
+        id=identity,
+        epoch=epoch,
+        input=prompt,
+        target=str(sample.get("target", puzzle.get("answer", ""))),
+        messages=[ChatMessageUser(content=prompt, id=identity), answer],
+        output=ModelOutput(
+            model=model, choices=[ChatCompletionChoice(message=answer)], usage=usage
+        ),
+        scores={
+            "outcome": Score(
+                value=str(sample["outcome"]), answer=read, explanation=explanation, metadata=kept
+            ),
+            "acc": Score(value="C" if sample["acc"] else "I"),
+        },
+        metadata={name: held for name, held in puzzle.items() if name != "puzzle"},
+        model_usage={model: usage},
+        uuid=f"{identity}-{epoch}",
+    )
+
+
+def _explain(response: str, sample: Row, counts: Mapping[str, int | None]) -> tuple[str, str]:
+    """Return the answer that was read, and in words why a response has its outcome."""
+    try:
+        found = score(response, sample["doc"], **counts)
+    except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
+        return "", ""
+    if found.outcome != sample["outcome"]:
+        return "", ""
+    evidence = f"\n\n“{response[slice(*found.evidence)]}”" if found.evidence else ""
+    return str(found.value or ""), f"{found.explanation}{evidence}"
+
+
+def _drop_prompts(arguments: Any) -> Any:
+    """Return the arguments of a sample's requests without the prompts, which a log holds once."""
+    if not isinstance(arguments, dict):
+        return arguments
+    return {
+        name: {key: held for key, held in request.items() if key != "arg_0"}
+        if isinstance(request, dict)
+        else request
+        for name, request in arguments.items()
+    }
+
+
+def _count(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) and 0 <= value < 2**63 else None
+
+
+def _make_header(
+    lm_eval: dict[str, Any], about: dict[str, Any], outcomes: Counter[str], right: int
+) -> dict[str, bytes]:
+    """Return the entries of a log that stand beside its samples, as Inspect writes them."""
+    from inspect_ai.log import (  # noqa: PLC0415  (an extra)
+        EvalConfig,
+        EvalDataset,
+        EvalLog,
+        EvalMetric,
+        EvalResults,
+        EvalScore,
+        EvalSpec,
+        write_eval_log,
+    )
+    from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
+
+    total = outcomes.total()
+    config = lm_eval["results"].get("configs", {}).get(lm_eval["task"], {})
+    shares = {name: EvalMetric(name=name, value=count / total) for name, count in outcomes.items()}
+    scores = [
+        EvalScore(
+            name="acc",
+            scorer="acc",
+            metrics={"accuracy": EvalMetric(name="accuracy", value=right / total)},
+        ),
+        EvalScore(name="outcome", scorer="outcome", metrics=dict(sorted(shares.items()))),
+    ]
+    spec = EvalSpec(
+        created=_to_utc(lm_eval["date"]),
+        task=lm_eval["task"],
+        task_id=about["key"],
+        eval_id=about["key"],
+        run_id=about["key"],
+        task_version=str(config.get("metadata", {}).get("version", "")),
+        dataset=EvalDataset(
+            name=lm_eval["task"], samples=len(about["ids"]), sample_ids=about["ids"]
+        ),
+        model=about["model"],
+        config=EvalConfig(epochs=about["epochs"]),
+        # What a model wrote is shown as plain text.
+        viewer=ViewerConfig(trust_content=False),
+        metadata={OURS: lm_eval},
+    )
+    log = EvalLog(
+        status="success",
+        eval=spec,
+        results=EvalResults(total_samples=total, completed_samples=total, scores=scores),
+        samples=[],
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "header.eval"
+        write_eval_log(log, file)
+        with zipfile.ZipFile(file) as written:
+            entries = ("_journal/start.json", "header.json")
+            return {entry: written.read(entry) for entry in entries}
+
+
+def _to_utc(date: str) -> str:
+    """Return the date in a file's name as Inspect takes it; lm-eval doesn't say the time zone."""
+    found = re.match(r"(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)", date)
+    return f"{found[1]}:{found[2]}:{found[3]}+00:00" if found else UNKNOWN_DATE

@@ -1,0 +1,183 @@
+"""Differences of two shares over puzzles: their intervals, their tests, and how many are needed.
+
+A difference is of shares such as accuracy, from 0 to 1, the first less the second. Where both runs
+answered the same puzzles, it is that of pairs; puzzles that both solve, or neither, then add no
+noise.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.stats import norm, t
+from statsmodels.stats.multitest import multipletests
+
+from cogniload_analysis.intervals import CONFIDENCE
+
+FEW = 30
+"""Up to so many puzzles, the score's exact distribution is used in place of the normal one."""
+BISECTIONS = 40
+NUISANCE_SHARES = 64
+POWER = 0.8
+
+
+Numbers: TypeAlias = float | np.ndarray
+
+
+class Difference(NamedTuple):
+    """A difference, the ends of its 95 % interval, and the p of its being 0: numbers or arrays."""
+
+    value: Numbers
+    low: Numbers
+    high: Numbers
+    p: Numbers
+
+
+def score_z(first: Numbers, second: Numbers, puzzles: Numbers, difference: Numbers) -> np.ndarray:
+    """Return the score statistic of a difference of paired shares (Tango 1998).
+
+    `first` and `second` count the puzzles that only the first or only the second solves. At a
+    difference of 0 it is the root of McNemar's.
+    """
+    over = first - second - puzzles * difference
+    b = (2 * puzzles - first + second) * difference - first - second
+    c = -second * difference * (1 - difference)
+    # The share that only the second solves, at its likeliest under this difference.
+    alone = (np.sqrt(np.maximum(b**2 - 8 * puzzles * c, 0)) - b) / (4 * puzzles)
+    variance = puzzles * np.maximum(2 * alone + difference * (1 - difference), 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(over == 0, 0.0, over / np.sqrt(variance))
+
+
+def compare_pairs(
+    first: int | np.ndarray, second: int | np.ndarray, puzzles: int | np.ndarray
+) -> Difference:
+    """Return the difference of two shares over puzzles that both answered once.
+
+    `first` and `second` count what only one solves. The interval is Tango's, and p is that of
+    McNemar's test without a correction, so that the two always agree.
+    """
+    first, second, puzzles = np.broadcast_arrays(*map(np.float64, (first, second, puzzles)))
+    value = (first - second) / puzzles
+    z = norm.ppf((1 + CONFIDENCE) / 2)
+
+    def end(side: float) -> np.ndarray:
+        inside, outside = value.copy(), np.full_like(value, side)
+        for _ in range(BISECTIONS):
+            middle = (inside + outside) / 2
+            near = np.abs(score_z(first, second, puzzles, middle)) < z
+            inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
+        return (inside + outside) / 2
+
+    p = 2 * norm.sf(np.abs(score_z(first, second, puzzles, 0.0)))
+    return Difference(value, end(-1), end(1), p)
+
+
+@cache
+def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
+    """Return as `compare_pairs`, by the score's exact distribution, for a few puzzles.
+
+    Each end is where, whatever the share that only one solves, data as extreme have a chance of at
+    most 2.5 %; p is twice the smaller chance at a difference of 0.
+    """
+    value = (first - second) / puzzles
+
+    def end(side: int) -> float:
+        inside, outside = value, float(side)
+        for _ in range(BISECTIONS // 2):
+            middle = (inside + outside) / 2
+            likely = _exact_tail(first, second, puzzles, middle, -side) > (1 - CONFIDENCE) / 2
+            inside, outside = (middle, outside) if likely else (inside, middle)
+        return outside
+
+    tails = [_exact_tail(first, second, puzzles, 0.0, side) for side in (-1, 1)]
+    ends = (end(-1) if value > -1 else -1.0), (end(1) if value < 1 else 1.0)
+    return Difference(value, *ends, min(1.0, 2 * min(tails)))
+
+
+@cache
+def _tables(puzzles: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return every pair of counts with a sum of at most `puzzles`, and the log of its ways."""
+    first, second = np.nonzero(np.add.outer(*2 * [np.arange(puzzles + 1)]) <= puzzles)
+    log_factorial = np.concatenate([[0], np.cumsum(np.log(np.arange(1, puzzles + 1)))])
+    neither = puzzles - first - second
+    ways = log_factorial[puzzles] - sum(log_factorial[each] for each in (first, second, neither))
+    return first, second, ways
+
+
+def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: int) -> float:
+    """Return the largest chance of a score as far to one side as that of the counts."""
+    firsts, seconds, ways = _tables(puzzles)
+    scores = side * score_z(firsts, seconds, float(puzzles), difference)
+    seen = side * score_z(float(first), float(second), float(puzzles), difference)
+    beyond = scores >= seen - 1e-9
+    least, most = max(0.0, -difference), min(1.0, (1 - difference) / 2)
+    alone = np.linspace(least, most, NUISANCE_SHARES)[:, None]
+    shares = np.clip([alone + difference, alone, 1 - 2 * alone - difference], 1e-300, 1)
+    neither = puzzles - firsts - seconds
+    log_chance = ways + firsts * np.log(shares[0]) + seconds * np.log(shares[1])
+    log_chance = log_chance + neither * np.log(shares[2])
+    return float(np.exp(log_chance[:, beyond]).sum(axis=1).max())
+
+
+def compare_means(mean: Numbers, variance: Numbers, puzzles: Numbers) -> Difference:
+    """Return the difference of two shares over puzzles that were answered several times.
+
+    `mean` and `variance` (of the population) are those of the puzzles' own differences of shares,
+    so that the attempts at a puzzle count as one cluster. Two further puzzles, which only the first
+    and only the second solve, keep the interval from closing where all differences are the same
+    (Bonett and Price 2012); its quantile is Student's.
+    """
+    total = puzzles + 2
+    centre = puzzles * mean / total
+    square = (puzzles * (variance + mean**2) + 2) / total
+    error = np.sqrt((square - centre**2) / total)
+    return _wald(mean, centre, error, puzzles - 1)
+
+
+def compare_groups(
+    first: np.ndarray, second: np.ndarray, weights: tuple[np.ndarray, np.ndarray]
+) -> Difference:
+    """Return the difference of two shares over different puzzles.
+
+    `first` and `second` hold a share for each puzzle, and `weights` what each counts. Two further
+    puzzles, one solved and one not, are added to each side (Agresti and Caffo 2000).
+    """
+    means, centres, squared_errors = [], [], []
+    for shares, given in zip((first, second), weights, strict=True):
+        weight = given / given.sum()
+        puzzles = 1 / (weight**2).sum()
+        mean = float(weight @ shares)
+        centre = (puzzles * mean + 1) / (puzzles + 2)
+        spread = puzzles * float(weight @ (shares - centre) ** 2) + centre**2 + (1 - centre) ** 2
+        means.append(mean)
+        centres.append(centre)
+        squared_errors.append(spread / (puzzles + 2) ** 2)
+    value, centre = (each[0] - each[1] for each in (means, centres))
+    return _wald(value, centre, np.sqrt(sum(squared_errors)), len(first) + len(second) - 2)
+
+
+def _wald(value: Numbers, centre: Numbers, error: Numbers, freedom: Numbers) -> Difference:
+    freedom = np.maximum(freedom, 1)
+    margin = t.ppf((1 + CONFIDENCE) / 2, freedom) * error
+    low, high = np.maximum(centre - margin, -1), np.minimum(centre + margin, 1)
+    return Difference(value, low, high, 2 * t.sf(np.abs(centre) / error, freedom))
+
+
+def puzzles_needed(variance: float, detect: float, power: float = POWER) -> float:
+    """Return how many puzzles tell a true difference of `detect` from 0 with a chance of `power`.
+
+    `variance` is that of a puzzle's difference.
+    """
+    quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(power)
+    return float(quantiles**2 * variance / detect**2)
+
+
+def adjust(p: Sequence[float]) -> np.ndarray:
+    """Return Holm's p, which hold for a family of tests; a missing p stays so."""
+    values = np.asarray(p, dtype=float)
+    adjusted, known = np.full(len(values), np.nan), ~np.isnan(values)
+    if known.any():
+        adjusted[known] = multipletests(values[known], method="holm")[1]
+    return adjusted

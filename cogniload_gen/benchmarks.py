@@ -1,0 +1,90 @@
+"""All benchmarks, and which of them a row, a text or a call is about."""
+
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
+from cogniload_gen.checks import check_choice
+from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
+from cogniload_gen.factor import REALISTIC, SYMBOLIC
+
+BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
+"""Every benchmark. A new one is added here, and nowhere else in this package."""
+
+
+def named(name: str) -> Benchmark:
+    """Return the benchmark of a name, as ids begin with; ValueError for another name."""
+    by_name = {each.name: each for each in BENCHMARKS}
+    return by_name[check_choice("benchmark", name, tuple(by_name))]
+
+
+def of(row: Row) -> Benchmark:
+    """Return the benchmark that a row is a puzzle of; ValueError if it is none."""
+    for each in BENCHMARKS:
+        if each.owns_row(row):
+            return each
+    titles = "; ".join(each.title for each in BENCHMARKS)
+    raise ValueError(f"a row must be a puzzle of {titles}; got the columns {list(row)!s:.200}")
+
+
+def of_text(text: str) -> Benchmark:
+    """Return the benchmark that a text is a puzzle of.
+
+    Where it is none, the first one: its solver says what is wrong.
+    """
+    return next((each for each in BENCHMARKS if each.owns_text(text)), BENCHMARKS[0])
+
+
+def datasets() -> dict[str, Dataset]:
+    """Return the datasets that the benchmarks are of, by the name that `load_dataset` takes."""
+    names = dict.fromkeys(each.dataset for each in BENCHMARKS)
+    return {
+        name: Dataset(name, tuple(each for each in BENCHMARKS if each.dataset == name))
+        for name in names
+    }
+
+
+def solve(puzzle: str) -> str:
+    """Return the answer of a puzzle of any benchmark, from nothing but its text.
+
+    CogniLoad: the person's final value. FACTOR: the variables in order, such as "v0, v12", or
+    "none"; or the integer. ValueError, in one line, for a text that is no such puzzle or does not
+    determine the answer.
+    """
+    return of_text(puzzle).solve(puzzle)
+
+
+def score(
+    response: str | None,
+    row: Row,
+    *,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    context_budget: int | None = None,
+) -> Score:
+    """Return the score of a response, reasoning included, to a puzzle of any benchmark.
+
+    `row` is the puzzle as `load_dataset` gives it. None is an empty response. `prompt_tokens` and
+    `response_tokens` are counted against `context_budget`, which they share; a count that is not
+    known counts as 0. Without a budget, CogniLoad has the paper's and FACTOR none.
+
+    Raises ValueError for a row that is no puzzle, or lacks a column that its scorer needs.
+    """
+    return of(row).score(
+        response or "",
+        row,
+        prompt_tokens=prompt_tokens,
+        response_tokens=response_tokens,
+        context_budget=context_budget,
+    )
+
+
+def read_steps(response: str | None, row: Row) -> StepsRead:
+    """Return what a response tells of a puzzle's states, and where it breaks.
+
+    `row` is the puzzle as `load_dataset` gives it. CogniLoad: `Steps`, statement by statement.
+    FACTOR: `FactorSteps`, variable by variable. Their `read` says whether the text could be read at
+    all; if not, they claim nothing. Raises ValueError for a row that is no puzzle, and for a
+    benchmark whose responses nothing reads.
+    """
+    benchmark = of(row)
+    if benchmark.read_steps is None:
+        raise ValueError(f"no reader of steps knows {benchmark.title}")
+    return benchmark.read_steps(response or "", row)

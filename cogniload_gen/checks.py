@@ -1,0 +1,85 @@
+"""Checks of parameters: each returns what it was given, normalized, or raises a ValueError.
+
+Every error is one line that names the parameter, what it got and what it takes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from numbers import Integral, Real
+from reprlib import repr as brief
+from typing import Any
+
+# What a caller may pass is open, so that it can be refused with a message.
+Given = Any
+
+
+def check_numbers(
+    name: str, given: Given, *, integer: bool, low: int, high: int, words: Sequence[str] = ()
+) -> tuple[Any, ...]:
+    """Return `given`, a number or a sequence of different numbers, as a tuple.
+
+    Integers run from `low` to `high`, real numbers from above `low` to `high`. One of `words` may
+    stand in the place of a number.
+    """
+    try:
+        numbers = (given,) if isinstance(given, str | bytes | dict) else tuple(given)
+    except TypeError:
+        numbers = (given,)
+    convert: type[int] | type[float] = int if integer else float
+    kind = Integral if integer else Real
+    allowed = (
+        f"an integer in {low}..{high}" if integer else f"a number above {low} and up to {high}"
+    )
+    allowed = "".join(f"{word}, " for word in words) + allowed
+    for number in numbers:
+        if isinstance(number, str) and number in words:
+            continue
+        right = isinstance(number, kind) and not isinstance(number, bool)
+        right = right and low <= number <= high
+        if not right or (not integer and convert(number) == low):
+            raise ValueError(f"{name} must be {allowed} or a sequence of such, got {brief(number)}")
+    numbers = tuple(each if isinstance(each, str) else convert(each) for each in numbers)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(given)}")
+    return numbers
+
+
+def check_integer(name: str, given: Given, *, low: int, high: int) -> int:
+    """Return `given` as an int from `low` to `high`."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or not low <= int(given) <= high:
+        raise ValueError(f"{name} must be an integer in {low}..{high}, got {brief(given)}")
+    return int(given)
+
+
+def check_choice(name: str, given: Given, choices: Sequence[str]) -> str:
+    """Return `given`, which must be one of `choices`."""
+    if not isinstance(given, str) or given not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {brief(given)}")
+    return given
+
+
+def check_flag(name: str, given: Given) -> bool:
+    """Return `given`, which must be True or False."""
+    if not isinstance(given, bool):
+        raise ValueError(f"{name} must be True or False, got {brief(given)}")
+    return given
+
+
+def check_known(given: Iterable[str], known: Sequence[str], of: str) -> None:
+    """Raise ValueError for the first name that is not `known`, with the nearest that is.
+
+    `of` says what takes the names, such as "cogniload".
+    """
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise ValueError(f"{of} takes {', '.join(known)}; got {name!r}{hint}")
+
+
+def check_columns(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, Given]:
+    """Return some columns of a row; ValueError names one that is missing."""
+    for name in names:
+        if name not in row:
+            raise ValueError(f"a row needs the column {name} of the puzzles, got {list(row)}")
+    return {name: row[name] for name in names}

@@ -1,0 +1,54 @@
+"""The three loads of CogniLoad, and the cells that they span (sections 2.1 and 2.2)."""
+
+from typing import NamedTuple
+
+from cogniload_gen.benchmark import Knob
+from cogniload_gen.cogniload.ontology import CATEGORIES
+
+PAPER_D = (1, 3, 5, 7, 10)
+PAPER_N = (20, 50, 100, 250)
+PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
+"""The paper's grid (section 2.2), with 100 puzzles in each of its 140 cells."""
+
+KNOBS = (
+    Knob(
+        "d",
+        "integer",
+        "difficulty: max(d, 2) people with d attributes each, at most max(d + 1, 3) values for an "
+        "attribute, and at most d conditions and d updates in a statement",
+        PAPER_D,
+        1,
+        len(CATEGORIES),
+    ),
+    Knob(
+        "N",
+        "integer",
+        "length: the number of statements, which apply one after the other",
+        PAPER_N,
+        1,
+        1_000_000,
+    ),
+    Knob(
+        "rho",
+        "number",
+        "distraction: the percentage of statements that apply to the person asked about (needles); "
+        "the others are hay",
+        PAPER_RHO,
+        0,
+        100,
+    ),
+)
+TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
+
+
+class Cell(NamedTuple):
+    """One combination of the three loads: d, N and rho (a percentage)."""
+
+    d: int
+    N: int
+    rho: float
+
+    @property
+    def needles(self) -> int:
+        """The number of needles (section 2.1.3)."""
+        return max(1, min(self.N, round(self.N * self.rho / 100)))

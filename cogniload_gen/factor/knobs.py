@@ -1,0 +1,145 @@
+"""The knobs of FACTOR's two suites, and the cells that they span (FACTOR, A.2 and 3.2)."""
+
+from reprlib import repr as brief
+from typing import NamedTuple
+
+from cogniload_gen.benchmark import Knob
+from cogniload_gen.checks import Given, check_choice
+from cogniload_gen.grid import combinations
+
+SYMBOLIC_VERSION = 2
+REALISTIC_VERSION = 1
+"""The suites' generator versions: a change to any puzzle's text or answer raises its suite's."""
+
+PAPER_VARIABLES = tuple(range(1, 40))
+PAPER_OP = tuple(range(2, 21))
+PAPER_CONTEXTS = (0, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000)
+"""The paper's grids: variables and contexts (A.2), binary operations (3.2)."""
+
+PAPER_ROOTS = "paper"
+"""The paper's number of roots: drawn for each puzzle, uniform on 1..N (A.1.1)."""
+
+NOISES = ("close", "general")
+MAX_N = 1000
+MAX_CONTEXT = 1_000_000
+MAX_OP = 100
+
+TOKENIZER = Knob(
+    "tokenizer",
+    "tokenizer",
+    "the tokenizer that counts the tokens of a context",
+    None,
+    shown_default="an estimate",
+)
+
+
+class SymbolicCell(NamedTuple):
+    """One combination of the symbolic suite: N variables, tokens of filler, and so many roots.
+
+    With "paper" roots, each puzzle draws their number.
+    """
+
+    N: int
+    context: int
+    roots: int | str = PAPER_ROOTS
+
+
+SYMBOLIC_KNOBS = (
+    Knob(
+        "N",
+        "integer",
+        "complexity: the number of variables",
+        PAPER_VARIABLES,
+        1,
+        MAX_N,
+        shown_default="1 to 39",
+    ),
+    Knob("context", "integer", "length: tokens of the filler, 0 for none", 0, 0, MAX_CONTEXT),
+    Knob(
+        "roots",
+        "integer",
+        "how many of the variables are given as numbers, at most N; paper: drawn from 1 to N",
+        PAPER_ROOTS,
+        1,
+        MAX_N,
+        choices=(PAPER_ROOTS,),
+    ),
+)
+
+
+def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell, ...]:
+    """Return the cells of the knobs' product, checked; ValueError for more roots than variables."""
+    checked = [
+        knob.check(given) for knob, given in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
+    ]
+    cells = tuple(SymbolicCell(*cell) for cell in combinations(*checked))
+    for cell in cells:
+        if isinstance(cell.roots, int) and cell.roots > cell.N:
+            raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
+    return cells
+
+
+class RealisticCell(NamedTuple):
+    """One combination of the realistic suite: binary operations, tokens, kind of noise."""
+
+    op: int
+    context: int
+    noise: str
+
+
+REALISTIC_KNOBS = (
+    Knob(
+        "op",
+        "integer",
+        "complexity: the number of binary operations, each variable computed once, by its own "
+        "definition",
+        PAPER_OP,
+        2,
+        MAX_OP,
+        shown_default="2 to 20",
+    ),
+    Knob(
+        "context",
+        "integer",
+        "length: tokens of the whole prompt with its noise, 0 for no noise",
+        0,
+        0,
+        MAX_CONTEXT,
+    ),
+    Knob(
+        "noise",
+        "choice",
+        "what the noise is about: the places and animals of the problem (close), or anything "
+        "(general)",
+        "close",
+        choices=NOISES,
+    ),
+)
+
+
+def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticCell, ...]:
+    """Return the cells of the knobs' product, checked; those without context have noise "none"."""
+    op_knob, context_knob, _ = REALISTIC_KNOBS
+    operations, contexts = op_knob.check(op), context_knob.check(context)
+    return tuple(
+        RealisticCell(op, tokens, kind)
+        for op, tokens, kind in combinations(operations, contexts, check_noises(noise, contexts))
+        if (kind == "none") == (tokens == 0)
+    )
+
+
+def check_noises(given: Given, contexts: tuple[int, ...]) -> tuple[str, ...]:
+    """Return `given` as a tuple of different kinds of noise, with "none" where a context is 0.
+
+    ValueError for another kind, and for no kind where a context is above 0.
+    """
+    kinds = tuple(given) if isinstance(given, list | tuple) else (given,)
+    without = ("none",) if 0 in contexts else ()
+    for kind in kinds:
+        check_choice("noise", kind, NOISES + without)
+    if not kinds or len(set(kinds)) < len(kinds) or (kinds == ("none",) and any(contexts)):
+        raise ValueError(
+            f"noise must hold at least one of {', '.join(NOISES)} and none twice, "
+            f"got {brief(given)}"
+        )
+    return tuple(dict.fromkeys(without + kinds))

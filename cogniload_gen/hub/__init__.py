@@ -1,0 +1,1 @@
+"""Published puzzles: configurations of a dataset repository, its card, push and verify."""

@@ -1,0 +1,223 @@
+"""Published configurations -> the card and the Croissant file of their repository.
+
+The card's metadata holds, under `puzzles`, the parameters of every set: what `cogniload verify`
+makes the rows again from, and what a later push adds its own to.
+"""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from reprlib import repr as brief
+
+import pyarrow as pa
+from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
+from yaml import YAMLError
+
+from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.canary import CANARY
+from cogniload_gen.hub.configurations import Configuration, read_entry
+from cogniload_gen.inputs import read_whole
+
+LICENSE = "apache-2.0"
+
+DATA = files(__package__) / "data"
+
+SIZES = ("n<1K", *(f"{low}<n<{high}" for low, high in zip(
+    ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B"),
+    ("10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"), strict=True,
+)), "n>1T")  # fmt: skip
+"""The Hub's categories of size, each ten times the one before."""
+
+
+SAMPLE_LINES = 60
+"""Lines of the card's sample puzzle beyond which it is cut in the middle."""
+
+LARGEST_CARD = 1 << 20
+"""Bytes of a card that is read."""
+
+NO_HASH = "https://github.com/mlcommons/croissant/issues/80"
+"""What the Hub's own Croissant files say in place of a repository's hash, which none can have."""
+
+CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(): "sc:Float"}
+
+
+def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
+    """Return the card of a repository (user/name) that holds the configurations."""
+    words = benchmark_words(configurations)
+    rows = sum(len(each.selection(split)) for each in configurations for split in each.splits)
+    data = DatasetCardData(
+        pretty_name=" and ".join(each["name"] for each in words),
+        license=LICENSE,
+        language=["en"],
+        annotations_creators=["machine-generated"],
+        language_creators=["machine-generated"],
+        multilinguality=["monolingual"],
+        source_datasets=["original"],
+        task_categories=["question-answering", "text-generation"],
+        size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
+        tags=list(dict.fromkeys(tag for each in words for tag in each["tags"])),
+        configs=card_configs(configurations),
+        puzzles=[each.entry() for each in configurations],
+    )
+    return DatasetCard.from_template(
+        data,
+        template_str=DATA.joinpath("card.md").read_text("utf-8"),
+        repo=repo,
+        configurations=configurations,
+        benchmarks=words,
+        example=example(configurations),
+        call=call,
+        canary=canary(configurations),
+    )
+
+
+def canary(configurations: list[Configuration]) -> str:
+    """Return the mark of what must not be trained on; an empty string if all is of train."""
+    return CANARY if any(set(each.splits) - {"train"} for each in configurations) else ""
+
+
+def card_configs(configurations: list[Configuration]) -> list[dict]:
+    """Return what `datasets` and the Hub's viewer read: the files of every set's splits."""
+    return [
+        {
+            "config_name": each.name,
+            "data_files": [
+                {"split": split, "path": data_files(each, split)} for split in each.splits
+            ],
+        }
+        for each in configurations
+    ]
+
+
+def data_files(puzzles: Configuration, split: str) -> str:
+    """Return the pattern of a split's files within the repository."""
+    return f"{puzzles.name}/{split}-*.parquet"
+
+
+def benchmark_words(configurations: list[Configuration]) -> list[dict]:
+    """Return what is said of the benchmarks, each once; of their columns, those that they have."""
+    columns: dict[Benchmark, dict[str, None]] = {}
+    for each in configurations:
+        columns.setdefault(each.benchmark, {}).update(dict.fromkeys(each.schema.names))
+    return [
+        benchmark.words
+        | {"name": benchmark.title}
+        | {"columns": {column: benchmark.words["columns"][column] for column in has}}
+        for benchmark, has in columns.items()
+    ]
+
+
+def call(puzzles: Configuration, split: str) -> str:
+    """Return the arguments with which our `load_dataset` makes a split."""
+    suite = {} if puzzles.benchmark.suite is None else {"suite": puzzles.benchmark.suite}
+    named = suite | puzzles.parameters | {"split": split}
+    dataset = json.dumps(puzzles.benchmark.dataset)
+    return ", ".join([dataset, *(f"{name}={value!r}" for name, value in named.items())])
+
+
+def example(configurations: list[Configuration]) -> dict:
+    """Return a puzzle that this generator makes; of a long one, its start and its end."""
+    puzzles = next(
+        each for each in configurations if each.generator_version == each.benchmark.version
+    )
+    (first,) = puzzles.source(puzzles.splits[0]).tables(0, 1)
+    (row,) = first.select(["puzzle", "answer"]).to_pylist()
+    lines = row["puzzle"].split("\n")
+    if len(lines) > SAMPLE_LINES:
+        lines[SAMPLE_LINES - 10 : -5] = ["..."]
+    return row | {"puzzle": "\n".join(lines)}
+
+
+def read_card(card: Path) -> list[Configuration]:
+    """Return the configurations that a card tells of; ValueError where it is not one of ours.
+
+    The card may come from anywhere.
+    """
+    read_whole(card, LARGEST_CARD)
+    try:
+        data = metadata_load(card) or {}
+    except (YAMLError, RecursionError) as error:
+        raise ValueError(f"its metadata must be YAML: {error}") from None
+    entries = data.get("puzzles")
+    if not isinstance(entries, list) or not entries:
+        raise ValueError(f"its metadata must list what it holds as puzzles, got {brief(entries)}")
+    configurations = [read_entry(entry) for entry in entries]
+    if data.get("configs") != card_configs(configurations):
+        raise ValueError(
+            "the configs in its metadata must be those of its puzzles, "
+            f"{brief(card_configs(configurations))}; got {brief(data.get('configs'))}"
+        )
+    return configurations
+
+
+def croissant(repo: str, configurations: list[Configuration]) -> dict:
+    """Return the Croissant description (MLCommons, 1.0) of a repository.
+
+    Of each split it describes the columns of numbers, texts and lists of them; what `trace` adds
+    as lists within lists has no place in Croissant 1.0.
+    """
+    words = benchmark_words(configurations)
+    url = f"https://huggingface.co/datasets/{repo}"
+    splits = [(each, split) for each in configurations for split in each.splits]
+    return json.loads(DATA.joinpath("croissant.json").read_text("utf-8")) | {
+        "name": repo.rpartition("/")[2],
+        "description": " ".join(
+            [*(each["summary"].strip() for each in words), canary(configurations)]
+        ),
+        "url": url,
+        "version": f"{max(each.generator_version for each in configurations)}.0.0",
+        "keywords": list(dict.fromkeys(tag for each in words for tag in each["tags"])),
+        "citeAs": " ".join(" ".join(dict.fromkeys(each["citation"] for each in words)).split()),
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": "repo",
+                "name": "repo",
+                "contentUrl": url,
+                "encodingFormat": "git+https",
+                "sha256": NO_HASH,
+            },
+            *(
+                {
+                    "@type": "cr:FileSet",
+                    "@id": f"{each.name}/{split}-files",
+                    "containedIn": {"@id": "repo"},
+                    "encodingFormat": "application/x-parquet",
+                    "includes": data_files(each, split),
+                }
+                for each, split in splits
+            ),
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": f"{each.name}/{split}",
+                "field": [
+                    croissant_field(each, split, column)
+                    for column in each.schema
+                    if not pa.types.is_nested(element(column.type))
+                ],
+            }
+            for each, split in splits
+        ],
+    }
+
+
+def element(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a list's values, or the type itself."""
+    return kind.value_type if pa.types.is_list(kind) else kind
+
+
+def croissant_field(puzzles: Configuration, split: str, column: pa.Field) -> dict:
+    """Return Croissant's description of a column."""
+    (words,) = benchmark_words([puzzles])
+    name = f"{puzzles.name}/{split}"
+    return {
+        "@type": "cr:Field",
+        "@id": f"{name}/{column.name}",
+        "name": column.name,
+        "description": words["columns"][column.name],
+        "dataType": CROISSANT_TYPES[element(column.type)],
+        "repeated": pa.types.is_list(column.type),
+        "source": {"fileSet": {"@id": f"{name}-files"}, "extract": {"column": column.name}},
+    }

@@ -1,0 +1,164 @@
+"""A grid as it is published: its name and parameters in a card, and the rows that they make."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from reprlib import repr as brief
+
+import pyarrow as pa
+
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.checks import Given, check_flag, check_integer, check_known
+from cogniload_gen.draws import address_key
+from cogniload_gen.grid import SPLITS, Grid, Selection, short
+from cogniload_gen.source import Source
+
+LONGEST_NAME = 120
+"""Characters of a configuration's name, which is a folder's too."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A configuration of a published repository: one grid with its parameters, in some splits.
+
+    `parameters` are the keyword arguments with which `load_dataset` makes the same rows. It is made
+    by `configuration_of` and `read_entry`, which check them.
+    """
+
+    benchmark: Benchmark
+    generator_version: int
+    parameters: dict[str, Given]
+    splits: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The configuration's name, which tells everything that decides its rows but the split."""
+        values = self.parameters.items()
+        told = [name + in_name(value) for name, value in values if not is_off(value)]
+        prefix = f"{self.benchmark.name}-v{self.generator_version}"
+        name = re.sub(r"[^\w.-]", "_", "-".join([prefix, *told]))
+        if len(name) <= LONGEST_NAME:
+            return name
+        return f"{prefix}-{address_key(*values):016x}"
+
+    @property
+    def options(self) -> dict[str, Given]:
+        """The parameters that are not part of a puzzle's address."""
+        return {option.name: self.parameters[option.name] for option in self.benchmark.options}
+
+    def selection(self, split: str) -> Selection:
+        """Return the grid of a split; ValueError for a wrong parameter."""
+        others = {name: self.parameters[name] for name in self.parameters.keys() - self.options}
+        return self.benchmark.select(**others, split=split)
+
+    def source(self, split: str) -> Source:
+        """Return the puzzles of a split, which loads its tokenizer; ValueError as `selection`."""
+        return self.benchmark.source(self.selection(split), **self.options)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the rows."""
+        return self.source(self.splits[0]).schema
+
+    def entry(self) -> dict[str, Given]:
+        """Return what a card's metadata holds of it; `read_entry` reads it back."""
+        return {
+            "config_name": self.name,
+            "benchmark": self.benchmark.name,
+            "generator_version": self.generator_version,
+            "parameters": self.parameters,
+            "splits": list(self.splits),
+        }
+
+
+def is_off(option: Given) -> bool:
+    """Tell whether an option is not used: False or None, but not the number 0."""
+    return option is None or option is False
+
+
+def in_name(value: Given) -> str:
+    """Return a parameter's value as a name holds it, such as 5_12.5 for [5.0, 12.5]."""
+    values = value if isinstance(value, list) else [value]
+    return "" if value is True else "_".join(map(short, values))
+
+
+def configuration_of(grid: Selection, **options: Given) -> Configuration:
+    """Return the configuration that publishes a grid, with a benchmark's options, such as `trace`.
+
+    ValueError for what is no grid, for an unknown or wrong option, and for a grid whose first index
+    is not 0.
+    """
+    if not isinstance(grid, Grid):
+        raise ValueError(
+            "what is published must be a grid (of the splits train, validation or test) or its "
+            f"data set, got {brief(grid)}"
+        )
+    benchmark = benchmarks.named(grid.benchmark)
+    defaults = {option.name: option.default for option in benchmark.options}
+    check_known(options, tuple(defaults), benchmark.name)
+    for option in benchmark.options:
+        if option.kind == "flag":
+            check_flag(option.name, options.get(option.name, option.default))
+    for name, value in options.items():
+        if not isinstance(value, bool | str | None):
+            raise ValueError(f"{name} of what is published must have a name, got {brief(value)}")
+    check_integer("first_index of a published grid", grid.first_index, low=0, high=0)
+    parameters = {
+        **knobs_of_product(benchmark, zip(*grid.cells, strict=True)),
+        "num_puzzles": grid.num_puzzles,
+        "seed": grid.seed,
+        **(defaults | options),
+    }
+    made = Configuration(benchmark, benchmark.version, parameters, (grid.split,))
+    if made.selection(grid.split) != grid:
+        raise ValueError("a published grid must be the product of its parameters' values")
+    return made
+
+
+def knobs_of_product(
+    benchmark: Benchmark, columns: Iterable[Iterable[Given]]
+) -> dict[str, list[Given]]:
+    """Return the values of the knobs whose product a grid is, from the knobs' columns.
+
+    A value that a knob does not take stands for the default of a knob without effect, as the noise
+    "none" of FACTOR's cells without context.
+    """
+    values = {}
+    for knob, column in zip(benchmark.knobs, columns, strict=True):
+        different = list(dict.fromkeys(column))
+        if knob.kind == "choice":
+            different = [value for value in different if value in knob.choices] or [knob.default]
+        values[knob.name] = different
+    return values
+
+
+def read_entry(entry: Given) -> Configuration:
+    """Return the configuration that an entry of a card's metadata tells; ValueError if it is none.
+
+    The entry may come from anywhere: what it says is checked, and nothing else of it is used.
+    """
+    if not isinstance(entry, dict):
+        raise ValueError(f"an entry must be a mapping, got {brief(entry)}")
+    benchmark = benchmarks.named(entry.get("benchmark", ""))
+    version = check_integer("generator_version", entry.get("generator_version"), low=1, high=10**6)
+    parameters, splits = entry.get("parameters"), entry.get("splits")
+    wanted = [knob.name for knob in benchmark.parameters if knob.name != "first_index"]
+    if not isinstance(parameters, dict) or set(parameters) != set(wanted):
+        raise ValueError(
+            f"parameters of {benchmark.name} must be {', '.join(wanted)}; got {brief(parameters)}"
+        )
+    if not isinstance(splits, list) or not splits:
+        raise ValueError(f"splits must list some of {', '.join(SPLITS)}, got {brief(splits)}")
+    read = Configuration(benchmark, version, parameters, ())
+    each = [configuration_of(read.selection(split), **read.options) for split in splits]
+    return Configuration(benchmark, version, each[0].parameters, tuple(dict.fromkeys(splits)))
+
+
+def merge(published: list[Configuration], new: Configuration) -> list[Configuration]:
+    """Return a repository's configurations with `new`: of each name one, with all of its splits."""
+    by_name = {each.name: each for each in published}
+    before = by_name.get(new.name, new).splits
+    splits = tuple(split for split in SPLITS if split in before + new.splits)
+    by_name[new.name] = replace(new, splits=splits)
+    return list(by_name.values())

@@ -1,0 +1,241 @@
+"""A grid -> a dataset repository on the Hub: Parquet files, a card and a Croissant file.
+
+Everything that is uploaded is a pure function of the configurations that the repository then holds.
+So the same push again completes an upload that was interrupted.
+"""
+
+import json
+import logging
+import re
+import tempfile
+from collections.abc import Iterator, KeysView
+from contextlib import suppress
+from pathlib import Path
+from reprlib import repr as brief
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from huggingface_hub import HfApi, get_token
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+)
+from tqdm import tqdm
+
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark, Knob
+from cogniload_gen.checks import Given
+from cogniload_gen.files import whole_folder
+from cogniload_gen.grid import SPLITS, Grid
+from cogniload_gen.hub.card import croissant, data_files, dataset_card, read_card
+from cogniload_gen.hub.configurations import (
+    Configuration,
+    configuration_of,
+    knobs_of_product,
+    merge,
+)
+from cogniload_gen.hub.errors import hub_errors
+from cogniload_gen.hub.verify import REPOSITORY, differing
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+log = logging.getLogger(__name__)
+
+ROW_GROUP_BYTES = 64_000_000
+"""Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
+
+FILE_BYTES = 500_000_000
+"""Bytes of rows in a file, before compression: what `datasets` takes for a shard."""
+
+BATCH_ROWS = 1000
+
+
+def push(
+    puzzles: "Grid | Dataset",
+    repo: str,
+    *,
+    private: bool = False,
+    dry_run: Path | str | None = None,
+    **options: Given,
+) -> str:
+    """Publish puzzles in the dataset repository `repo` (user/name); the URL of the commit.
+
+    `puzzles` is a grid (`Benchmark.select`), with `trace=True` for the columns of the trace, or a
+    `datasets.Dataset` that holds a whole grid's rows: its parameters are told from its columns, and
+    every row must be as the generator makes it. The repository is made if there is none. A grid is
+    a configuration in it; other grids and splits that were pushed before stay. With `dry_run`,
+    writes there the folder that would be uploaded and returns its path. The same push again
+    completes one that was interrupted.
+
+    Raises ValueError for other rows, or if the repository has a card that is not ours or is public
+    and `private` is asked for, FileExistsError if `dry_run` exists, OSError in one line if the Hub
+    can't be reached or refuses.
+    """
+    if not REPOSITORY.fullmatch(repo):
+        raise ValueError(f"the repository must be user/name, got {brief(repo)}")
+    is_dataset = hasattr(puzzles, "unique")  # which a stream has not
+    new = (configuration_of_dataset if is_dataset else configuration_of)(puzzles, **options)
+    if dry_run is not None:
+        with whole_folder(Path(dry_run)) as folder:
+            write_folder(folder, repo, new, merge(configurations_if_reached(repo), new))
+        return str(dry_run)
+    if get_token() is None:
+        raise PermissionError(f"{repo}: no token for the Hub: run `hf auth login` or set HF_TOKEN")
+    api = HfApi()
+    with hub_errors(repo), tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
+        api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
+        info = api.dataset_info(repo)
+        if private and not info.private:
+            raise ValueError(f"{repo} exists and is public: --private is for a new one")
+        published = configurations_at(repo, info.sha)
+        names = {file.rfilename for file in info.siblings or ()}
+        if not published and "croissant.json" in names:
+            raise ValueError(f"{repo} has a croissant.json that `cogniload push` did not write")
+        configurations = merge(published, new)
+        write_folder(Path(temporary), repo, new, configurations)
+        return api.upload_folder(
+            repo_id=repo,
+            repo_type="dataset",
+            folder_path=temporary,
+            commit_message=f"Add {new.name}, {new.splits[0]}",
+            parent_commit=info.sha,
+            # another release may have cut the same rows into more files
+            delete_patterns=[data_files(new, split) for split in new.splits],
+        ).commit_url
+
+
+def configurations_at(repo: str, revision: str | None) -> list[Configuration]:
+    """Return what a repository holds at a revision, by its card; nothing if it has no card.
+
+    Raises ValueError if the card is not ours: it is not for us to replace.
+    """
+    try:
+        card = HfApi().hf_hub_download(repo, "README.md", repo_type="dataset", revision=revision)
+    except LocalEntryNotFoundError:  # not reached, which is one of the next kind too
+        raise
+    except EntryNotFoundError:
+        return []
+    try:
+        return read_card(Path(card))
+    except ValueError as error:
+        raise ValueError(
+            f"{repo} has a card that `cogniload push` did not write: {error!s:.600}"
+        ) from None
+
+
+def configurations_if_reached(repo: str) -> list[Configuration]:
+    """Return what a repository holds now; nothing, with a logged warning, without the Hub."""
+    configurations = []
+    try:
+        with hub_errors(repo), suppress(RepositoryNotFoundError):
+            configurations = configurations_at(repo, HfApi().dataset_info(repo).sha)
+    except OSError as error:
+        log.warning("written as for a new repository: %s", error)
+    return configurations
+
+
+def write_folder(
+    folder: Path, repo: str, new: Configuration, configurations: list[Configuration]
+) -> None:
+    """Return what a push of `new` uploads to a repository that then holds `configurations`."""
+    (folder / "README.md").write_text(str(dataset_card(repo, configurations)), "utf-8")
+    description = json.dumps(croissant(repo, configurations), indent=2, ensure_ascii=False)
+    (folder / "croissant.json").write_text(description + "\n", "utf-8")
+    (folder / new.name).mkdir()
+    for split in new.splits:
+        write_split(folder / new.name, new, split)
+
+
+def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
+    """Write the rows of a split as Parquet files of bounded size, named as `datasets` does."""
+    written: list[Path] = []
+    size, writer = 0, None
+    source = puzzles.source(split)
+    with tqdm(total=len(source.selection), unit=" puzzles", disable=None) as progress:
+        for table in source.tables():
+            for rows in row_groups(table):
+                if writer is None or size + rows.nbytes > FILE_BYTES:
+                    if writer is not None:
+                        writer.close()
+                    written.append(folder / f"{split}-{len(written):05}.parquet")
+                    size, writer = (
+                        0,
+                        pq.ParquetWriter(
+                            written[-1], source.schema, compression="zstd", write_page_index=True
+                        ),
+                    )
+                writer.write_table(rows)
+                size += rows.nbytes
+                progress.update(len(rows))
+        if writer is not None:
+            writer.close()
+    for path in written:
+        path.rename(path.with_stem(f"{path.stem}-of-{len(written):05}"))
+
+
+def row_groups(table: pa.Table) -> Iterator[pa.Table]:
+    """Yield a table in pieces of at most ROW_GROUP_BYTES; only a single row can have more."""
+    if table.nbytes <= ROW_GROUP_BYTES or len(table) == 1:
+        yield table
+    else:
+        middle = len(table) // 2
+        yield from row_groups(table.slice(0, middle))
+        yield from row_groups(table.slice(middle))
+
+
+def asked_values(dataset: "Dataset", knob: Knob) -> list[Given]:
+    """Return the different values of a knob that a dataset's puzzles were asked for with."""
+    if not knob.may_be_drawn:
+        return dataset.unique(knob.name)
+    in_id = re.compile(rf"-{knob.name}([a-z]+|\d{{1,9}})-")
+    words = dict.fromkeys(word for id in dataset["id"] for word in in_id.findall(str(id)))
+    return [int(word) if word.isdecimal() else word for word in words]
+
+
+def schema_names(benchmark: Benchmark, options: dict[str, Given]) -> KeysView[str]:
+    """Return the columns of a benchmark's puzzles, in order."""
+    names = benchmark.source(benchmark.select(), **options).schema.names
+    return dict.fromkeys(names).keys()
+
+
+def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configuration:
+    """Return the configuration that publishes a dataset of puzzles.
+
+    ValueError if its rows are not a whole grid's, all in order.
+
+    The generator makes them again, and every row is compared.
+    """
+    dataset = dataset.with_format(None)
+    names = set(dataset.column_names)
+    first = str(dataset[0]["id"]) if "id" in names and len(dataset) else "no id"
+    address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-", first)
+    if not address or address[1] not in {each.name for each in benchmarks.BENCHMARKS}:
+        raise ValueError(f"the dataset must hold puzzles as they are made, got {brief(first)}")
+    benchmark, split = benchmarks.named(address[1]), address[2]
+    for option in benchmark.options:
+        if option.kind == "flag":  # on where any of the columns that it adds is there
+            added = schema_names(benchmark, {option.name: True}) - schema_names(benchmark, {})
+            options = {option.name: not names.isdisjoint(added)} | options
+    wanted = schema_names(benchmark, options)
+    if names != wanted:
+        raise ValueError(
+            f"the dataset must have the columns {', '.join(wanted)} and no other; "
+            f"it differs in {brief(sorted(names ^ wanted))}"
+        )
+    columns = [asked_values(dataset, knob) for knob in benchmark.knobs]
+    knobs = knobs_of_product(benchmark, columns)
+    one_each = benchmark.select(**knobs, num_puzzles=1)
+    num_puzzles = -(-len(dataset) // len(one_each))
+    seed = dataset[0]["seed"]
+    grid = benchmark.select(**knobs, num_puzzles=num_puzzles, seed=seed, split=split)
+    puzzles = configuration_of(grid, **options)
+    batches = dataset.with_format("arrow").iter(BATCH_ROWS)
+    rows = (table.select(puzzles.schema.names).cast(puzzles.schema) for table in batches)
+    for difference in differing(rows, puzzles.source(split).tables(), puzzles.schema):
+        raise ValueError(
+            f"the dataset must hold a whole grid's rows as they are made: {difference}"
+        )
+    return puzzles

@@ -1,0 +1,277 @@
+"""A published folder or repository -> whether its rows are those that its card says, and solvable.
+
+Nothing published is trusted: the card's parameters are checked, and the rows are compared with
+those that the generator makes of them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from reprlib import repr as brief
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from huggingface_hub import snapshot_download
+from tqdm import tqdm
+
+from cogniload_gen.benchmarks import solve
+from cogniload_gen.hub.card import data_files, read_card
+from cogniload_gen.hub.configurations import Configuration
+from cogniload_gen.hub.errors import hub_errors
+
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+
+SHOWN = 10
+"""The differences that a verdict names."""
+
+COUNTED = 10_000
+"""The differences after which it looks no further."""
+
+LARGEST_GROUP = 1 << 28
+"""Bytes of a row group, without compression: four times as many as those that `push` writes."""
+
+BATCH_ROWS, BATCH_BYTES = 1000, 1 << 27
+"""Of the rows that are read at once; a value that a file holds once may be in many rows."""
+
+LARGEST_HELD = 1 << 29
+"""Bytes of published rows that are held against those of one table that is made."""
+
+MADE_BESIDES = 10_000_000
+"""Characters that may be made beyond those that are published."""
+
+LENGTHS = ("N", "context")
+"""Knobs in statements and in tokens: a puzzle has at least so many characters."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A published row's value that is not the one it should be; `where` names its split's files.
+
+    `id` is the one that the row should have, None of a row too many.
+    """
+
+    row: int
+    id: str | None
+    column: str
+    published: object
+    expected: object
+    where: str = ""
+
+    def __str__(self) -> str:
+        values = f"published {brief(self.published)}, expected {brief(self.expected)}"
+        row = f"row {self.row}" + (f" ({self.id})" if self.id else "")
+        return f"{self.where} {row}: {self.column}: {values}".lstrip()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `verify` found: rows expected, values that differ (up to COUNTED), the first of them."""
+
+    rows: int
+    differences: int
+    first: tuple[Difference, ...]
+
+
+def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
+    """Compare every row of a published folder, or repository on the Hub, with the generator's.
+
+    The card says which rows they must be; the answer to each puzzle must also be what the solver
+    reads from its text alone. A tokenizer by which the card measures contexts is loaded only if it
+    is the one given. The work is bounded by what is published: where the puzzles are much shorter
+    than the card says, none of the split is made.
+
+    Raises ValueError if there is no such folder, if the card is not ours, of another generator
+    version or of another tokenizer, or if a file has other columns or too large row groups; OSError
+    if the Hub can't be reached.
+    """
+    folder = Path(source)
+    is_repository = not folder.is_dir()
+    if is_repository:
+        if folder.exists() or not REPOSITORY.fullmatch(str(source)):
+            raise ValueError(f"{source} must be a folder or a repository user/name")
+        folder = download(str(source), ["README.md"])  # may be anyone's, of any size
+    try:
+        configurations = read_card(folder / "README.md")
+    except ValueError as error:
+        message = f"{source}: not as `cogniload push` writes it: {error!s:.600}"
+        raise ValueError(message) from None
+    for each in configurations:
+        if each.generator_version != each.benchmark.version:
+            raise ValueError(
+                f"{source}: {each.name} is of generator version {each.generator_version}; "
+                f"this release makes version {each.benchmark.version} again"
+            )
+        asked = each.options.get("tokenizer")
+        if asked not in (None, tokenizer):
+            raise ValueError(
+                f"{source}: {each.name} measures by the tokenizer {brief(asked)}: "
+                "pass --tokenizer with its name to load it"
+            )
+    splits = [(each, split) for each in configurations for split in each.splits]
+    if is_repository:
+        patterns = [data_files(each, split) for each, split in splits]
+        folder = download(str(source), patterns, revision=folder.name)
+    rows = sum(len(each.selection(split)) for each, split in splits)
+    with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
+        found = list(islice(differences(folder, splits, progress.update), COUNTED))
+    return Verdict(rows, len(found), tuple(found[:SHOWN]))
+
+
+def differences(
+    folder: Path,
+    splits: list[tuple[Configuration, str]],
+    progress: Callable[[int], object],
+) -> Iterator[Difference]:
+    """Yield what differs in some splits of a folder; `progress` is told the rows compared."""
+    for each, split in splits:
+        too_short = first_too_short(folder, each, split)
+        if too_short:
+            yield too_short
+            continue
+        yield from differing(
+            read_rows(folder, each, split), each.source(split).tables(), each.schema,
+            where=data_files(each, split), solve=solve, progress=progress,
+        )  # fmt: skip
+
+
+def first_too_short(folder: Path, puzzles: Configuration, split: str) -> Difference | None:
+    """Return the first puzzle that is too short, if all that should be there is much more.
+
+    How long the puzzles are must not be left to the card: to make long ones takes long.
+    """
+    selection, start, lacking = puzzles.selection(split), 0, 0
+    first: Difference | None = None
+    for rows in read_rows(folder, puzzles, split, ["puzzle"]):
+        lengths = [len(puzzle or "") for puzzle in rows["puzzle"].to_pylist()]
+        batch = selection.batch(start, min(start + len(rows), len(selection)))
+        for row, (cell, length) in enumerate(zip(batch.cells, lengths, strict=False), start):
+            least = max(getattr(cell, knob, 0) for knob in LENGTHS)
+            if length < least:
+                told = f"{length} characters", f"at least {least}", data_files(puzzles, split)
+                first = first or Difference(row, None, "puzzle", *told)
+                lacking += least - length
+        if lacking > MADE_BESIDES:
+            return first
+        start += len(rows)
+    return None
+
+
+def download(repo: str, patterns: list[str], revision: str | None = None) -> Path:
+    """Return the folder that has some files of a repository; its name is the revision's."""
+    with hub_errors(repo):
+        return Path(
+            snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
+        )
+
+
+def read_rows(
+    folder: Path, puzzles: Configuration, split: str, columns: list[str] | None = None
+) -> Iterator[pa.Table]:
+    """Yield the published rows of a split, or some columns of them, as tables of bounded size."""
+    pattern = data_files(puzzles, split)
+    paths = sorted(folder.glob(pattern))
+    if not paths:
+        raise ValueError(f"{folder} must hold {pattern}, got no such file")
+    for path in paths:
+        try:
+            with pq.ParquetFile(path) as file:
+                check_columns(file.schema_arrow, puzzles.schema)
+                largest = check_row_groups(file.metadata)
+                rows = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, largest)))
+                for batch in file.iter_batches(rows, columns=columns):
+                    yield pa.Table.from_batches([batch])
+        except (ValueError, OSError, pa.ArrowException) as error:
+            raise ValueError(f"{path}: {error}") from None
+
+
+def check_row_groups(metadata: pq.FileMetaData) -> int:
+    """Return the bytes of the largest row group; ValueError for one that is too large."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    largest = max((group.total_byte_size for group in groups), default=0)
+    if largest > LARGEST_GROUP:
+        raise ValueError(f"a row group must have at most {LARGEST_GROUP} bytes, got {largest}")
+    return largest
+
+
+def check_columns(given: pa.Schema, wanted: pa.Schema) -> None:
+    """Raise ValueError unless two schemas have the same columns of the same types."""
+    if not given.equals(wanted):
+        expected, got = (
+            ", ".join(f"{field.name}: {field.type}" for field in schema)
+            for schema in (wanted, given)
+        )
+        raise ValueError(f"its columns must be {expected}; got {got[:500]!r}")
+
+
+def differing(
+    published: Iterable[pa.Table],
+    made: Iterable[pa.Table],
+    schema: pa.Schema,
+    *,
+    where: str = "",
+    solve: Callable[[str], str] | None = None,
+    progress: Callable[[int], object] = int,
+) -> Iterator[Difference]:
+    """Yield the values in which published rows differ from those that the generator made.
+
+    Both streams have the columns of `schema`. A row that one of them lacks differs in its id, None;
+    of many that are not published, those of one table are told. With `solve`, an answer that it
+    does not read from its puzzle differs too.
+    """
+    take, start = row_taker(published, schema), 0
+    for expected in made:
+        rows = take(len(expected))
+        common = expected.slice(0, len(rows))
+        ids = common["id"].to_pylist()
+        for name in expected.column_names:
+            if not rows[name].equals(common[name]):
+                values = rows[name].to_pylist(), common[name].to_pylist(), ids
+                for row, (value, other, id) in enumerate(zip(*values, strict=True), start):
+                    if value != other:
+                        yield Difference(row, id, name, value, other, where)
+        for row, missing in enumerate(expected["id"][len(rows) :].to_pylist(), start + len(rows)):
+            yield Difference(row, missing, "id", None, missing, where)
+        if solve:
+            yield from unsolved(rows, ids, start, where, solve)
+        start += len(expected)
+        progress(len(rows))
+        if len(rows) < len(expected):
+            return  # however many more a stranger's card asks for
+    while len(rows := take(1)):
+        (surplus,) = rows["id"].to_pylist()
+        yield Difference(start, None, "id", surplus, None, where)
+        start += 1
+
+
+def row_taker(tables: Iterable[pa.Table], schema: pa.Schema) -> Callable[[int], pa.Table]:
+    """Return a function that takes the next rows off a stream of tables, or what is left."""
+    tables, held = iter(tables), schema.empty_table()
+
+    def take(count: int) -> pa.Table:
+        nonlocal held
+        while len(held) < count and (table := next(tables, None)) is not None:
+            held = pa.concat_tables([held, table])
+            if held.nbytes > LARGEST_HELD:
+                raise ValueError(
+                    f"{count} rows must have at most {LARGEST_HELD} bytes, got {held.nbytes}"
+                )
+        taken, held = held.slice(0, count), held.slice(count)
+        return taken
+
+    return take
+
+
+def unsolved(
+    rows: pa.Table, ids: list[str], start: int, where: str, solve: Callable[[str], str]
+) -> Iterator[Difference]:
+    """Yield the rows whose answer is not what the solver reads from the puzzle."""
+    values = (rows[name].to_pylist() for name in ("puzzle", "answer"))
+    for row, (puzzle, answer, id) in enumerate(zip(*values, ids, strict=True), start):
+        try:
+            solved = solve(puzzle or "")
+        except ValueError as error:
+            solved = str(error)
+        if solved != answer:
+            yield Difference(row, id, "answer by the solver", answer, solved, where)

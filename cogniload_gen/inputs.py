@@ -1,0 +1,98 @@
+"""Files and texts that may come from anywhere, read within bounds and shown as what they are."""
+
+import gzip
+import io
+import stat
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+LARGEST = 1 << 26
+"""Bytes of a line or of a text: 64 MiB, about 100 times the largest sample of a 128K context."""
+
+LONGEST_MESSAGE = 1000
+"""Characters of a message on the terminal."""
+
+BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def check_file(path: Path) -> Path:
+    """Return the path of a file with an end; ValueError for a folder, a device or a named pipe.
+
+    What a shell hands over by `<(command)` is a pipe below /dev, and is taken.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and path.is_relative_to("/dev"))):
+        kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a named pipe", stat.S_ISCHR: "a device"}
+        kind = next((kind for test, kind in kinds.items() if test(mode)), "no file")
+        raise ValueError(f"{path} must be a file, got {kind}")
+    return path
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Return a file, gzipped or not, opened to be read as bytes; ValueError as `check_file`."""
+    check_file(path)
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, gzipped or not.
+
+    ValueError as `check_file`, for a line of more than LARGEST bytes, and for a broken gzip file.
+    """
+    number = 0
+    try:
+        with open_file(path) as file:
+            while line := file.readline(LARGEST + 1):
+                number += 1
+                if len(line) > LARGEST:
+                    raise ValueError(f"{path} line {number} must have at most {LARGEST} bytes")
+                yield line
+    except BROKEN_GZIP as error:
+        raise ValueError(f"{path} must be a whole gzip file: {error}") from None
+
+
+def read_whole(path: Path, largest: int = LARGEST) -> bytes:
+    """Return what a file, gzipped or not, holds; ValueError as `read_lines`, for `largest`."""
+    try:
+        with open_file(path) as file:
+            return read_stream(file, str(path), largest)
+    except BROKEN_GZIP as error:
+        raise ValueError(f"{path} must be a whole gzip file: {error}") from None
+
+
+def read_text(path: Path, errors: str = "strict") -> str:
+    """Return the text of a file as `Path.read_text` does; ValueError as `read_whole`."""
+    text = read_whole(path).decode("utf-8-sig", errors)
+    return io.StringIO(text, newline=None).read()
+
+
+def read_stream(stream: BinaryIO, name: str, largest: int = LARGEST) -> bytes:
+    """Return what a stream holds, up to its end; ValueError for more than `largest` bytes."""
+    content = stream.read(largest + 1)
+    if len(content) > largest:
+        raise ValueError(f"{name} must have at most {largest} bytes")
+    return content
+
+
+def show_controls(text: str) -> str:
+    """Make characters visible that control, turn or break text, as in <U+202E>."""
+    if text.isprintable():
+        return text
+    return "".join(
+        f"<U+{ord(character):04X}>"
+        if unicodedata.category(character) in {"Cc", "Cf", "Cs"} and character not in "\n\t"
+        else character
+        for character in text
+    )
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line that a terminal can show, cut in its middle if it is long."""
+    line = show_controls(" ".join(text.split()))
+    if len(line) <= LONGEST_MESSAGE:
+        return line
+    half = LONGEST_MESSAGE // 2
+    return f"{line[:half]} ... {line[-half:]}"

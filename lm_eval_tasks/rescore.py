@@ -1,0 +1,91 @@
+"""lm-eval's samples_*.jsonl -> the same samples, scored again without running the model."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import OutcomeName, Score
+from cogniload_gen.files import whole_file
+from cogniload_gen.inputs import read_lines
+from lm_eval_tasks.metrics import score_metrics, step_metrics
+
+Judged = TypeVar("Judged")
+
+
+def rescore(
+    path: Path, out: Path | None = None, *, force: bool = False
+) -> tuple[Counter[OutcomeName], int]:
+    """Return the outcomes of a samples file's responses, and how many differ from the file's.
+
+    With `out`, the samples with their new outcomes, and with where their reasoning breaks, are
+    written there, whole or not at all; raises FileExistsError if it exists, unless `force`. Raises
+    ValueError that names the line which is no sample of a CogniLoad or a FACTOR task.
+    """
+    outcomes: Counter[OutcomeName] = Counter()
+    changed = 0
+    with ExitStack() as stack:
+        temporary = stack.enter_context(whole_file(out, force=force)) if out else None
+        file = stack.enter_context(temporary.open("w", encoding="utf-8")) if temporary else None
+        for sample, scored in read_samples(path, score_sample):
+            outcomes[scored.outcome] += 1
+            changed += scored.outcome != sample.get("outcome")
+            if file:
+                steps = step_metrics(str(sample["filtered_resps"][0]), sample["doc"])
+                file.write(json.dumps(replace_score(sample, scored) | steps) + "\n")
+        if not outcomes:
+            raise ValueError(f"{path} must hold at least one sample, got an empty file")
+    return outcomes, changed
+
+
+def read_samples(
+    path: Path, judge: Callable[[dict[str, Any]], Judged]
+) -> Iterator[tuple[dict[str, Any], Judged]]:
+    """Yield the samples of a file, gzipped or not, each with what `judge` says of it.
+
+    ValueError names a line that is no sample.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        yield read_line(line, f"{path} line {number}", judge)
+
+
+def read_line(
+    line: bytes, where: str, judge: Callable[[dict[str, Any]], Judged]
+) -> tuple[dict[str, Any], Judged]:
+    """Return the sample of a line with what `judge` says of it; ValueError if it is no sample."""
+    try:
+        sample = json.loads(line)
+        return sample, judge(sample)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{where} must be a sample of a task of ours, "
+            f"got {line[:40]!r} ({type(error).__name__}: {error})"
+        ) from None
+
+
+def replace_score(sample: dict[str, Any], score: Score) -> dict[str, Any]:
+    """Return a sample with another score.
+
+    What lm-eval's aggregations fit is left out: those metrics are lists that hold the old score.
+    """
+    metrics = score_metrics(score)
+    fitted = {name for name in sample.get("metrics", ()) if isinstance(sample.get(name), list)}
+    kept = {name: value for name, value in sample.items() if name not in fitted - metrics.keys()}
+    return kept | metrics
+
+
+def score_sample(sample: dict[str, Any]) -> Score:
+    """Return the score of a sample's response, with the tokens and the budget that it had."""
+    prompt_tokens, budget = sample.get("prompt_tokens"), None
+    if prompt_tokens is not None:
+        budget = prompt_tokens + sample["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"]
+    return benchmarks.score(
+        sample["filtered_resps"][0],
+        sample["doc"],
+        prompt_tokens=prompt_tokens,
+        response_tokens=sample.get("response_tokens"),
+        context_budget=budget,
+    )

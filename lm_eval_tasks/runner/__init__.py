@@ -1,0 +1,1 @@
+"""`cogniload eval`: lm-eval in blocks that a crash leaves whole."""

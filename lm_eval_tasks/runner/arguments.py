@@ -1,0 +1,152 @@
+"""The command line and the file of --config -> lm-eval's arguments, checked by it, and ours."""
+
+import re
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Any, NoReturn, get_args, get_origin, get_type_hints
+
+from lm_eval.config.evaluate_config import EvaluatorConfig
+
+from cogniload_gen.parser import Parser
+from lm_eval_tasks.internals import run_parser
+from lm_eval_tasks.runner.credentials import hide, public
+from lm_eval_tasks.runner.until import read_until, refuse_beside_until
+
+COMPARED = (
+    *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
+    *("system_instruction", "num_fewshot", "fewshot_as_multiturn", "limit", "samples", "seed"),
+)
+"""lm-eval's arguments that say what is evaluated: a folder takes one value of each."""
+
+FREE = ("batch_size", "max_batch_size", "device", "include_path")
+"""lm-eval's arguments that say where and how fast: they may change when a run is continued."""
+
+FREE_OF_MODEL = (
+    *("base_url", "num_concurrent", "max_retries", "timeout", "verify_certificate", "ca_cert_path"),
+    *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
+    *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager"),
+)
+"""The same among --model_args."""
+
+REFUSED = (
+    *("use_cache", "cache_requests", "predict_only", "check_integrity", "write_out", "show_config"),
+    *("wandb_args", "wandb_config_args", "trackio_args", "hf_hub_log_args"),
+)
+"""lm-eval's arguments that blocks replace or that have no place in a long run."""
+
+OURS = ("block_size", "shard", "output_path", "until", "budget")
+"""What a --config file may hold beside lm-eval's arguments."""
+
+
+class EvalParser(Parser):
+    """A parser whose errors repeat no credential of the arguments that they quote."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with one line that says what was wrong."""
+        super().error(hide(message))
+
+
+def read_configuration(
+    given: Namespace, others: Sequence[str]
+) -> tuple[EvaluatorConfig, dict[str, Any]]:
+    """Return lm-eval's configuration, checked by lm-eval, and our own arguments.
+
+    The command line goes before the file of --config. ValueError for an unknown or refused name, a
+    value of the wrong type, a wrong shard, block size or goal, and whatever lm-eval refuses.
+    """
+    parsed = vars(run_parser(EvalParser, "cogniload eval").parse_args(list(others)))
+    said = {name: value for name, value in parsed.items() if value is not None}
+    file = said.pop("config", None) if given.config is None else given.config
+    if file is not None:
+        said = read_file(file) | said
+    for implied in ("func", "log_samples"):
+        said.pop(implied, None)
+    ours = {name: said.pop(name, None) for name in OURS}
+    ours |= {name: value for name in OURS if (value := getattr(given, name)) is not None}
+    refused = [name for name in REFUSED if said.get(name)]
+    if refused:
+        raise ValueError(f"--{refused[0]} is refused: cogniload eval has no use for it")
+    for name, needed in (("output_path", ours["output_path"]), ("tasks", said.get("tasks"))):
+        if not needed:
+            raise ValueError(f"--{name} is missing: give it, or write it into the --config file")
+    config = EvaluatorConfig.from_cli(Namespace(**said))
+    if config.limit is not None and not config.limit > 0:
+        raise ValueError(f"limit must be above 0, got {config.limit}")
+    if config.samples is not None and not isinstance(config.samples, dict):
+        raise ValueError(
+            "samples must be a mapping of tasks to lists of indices, or a JSON file that holds "
+            f"one, got {brief(config.samples)}"
+        )
+    until = read_until(ours["until"], ours["budget"], config.tasks)
+    if until:
+        refuse_beside_until(config)
+    return config, {
+        "folder": Path(ours["output_path"]),
+        "shard": read_shard("1/1" if ours["shard"] is None else ours["shard"]),
+        "block_size": read_block_size(ours["block_size"]),
+        "until": until,
+    }
+
+
+def read_file(path: Path | str) -> dict[str, Any]:
+    """Return the arguments in a YAML file; ValueError for an unknown name or a wrong type."""
+    try:
+        written: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
+    except TypeError as error:
+        raise ValueError(error) from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply for a file of arguments") from None
+    types = get_type_hints(EvaluatorConfig) | dict.fromkeys(OURS, object)
+    types |= {"batch_size": int | str, "limit": float | int | None, "output_path": str}
+    del types["config"]
+    for name, value in written.items():
+        if name not in types:
+            raise ValueError(
+                f"{path} takes lm-eval's arguments and {', '.join(OURS)}; got {brief(name)}"
+            )
+        allowed = [get_origin(kind) or kind for kind in get_args(types[name]) or [types[name]]]
+        if name not in REFUSED and not isinstance(value, tuple(allowed)):
+            names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in allowed)
+            raise ValueError(f"{name} of {path} must be {names}, got {brief(value)}")
+    return written
+
+
+def read_shard(text: object) -> tuple[int, int]:
+    """Return (3, 8) of "3/8"; ValueError unless it is I/N with 1 <= I <= N."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(text))
+    shard, shards = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= shard <= shards:
+        raise ValueError(f"shard must be I/N with 1 <= I <= N, got {brief(text)}")
+    return shard, shards
+
+
+def read_block_size(size: object) -> int | None:
+    """Return a number of documents, or None if none is given; ValueError for anything else."""
+    if size is not None and (type(size) is not int or size < 1):
+        raise ValueError(f"block_size must be an integer of at least 1, got {brief(size)}")
+    return size
+
+
+def arguments_of(config: EvaluatorConfig) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments that a folder takes one value of, and those that may change.
+
+    No credential is among them.
+    """
+    compared = {name: getattr(config, name) for name in COMPARED}
+    free = {name: getattr(config, name) for name in FREE}
+    tasks = [config.tasks] if isinstance(config.tasks, str) else config.tasks
+    compared["tasks"] = [name for task in tasks for name in str(task).split(",")]
+    compared["gen_kwargs"] = public(config.gen_kwargs, texts=False)
+    model_args = public(config.model_args)
+    compared["model_args"] = {n: arg for n, arg in model_args.items() if n not in FREE_OF_MODEL}
+    free["model_args"] = {n: arg for n, arg in model_args.items() if n in FREE_OF_MODEL}
+    compared["metadata"] = public(
+        {  # lm-eval has mixed the model's arguments into it
+            name: value
+            for name, value in config.metadata.items()
+            if config.model_args.get(name) != value
+        }
+    )
+    return compared, free

@@ -1,0 +1,198 @@
+"""A model and blocks of documents -> the blocks' samples on the disk, one after the other.
+
+lm-eval's `evaluate` is called for a block at a time. The model has been loaded once.
+"""
+
+import json
+import os
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, suppress
+from functools import lru_cache
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import lm_eval.evaluator
+import numpy as np
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.api.task import Task
+from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.utils import handle_non_serializable, sanitize_list, set_torch_seed
+from tqdm import tqdm
+
+from lm_eval_tasks.budget import SharedBudgetTask
+from lm_eval_tasks.runner.begun import Run
+from lm_eval_tasks.runner.cut import Block
+from lm_eval_tasks.runner.progress import Progress
+from lm_eval_tasks.runner.server import server_errors
+from lm_eval_tasks.runner.state import State
+from lm_eval_tasks.runner.until import Search
+
+
+def evaluate_blocks(
+    model: LM,
+    config: EvaluatorConfig,
+    tasks: dict[str, Task],
+    state: State,
+    mine: Sequence[Block],
+    begin: Callable[[], Run],
+    shard: str,
+) -> None:
+    """Evaluate those blocks of `mine` that are not done; each is on the disk before the next.
+
+    `begin` is called before a block is written, and returns the run that the block is of: until one
+    is done, nothing is begun.
+    """
+    done = [block for block in mine if state.is_done(block)]
+    pending = [block for block in mine if block not in done]
+    for task in tasks.values():
+        make_ready_for_blocks(task)
+    check_prompts(model, config, tasks, pending)
+    with Progress([len(block.documents) for block in mine]) as progress:
+        for block in done:
+            progress.add_done(sample for _, sample in state.read_block(block))
+        progress.start_now()
+        model.set_cache_hook(progress)
+        for block in pending:
+            progress.add_block(
+                finish_block(model, config, tasks[block.task], state, block, begin, shard)
+            )
+    for task in tasks.values():
+        del task.doc_iterator, task.aggregation
+
+
+def evaluate_search(
+    model: LM,
+    config: EvaluatorConfig,
+    tasks: dict[str, Task],
+    state: State,
+    search: Search,
+    take: Callable[[Callable[[str], None]], Block | None],
+    begin: Callable[[], Run],
+    shard: str,
+) -> None:
+    """Evaluate the blocks that a design asks for, until it is done or others have the rest.
+
+    `take` returns the next, and may say, by the function that it gets, what it waits for. `begin`
+    as for `evaluate_blocks`.
+    """
+    name = search.asked.name
+    task = tasks[name]
+    make_ready_for_blocks(task)
+    check_prompts(model, config, tasks, [Block(1, name, (0,))])
+    task.dataset[task.config.test_split] = search.documents()
+    make_ready_for_blocks(task)
+    with Progress([search.design.settings.budget]) as progress:
+        progress.done = progress.bar.n = len(search.design.told)
+        if search.told:
+            progress.say(f"continuing: {search.design.line}")
+        model.set_cache_hook(progress)
+        while block := take(progress.say):
+            progress.count(finish_block(model, config, task, state, block, begin, shard))
+            search.catch_up()
+            progress.say(search.design.line)
+    del task.doc_iterator, task.aggregation
+
+
+def finish_block(
+    model: LM,
+    config: EvaluatorConfig,
+    task: Task,
+    state: State,
+    block: Block,
+    begin: Callable[[], Run],
+    shard: str,
+) -> list[dict[str, Any]]:
+    """Evaluate a block and write it; return its samples."""
+    start = monotonic()
+    with server_errors(getattr(model, "base_url", None), getattr(model, "timeout", 0)):
+        samples = evaluate_block(model, config, task, block)
+    seconds = round(monotonic() - start, 3)
+    lines = list(map(sample_line, samples))
+    state.write_block(block, lines, begin(), shard=shard, seconds=seconds)
+    return samples
+
+
+def make_ready_for_blocks(task: Task) -> None:
+    """Have a task read the documents of a block alone, and leave the metrics to the merge."""
+    documents = task.eval_docs
+
+    @lru_cache(maxsize=1)  # lm-eval asks for a block's twice
+    def read(samples: tuple[int, ...]) -> list[dict[str, Any]]:
+        return [documents[i] for i in samples]
+
+    task.doc_iterator = lambda *, samples, **_: enumerate(map(dict, read(tuple(samples))))
+    task.aggregation = lambda: defaultdict(lambda: len)
+
+
+def check_prompts(
+    model: LM, config: EvaluatorConfig, tasks: dict[str, Task], blocks: Sequence[Block]
+) -> None:
+    """Have each budget refuse what it can't hold, before the first block is evaluated."""
+    shared = [block for block in blocks if isinstance(tasks[block.task], SharedBudgetTask)]
+    for block in tqdm(shared, desc="checking prompts", unit="block", disable=None, leave=False):
+        with suppress(Prepared):
+            evaluate_block(Silent(model), config, tasks[block.task], block)
+
+
+class Prepared(Exception):  # noqa: N818  (no error)
+    """Ends an evaluation whose requests were prepared."""
+
+
+class Silent:
+    """A model that lm-eval prepares every request for, and that answers none."""
+
+    def __init__(self, model: LM) -> None:
+        self.model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def generate_until(self, _requests: list[Instance]) -> None:
+        """Answer nothing."""
+        raise Prepared
+
+
+def evaluate_block(
+    model: LM, config: EvaluatorConfig, task: Task, block: Block
+) -> list[dict[str, Any]]:
+    """Return the samples of a block, from lm-eval.
+
+    The seeds depend on the block, so it is evaluated alike whatever was evaluated before it.
+    """
+    generators = (random.seed, np.random.seed, set_torch_seed, task.set_fewshot_seed)
+    for seed, sow in zip(config.seed or (), generators, strict=False):
+        if seed is not None:
+            sow(seed + block.number - 1)
+    with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):  # its progress bars
+        results = lm_eval.evaluator.evaluate(
+            lm=model,
+            task_dict={"tasks": {block.task: task}},
+            samples={block.task: list(block.documents)},
+            bootstrap_iters=0,
+            system_instruction=config.system_instruction,
+            apply_chat_template=config.apply_chat_template,
+            fewshot_as_multiturn=bool(config.fewshot_as_multiturn),
+            confirm_run_unsafe_code=config.confirm_run_unsafe_code,
+        )
+    samples: list[dict[str, Any]] = results["samples"][block.task]
+    return samples
+
+
+def sample_line(sample: dict[str, Any]) -> bytes:
+    """Return a line of lm-eval's samples_*.jsonl, as its EvaluationTracker writes it."""
+    written = sample | {
+        "target": str(sample["target"]),
+        "arguments": {
+            f"gen_args_{i}": {f"arg_{j}": part for j, part in enumerate(request)}
+            for i, request in enumerate(sample["arguments"])
+        },
+        "resps": sanitize_list(sample["resps"]),
+        "filtered_resps": sanitize_list(sample["filtered_resps"]),
+    }
+    line = json.dumps(written, default=handle_non_serializable, ensure_ascii=False) + "\n"
+    # half of an emoji, where a limit cut a response, can't be UTF-8: it becomes its JSON escape
+    return line.encode("utf-8", "backslashreplace")

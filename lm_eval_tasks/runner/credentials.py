@@ -1,0 +1,231 @@
+"""Credentials in arguments, URLs and messages: found by rule, and hidden wherever they would show.
+
+Three rules find them: a name that says so (`api_key`, `X-Auth-Token`, `password`), the shape of a
+value (`sk-...`, `Bearer ...`, a JSON web token), and the place in a URL (its user and password,
+the values of its query, and of the server's own URL each part of the path that is no known word).
+What these rules find in a run's arguments is also hidden in every text where it comes up again.
+"""
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+HIDDEN = "***"
+
+LAST_WORD = re.compile(
+    r"(api|access)?keys?|secrets?|pass(word|wd|phrase|code)?s?|pwd|cred(ential)?s?"
+    r"|auth(entication|ori[sz]ation)?|bearer|cookies?|sig(nature)?|jwt|headers?|netrc"
+)
+"""A name that ends with one of these words holds a credential."""
+
+JOINED = re.compile(
+    r"api_?key|access_?key|private_?key|secret|passw(or)?d|passphrase|credential|authori[sz]ation"
+    r"|(?<![a-z])(api|auth|access|bearer|hf|hub|id|refresh|session|user|security)_?token"
+)
+"""A name that holds one of these anywhere holds a credential."""
+
+SPECIAL_TOKEN = re.compile(
+    r"bos|eos|eot|pad|unk|sep|cls|mask|start|end|stop|think(ing)?|reasoning|prefix|suffix|image"
+    r"|audio|video|special|first|last|next|new|max|min|add"
+)
+"""Before "token", these make it one of a vocabulary: `eos_token`, `think_end_token`."""
+
+SHAPES = re.compile(
+    r"\b(?:Bearer|Basic)\s{1,3}[\w.~+/=-]{4,}"
+    r"|\bsk-(?=[\w-]{0,80}\d)[\w-]{16,}"
+    r"|\b(?:hf|gsk|gh[opsur]|github_pat)_\w{16,}"
+    r"|\b(?:xai|nvapi|glpat|xox[abprs])-[\w-]{16,}"
+    r"|\b(?:AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|ya29\.[\w-]{16,})"
+    r"|\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*"
+)
+"""What credentials of known services look like."""
+
+USER = re.compile(r"(?<=://)[^/?#\s\"'<>]{1,2000}@")
+QUERY = re.compile(r"(?<=[?&;])([\w.%~-]{1,64})=([^&;#\s\"'<>]{1,4000})")
+PAIR = re.compile(
+    r"""(?<![\w.-])(?P<name>[\w.-]{1,64})(?P<between>["']?\s{0,3}[=:]\s{0,3}["']?)"""
+    r"""(?P<value>(?:(?:Bearer|Basic)\s{1,3})?[^\s"',;&{}\[\]]{1,4000})"""
+)
+"""`name=value`, `name: value` or `"name": "value"` in a text."""
+
+PATH_WORDS = re.compile(
+    r"v\d{1,2}(?:(?:alpha|beta)\d?)?|api|openai|anthropic|chat|completions?|messages|models?|"
+    r"deployments|engines|engine|generate|inference|invocations|endpoints?|serving-endpoints|"
+    r"public|proxy|llm|vllm|sglang|tgi|version|services|compatible-mode|paas|beta|serve"
+)
+"""The parts of a path that say what a server is asked for; any other may be a key."""
+
+SHORTEST = 4
+"""Characters. A shorter credential is hidden where it stands, not wherever it comes up again."""
+
+PLACEHOLDERS = frozenset({"empty", "none", "null", "token", "dummy", "test", "true", "local"})
+"""What people give where a server wants a key that it does not check."""
+
+known: ContextVar[tuple[str, ...]] = ContextVar("known", default=())
+"""The credentials of the run in progress, the longest first."""
+
+
+def names_credential(name: str) -> bool:
+    """Return whether what has this name is a credential."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[:200])
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    if not words:
+        return False
+    if LAST_WORD.fullmatch(words[-1]) or JOINED.search("_".join(words)):
+        return True
+    kinds = (*words[:-1], words[-1].removesuffix("token"))
+    return words[-1].endswith("token") and not any(map(SPECIAL_TOKEN.fullmatch, kinds))
+
+
+def public(values: Any, name: str = "", *, texts: bool = True) -> Any:
+    """Return a copy of JSON-like values in which no credential is left.
+
+    In a mapping, what a credential's name holds is left out, unless it is true, false or null. With
+    `texts`, what looks like a credential inside a text is hidden as well.
+    """
+    if isinstance(values, Mapping):
+        return {
+            key: public(value, str(key), texts=texts)
+            for key, value in values.items()
+            if value is None or isinstance(value, bool) or not names_credential(str(key))
+        }
+    if isinstance(values, list | tuple):
+        return [public(value, name, texts=texts) for value in values]
+    if isinstance(values, str) and texts:
+        return public_url(values) if name == "base_url" else hide(values)
+    return values
+
+
+def public_url(url: str) -> str:
+    """Return a server's URL with its host, and of its path what says what the server is asked for.
+
+    User, password, fragment, the values of the query and unknown parts of the path are hidden. Of
+    text that is no URL nothing is left.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return HIDDEN
+    if not parts.scheme or not host:
+        return HIDDEN
+    where = f"[{host}]" if ":" in host else host
+    where += "" if port is None else f":{port}"
+    path = "/".join(part if is_plain(part) else HIDDEN for part in parts.path.split("/"))
+    query = f"?{HIDDEN}" if parts.query else ""
+    return f"{parts.scheme}://{where}{path}{query}"
+
+
+def is_plain(part: str) -> bool:
+    """Return whether a part of a URL's path is a known word, and so no key."""
+    return not part or PATH_WORDS.fullmatch(part) is not None
+
+
+def hide(text: str) -> str:
+    """Return a text with `***` in the place of every credential; in linear time."""
+    for credential in known.get():
+        text = text.replace(credential, HIDDEN)
+    text = USER.sub("", text)
+    text = QUERY.sub(rf"\1={HIDDEN}", text)
+    text = SHAPES.sub(HIDDEN, text)
+    return PAIR.sub(hidden_pair, text)
+
+
+def hidden_pair(found: re.Match[str]) -> str:
+    """Return a name and its value, the value hidden if the name is of a credential."""
+    value = found["value"]
+    if not names_credential(found["name"]) or value.lower() in ("none", "null", "true", "false"):
+        return found[0]
+    return f"{found['name']}{found['between']}{HIDDEN}"
+
+
+def credentials_in(values: Any, name: str = "", *, secret: bool = False) -> Iterator[str]:
+    """Yield the credentials in JSON-like values: what their names and the server's URL tell."""
+    if isinstance(values, Mapping):
+        for key, value in values.items():
+            yield from credentials_in(value, str(key), secret=secret or names_credential(str(key)))
+    elif isinstance(values, list | tuple):
+        for value in values:
+            yield from credentials_in(value, name, secret=secret)
+    elif secret and not isinstance(values, bool) and values is not None:
+        yield str(values)
+        yield from str(values).split()[1:]  # "Bearer ..." is also known without its first word
+    elif isinstance(values, str) and "://" in values:
+        yield from credentials_in_url(values, of_server=name == "base_url")
+
+
+def credentials_in_url(url: str, *, of_server: bool) -> Iterator[str]:
+    """Yield a URL's user with its password, the values of its query, and unknown parts of a path.
+
+    The parts of a path only `of_server`, and only long ones: a short one may be any word.
+    """
+    rest = url.partition("://")[2]
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    user, found, _ = authority.rpartition("@")
+    if found:
+        name, _, password = user.partition(":")
+        yield from (user, password or name)
+        yield base64.b64encode(unquote(user).encode(errors="replace")).decode()
+    query = rest.partition("?")[2].partition("#")[0]
+    for pair in re.split("[&;]", query):
+        name, has_value, value = pair.partition("=")
+        if not has_value:
+            yield name
+        elif names_credential(unquote(name)) or len(value) >= 2 * SHORTEST:
+            yield value
+    if of_server:
+        path = re.split(r"[?#]", rest, maxsplit=1)[0].partition("/")[2]
+        yield from (p for p in path.split("/") if len(p) >= 2 * SHORTEST and not is_plain(p))
+
+
+def spellings(credential: str) -> tuple[str, ...]:
+    """Return how a credential may be spelled in a URL, a header or JSON."""
+    plain = unquote(credential)
+    written = (json.dumps(plain)[1:-1], json.dumps(credential)[1:-1])
+    return (
+        credential,
+        plain,
+        quote(plain, safe=""),
+        quote(credential, safe=""),
+        quote(plain),
+        *written,
+    )
+
+
+@contextmanager
+def hidden(values: Mapping[str, Any]) -> Iterator[None]:
+    """Hide the credentials of a run's arguments, and of the environment, in what is written within.
+
+    `hide` knows them, and an OSError or ValueError that names one is raised again without it.
+    """
+    in_environment = {
+        name: value
+        for name, value in os.environ.items()
+        if names_credential(name) and not name.endswith("PWD") and len(value) >= 2 * SHORTEST
+    }
+    found = {*credentials_in(values), *in_environment.values()}
+    spelled = {
+        spelling
+        for text in found
+        for spelling in spellings(text)
+        if len(spelling) >= SHORTEST and spelling.lower() not in PLACEHOLDERS
+    }
+    before = known.set(tuple(sorted(spelled, key=lambda text: (-len(text), text))))
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        said = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        if hide(said) == said:
+            raise
+        kind = OSError if isinstance(error, OSError) else ValueError
+        raise kind(hide(said)) from None
+    finally:
+        known.reset(before)

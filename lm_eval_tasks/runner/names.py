@@ -1,0 +1,41 @@
+"""Task names -> the nearest of our own for one that is misspelt, before lm-eval's are read."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from lm_eval_tasks.links import TASKS
+
+ALIKE = 0.75
+"""How similar a name must be to one of ours, as difflib counts it, to be a misspelling of it."""
+
+
+def our_tasks() -> list[str]:
+    """Return the names of our own tasks and groups, read from their YAML files as text."""
+    named = re.compile(r"^(?:task|group):[ \t]*([\w.-]+)[ \t]*$", re.MULTILINE)
+    return sorted(
+        {name for yaml in TASKS.rglob("*.yaml") for name in named.findall(yaml.read_text("utf-8"))}
+    )
+
+
+def yaml_of(task: str) -> Path | None:
+    """Return the file of one of our own tasks, by its name; None if it is none, or a group."""
+    named = re.compile(rf"^task:[ \t]*{re.escape(task)}[ \t]*$", re.MULTILINE)
+    return next(
+        (yaml for yaml in TASKS.rglob("*.yaml") if named.search(yaml.read_text("utf-8"))), None
+    )
+
+
+def refuse_misspelt(names: Iterable[str]) -> None:
+    """Raise ValueError, with a suggestion, for a name that is nearly one of ours, and none.
+
+    lm-eval has thousands of tasks and reads them all to find out that it has not this one.
+    """
+    ours = our_tasks()
+    for name in names:
+        if name in ours or re.search(r"[*?\[/]|\.yaml$", name):  # a pattern, or a file
+            continue
+        near = get_close_matches(name[:200], ours, n=3, cutoff=ALIKE)
+        if near:
+            raise ValueError(f"there is no task {name!r}: did you mean {' or '.join(near)}?")

@@ -1,0 +1,510 @@
+"""Where the reasoning breaks: planted errors come back in the tables; strangers' data is safe."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from lm_eval_layout import GRID, make_puzzle, make_sample, make_samples, write_run
+from lxml import html
+from report_reader import page_text, read_table
+
+from cogniload_analysis import fit_load_glm, fit_step_hazard, panels, read_samples
+from cogniload_analysis import report as reporting
+from cogniload_analysis.cogniload import breaks, figures, words
+from cogniload_analysis.cogniload.hazard import SLIPS
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.failures import pick_failures, split_end
+from cogniload_analysis.intervals import wilson_interval
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.errors import trace_key, write_trace
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps import ERRORS
+from lm_eval_tasks.metrics import step_metrics
+from lm_eval_tasks.rescore import rescore
+
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+READING = {"read": True, "first_error": 3, "error": "missed", "recovered": False, "coverage": 1.0}
+
+
+@pytest.fixture(scope="module")
+def puzzles():
+    table = generate_puzzles([2, 3], [10, 14], [30, 60], 9, split="train")
+    return [row | {"context_budget": None} for row in table.to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def traces(puzzles):
+    return [write_trace(row["puzzle"], trace_key(row["id"])) for row in puzzles]
+
+
+@pytest.fixture(scope="module")
+def planted(puzzles, traces, tmp_path_factory):
+    """The results of a model whose responses have planted first errors."""
+    folder = tmp_path_factory.mktemp("planted")
+    samples = []
+    for row, trace in zip(puzzles, traces, strict=True):
+        right = trace.error is None or trace.states[-1] == solve_steps(row["puzzle"]).states[-1]
+        outcome = "correct_valid" if right and trace.error != "answer" else "wrong_logic"
+        reading = READING | {"first_error": trace.first_error, "error": trace.error}
+        reading |= {"recovered": recovers(row, trace) if trace.error else None}
+        samples.append(make_sample(row, trace.response, outcome) | {"steps_read": reading})
+    write_run(folder, "org/tracks", samples)
+    return folder
+
+
+def recovers(puzzle, trace):
+    """Whether the tracked state of a trace is right again after its first error."""
+    if trace.first_error is None or trace.error == "stopped":
+        return False
+    solution = solve_steps(puzzle["puzzle"])
+    later = range(trace.first_error + 1, len(solution.states))
+    return any(trace.states[t] == solution.states[t][solution.poi] for t in later)
+
+
+def simulate(number, seed, stops=True):
+    """A frame of readings whose errors are drawn, with the columns that the tables need."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for index in range(number):
+        N = int(rng.choice([10, 20]))
+        kind = str(rng.choice([*SLIPS, "initial", *(["stopped"] if stops else []), "answer", ""]))
+        at = {"initial": 0, "answer": np.nan, "": np.nan}.get(kind, int(rng.integers(1, N + 1)))
+        rows.append((f"p{index // 2}", 2, N, kind == "", kind or None, at, bool(kind)))
+    names = ["id", "d", "N", "correct", "error", "first_error", "recovered"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+
+
+# --- Reading samples -------------------------------------------------------------------------
+
+
+def test_the_frame_has_what_the_samples_say(planted, traces):
+    frame = read_samples(planted)
+    assert frame["steps_read"].dtype == frame["recovered"].dtype == bool
+    assert frame["steps_read"].all()
+    found = [None if np.isnan(at) else at for at in frame["first_error"]]
+    assert found == [trace.first_error for trace in traces]
+    assert frame["error"].tolist() == [trace.error or "" for trace in traces]
+    assert frame["coverage"].between(0, 1).all()
+
+
+def with_reading(reading):
+    sample = make_sample(make_puzzle(1, 20, 5), "A response.", "wrong_other")
+    return sample | {"steps_read": reading}
+
+
+@pytest.mark.parametrize("held", [{}, {"steps_read": None}])
+def test_older_samples_are_read_without_a_reading(tmp_path, held):
+    sample = make_sample(make_puzzle(1, 20, 5), "A response.", "wrong_other") | held
+    write_run(tmp_path, "m", [sample])
+    row = read_samples(tmp_path).iloc[0]
+    assert (row["steps_read"], row["error"], row["recovered"]) == (False, "", False)
+    assert np.isnan(row["first_error"])
+    assert np.isnan(row["coverage"])
+
+
+def test_what_is_said_of_an_unread_response_is_ignored(tmp_path):
+    claims = {"first_error": "x", "error": [], "recovered": 3}
+    write_run(tmp_path, "m", [with_reading(READING | claims | {"read": False})])
+    row = read_samples(tmp_path).iloc[0]
+    assert (row["steps_read"], row["error"], row["coverage"]) == (False, "", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("reading", "cause"),
+    [
+        ([1], r"steps_read must be an object, got \[1\]"),
+        ("x" * 10**6, "steps_read must be an object, got 'xxx"),
+        ({}, "no field 'read'"),
+        (READING | {"read": 1}, "read must be true or false, got 1"),
+        (READING | {"coverage": 1.5}, "coverage must be a number from 0 to 1, got 1.5"),
+        (READING | {"coverage": float("nan")}, "coverage must be a number .* got nan"),
+        (READING | {"coverage": True}, "coverage must be a number .* got True"),
+        (READING | {"first_error": 21}, "first_error must be .* 0 to 20, got 21"),
+        (READING | {"first_error": -1}, "first_error must be .* got -1"),
+        (READING | {"first_error": True}, "first_error must be .* got True"),
+        (READING | {"first_error": 2.5}, "first_error must be .* got 2.5"),
+        (READING | {"first_error": 10**999}, "first_error must be .* got 1000"),
+        (READING | {"error": "<b>"}, "error must be null or one of initial, .* got '<b>'"),
+        (READING | {"error": ["missed"]}, "error must be null or one of"),
+        (READING | {"error": None}, "first_error and error must agree, got 3 and None"),
+        (READING | {"error": "answer"}, "first_error and error must agree"),
+        (READING | {"error": "initial"}, "first_error and error must agree"),
+        (READING | {"first_error": 0}, "first_error and error must agree"),
+        (READING | {"recovered": "yes"}, "recovered must be null, true or false, got 'yes'"),
+    ],
+)
+def test_hostile_readings_are_refused_in_one_line(tmp_path, reading, cause):
+    write_run(tmp_path, "m", [with_reading(READING), with_reading(reading)])
+    with pytest.raises(ValueError, match=f"samples_.*jsonl, line 2: .*{cause}") as error:
+        read_samples(tmp_path)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 1000
+
+
+def test_scoring_again_gives_older_samples_their_reading(puzzles, traces, tmp_path):
+    samples = [
+        make_sample(row, trace.response, "wrong_logic")
+        for row, trace in zip(puzzles[:6], traces, strict=False)
+    ]
+    run = write_run(tmp_path / "old", "m", samples)
+    (old,) = run.glob("samples_*")
+    (tmp_path / "new").mkdir()
+    rescore(old, tmp_path / "new" / old.name)
+    frame = read_samples(tmp_path / "new")
+    assert frame["steps_read"].all()
+    assert frame["error"].tolist() == [trace.error or "" for trace in traces[:6]]
+
+
+# --- Tables ----------------------------------------------------------------------------------
+
+
+def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzzles, tmp_path):
+    page = reporting.write_report(planted, tmp_path / "out")
+    kinds = read_table(page.parent, "kinds").set_index("error")
+    rows = list(zip(puzzles, traces, read_samples(planted)["correct"], strict=True))
+    for kind in (*ERRORS, "none"):
+        those = [right for _, trace, right in rows if (trace.error or "none") == kind]
+        assert kinds.loc[kind, "responses"] == len(those)
+        assert kinds.loc[kind, "right"] == sum(those)
+    assert kinds["share"].sum() == pytest.approx(1)
+    assert kinds["share_of_wrong"].sum() == pytest.approx(1)
+    for load in ("d", "N"):
+        by_load = read_table(page.parent, f"kinds_by_{load}").set_index(load)
+        for level, counts in by_load.iterrows():
+            for kind in ERRORS:
+                those = [trace for row, trace, _ in rows if row[load] == level]
+                assert counts[kind] == sum(trace.error == kind for trace in those)
+    row = read_table(page.parent, "breaks").iloc[0]
+    broken = [(trace, right) for _, trace, right in rows if trace.first_error is not None]
+    assert row["right_after_error"] == sum(right for _, right in broken)
+    recovered = [recovers(puzzle, trace) for puzzle, trace, _ in rows]
+    assert row["recovered"] == sum(recovered)
+    both = [found and right for found, (_, _, right) in zip(recovered, rows, strict=True)]
+    assert row["right_recovered"] == sum(both)
+    assert row["read"] == row["responses"] == row["held"] == len(rows)
+    slips = read_table(page.parent, "slips").set_index("error")
+    for kind in SLIPS:
+        assert slips.loc[kind, "slips"] == sum(trace.error == kind for trace in traces)
+    reached = 0
+    for row, trace, _ in rows:
+        at = trace.first_error
+        reached += row["N"] if at is None else max(at - (trace.error not in SLIPS), 0)
+    assert slips.loc["any", "at_risk"] == reached
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_survival_is_kaplan_and_meier_s_by_a_count_made_apart(seed):
+    read = simulate(60, seed)
+    curve = breaks.survival_curve(read).set_index("statement")
+    share = 1.0
+    for t in range(21):
+        at_risk = errors = 0
+        for row in read.to_dict("records"):
+            ends = row["N"] if np.isnan(row["first_error"]) else row["first_error"]
+            if row["error"] == "stopped":
+                ends -= 1
+            at_risk += ends >= t
+            errors += row["first_error"] == t and row["error"] != "stopped"
+        share *= 1 - errors / at_risk if at_risk else 1
+        if errors or t in (0, curve.index[-1]):
+            assert curve.loc[t, "share"] == pytest.approx(share)
+            assert curve.loc[t, ["at_risk", "errors"]].tolist() == [at_risk, errors]
+        else:
+            assert t not in curve.index
+    assert curve["share"].is_monotonic_decreasing
+    assert ((curve["low"] <= curve["share"]) & (curve["share"] <= curve["high"])).all()
+
+
+def test_survival_s_intervals_are_wilson_s_where_no_response_ends_early():
+    read = simulate(80, 3, stops=False).assign(N=20)
+    curve = breaks.survival_curve(read)
+    right = (80 * curve["share"]).round()
+    assert (80 * curve["share"]).to_numpy() == pytest.approx(right.to_numpy())
+    low, high = wilson_interval(right, 80)
+    np.testing.assert_allclose(curve["low"], low, atol=1e-9)
+    np.testing.assert_allclose(curve["high"], high, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["initial", "missed", "stopped", "answer", None])
+def test_survival_of_responses_that_are_all_alike(kind):
+    at = {"initial": 0, "missed": 3, "stopped": 3}.get(kind, np.nan)
+    read = simulate(30, 1).assign(N=20, error=kind, first_error=at)
+    curve = breaks.survival_curve(read)
+    ends = {"initial": (0, 0.0), "missed": (3, 0.0), "stopped": (2, 1.0)}.get(kind, (20, 1.0))
+    assert (curve["statement"].iloc[-1], curve["share"].iloc[-1]) == ends
+    assert curve[["low", "high"]].notna().all(axis=None)
+    assert not curve[["low", "high"]].isin([np.inf, -np.inf]).any(axis=None)
+
+
+def test_the_hazard_is_that_of_the_puzzles_in_the_samples(planted, puzzles):
+    frame = read_samples(planted)
+    (read,) = breaks.choose_read(frame).values()
+    hazard = breaks.fit_hazard(read)
+    texts = {row["id"]: row["puzzle"] for row in puzzles}
+    apart = fit_step_hazard(read.assign(puzzle=read["id"].astype(str).map(texts)))
+    pd.testing.assert_series_equal(hazard.params, apart.params, rtol=1e-6)
+    assert hazard.responses == len(read)
+
+
+def test_puzzles_that_cannot_be_solved_give_no_hazard_but_the_rest(undrawn, tmp_path):
+    reading = READING | {"recovered": True}
+    samples = [
+        make_sample(make_puzzle(1, 20, 5, index), "Text.", "wrong_logic") | {"steps_read": reading}
+        for index in range(25)
+    ]
+    write_run(tmp_path, "m", samples)
+    page = reporting.write_report(tmp_path, tmp_path / "out")
+    row = read_table(page.parent, "breaks").iloc[0]
+    assert row["hazard_problem"] == "the puzzles of these samples can't be solved"
+    assert row["recovered"] == 25
+    assert read_table(page.parent, "prediction")["predicted"].isna().all()
+
+
+# --- The page --------------------------------------------------------------------------------
+
+
+def said_of_breaks(page):
+    heading = page.get_element_by_id("where-it-breaks")
+    return [
+        page_text(each)
+        for sibling in heading.itersiblings()
+        if sibling.tag == "ul"
+        for each in sibling.cssselect(".said")
+    ]
+
+
+def test_the_section_says_its_tables_and_shows_a_figure(planted, tmp_path):
+    out = reporting.write_report(planted, tmp_path / "out")
+    page = html.fromstring(out.read_text("utf-8"))
+    formats = {
+        "breaks": breaks.format_breaks,
+        "kinds": breaks.format_kinds,
+        "kinds_by_d": breaks.format_kinds_by,
+        "kinds_by_N": breaks.format_kinds_by,
+        "slips": breaks.format_slips,
+        "prediction": breaks.format_predictions,
+        "hazard": breaks.format_hazard,
+        "survival": breaks.format_survival,
+    }
+    for name, set_in_print in formats.items():
+        shown = set_in_print(read_table(out.parent, name))
+        cells = page.get_element_by_id(name).cssselect("td")
+        assert [page_text(cell) for cell in cells] == shown.to_numpy().ravel().tolist()
+        assert (out.parent / "tables" / f"{name}.tex").is_file()
+    row = read_table(out.parent, "breaks").astype({"hazard_problem": object})
+    row = row.fillna({"hazard_problem": ""}).to_dict("records")[0]
+    predictions = read_table(out.parent, "prediction").to_dict("records")
+    said = words.say_breaks(row) + words.say_predictions(predictions)
+    assert said_of_breaks(page) == said
+    assert (out.parent / "figures" / "breaks_01_tracks.svg").is_file()
+
+
+@pytest.mark.parametrize(("read", "others"), [(19, 0), (20, 181)])
+def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others):
+    unread = READING | {"read": False}
+    samples = [with_reading(READING)] * read + [with_reading(unread)] * others
+    write_run(tmp_path, "m", samples)
+    out = reporting.write_report(tmp_path, tmp_path / "out")
+    text = out.read_text("utf-8")
+    assert "These are too few to say where the reasoning breaks." in text
+    names = {file.stem for file in out.parent.rglob("*.*")}
+    assert "breaks" in names
+    assert not names & {"kinds", "slips", "survival", "hazard", "breaks_01_m"}
+
+
+def test_without_readings_the_page_says_how_to_get_them(undrawn, tmp_path):
+    grid = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
+    write_run(tmp_path, "m", make_samples(BETA, 1, 1, grid=grid))
+    out = reporting.write_report(tmp_path, tmp_path / "out")
+    text = page_text(html.fromstring(out.read_text("utf-8")))
+    assert "hold no reading of the responses" in text
+    assert "cogniload score SAMPLES --out FILE" in text
+    assert not (out.parent / "tables" / "breaks.csv").exists()
+
+
+def test_one_model_of_two_may_lack_readings(undrawn, planted, tmp_path):
+    write_run(tmp_path, "z/plain", [make_sample(make_puzzle(1, 20, 5), "Text.", "wrong_other")])
+    out = reporting.write_report([planted, tmp_path], tmp_path / "out")
+    said = said_of_breaks(html.fromstring(out.read_text("utf-8")))
+    assert said[0] == "The samples hold no reading of the responses."
+    assert read_table(out.parent, "breaks")["enough"].tolist() == [False, True]
+
+
+# --- Examples --------------------------------------------------------------------------------
+
+
+def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
+    row = puzzles[0]
+    trace = write_trace(row["puzzle"], 5, "missed", "marks")
+    sample = make_sample(row, trace.response, "wrong_logic") | step_metrics(trace.response, row)
+    write_run(tmp_path, "m", [sample])
+    (example,) = pick_failures(read_samples(tmp_path), COGNILOAD)
+    t = trace.first_error
+    assert example["where"] == f"statement {t} (missed)"
+    solution = solve_steps(row["puzzle"])
+    true = solution.states[t][solution.poi]
+    assert [each[1] for each in example["states"]] == list(true.values())
+    assert [each[2] for each in example["states"]] == [trace.states[t][name] for name in true]
+    assert example["states"][0][0] in next(iter(true))
+    (marked,) = [text for text, mark in example["parts"] if mark == "step"]
+    assert marked in trace.steps[trace.label]
+    assert "".join(text for text, _ in example["parts"]) == trace.response[-1500:]
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_the_told_state_is_that_of_the_trace(puzzles, kind):
+    for key, row in enumerate(puzzles[:8]):
+        solution = solve_steps(row["puzzle"])
+        try:
+            trace = write_trace(row["puzzle"], key, kind, "numbered")
+        except ValueError:  # no place for the kind
+            continue
+        held = pd.Series({"steps_read": False, "first_error": np.nan, "error": ""})
+        found = COGNILOAD.find_break(trace.response, row, held)
+        if found is None:  # too unclear to be claimed
+            continue
+        if kind == "answer":
+            assert found.where.startswith("the answer")
+            continue
+        true = solution.states[trace.first_error][solution.poi]
+        assert [told for _, _, told in found.states] == [
+            trace.states[trace.first_error][name] for name in true
+        ]
+        if found.place is not None:
+            assert 0 <= found.place < len(trace.response)
+
+
+def test_a_reading_that_the_sample_does_not_share_is_not_shown(puzzles):
+    trace = write_trace(puzzles[0]["puzzle"], 5, "missed", "marks")
+    find = partial(COGNILOAD.find_break, trace.response, puzzles[0])
+    assert find(pd.Series({"steps_read": True, "first_error": np.nan, "error": ""})) is None
+    same = {"steps_read": True, "first_error": trace.first_error, "error": "missed"}
+    assert find(pd.Series(same)) is not None
+
+
+@pytest.mark.parametrize("puzzle", [{}, {"puzzle": 3}, {"puzzle": None}, {"puzzle": "<b>"}])
+def test_a_break_is_not_looked_for_in_what_is_no_puzzle(puzzle):
+    held = pd.Series({"steps_read": False, "first_error": np.nan, "error": ""})
+    assert COGNILOAD.find_break("1. Ann.", puzzle, held) is None
+
+
+def test_the_shown_end_is_split_where_marks_meet():
+    text = "x" * 1000 + "abcdefghij" * 100
+    marks = {"evidence": (1990, 2000), "step": (1985, 1995)}
+    parts = split_end(text, marks)
+    assert "".join(part for part, _ in parts) == text[-1500:]
+    assert [(part, mark) for part, mark in parts if mark] == [
+        ("fghij", "step"),
+        ("abcdefghij"[:5], "evidence"),
+        ("fghij", "evidence"),
+    ]
+    assert all(mark == "" for _, mark in split_end(text, {"step": (10, 600)}))
+    assert split_end("", {"step": (0, 0)}) == []
+
+
+def test_a_hostile_response_is_shown_as_text_with_its_step(undrawn, puzzles, tmp_path):
+    row = puzzles[0]
+    trace = write_trace(row["puzzle"], 5, "missed", "marks")
+    step = trace.steps[trace.label]
+    response = trace.response.replace(step, "<script>alert(1)</script> " + step)
+    sample = make_sample(row, response, "wrong_logic") | step_metrics(response, row)
+    write_run(tmp_path, "m", [sample] * 30)
+    page = html.fromstring(reporting.write_report(tmp_path, tmp_path / "out").read_text("utf-8"))
+    assert not any("alert" in (each.text or "") for each in page.cssselect("script"))
+    assert page.cssselect("mark.step")
+    assert "<script>alert(1)</script>" in page.cssselect(".response")[0].text_content()
+    assert page.cssselect("table.states strong")
+
+
+# --- Words and figures -----------------------------------------------------------------------
+
+ROW = {
+    "held": 100, "responses": 100, "read": 80, "enough": True, "errors": 40.0, "commonest":
+    "wrong_value", "count": 1.0, "recovered": 5.0, "right": 30.0, "right_after_error": 2.0,
+    "right_recovered": 1.0, "half": np.nan,
+    "last": 50.0, "share": 0.6, "low": 0.5, "high": 0.7, "per_1000": 4.0, "slips_low": 3.0,
+    "slips_high": 5.0, "hazard_responses": 80.0, "trend": 1.0, "trend_p": 0.2, "hazard_problem": "",
+}  # fmt: skip
+
+
+END = (
+    "after statement 50, the tracking is still right in 60.0 % of the responses "
+    "(90 % interval 50.0 to 70.0)."
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({}, "80 of 100 responses could be read statement by statement: 80.0 %."),
+        (
+            {},
+            "40 of them have an error; the commonest first one is “wrong value”, 1 time; "
+            "5 are right again later.",
+        ),
+        (
+            {},
+            "Of 30 right answers, 2 came after an error of tracking: 1 after the tracking was "
+            "right again, the others by luck.",
+        ),
+        ({}, END.capitalize()),
+        ({"half": 12.0}, f"From statement 12 on, fewer than half are still right; {END}"),
+        (
+            {},
+            "Of 1,000 statements that are reached without an error, 4.00 bring the first one "
+            "(95 % interval 3.00 to 5.00).",
+        ),
+        (
+            {},
+            "The hazard shows no trend along the response "
+            "(p = 0.200, step hazard of 80 responses).",
+        ),
+        (
+            {"trend_p": 0.01},
+            "The hazard grows along the response: the thread gets lost "
+            "(p = 0.010, step hazard of 80 responses).",
+        ),
+        (
+            {"trend_p": 1e-9, "trend": -1},
+            "The hazard falls along the response: most slips come early "
+            "(p < 0.001, step hazard of 80 responses).",
+        ),
+        (
+            {"trend_p": np.nan, "hazard_problem": "x"},
+            "Whether the hazard grows along the response can't be told: x.",
+        ),
+        ({"errors": 0.0}, "No error was found in any of them."),
+        ({"held": 0}, "The samples hold no reading of the responses."),
+    ],
+)
+def test_the_findings_in_words(change, sentence):
+    assert sentence in words.say_breaks(ROW | change)
+
+
+def test_the_figure_is_of_the_tables(planted):
+    read = breaks.choose_read(read_samples(planted))
+    hazards = {model: breaks.fit_hazard(rows) for model, rows in read.items()}
+    glms = {model: fit_load_glm(rows) for model, rows in read.items()}
+    survival = breaks.survival_table(read)
+    predictions = breaks.prediction_table(read, hazards, glms)
+    (glm,), (rows,) = glms.values(), read.values()
+    of_glm = predictions.set_index(["load", "level"])["glm"]
+    for load, level in of_glm.index:
+        at = rows[rows[load] == level]
+        fitted = glm.predict(at["d"], at["N"], at["rho"]).mean()
+        assert of_glm[load, level] == pytest.approx(fitted)
+    drawn = figures.draw_breaks(survival, predictions)
+    left, right, _ = drawn.axes
+    x, y = left.lines[0].get_data()
+    assert set(zip(survival["statement"], survival["share"], strict=True)) <= set(
+        zip(x, y, strict=True)
+    )
+    assert len(right.lines) >= 2
+    alone = figures.draw_breaks(survival, predictions.assign(predicted=np.nan, glm=np.nan))
+    assert len(alone.axes) == 1

@@ -1,0 +1,147 @@
+"""Differences of thresholds: against statsmodels' joint GLM, and how often their intervals hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from lm_eval_layout import GRID
+from scipy.special import expit
+from scipy.stats import binom, norm
+
+from cogniload_analysis import PAPER_MEANS, capacity_thresholds, published_table
+from cogniload_analysis.cogniload.compare import (
+    _fit,
+    _joint_covariance,
+    compare_thresholds,
+)
+from cogniload_analysis.cogniload.glm import TERMS
+
+TABLE_2 = published_table("glm").set_index("model")[list(TERMS)]
+PAIR = [TABLE_2.loc[name].to_numpy(float) for name in ("Qwen3-32B", "DS-R1-0528")]
+RHO = (GRID["rho_percent"] / 100).to_numpy()
+DESIGN = np.column_stack([np.ones(len(GRID)), GRID["d"], np.log10(GRID["N"]), RHO, RHO**2])
+SIMULATIONS = 150
+
+
+def answer(betas, puzzles, generator, alike=0.6, attempts=1):
+    """Responses of models to the same puzzles, each right with the GLM's chance.
+
+    What makes a puzzle hard is partly common to the models, and to a model's attempts: a Gaussian
+    copula, which leaves the chances as they are.
+    """
+    design = np.repeat(DESIGN, puzzles, axis=0)
+    ids = np.array([f"p{place}" for place in range(len(design))])
+    loads = {"d": design[:, 1], "N": 10 ** design[:, 2], "rho": design[:, 3]}
+    common = generator.normal(size=len(design))
+    frames = []
+    for model, beta in zip("ab", betas, strict=True):
+        for _ in range(attempts):
+            own = generator.normal(size=len(design))
+            ease = norm.cdf(alike**0.5 * common + (1 - alike) ** 0.5 * own)
+            right = ease < expit(design @ beta)
+            frames.append(pd.DataFrame(loads | {"model": model, "id": ids, "correct": right}))
+    return pd.concat(frames, ignore_index=True)
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_it_is_statsmodels_joint_glm_clustered_by_puzzle(attempts):
+    frame = answer(PAIR, 5, np.random.default_rng(1), attempts=attempts)
+    own = np.column_stack(
+        [np.ones(len(frame)), frame["d"], np.log10(frame["N"]), frame["rho"], frame["rho"] ** 2]
+    )
+    first = (frame["model"] == "a").to_numpy()[:, None]
+    clusters = pd.factorize(frame["id"])[0]
+    joint = sm.GLM(
+        frame["correct"].astype(float), np.hstack([own * first, own * ~first]),
+        family=sm.families.Binomial(),
+    ).fit(cov_type="cluster", cov_kwds={"groups": clusters}, tol=1e-12)  # fmt: skip
+    fits = [
+        _fit(rows, clusters[rows.index], clusters.max() + 1) for _, rows in frame.groupby("model")
+    ]
+    covariance = _joint_covariance(*fits)
+    np.testing.assert_allclose(np.concatenate([fit.beta for fit in fits]), joint.params, rtol=1e-6)
+    np.testing.assert_allclose(covariance, joint.cov_params(), rtol=1e-5, atol=1e-12)
+    if attempts == 1:
+        return
+    # The delta method by numerical derivatives of the closed formulas.
+    found = compare_thresholds(frame, [("a", "b")]).set_index("measure")
+    means = {
+        "d": frame["d"].mean(),
+        "log10_N": np.log10(frame["N"]).mean(),
+        "rho": frame["rho"].mean(),
+    }
+
+    def differences(beta):
+        sides = [capacity_thresholds(*each, **means) for each in np.split(beta, 2)]
+        return np.array([np.log10(sides[0][0] / sides[1][0]), sides[0][2] - sides[1][2]])
+
+    beta = np.asarray(joint.params)
+    slopes = np.array(
+        [(differences(beta + step) - differences(beta - step)) / 2e-5 for step in 1e-5 * np.eye(10)]
+    )
+    errors = np.sqrt(np.diag(slopes.T @ np.asarray(joint.cov_params()) @ slopes))
+    for measure, difference, error in zip(
+        ("ECL50", "ID50"), differences(beta), errors, strict=True
+    ):
+        row = found.loc[measure]
+        if row["method"] != "delta method":
+            continue
+        ends = np.array([row["low"], row["difference"], row["high"]])
+        ends = np.log10(ends) if measure == "ECL50" else ends
+        expected = difference + np.array([-1.959964, 0, 1.959964]) * error
+        np.testing.assert_allclose(ends, expected, rtol=1e-3, atol=1e-6)
+        assert row["p"] == pytest.approx(2 * norm.sf(abs(difference) / error), rel=1e-2)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    generator = np.random.default_rng(2)
+    return pd.concat(
+        [compare_thresholds(answer(PAIR, 20, generator), [("a", "b")]) for _ in range(SIMULATIONS)]
+    )
+
+
+@pytest.mark.parametrize("place", [0, 2], ids=["ECL50", "ID50"])
+def test_the_intervals_hold_in_95_percent(simulated, place):
+    name = ("ECL50", "NT50", "ID50")[place]
+    first, second = (capacity_thresholds(*beta, **vars(PAPER_MEANS))[place] for beta in PAIR)
+    truth = first / second if name == "ECL50" else first - second
+    rows = simulated[simulated["measure"] == name]
+    held = ((rows["low"] <= truth) & (truth <= rows["high"])).sum()
+    low, high = binom.interval(0.999, SIMULATIONS, 0.95)
+    assert low <= held <= high
+
+
+def test_the_same_puzzles_tell_more_than_others_would():
+    generator = np.random.default_rng(3)
+    frame = answer(PAIR, 30, generator)
+    apart = frame.assign(id=frame["id"].where(frame["model"] == "a", frame["id"] + "-other"))
+    widths = [
+        np.log(each["high"] / each["low"])
+        for each in (
+            compare_thresholds(rows, [("a", "b")]).set_index("measure").loc["ECL50"]
+            for rows in (frame, apart)
+        )
+    ]
+    assert widths[0] < 0.9 * widths[1]
+
+
+def test_equal_answers_differ_by_nothing():
+    one = answer([PAIR[0], PAIR[0]], 20, np.random.default_rng(4))
+    one = one[one["model"] == "a"]
+    frame = pd.concat([one, one.assign(model="b")], ignore_index=True)
+    found = compare_thresholds(frame, [("a", "b")]).set_index("measure")
+    assert found.loc["ECL50", "difference"] == pytest.approx(1)
+    assert found.loc["ID50", "difference"] == pytest.approx(0)
+
+
+def test_what_has_no_threshold_says_why():
+    frame = answer(PAIR, 5, np.random.default_rng(5))
+    frame.loc[frame["model"] == "b", "correct"] = True
+    found = compare_thresholds(frame, [("a", "b")])
+    assert found["difference"].isna().all()
+    assert found["p"].isna().all()
+    assert set(found["note"]) == {"all 700 responses are right"}
+    one_length = answer(PAIR, 20, np.random.default_rng(6)).query("99 < N < 101")
+    found = compare_thresholds(one_length, [("a", "b")]).set_index("measure")
+    assert "N took only 100" in found.loc["ECL50", "note"]

@@ -1,0 +1,244 @@
+"""The capacity curve: its posterior against dense computations, its crossings, its priors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, logsumexp
+
+from cogniload_analysis import PAPER_MEANS, estimate_capacity, fit_load_glm
+from cogniload_analysis.cogniload import curve, prior
+from cogniload_analysis.cogniload.curve import (
+    LINKS,
+    Answers,
+    Link,
+    believe,
+    count_answers,
+    find_posterior,
+    largest_root,
+    last_crossing,
+    make_loads,
+)
+from cogniload_analysis.cogniload.fit import PAPER_GRID, curve_crossing, refit_published
+from cogniload_analysis.cogniload.prior import earlier_prior, published_prior
+
+FLOORS = [0.0, 0.45, 0.9]
+WIGGLE, LENGTHS = 0.2, (3.0, 0.25, 0.3)
+CELLS = make_loads(np.array([5, 5, 6, 5, 2]), np.array([20, 60, 60, 200, 71]), 0.5)
+ANSWERS = Answers(CELLS, np.array([18.0, 11, 3, 2, 9]), np.array([20.0, 22, 8, 15, 10]))
+LOADS = make_loads(5.2, np.array([30, 60, 120]), 0.5)
+
+
+def by_hand(loads, floor):
+    """Mean and covariance of the logits under the published prior, entry by entry."""
+    known = published_prior().lines[FLOORS.index(floor)]
+
+    def terms(load):
+        d, x, u = load[0] - 5.2, load[1] - PAPER_MEANS.log10_N, (load[2] - 0.5) / 0.45
+        return np.array([1, d, x, u, u * u, d * x, d * u, x * u, d * x * u])
+
+    mean = np.array([terms(load) @ known.mean for load in loads])
+    K = np.empty((len(loads), len(loads)))
+    for i, a in enumerate(loads):
+        for j, b in enumerate(loads):
+            near = sum(np.exp(-((a[k] - b[k]) ** 2) / (2 * LENGTHS[k] ** 2)) for k in range(3))
+            K[i, j] = terms(a) @ known.covariance @ terms(b) + WIGGLE**2 * near
+    return mean, K
+
+
+def log_likelihood(logits, floor):
+    bottom = floor / np.maximum(CELLS[:, 0] + 1, 3)
+    p = bottom + (0.99 - bottom) * expit(logits)
+    right, wrong = ANSWERS.successes, ANSWERS.totals - ANSWERS.successes
+    return (right * np.log(p) + wrong * np.log(1 - p)).sum(axis=-1)
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_the_posterior_is_what_a_dense_optimiser_finds(floor):
+    """The mode by BFGS on all logits at once; the covariance by inverting the whole precision."""
+    line = published_prior().lines[FLOORS.index(floor)]
+    found = find_posterior(ANSWERS, LOADS, line, Link(floor))
+    mean, K = by_hand(np.concatenate([LOADS, CELLS]), floor)
+    root = np.linalg.cholesky(K + 1e-10 * np.eye(len(K)))
+
+    def depth(z):
+        return z @ z / 2 - log_likelihood((mean + root @ z)[len(LOADS) :], floor)
+
+    z = minimize(depth, np.zeros(len(K)), method="BFGS", options={"gtol": 1e-8}).x
+    mode = mean + root @ z
+    np.testing.assert_allclose(found.mean, mode, atol=2e-4)
+    bottom = floor / np.maximum(CELLS[:, 0] + 1, 3)
+    s = expit(mode[len(LOADS) :])
+    p, slope = bottom + (0.99 - bottom) * s, (0.99 - bottom) * s * (1 - s)
+    information = np.zeros(len(K))
+    information[len(LOADS) :] = ANSWERS.totals * slope**2 / (p * (1 - p))
+    whitened = np.eye(len(K)) + root.T @ (information[:, None] * root)
+    covariance = root @ np.linalg.inv(whitened) @ root.T
+    places = np.arange(len(K))
+    np.testing.assert_allclose(found.covariance(places), covariance, atol=2e-4)
+
+
+def test_draws_are_the_exact_posteriors_over_all_floors():
+    """Against brute force: a million logits from the prior, weighed by likelihood alone."""
+    belief = believe(ANSWERS, LOADS, published_prior())
+    drawn = belief.draw(slice(0, 3), 4000)
+    rng = np.random.default_rng(1)
+    accuracy, weights = [], []
+    for floor in FLOORS:
+        mean, K = by_hand(np.concatenate([LOADS, CELLS]), floor)
+        root = np.linalg.cholesky(K + 1e-10 * np.eye(len(K)))
+        logits = mean + rng.standard_normal((300_000, len(K))) @ root.T
+        bottom = floor / 6.2
+        accuracy.append(bottom + (0.99 - bottom) * expit(logits[:, : len(LOADS)]))
+        weights.append(log_likelihood(logits[:, len(LOADS) :], floor))
+    accuracy, weights = np.concatenate(accuracy), np.concatenate(weights)
+    share = np.exp(weights - logsumexp(weights))
+    assert 1 / np.sum(share**2) > 1000
+    expected = share @ accuracy
+    np.testing.assert_allclose(drawn.accuracy.mean(axis=0), expected, atol=0.012)
+    spread = np.sqrt(share @ (accuracy - expected) ** 2)
+    np.testing.assert_allclose(drawn.accuracy.std(axis=0), spread, rtol=0.12)
+    by_floor = [logsumexp(weights[i * 300_000 : (i + 1) * 300_000]) for i in range(3)]
+    assert belief.best.link == LINKS[int(np.argmax(by_floor))]
+
+
+def test_without_answers_the_posterior_is_the_prior():
+    nothing = Answers(np.empty((0, 3)), np.empty(0), np.empty(0))
+    found = find_posterior(nothing, LOADS, published_prior().lines[2], Link())
+    mean, K = by_hand(LOADS, 0.9)
+    np.testing.assert_allclose(found.mean, mean)
+    np.testing.assert_allclose(found.covariance(np.arange(3)), K)
+
+
+def test_a_model_that_fails_below_chance_is_given_a_lower_floor():
+    cells = make_loads(5, np.array([10, 50, 400]), 0.5)
+    sinks = Answers(cells, np.array([60.0, 30, 0]), np.array([60.0, 60, 120]))
+    guesses = Answers(cells, np.array([60.0, 30, 19]), np.array([60.0, 60, 120]))
+    assert believe(sinks, LOADS, published_prior()).best.link.floor == 0
+    assert believe(guesses, LOADS, published_prior()).best.link.floor > 0
+
+
+@given(arrays(float, (3, 7), elements=st.floats(0, 1)))
+def test_crossings_are_the_last_ones(accuracy):
+    load = np.array([1.0, 1.5, 3.0, 3.5, 4.0, 8.0, 9.0])
+    for row, falls, passes in zip(
+        accuracy, last_crossing(load, accuracy), largest_root(load, accuracy), strict=True
+    ):
+        fine = np.linspace(1, 9, 20_001)
+        high = np.interp(fine, load, row) >= 0.5
+        if high[-1]:
+            assert falls == np.inf
+        elif not high.any():
+            assert falls == -np.inf or abs(np.interp(falls, load, row) - 0.5) < 1e-9
+        else:
+            assert fine[high].max() <= falls + 1e-9
+            assert falls <= fine[high].max() + 1e-3 or abs(row - 0.5).min() < 1e-3
+        if np.isnan(passes):
+            assert high.all() or not high.any()
+        else:
+            assert np.interp(passes, load, row) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_a_whole_grid_has_both_meanings_of_ECL50():
+    """Expected counts of a curve with floor and interactions: the crossing, and Table 2's line."""
+    truth = refit_published("Qwen3-32B", Link(), interactions=True)
+    d, N, rho = (PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho"))
+    right = np.round(100 * truth.accuracy(d, N, rho))
+    counts = PAPER_GRID.assign(successes=right, failures=100 - right)
+    capacity = estimate_capacity(counts, prior=published_prior(without=["Qwen3-32B"]))
+    projection = fit_load_glm(counts).thresholds().ECL50.value
+    assert curve_crossing(truth) == pytest.approx(46.1, abs=0.1)
+    assert capacity.ECL50.value == pytest.approx(curve_crossing(truth), rel=0.04)
+    assert capacity.ECL50.low < curve_crossing(truth) < capacity.ECL50.high
+    assert projection == pytest.approx(55.4, rel=0.01)
+    assert capacity.glm_ECL50 == pytest.approx(projection, rel=0.01)
+    assert capacity.n == 14_000
+    ID50 = brentq(lambda d: truth.accuracy(d, 10**PAPER_MEANS.log10_N, 0.5)[0] - 0.5, 1, 10)
+    assert capacity.ID50.low < ID50 < capacity.ID50.high
+
+
+def test_rows_and_counts_are_counted_alike():
+    rows = pd.DataFrame(
+        {
+            "d": [1, 1, 2, 1],
+            "N": [9, 9, 9, 9],
+            "rho": [0.5, 0.5, 0.5, 0.25],
+            "correct": [1, 0, 1, 1],
+        }
+    )
+    counted = rows.groupby(["d", "N", "rho"], as_index=False)["correct"].agg(["sum", "size"])
+    cells = counted.assign(successes=counted["sum"], failures=counted["size"] - counted["sum"])
+    one, other = count_answers(rows), count_answers(cells)
+    assert np.array_equal(one.loads, other.loads)
+    assert one.successes.tolist() == other.successes.tolist() == [1, 1, 1]
+    assert one.totals.tolist() == other.totals.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"d": None}, "the frame must have the column d, it has N, rho, correct"),
+        ({"N": [0.0]}, "N must hold positive numbers, got 0"),
+        ({"rho": [50.0]}, "rho must hold fractions from 0 to 1, got 50"),
+        ({"correct": [2]}, "correct must hold 0 or 1, got 2"),
+        ({"d": [np.nan]}, "d must hold positive numbers, got nan"),
+        ({"d": [], "N": [], "rho": [], "correct": []}, "the frame must hold answers, got none"),
+    ],
+)
+def test_a_wrong_frame_is_refused_in_one_line(change, says):
+    frame = {"d": [5], "N": [71], "rho": [0.5], "correct": [1]} | change
+    with pytest.raises(ValueError) as error:
+        estimate_capacity({name: column for name, column in frame.items() if column is not None})
+    assert str(error.value) == says
+
+
+def test_the_shipped_prior_is_the_published_tables_refitted(tmp_path, monkeypatch):
+    written = tmp_path / "prior.csv"
+    monkeypatch.setattr("sys.argv", ["prior", str(written)])
+    prior.main()
+    shipped = prior.files("cogniload_analysis").joinpath("data", prior.FILE)
+    again, ours = (pd.read_csv(file) for file in (written, shipped))
+    assert again["model"].tolist() == ours["model"].tolist()
+    np.testing.assert_allclose(again.drop(columns="model"), ours.drop(columns="model"), atol=2e-3)
+    assert ours.groupby("floor")["model"].nunique().to_dict() == {0: 22, 0.45: 22, 0.9: 21}
+    assert "DS-Qwen-1.5B" not in ours.loc[ours["floor"] == 0.9, "model"].to_list()
+
+
+def test_a_prior_leaves_out_what_it_must_not_know():
+    without = published_prior(without=["gemini-2.5-pro"]).lines
+    for less, more in zip(without, published_prior().lines, strict=True):
+        assert less.mean[2] > more.mean[2] + 0.2
+        assert less.covariance[2, 2] < more.covariance[2, 2]
+
+
+def test_earlier_results_make_a_prior_that_knows_their_models():
+    frames = []
+    for model in ("Qwen3-32B", "Qwen3-8B", "Qwen3-30B-A3B"):
+        truth = refit_published(model, Link(), interactions=True)
+        d, N, rho = (PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho"))
+        right = np.round(200 * truth.accuracy(d, N, rho))
+        frames.append(PAPER_GRID.assign(model=model, successes=right, failures=200 - right))
+    found, published = earlier_prior(pd.concat(frames)).lines[2], published_prior().lines[2]
+    table = pd.read_csv(prior.files("cogniload_analysis").joinpath("data", prior.FILE))
+    table = table[table["floor"] == 0.9].drop(columns="floor")
+    expected = table.set_index("model").loc[["Qwen3-32B", "Qwen3-8B", "Qwen3-30B-A3B"]].mean()
+    np.testing.assert_allclose(found.mean[:5], expected[:5], atol=0.15)
+    assert np.all(np.diag(found.covariance)[:3] < np.diag(published.covariance)[:3])
+    assert np.all(np.linalg.eigvalsh(found.covariance) > 0)
+
+
+def test_earlier_results_need_their_models():
+    with pytest.raises(ValueError, match="the frame must have the column model, it has d, N"):
+        earlier_prior({"d": [1], "N": [2]})
+
+
+def test_the_plain_glm_beside_a_curve_is_statsmodels_where_answers_are_many():
+    truth = refit_published("DS-Llama-70B", Link(0, 1), interactions=False)
+    d, N, rho = (PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho"))
+    right = np.round(1000 * truth.accuracy(d, N, rho))
+    counts = PAPER_GRID.assign(successes=right, failures=1000 - right)
+    expected = fit_load_glm(counts).thresholds().ECL50.value
+    assert curve.glm_crossing(count_answers(counts)) == pytest.approx(expected, rel=1e-3)

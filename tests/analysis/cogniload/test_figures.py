@@ -1,0 +1,125 @@
+"""The figures: the same bytes each time, and told apart without colour."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from lm_eval_layout import simulate_counts
+
+from cogniload_analysis import accuracy_table, fit_load_glm, panels, ranking_table
+from cogniload_analysis.cogniload import figures
+
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+
+
+def simulate_models(names, puzzles=2):
+    rows = []
+    for number, name in enumerate(names):
+        cells = simulate_counts(BETA, puzzles, np.random.default_rng(number))
+        each = cells.loc[cells.index.repeat(puzzles)]
+        correct = each.groupby(level=0).cumcount() < each["successes"]
+        rows.append(each.assign(model=name, correct=correct))
+    return pd.concat(rows, ignore_index=True).drop(columns=["successes", "failures"])
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return simulate_models(["first", "$x_{$ & <b>", "a name that is too long for any legend"])
+
+
+DRAWINGS = {
+    "figure 1": figures.draw_accuracy,
+    "figure 3": figures.draw_rho_by_d,
+    "figure 4": figures.draw_rho_by_N,
+    "figure 5": lambda frame, columns=3: figures.draw_accuracy_by(frame, "d", columns),
+    "figure 6": lambda frame, columns=3: figures.draw_accuracy_by(frame, "rho", columns),
+    "figure 7": lambda frame, columns=3: figures.draw_accuracy_by(frame, "N", columns),
+}
+
+
+@pytest.mark.parametrize("name", ["figure 1", "figure 5"])
+def test_a_figure_is_the_same_bytes_each_time(frame, name):
+    for kind, start in (("svg", b"<?xml"), ("pdf", b"%PDF")):
+        first, second = (panels.save_figure(DRAWINGS[name](frame), kind) for _ in range(2))
+        assert first == second
+        assert first.startswith(start)
+        assert not re.search(rb"CreationDate|<dc:date>", first)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_panels_stand_side_by_side_on_paper_and_below_each_other_on_a_phone(frame, name):
+    wide, narrow = DRAWINGS[name](frame), DRAWINGS[name](frame, columns=1)
+    assert (
+        len(wide.axes)
+        == len(narrow.axes)
+        == (3 if name in {"figure 1", "figure 3", "figure 4"} else 1)
+    )
+    assert narrow.get_figwidth() < wide.get_figwidth()
+    for figure in (wide, narrow):
+        assert all(axes.get_ylim() == (-0.03, 1.03) for axes in figure.axes)
+
+
+def test_figure_1_shows_the_accuracies_of_the_table(frame):
+    line = figures.draw_accuracy(frame).axes[2].get_lines()[-1]
+    mine = frame[frame["model"] == "first"].groupby("rho")["correct"].mean()
+    np.testing.assert_allclose(line.get_ydata(), mine)
+    np.testing.assert_allclose(line.get_xdata(), 100 * mine.index)
+
+
+def test_figure_5_has_the_wilson_intervals(frame):
+    table = accuracy_table(frame, "d")
+    (bars, *_) = figures.draw_accuracy_by(frame, "d").axes[0].collections
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    first = table[table["model"] == table["model"].iloc[0]]
+    np.testing.assert_allclose(ends, first[["low", "high"]])
+
+
+def test_figures_3_and_4_take_the_papers_levels(frame):
+    by_d, by_N = figures.draw_rho_by_d(frame), figures.draw_rho_by_N(frame)
+    assert [axes.get_title() for axes in by_d.axes] == ["d = 1", "d = 5", "d = 10"]
+    assert [axes.get_title() for axes in by_N.axes] == ["N = 20", "N = 100", "N = 250"]
+    one_level = figures.draw_rho_by_d(frame[frame["d"] == 5])
+    assert [axes.get_title() for axes in one_level.axes] == ["d = 5"]
+
+
+def test_300_models_are_told_apart_and_22_without_colour():
+    styles = [tuple(panels.series_style(index).values()) for index in range(300)]
+    assert len(set(styles)) == 300
+    assert len({style[1:] for style in styles[:22]}) == 22
+
+
+def test_the_fitted_curve_goes_through_the_points():
+    frame = simulate_models(["one"], puzzles=200)
+    figure = figures.draw_fit(frame, fit_load_glm(frame))
+    for axes, knob in zip(figure.axes, ("d", "N", "rho"), strict=True):
+        curve = axes.get_lines()[-1]
+        means = frame.groupby(knob)["correct"].mean()
+        scale = 100 if knob == "rho" else 1
+        fitted = np.interp(scale * means.index, curve.get_xdata(), curve.get_ydata())
+        np.testing.assert_allclose(fitted, means, atol=0.03)
+
+
+def test_a_model_without_a_fit_keeps_its_points():
+    frame = simulate_models(["one"]).assign(correct=True)
+    figure = figures.draw_fit(frame, fit_load_glm(frame))
+    assert len(figure.legends[0].get_texts()) == 1
+    assert panels.save_figure(figure, "svg").startswith(b"<?xml")
+
+
+def test_the_ranking_draws_each_model_and_the_new_ones_intervals():
+    frame = simulate_models(["new"], puzzles=20)
+    ranking = ranking_table({"new": fit_load_glm(frame)})
+    axes = figures.draw_ranking(ranking).axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ranking["model"].tolist()[::-1]
+    interval, _ = axes.collections
+    mine = ranking.set_index("model").loc["new"]
+    np.testing.assert_allclose(
+        interval.get_segments()[0][:, 0], mine[["low", "high"]].astype(float)
+    )
+
+
+def test_labels_that_would_touch_are_left_out():
+    levels = np.array([5, 10, 25, 50, 75, 90, 95])
+    assert figures.label_ticks(levels, levels) == ["5", "", "25", "50", "75", "90", ""]

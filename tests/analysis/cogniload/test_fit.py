@@ -1,0 +1,153 @@
+"""How well the GLM fits: the page's figures, published projections, and a planted misfit."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from lm_eval_layout import simulate_counts
+from scipy.optimize import brentq
+
+from cogniload_analysis import fit_load_glm, goodness_of_fit, published_table
+from cogniload_analysis.cogniload.curve import Link
+from cogniload_analysis.cogniload.fit import (
+    GLM_LINK,
+    PAPER_GRID,
+    compare_published_fits,
+    curve_crossing,
+    published_margins,
+    refit_published,
+)
+from cogniload_analysis.cogniload.glm import TERMS
+
+PAGE = (Path(__file__).parents[3] / "docs" / "glm_fit.md").read_text("utf-8")
+TABLE_2 = published_table("glm").set_index("model")
+
+
+def page_tables():
+    """The page's tables as lists of rows of cells, without their heads."""
+    tables, rows = [], []
+    for line in [*PAGE.splitlines(), ""]:
+        if line.startswith("|"):
+            rows.append([cell.strip() for cell in line.strip("|").split("|")])
+        elif rows:
+            tables.append(rows[2:])
+            rows = []
+    return tables
+
+
+def test_the_pages_chi_squares_are_those_of_the_tables():
+    printed, fits = page_tables()[0], compare_published_fits()
+    assert [row[0] for row in printed] == [*TABLE_2.index, "median"]
+    fits.loc["median"] = fits.median()
+    wanted = [(name, "chi_square") for name in ("plain", "interactions", "floor", "both")]
+    wanted += [("plain", "miss"), ("both", "miss")]
+    for model, *cells in printed:
+        expected = fits.loc[model, wanted]
+        assert cells == ["" if np.isnan(value) else f"{value:.1f}" for value in expected]
+    medians = re.search(r"median from (\d+) to (\d+)", PAGE.replace("\n", " ")).groups()
+    assert medians == (
+        f"{fits.loc['median', wanted[0]]:.0f}",
+        f"{fits.loc['median', wanted[3]]:.0f}",
+    )
+
+
+def test_the_pages_crossings_are_where_the_curves_pass_half():
+    for model, projection, crossing, difference in page_tables()[1]:
+        found = []
+        for link, interactions in ((GLM_LINK, False), (Link(), True)):
+            curve = refit_published(model, link, interactions=interactions)
+            root = brentq(lambda N, c=curve: c.accuracy(5.2, N, 0.5)[0] - 0.5, 1, 2000)
+            assert curve_crossing(curve) == pytest.approx(root, rel=1e-6)
+            found.append(root)
+        assert [projection, crossing] == [f"{N:.3g}" for N in found]
+        assert difference == f"{100 * (found[1] / found[0] - 1):+.0f} %"
+        assert float(projection) == pytest.approx(TABLE_2.loc[model, "ECL50"], rel=0.03)
+    assert len(page_tables()[1]) == TABLE_2["ECL50"].between(8, 400).sum()
+
+
+def test_the_pages_sampling_errors_are_those_of_the_counts():
+    margins = published_margins()
+    error = 100 * np.sqrt(margins["accuracy"] * (1 - margins["accuracy"]) / margins["n"])
+    large = margins["n"] > 1000
+    printed = re.search(r"about ([\d.]+) points for .* and ([\d.]+) for", PAGE.replace("\n", " "))
+    assert printed.groups() == (f"{error[large].median():.1f}", f"{error[~large].median():.1f}")
+
+
+def test_margins_are_the_printed_accuracies():
+    margins = published_margins()
+    printed = pd.concat([published_table("outcomes_by_d"), published_table("outcomes_by_N")])
+    assert len(margins) == len(printed) == 22 * 9
+    assert np.abs(100 * margins["accuracy"] - printed["accuracy_percent"].to_numpy()).max() < 0.6
+
+
+@pytest.mark.parametrize("interactions", [False, True])
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "Qwen3-32B", "DS-Qwen-7B"])
+def test_the_glm_of_a_refitted_curve_is_table_2s(model, interactions):
+    """Fitted by statsmodels alone, to the curve's own accuracies on the paper's grid."""
+    curve = refit_published(model, Link(), interactions=interactions)
+    assert curve.solved
+    d, N, rho = (PAPER_GRID[load].to_numpy(float) for load in ("d", "N", "rho"))
+    design = np.column_stack([np.ones(140), d, np.log10(N), rho, rho**2])
+    with np.errstate(all="ignore"):
+        fit = sm.GLM(curve.accuracy(d, N, rho), design, family=sm.families.Binomial()).fit(
+            tol=1e-12
+        )
+    np.testing.assert_allclose(fit.params, TABLE_2.loc[model, list(TERMS)].astype(float), atol=1e-3)
+
+
+def test_the_interactions_are_table_3s():
+    """The fourth differences of the logits over d, N and rho give the printed coefficients back."""
+    curve = refit_published("QwQ-32B", Link(), interactions=True)
+
+    def logit(d, N, rho):
+        bottom = 0.9 / max(d + 1, 3)
+        share = (curve.accuracy(d, N, rho)[0] - bottom) / (0.99 - bottom)
+        return np.log(share / (1 - share))
+
+    def by_d_and_N(rho):
+        return logit(4, 100, rho) - logit(3, 100, rho) - logit(4, 10, rho) + logit(3, 10, rho)
+
+    printed = published_table("interactions").set_index("model").loc["QwQ-32B"]
+    assert by_d_and_N(1) - by_d_and_N(0) == pytest.approx(printed["beta_dNrho"], abs=1e-6)
+    assert by_d_and_N(0) == pytest.approx(printed["beta_dN"], abs=1e-6)
+
+
+def test_an_unknown_model_is_refused():
+    with pytest.raises(ValueError, match=r"model must be one of gemini-2.5-pro, .*, got 'gpt-2'"):
+        refit_published("gpt-2", GLM_LINK, interactions=False)
+
+
+def test_a_fit_that_is_right_has_a_small_chi_square():
+    counts = simulate_counts(TABLE_2.loc["Qwen3-32B", list(TERMS)], 100, np.random.default_rng(3))
+    fit = goodness_of_fit(fit_load_glm(counts))
+    assert fit.degrees == 135
+    assert fit.p > 0.01
+    assert fit.miss < 4 * fit.sampling_error
+    by_hand = fit_load_glm(counts)
+    fitted = by_hand.predict(counts["d"], counts["N"], counts["rho"])
+    total = counts["successes"] + counts["failures"]
+    pearson = ((counts["successes"] - total * fitted) ** 2 / (total * fitted * (1 - fitted))).sum()
+    assert fit.chi_square == pytest.approx(pearson)
+
+
+def test_a_planted_misfit_is_found_where_it_is():
+    rng = np.random.default_rng(4)
+    counts = simulate_counts(TABLE_2.loc["Qwen3-32B", list(TERMS)], 100, rng)
+    bent = counts["d"] == 3
+    moved = (counts["failures"] * 0.4).round().astype(int).where(bent, 0)
+    counts["successes"] += moved
+    counts["failures"] -= moved
+    fit = goodness_of_fit(fit_load_glm(counts))
+    assert fit.where == "d = 3"
+    assert fit.miss > 5
+    assert fit.p < 1e-6
+
+
+def test_what_could_not_be_fitted_has_no_fit():
+    counts = PAPER_GRID.assign(successes=1, failures=0)
+    fit = goodness_of_fit(fit_load_glm(counts))
+    assert np.isnan(fit.miss)
+    assert np.isnan(fit.p)

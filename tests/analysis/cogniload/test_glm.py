@@ -1,0 +1,393 @@
+"""The GLMs: against statsmodels on rows, closed forms, and responses with known coefficients."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lm_eval_layout import GRID, simulate_counts
+from scipy.stats import binom
+
+from cogniload_analysis import (
+    PAPER_MEANS,
+    LoadMeans,
+    capacity_thresholds,
+    compare_rho_terms,
+    fit_interactions,
+    fit_load_glm,
+    published_table,
+)
+from cogniload_analysis.cogniload import glm
+from cogniload_analysis.cogniload.glm import TERMS, fit_soundly, load_design
+
+TABLE_2 = published_table("glm").set_index("model")
+COEFFICIENTS = TABLE_2[list(TERMS)]
+SIMULATIONS = 24
+
+
+def to_rows(cells):
+    """Give each response of counted cells a row of its own."""
+    rows = cells.loc[cells.index.repeat(cells["successes"] + cells["failures"])]
+    rows = rows.assign(correct=rows.groupby(level=0).cumcount() < rows["successes"])
+    rows = rows.drop(columns=["successes", "failures"]).reset_index(drop=True)
+    return rows.assign(id=[f"puzzle-{number}" for number in range(len(rows))])
+
+
+def fit_rows(rows, **options):
+    """The independent fit: one Bernoulli row a response, by statsmodels alone."""
+    log10_N = np.log10(rows["N"])
+    design = np.column_stack(
+        [np.ones(len(rows)), rows["d"], log10_N, rows["rho"], rows["rho"] ** 2]
+    )
+    model = sm.GLM(rows["correct"].astype(float), design, family=sm.families.Binomial())
+    return model.fit(tol=1e-12, **options)
+
+
+@pytest.fixture(scope="module")
+def cells():
+    return simulate_counts(COEFFICIENTS.loc["Qwen3-32B"], 20, np.random.default_rng(7))
+
+
+def test_counts_and_rows_give_the_same_fit(cells):
+    rows = to_rows(cells)
+    expected, from_counts, from_rows = fit_rows(rows), fit_load_glm(cells), fit_load_glm(rows)
+    for fit in (from_counts, from_rows):
+        np.testing.assert_allclose(fit.params, expected.params, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fit.bse, expected.bse, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fit.pvalues, expected.pvalues, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fit.conf_int(), expected.conf_int(), rtol=0, atol=1e-8)
+        assert fit.aic == pytest.approx(expected.aic, abs=1e-8)
+        assert fit.llf == pytest.approx(expected.llf, abs=1e-8)
+        assert fit.nobs == 2800
+
+
+def test_the_comparison_of_rho_terms_is_the_likelihood_ratio_of_two_fits(cells):
+    rows = to_rows(cells)
+    quadratic = fit_rows(rows)
+    linear = sm.GLM(
+        rows["correct"].astype(float),
+        np.column_stack([np.ones(len(rows)), rows["d"], np.log10(rows["N"]), rows["rho"]]),
+        family=sm.families.Binomial(),
+    ).fit()
+    comparison = compare_rho_terms(cells)
+    assert comparison.aic_linear == pytest.approx(linear.aic, abs=1e-6)
+    assert comparison.aic_quadratic == pytest.approx(quadratic.aic, abs=1e-6)
+    expected = sm.stats.stattools.stats.chi2.sf(2 * (quadratic.llf - linear.llf), 1)
+    assert comparison.p_LR == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_p_of_the_printed_aic_is_that_of_their_likelihood_ratio():
+    """Table 6 against itself: the AIC differ by the statistic less 2."""
+    table = published_table("aic")
+    statistic = table["AIC_linear"] - table["AIC_quadratic"] + 2
+    p = sm.stats.stattools.stats.chi2.sf(statistic, 1)
+    np.testing.assert_allclose(p, table["p_LR"], atol=0.0015)
+
+
+def test_clustered_errors_are_those_of_statsmodels_and_see_through_repeats(cells):
+    once = to_rows(cells)
+    thrice = pd.concat([once] * 3, ignore_index=True)
+    groups = {"groups": pd.factorize(thrice["id"])[0]}
+    expected = fit_rows(thrice, cov_type="cluster", cov_kwds=groups)
+    clustered = fit_load_glm(thrice, clustered=True)
+    np.testing.assert_allclose(clustered.bse, expected.bse, rtol=1e-6)
+    np.testing.assert_allclose(clustered.bse, fit_load_glm(once).bse, rtol=0.1)
+    np.testing.assert_allclose(fit_load_glm(thrice).bse * 3**0.5, fit_load_glm(once).bse)
+    assert "clustered" in clustered.estimator
+    assert "clustered" in fit_soundly(thrice).estimator
+    assert "clustered" not in fit_soundly(once).estimator
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """Fits to responses simulated from each published model, 100 puzzles a cell."""
+    fits = []
+    for number, (model, beta) in enumerate(COEFFICIENTS.iterrows()):
+        generator = np.random.default_rng([3, number])
+        for _ in range(SIMULATIONS):
+            fit = fit_load_glm(simulate_counts(beta, 100, generator))
+            fits.append((model, fit, fit.thresholds()))
+    return fits
+
+
+def assert_nominal(hits, level=0.95):
+    """Assert that as many hold as should, within binomial error (99.9 %)."""
+    low, high = binom.interval(0.999, len(hits), level)
+    assert low <= sum(hits) <= high, f"{sum(hits)} of {len(hits)} hold: {low} to {high} expected"
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_intervals_of_coefficients_hold_the_truth_in_95_percent(simulated, term):
+    hits = []
+    for model, fit, _ in simulated:
+        low, high = fit.conf_int().loc[term]
+        hits.append(low <= COEFFICIENTS.loc[model, term] <= high)
+    assert len(hits) == 22 * SIMULATIONS
+    assert_nominal(hits)
+
+
+@pytest.mark.parametrize("name", ["ECL50", "NT50", "ID50"])
+def test_intervals_of_thresholds_hold_the_truth_in_95_percent(simulated, name):
+    hits, methods = [], set()
+    for model, _, thresholds in simulated:
+        truth = capacity_thresholds(*COEFFICIENTS.loc[model], **vars(PAPER_MEANS))
+        truth = dict(zip(("ECL50", "NT50", "ID50"), truth, strict=True))[name]
+        found = getattr(thresholds, name)
+        methods.add(found.method)
+        if not np.isnan(truth) and found.status == "crossing":
+            hits.append(found.low <= truth <= found.high)
+    assert "delta method" in methods
+    assert_nominal(hits)
+
+
+def test_intervals_hold_with_few_puzzles_too():
+    """Three puzzles a cell: most thresholds then need the bootstrap."""
+    beta = COEFFICIENTS.loc["QwQ-32B"]
+    truth = capacity_thresholds(*beta, **vars(PAPER_MEANS))
+    generator = np.random.default_rng(11)
+    fits = [fit_load_glm(simulate_counts(beta, 3, generator)).thresholds() for _ in range(150)]
+    methods = [fit.ECL50.method for fit in fits]
+    assert methods.count("parametric bootstrap") > 140
+    for name, value in (("ECL50", truth[0]), ("ID50", truth[2])):
+        found = [getattr(fit, name) for fit in fits]
+        assert_nominal([each.low <= value <= each.high for each in found])
+
+
+def simulate_interaction(beta_dN, generator):
+    beta = COEFFICIENTS.loc["Qwen3-32B"]
+    rho = GRID["rho_percent"] / 100
+    design = load_design(GRID["d"], GRID["N"], rho)
+    # Centred, so that the planted effect leaves the accuracies where they were.
+    centred = (GRID["d"] - GRID["d"].mean()) * (np.log10(GRID["N"]) - PAPER_MEANS.log10_N)
+    logit = design[list(TERMS)] @ beta + beta_dN * centred
+    successes = generator.binomial(100, 1 / (1 + np.exp(-logit)))
+    return pd.DataFrame({"d": GRID["d"], "N": GRID["N"], "rho": rho}).assign(
+        successes=successes, failures=100 - successes
+    )
+
+
+def test_a_planted_interaction_is_found_and_none_is_found_where_none_is():
+    generator = np.random.default_rng(5)
+    planted = [fit_interactions(simulate_interaction(-0.2, generator)) for _ in range(10)]
+    assert all(fit.p_LR["beta_dN"] < 0.001 for fit in planted)
+    assert np.mean([fit.params["beta_dN"] for fit in planted]) == pytest.approx(-0.2, abs=0.05)
+    none = [fit_interactions(simulate_interaction(0, generator)) for _ in range(120)]
+    for term in ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho"):
+        assert_nominal([fit.p_LR[term] < 0.05 for fit in none], level=0.05)
+
+
+def make_cells(d=(1, 5, 10), N=(20, 100, 250), rho=(0.1, 0.5, 0.9), successes=None):
+    """Cells of ten responses, of which fewer are right where a load is higher."""
+    grid = pd.MultiIndex.from_product([d, N, rho], names=["d", "N", "rho"]).to_frame(index=False)
+    if successes is None:
+        rank = {knob: grid[knob].rank(method="dense") for knob in ("d", "N")}
+        successes = (12 - 2 * rank["d"] - 2 * rank["N"] + 3 * abs(grid["rho"] - 0.5)).astype(int)
+    return grid.assign(successes=successes, failures=10 - successes)
+
+
+def test_cells_without_responses_count_for_nothing(cells):
+    empty = cells.iloc[:5].assign(N=1000, successes=0, failures=0)
+    fit = fit_load_glm(pd.concat([cells, empty]))
+    pd.testing.assert_series_equal(fit.params, fit_load_glm(cells).params)
+    one_length = cells.assign(successes=cells["successes"].where(cells["N"] == 20, 0))
+    one_length["failures"] = cells["failures"].where(cells["N"] == 20, 0)
+    assert set(fit_load_glm(one_length).problems) == {"beta_N"}
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (make_cells(successes=10), "all 270 responses are right"),
+        (make_cells(successes=0), "all 270 responses are wrong"),
+        (make_cells(successes=5).iloc[:0], "there are no responses"),
+        (
+            make_cells(successes=5).iloc[[0, 1, 2, 13]],
+            "4 cells can't tell the effects of the loads apart",
+        ),
+    ],
+)
+def test_what_has_no_fit_is_nan_with_its_reason(frame, reason):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = fit_load_glm(frame)
+        assert fit.params.isna().all()
+        assert set(fit.problems.values()) == {reason}
+        assert fit.thresholds().ECL50.note == reason
+        assert np.isnan(fit.thresholds().ECL50.value)
+        assert reason in fit.summary()
+        assert compare_rho_terms(frame).problem == reason
+        assert fit_interactions(frame).problem == reason
+        assert np.isnan(fit.predict(1, 20, 0.5)).all()
+
+
+@pytest.mark.parametrize(
+    ("levels", "lost", "kept", "reason"),
+    [
+        ({"d": (5,)}, "ID50", ("ECL50", "NT50"), "d took only 5: 2 levels are needed"),
+        ({"N": (100,)}, "ECL50", ("ID50",), "N took only 100: 2 levels are needed"),
+        ({"rho": (0.5,)}, "NT50", ("ECL50", "ID50"), "rho took only 0.5: 3 levels are needed"),
+        ({"rho": (0.1, 0.5)}, "NT50", ("ECL50",), "rho took only 0.1, 0.5: 3 levels are needed"),
+    ],
+)
+def test_too_few_levels_cost_their_own_threshold_alone(levels, lost, kept, reason):
+    fit = fit_load_glm(make_cells(**levels))
+    thresholds = fit.thresholds()
+    assert getattr(thresholds, lost).status == "not estimated"
+    assert getattr(thresholds, lost).note == reason
+    for name in kept:
+        assert getattr(thresholds, name).status != "not estimated"
+    with pytest.raises(ValueError, match=f"can't hold .*: {reason}"):
+        fit.thresholds(LoadMeans(d=3, log10_N=1.5, rho=0.7))
+
+
+def test_a_fixed_knob_leaves_the_ecl50_of_the_fit_without_it():
+    frame = make_cells(d=(5,), rho=(0.5,))
+    frame[["successes", "failures"]] *= 20
+    fit = fit_load_glm(frame)
+    expected = sm.GLM(
+        frame[["successes", "failures"]],
+        sm.add_constant(np.log10(frame["N"])),
+        family=sm.families.Binomial(),
+    ).fit()
+    assert fit.thresholds().ECL50.value == pytest.approx(
+        10 ** (-expected.params["const"] / expected.params["N"])
+    )
+
+
+def test_separation_is_named_and_firth_stays_finite():
+    frame = make_cells()
+    frame["successes"] = np.where(frame["N"] <= 100, 10, 0)
+    frame["failures"] = 10 - frame["successes"]
+    fit = fit_load_glm(frame)
+    assert fit.params.isna().all()
+    assert "separated" in fit.problems["beta_N"]
+    assert "beta_N to -infinity" in fit.problems["beta_N"]
+    assert "beta_d" not in fit.problems["beta_N"].split(":")[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        penalised = fit_load_glm(frame, penalised=True)
+    assert np.isfinite(penalised.params).all()
+    assert penalised.params["beta_N"] < 0
+    assert 100 < penalised.thresholds().ECL50.value < 250
+    assert penalised.estimator == "Firth's penalised likelihood"
+    assert np.isnan(penalised.aic)
+    assert fit_soundly(to_rows(frame)).estimator == penalised.estimator
+
+
+@pytest.mark.filterwarnings("ignore:Maximum number of iterations")
+def test_a_fit_that_does_not_converge_is_none(cells, monkeypatch):
+    monkeypatch.setitem(glm.CONVERGENCE, "maxiter", 1)
+    fit = fit_load_glm(cells)
+    assert fit.params.isna().all()
+    assert fit.problems["beta_N"] == "the maximum of the likelihood was not found"
+
+
+def test_firth_in_a_two_by_two_table_adds_a_half_to_each_count():
+    """The closed form of the saturated model (Firth 1993, section 3.3)."""
+    frame = make_cells(d=(1, 2), N=(20,), rho=(0.5,), successes=5)
+    frame[["successes", "failures"]] = [[7, 3], [10, 0]]
+    fit = fit_load_glm(frame, penalised=True)
+    first, second = np.log(7.5 / 3.5), np.log(10.5 / 0.5)
+    assert fit.params["beta_d"] == pytest.approx(second - first, abs=1e-4)
+    assert fit.params["beta_0"] == pytest.approx(2 * first - second, abs=1e-4)
+    low, high = fit.conf_int().loc["beta_d"]
+    assert low < fit.params["beta_d"] < high
+
+
+def test_firth_weighs_counts_as_rows():
+    cells = simulate_counts(COEFFICIENTS.loc["o3-2025-04-16"], 2, np.random.default_rng(2))
+    by_counts = fit_load_glm(cells, penalised=True)
+    by_rows = fit_load_glm(to_rows(cells), penalised=True)
+    np.testing.assert_allclose(by_counts.params, by_rows.params)
+    assert by_counts.thresholds() == by_rows.thresholds()
+
+
+def test_means_are_those_of_the_responses_unless_others_are_given(cells):
+    fit = fit_load_glm(cells)
+    assert fit.means.d == pytest.approx(5.2)
+    assert fit.means.log10_N == pytest.approx(1.8495, abs=1e-4)
+    assert fit.means.rho == pytest.approx(0.5)
+    own, paper = fit.thresholds().ECL50, fit.thresholds(PAPER_MEANS).ECL50
+    assert (own.value, own.low, own.high) == pytest.approx((paper.value, paper.low, paper.high))
+    hard = fit_load_glm(cells[cells["d"] >= 5])
+    assert hard.thresholds().ECL50.value < hard.thresholds(PAPER_MEANS).ECL50.value
+
+
+def test_a_threshold_outside_the_grid_says_that_it_is_extrapolated():
+    fit = fit_load_glm(
+        simulate_counts(COEFFICIENTS.loc["gpt-5-2025-08-07"], 100, np.random.default_rng(1))
+    )
+    assert fit.thresholds().ECL50.value > 250
+    assert fit.thresholds().ECL50.note == "extrapolated: N was 20 to 250"
+
+
+def test_accuracy_that_rises_with_a_load_is_said():
+    frame = make_cells()
+    frame["d"] = 11 - frame["d"]
+    found = fit_load_glm(frame).thresholds().ID50
+    assert found.rising
+    assert "accuracy rises with d" in found.note
+
+
+response = st.tuples(
+    st.sampled_from([1, 3, 5]),
+    st.sampled_from([20, 50, 250]),
+    st.sampled_from([0.05, 0.5, 0.95]),
+    st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(response, max_size=30), st.booleans())
+def test_any_handful_of_responses_gives_numbers_or_reasons(responses, penalised):
+    """No exception, no warning, and never a number where there is a reason against it."""
+    frame = pd.DataFrame(responses, columns=["d", "N", "rho", "correct"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = fit_load_glm(frame, penalised=penalised)
+        thresholds = vars(fit.thresholds())
+        compare_rho_terms(frame)
+        fit_interactions(frame)
+        fit.summary()
+    assert fit.params.isna().equals(pd.Series(TERMS, TERMS).isin(fit.problems))
+    for threshold in thresholds.values():
+        assert np.isnan(threshold.value) == (threshold.status != "crossing")
+        assert threshold.note or threshold.status != "not estimated"
+        if threshold.status == "crossing":
+            assert threshold.low <= threshold.high
+            assert threshold.method in {"delta method", "parametric bootstrap"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rho": 50}, "rho must be a fraction from 0 to 1, not percent, got 50"),
+        ({"N": 0}, "N must be a positive number, got 0"),
+        ({"successes": -1}, "successes must be a count, got -1"),
+    ],
+)
+def test_wrong_values_are_one_clear_line(cells, change, message):
+    with pytest.raises(ValueError, match=message) as error:
+        fit_load_glm(cells.assign(**change))
+    assert "\n" not in str(error.value)
+
+
+def test_several_models_are_not_fitted_as_one(cells):
+    with pytest.raises(ValueError, match="a fit is of one model, and the frame holds 2"):
+        fit_load_glm(pd.concat([cells.assign(model="a"), cells.assign(model="b")]))
+
+
+def test_wrong_answers_and_missing_columns_are_one_clear_line(cells):
+    with pytest.raises(ValueError, match="correct must be 0 or 1, got 2"):
+        fit_load_glm(to_rows(cells).assign(correct=2))
+    with pytest.raises(ValueError, match="the frame has no column 'rho': needed are d, N, rho"):
+        fit_load_glm(cells.drop(columns="rho"))
+    with pytest.raises(ValueError, match="no column 'correct'"):
+        fit_load_glm(cells.drop(columns="successes"))
+    with pytest.raises(ValueError, match="clustered standard errors need the columns id"):
+        fit_load_glm(cells, clustered=True)
+    with pytest.raises(ValueError, match="no penalised fit: got penalised=True"):
+        fit_load_glm(to_rows(cells), clustered=True, penalised=True)

@@ -1,0 +1,182 @@
+"""The tables: against the paper's printed figures and formulas."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from lm_eval_layout import simulate_counts
+
+from cogniload_analysis import (
+    accuracy_table,
+    fit_load_glm,
+    outcome_table,
+    published_table,
+    ranking_table,
+    token_table,
+)
+from cogniload_analysis.cogniload import tables
+from cogniload_analysis.format import stars, to_latex
+from cogniload_gen.cogniload.score import Outcome
+
+COLUMNS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
+
+
+def rebuild_samples(table, knob):
+    """The responses that the counts of a published table stand for, a row each."""
+    wrong = list(tables.WRONG_OUTCOMES)
+    counts = table.rename(columns=tables.WRONG_OUTCOMES)
+    counts["correct_valid"] = counts["samples"] - table[wrong].sum(axis=1)
+    long = counts.melt(["model", knob], [*tables.WRONG_OUTCOMES.values(), "correct_valid"])
+    rows = long.loc[long.index.repeat(long["value"])].reset_index(drop=True)
+    outcome = rows["variable"].astype(pd.CategoricalDtype(list(Outcome)))
+    rows["model"] = rows["model"].astype("category")
+    return rows.assign(outcome=outcome, correct=outcome.str.startswith("correct"))
+
+
+@pytest.mark.parametrize("knob", ["d", "N"])
+def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
+    published = published_table(f"outcomes_by_{knob}")
+    table = outcome_table(rebuild_samples(published, knob), knob)
+    expected = published.sort_values(["model", knob], ignore_index=True)
+    shown = tables.format_outcomes(table)
+    assert list(shown.columns) == [
+        "Model",
+        knob,
+        "Samples",
+        "Acc [%]",
+        "ctx",
+        "valid-logic",
+        "poi-logic",
+        "last-logic",
+        "other",
+    ]
+    found = shown.drop(columns="Model").astype(int).to_numpy()
+    np.testing.assert_array_equal(found, expected.drop(columns="model").to_numpy())
+    assert len(shown) == {"d": 110, "N": 88}[knob]
+
+
+def test_the_paper_rounds_halves_to_even():
+    """Three printed percentages tell it: 20.5, 62.5 and 92.5 became 20, 62 and 92."""
+    table = published_table("outcomes_by_d")
+    exact = 100 * (table["samples"] - table[list(tables.WRONG_OUTCOMES)].sum(axis=1))
+    exact /= table["samples"]
+    halves = exact % 1 == 0.5
+    assert sorted(exact[halves & (table["accuracy_percent"] < exact)]) == [20.5, 62.5, 92.5]
+
+
+def test_wilson_intervals_are_the_papers_formula():
+    """Appendix C, with its z."""
+    k, n, z = np.array([0, 3, 50, 99, 100]), 100, 1.644853627
+    p = k / n
+    centre, spread = p + z**2 / (2 * n), z * np.sqrt((p * (1 - p) + z**2 / (4 * n)) / n)
+    frame = pd.DataFrame(
+        [(str(right), index < right) for right in k for index in range(n)],
+        columns=["model", "correct"],
+    ).astype({"model": pd.CategoricalDtype(list(map(str, k)))})
+    table = accuracy_table(frame)
+    np.testing.assert_allclose(table["low"], (centre - spread) / (1 + z**2 / n), atol=1e-9)
+    np.testing.assert_allclose(table["high"], (centre + spread) / (1 + z**2 / n), atol=1e-9)
+    assert table["correct"].tolist() == k.tolist()
+
+
+def test_tokens_are_set_as_in_the_paper():
+    frame = pd.DataFrame(
+        {
+            "model": pd.Categorical(["m"] * 11 + ["n"]),
+            "N": 20,
+            "d": 1,
+            "prompt_tokens": [*range(300, 311), np.nan],
+            "response_tokens": [*range(0, 1100, 100), np.nan],
+        }
+    )
+    table = token_table(frame)
+    assert table[["model", "prompt_tokens_mean", "prompt_tokens_p90"]].to_numpy().tolist() == [
+        ["m", 305, 309]
+    ]
+    shown = tables.format_token_table(table)
+    assert shown.to_dict("records") == [{"Model": "m", "d = 1": "P305[309] | O500[900]"}]
+
+
+@pytest.fixture(scope="module")
+def glms():
+    table = published_table("glm").set_index("model")[COLUMNS]
+    generator = np.random.default_rng(4)
+    return {
+        f"my {model}": fit_load_glm(simulate_counts(table.loc[model], 20, generator))
+        for model in ("Qwen3-32B", "o3-2025-04-16", "DS-Qwen-1.5B")
+    }
+
+
+def test_table_2_is_set_as_in_the_paper(glms):
+    shown = tables.format_glm(tables.glm_table(glms)).set_index("Model")
+    row, glm = shown.loc["my Qwen3-32B"], glms["my Qwen3-32B"]
+    assert row["βN"] == f"{glm.params['beta_N']:.2f}***"
+    assert row["ECL50 (projection)"] == f"{glm.thresholds().ECL50.value:.1f}"
+    assert shown.loc["my o3-2025-04-16", "NT50 (projection)"] == "-- (above)"
+    assert shown.loc["my DS-Qwen-1.5B", "NT50 (projection)"] == "-- (below)"
+
+
+@pytest.mark.parametrize(
+    ("p", "printed"),
+    [(0.0009, "***"), (0.001, "**"), (0.01, "*"), (0.049, "*"), (0.05, ""), (np.nan, "")],
+)
+def test_stars_are_the_papers(p, printed):
+    assert stars(p) == printed
+
+
+def test_printed_p_values_keep_the_papers_digits():
+    table = published_table("interactions").rename(columns=lambda name: name.replace("p_", "p_", 1))
+    shown = tables.format_interactions(table.assign(problem=""))
+    row = shown.set_index("Model").loc["QwQ-32B"]
+    assert (row["p d×N"], row["p N×ρ"], row["p d×N×ρ"]) == ("1.25e-33***", "0.652", "3.72e-12***")
+    assert shown.set_index("Model").loc["gemini-2.5-flash", "p d×N"] == "0.0041**"
+
+
+def test_new_models_take_their_place_among_the_published(glms):
+    ranking = ranking_table(glms)
+    assert ranking["source"].value_counts().to_dict() == {"published": 22, "this report": 3}
+    placed = ranking.dropna(subset="ECL50")
+    assert ranking["crossing"].fillna(ranking["ECL50"]).is_monotonic_decreasing
+    mine = ranking.set_index("model").loc["my Qwen3-32B"]
+    assert mine["low"] < mine["ECL50"] < mine["high"]
+    assert mine["rank"] == 1 + (placed["ECL50"] > mine["ECL50"]).sum()
+
+
+def test_a_model_that_cannot_be_ranked_says_why():
+    cells = simulate_counts([7, -0.3, -2.7, -3, 2.7], 20, np.random.default_rng(1))
+    glm = fit_load_glm(cells[cells["d"] == 10])
+    last = ranking_table({"hard only": glm}).iloc[-1]
+    assert last["model"] == "hard only"
+    assert np.isnan(last["ECL50"])
+    assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
+    assert (
+        tables.format_ranking(ranking_table({"hard only": glm})).iloc[-1]["Rank (projection)"]
+        == "--"
+    )
+
+
+def test_latex_has_booktabs_rules_and_escapes_names():
+    shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
+    text = to_latex(shown, "A caption.", "mine", tables.HEADINGS, {})
+    assert r"a\_b \& 50 \% \{x\} \textbackslash y" in text.replace("{}", "").replace("  ", " ")
+    assert r"Model & Acc [\%] & $\beta_0$ \\" in text
+    rules = [text.index(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")]
+    assert rules == sorted(rules)
+    assert r"\label{tab:mine}" in text
+    long = to_latex(pd.concat([shown] * 50), "A caption.", "mine", {}, {})
+    assert r"\begin{longtable}" in long
+
+
+def test_numbers_beyond_print_are_said_in_words_or_powers():
+    rows = [("ECL50", 3e9, 40.0, np.inf), ("ID50", np.nan, np.nan, np.nan)]
+    table = pd.DataFrame(rows, columns=["threshold", "value", "low", "high"])
+    table = table.assign(
+        model="m", meaning="projection", method="", status="not estimated", note=""
+    )
+    shown = tables.format_thresholds(table)
+    assert shown["Estimate"].tolist() == ["3.0e+09", "not estimated"]
+    assert shown["95 % interval"].tolist() == ["40.0 to unbounded", "--"]
+
+
+def test_published_tables_are_named():
+    with pytest.raises(ValueError, match=r"published table must be one of glm, .* got 'table2'"):
+        published_table("table2")

@@ -1,0 +1,76 @@
+"""Accuracy by hops, and beside shortcuts: from puzzles to tables, sentences and figures."""
+
+import numpy as np
+import pytest
+from lm_eval_layout import make_factor_puzzle, make_sample, write_run
+
+from cogniload_analysis import read_factor_samples
+from cogniload_analysis.factor import hops
+from cogniload_gen import generate_factor
+from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
+
+ROWS = generate_factor(N=[2, 8], num_puzzles=60).to_pylist()
+ROWS += generate_factor("realistic", op=3, num_puzzles=20).to_pylist()
+
+
+def responses(right):
+    """Samples of the rows, correct where `right` says so of a row."""
+    return [make_sample(row, "x", "correct" if right(row) else "wrong_set") for row in ROWS]
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory):
+    """A model that finds what is given, and no more."""
+    grep = SYMBOLIC_BASELINES["grep or none"]
+    made = responses(
+        lambda row: row["suite"] == "symbolic" and grep(row["puzzle"]) == row["answer"]
+    )
+    folder = tmp_path_factory.mktemp("results")
+    write_run(folder, "org/shallow", made[:120], task="factor_symbolic_0")
+    write_run(folder, "org/shallow", made[120:], task="factor_realistic_0")
+    return read_factor_samples(folder)
+
+
+def test_a_frame_tells_hops_and_what_baselines_get_right(frame):
+    for row, read in zip(ROWS[:120], frame[frame["suite"] == "symbolic"].itertuples(), strict=True):
+        assert np.isnan(read.hops) == (row["answer"] == "none")
+        assert read.hops == row["hops"] or row["answer"] == "none"
+    symbolic = frame["suite"] == "symbolic"
+    assert (frame["grep or none"] == frame["correct"])[symbolic].all()
+    assert frame["grep or none"][~symbolic].isna().all()
+    assert frame["sum of the given"].notna().equals(~symbolic)
+
+
+def test_a_model_that_only_greps_is_right_at_no_hop_and_does_not_beat_grep(frame):
+    by_hops = hops.hops_table(frame)
+    assert by_hops["responses"].sum() == sum(
+        row.get("answer") != "none" and "hops" in row for row in ROWS
+    )
+    assert by_hops.loc[by_hops["hops"] == 0, "accuracy"].tolist() == [1]
+    assert (by_hops.loc[by_hops["hops"] > 0, "accuracy"] == 0).all()
+    table = hops.shortcut_table(frame)
+    mine = table[table["suite"] == "symbolic"]
+    assert mine["accuracy"].tolist() == mine["floor"].tolist()
+    assert (mine["one hop"] >= mine["floor"]).all()
+    assert hops.say_shortcuts(mine).startswith("Does not beat the shortcut “grep or none”")
+
+
+def test_a_model_that_reasons_beats_every_shortcut(frame):
+    table = hops.shortcut_table(frame.assign(correct=1))
+    said = hops.say_shortcuts(table[table["suite"] == "symbolic"])
+    assert said.startswith("100.0 % of the answers are right, against ")
+    assert "above a shortcut of one hop" in said or "two hops" in said
+
+
+def test_what_is_no_puzzle_is_not_counted():
+    for changed in ({"puzzle": "x"}, {"puzzle": None}, {"hops": "3"}, {"hops": 10**9}):
+        facts = hops.read_facts(make_sample(make_factor_puzzle(3) | changed, "x", "wrong_set"))
+        assert np.isnan(facts).all()
+
+
+def test_tables_and_figures_can_be_shown(frame):
+    by_hops, table = hops.hops_table(frame), hops.shortcut_table(frame)
+    assert hops.format_hops(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
+    assert len(hops.format_shortcuts(table)) == len(table) == 3
+    assert len(hops.draw_by_hops(by_hops, 3).axes) == 1
+    assert len(hops.draw_shortcuts(table[table["suite"] == "symbolic"], 3).axes) == 1

@@ -1,0 +1,119 @@
+"""What limited a response, whoever tells it; and the warning where a limit did too often."""
+
+import logging
+import math
+from html import unescape
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lm_eval_layout import make_puzzle, make_sample, write_run
+
+from cogniload_analysis import panels, read_samples
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.endings import (
+    ENDINGS,
+    ending_table,
+    format_endings,
+    read_ending,
+    warn_of_limits,
+)
+from cogniload_analysis.format import run_table
+from cogniload_analysis.report import build_report
+
+
+def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):
+    made = make_sample(make_puzzle(1, 20, 5, index), "Text.", outcome, **counts)
+    if limit is not None:
+        made["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"] = limit
+    return made | ({} if reason is None else {"finish_reason": reason})
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason", "prompt", "response", "ending"),
+    [
+        (64, None, 300, 64, "output limit"),
+        (64, None, 300, 45, "output limit"),
+        (64, None, 300, 43, "ended"),
+        (64, "stop", 300, 64, "ended"),
+        (64, "length", 300, 10, "output limit"),
+        (31744, "length", 300, 31744, "window"),  # what 300 leave of 32,768, rounded to 1,024
+        (30720, "length", 300, 30720, "output limit"),
+        (31744, None, 300, 31740, "window"),
+        (None, None, 300, 32448, "window"),
+        (None, None, 300, 32447, "ended"),
+        (None, "length", 300, 32400, "window"),
+        (None, "length", 300, 4096, "output limit"),
+        (None, "stop", math.nan, math.nan, "ended"),
+        (None, "length", math.nan, math.nan, "unknown"),
+        (4096, None, 300, math.nan, "unknown"),
+        (None, None, math.nan, 10, "unknown"),
+        (None, "eos", 300, 10, "ended"),
+    ],
+)
+def test_an_ending_follows_from_the_reason_or_the_counts(limit, reason, prompt, response, ending):
+    assert read_ending(sample(limit, reason), prompt, response) == ending
+
+
+words = st.none() | st.booleans() | st.floats() | st.integers() | st.text()
+anything = words | st.lists(words) | st.dictionaries(st.text(), words)
+
+
+@given(anything, anything, anything, st.floats(), st.floats(0, 2**62))
+def test_whatever_a_sample_holds_it_has_an_ending(arguments, limit, budget, prompt, response):
+    odd = {"doc": {"context_budget": budget}, "arguments": arguments, "finish_reason": limit}
+    assert read_ending(odd, prompt, response) in ENDINGS
+    odd["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
+    assert read_ending(odd, math.nan, response) in ENDINGS
+
+
+def test_the_table_counts_and_warns_above_a_tenth(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    counts = {"prompt_tokens": 300}
+    cut = [sample(64, response_tokens=64, index=index, **counts) for index in range(2)]
+    whole = [
+        sample(64, outcome="correct_valid", response_tokens=9, index=index, **counts)
+        for index in range(2, 36)
+    ]
+    write_run(tmp_path, "m/cut", [*cut, *whole[:17], sample(index=40)])
+    write_run(tmp_path, "m/fine", [cut[0], *whole])
+    frame = read_samples(tmp_path)
+    table = ending_table(frame).set_index("model")
+    assert table.loc["m/cut"].tolist() == [17, 2, 0, 1, 2 / 19, 2 / 19, 2, 20]
+    assert format_endings(table.reset_index())["Cut [%]"].tolist() == ["10.5", "2.9"]
+    (warning,) = warn_of_limits(table.reset_index())
+    assert warning.startswith("m/cut: 10.5 % of the responses were cut at an output limit")
+    with caplog.at_level(logging.WARNING):
+        page = build_report({"CogniLoad": frame})["report.html"].decode()
+    assert [each for each in caplog.messages if "output limit" in each] == [
+        warning.removeprefix("m/")
+    ]
+    assert caplog.messages[-1] in unescape(page)
+    unknown = pd.DataFrame({"model": ["m"], "ending": ["unknown"], "correct": [False]})
+    assert format_endings(ending_table(unknown))["Cut [%]"].tolist() == ["--"]
+
+
+def test_the_table_of_runs_says_how_the_model_was_run(tmp_path):
+    write_run(
+        tmp_path,
+        "m",
+        [sample()],
+        generation={"max_gen_toks": 512},
+        config={
+            "model": "vllm",
+            "model_args": {"pretrained": "m", "dtype": "auto", "quantization": "awq"},
+        },
+        vllm_version="0.11.0",
+        pretty_env_info="x\nGPU models and configuration: \nGPU 0: NVIDIA H200\nGPU 1: NVIDIA H200",
+        chat_template="{{ x }}",
+        chat_template_sha="abcdef0123456",
+    )
+    row = run_table(read_samples(tmp_path), COGNILOAD.loads).iloc[0]
+    assert row[["backend", "precision", "device", "chat_template", "output_limit"]].tolist() == [
+        "vllm, vLLM 0.11.0",
+        "auto, quantization awq",
+        "NVIDIA H200",
+        "abcdef01",
+        "512",
+    ]

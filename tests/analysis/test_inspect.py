@@ -1,0 +1,226 @@
+"""Logs of Inspect: what `cogniload view` writes, what others wrote, and what is read of them."""
+
+import functools
+import http.server
+import json
+import threading
+import time
+import zipfile
+
+import pandas as pd
+import pytest
+from browser import Browser, find_browser
+from inspect_ai import log as inspect_log
+from lm_eval_layout import (
+    GRID,
+    make_factor_samples,
+    make_puzzle,
+    make_sample,
+    make_samples,
+    write_run,
+)
+
+from cogniload_analysis import analyses, read_samples
+from cogniload_analysis.lines import read_line
+from cogniload_analysis.read import read_benchmarks
+from cogniload_analysis.report import build_report
+from cogniload_gen.cli import main
+
+SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50) & (GRID["rho_percent"] % 25 == 0)]
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+
+
+@pytest.fixture
+def results(tmp_path):
+    folder = tmp_path / "results"
+    write_run(folder, "org/first", make_samples(BETA, 2, 1, grid=SMALL, words=5))
+    write_run(folder, "second", make_samples(BETA, 1, 2, grid=SMALL, words=5))
+    write_run(folder, "second", make_factor_samples(-0.1, 0, 2, 1, attempts=2), task="factor_mini")
+    return folder
+
+
+@pytest.fixture
+def logs(results, tmp_path):
+    assert main(["view", str(results), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    return tmp_path / "logs"
+
+
+def without_place(frame):
+    return frame.drop(columns=["file", "offset"])
+
+
+def test_a_report_from_logs_is_the_report_from_the_samples(results, logs):
+    of_samples = read_benchmarks(results)
+    of_logs = read_benchmarks(logs)
+    assert of_samples.keys() == of_logs.keys() == {each.name for each in analyses.ANALYSES}
+    for name, frame in of_samples.items():
+        pd.testing.assert_frame_equal(without_place(of_logs[name]), without_place(frame))
+    assert build_report(of_logs) == build_report(of_samples)
+
+
+def test_each_row_of_a_log_finds_its_text_again(results, logs):
+    frames = zip(read_samples(logs).itertuples(), read_samples(results).itertuples(), strict=True)
+    for ours, theirs in frames:
+        found, sample = (read_line(row.file, row.offset) for row in (ours, theirs))
+        assert found["doc"] == sample["doc"]
+        assert found["filtered_resps"] == sample["filtered_resps"]
+
+
+def test_inspect_reads_the_logs(results, logs):
+    for file in logs.iterdir():
+        log = inspect_log.read_eval_log(str(file), resolve_attachments=True)
+        assert log.status == "success"
+        frame = read_benchmarks([file])
+        (rows,) = frame.values()
+        assert [sample.scores["outcome"].value for sample in log.samples] == sorted_by_id(rows)
+        for sample in log.samples[:3]:
+            assert sample.input == sample.messages[0].content
+            assert sample.output.completion == sample.messages[1].content
+            assert sample.scores["acc"].value in ("C", "I")
+
+
+def sorted_by_id(rows):
+    """Return outcomes in the order in which Inspect gives samples: by attempt, then by id."""
+    attempts = rows.groupby("id", observed=True).cumcount()
+    ordered = rows.assign(attempt=attempts, id=rows["id"].astype(str))
+    return ordered.sort_values(["attempt", "id"])["outcome"].tolist()
+
+
+@pytest.mark.parametrize("suffix", [".eval", ".json"])
+def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
+    """Of any task whose score's metadata holds the outcome."""
+    from inspect_ai.model import ModelOutput  # noqa: PLC0415
+    from inspect_ai.scorer import Score  # noqa: PLC0415
+
+    puzzles = [make_puzzle(1, 20, 5, index) for index in range(3)]
+    samples = []
+    for puzzle in puzzles:
+        output = ModelOutput.from_content("openai/gpt", "Ann is wearing blue socks.")
+        score = Score(value="C", metadata={"outcome": "correct_valid", "prompt_tokens": 9})
+        metadata = {name: held for name, held in puzzle.items() if name not in ("puzzle", "id")}
+        samples.append(
+            inspect_log.EvalSample(
+                id=puzzle["id"], epoch=1, input=puzzle["puzzle"], target="blue", output=output,
+                scores={"cogniload": score}, metadata=metadata,
+            )
+        )  # fmt: skip
+    spec = inspect_log.EvalSpec(
+        created="2026-11-21T08:26:58+00:00", task="mine/cogniload-mini", task_version="1.0",
+        dataset=inspect_log.EvalDataset(), model="openai/gpt", config=inspect_log.EvalConfig(),
+    )  # fmt: skip
+    file = tmp_path / f"2026-11-21T08-26-58_cogniload{suffix}"
+    log = inspect_log.EvalLog(status="success", eval=spec, samples=samples)
+    inspect_log.write_eval_log(log, str(file))
+    frame = read_samples(tmp_path)
+    assert frame["id"].tolist() == [puzzle["id"] for puzzle in puzzles]
+    assert set(frame["model"]) == {"openai/gpt"}
+    assert set(frame["task"]) == {"cogniload_mini"}
+    assert frame["correct"].all()
+    assert frame["prompt_tokens"].eq(9).all()
+    sample = read_line(frame["file"][2], frame["offset"][2])
+    assert sample["filtered_resps"] == ["Ann is wearing blue socks."]
+    assert sample["doc"]["puzzle"] == puzzles[2]["puzzle"]
+
+
+def test_hostile_text_is_kept_as_text(tmp_path):
+    text = "<script>x()</script> \ud800 \u202e attachment://0 {{1}} ../../x"
+    doc = make_puzzle(1, 20, 5) | {"id": "../x/\ud800<b>"}
+    write_run(tmp_path / "r", "m", [make_sample(doc, text, "wrong_other")], ensure_ascii=True)
+    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    frame = read_samples(tmp_path / "logs")
+    sample = read_line(frame["file"][0], 0)
+    assert sample["filtered_resps"] == [text.replace("\ud800", "?")]
+    (file,) = (tmp_path / "logs").iterdir()
+    assert inspect_log.read_eval_log(str(file)).eval.viewer.trust_content is False
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"{}", b"[]", b'{"eval": {"task": 1}}'])
+@pytest.mark.parametrize("name", ["x.eval", "2026-11-21T08-26-58_x.json"])
+def test_a_broken_log_is_an_error_in_one_line(name, content, tmp_path, capsys):
+    (tmp_path / name).write_bytes(content)
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "report")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert name in said
+
+
+def test_a_sample_without_an_outcome_is_named(logs, capsys):
+    file = sorted(logs.glob("*_cogniload_*"))[0]
+    with zipfile.ZipFile(file, "a") as log:
+        log.writestr("samples/new_epoch_1.json", json.dumps({"id": "new", "scores": {}}))
+    assert main(["report", str(file), "--out", str(logs / "report")]) == 2
+    assert "must hold an outcome" in capsys.readouterr().err
+
+
+def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
+    before = {file: file.read_bytes() for file in logs.iterdir()}
+    view = ["view", str(results), "--out", str(logs)]
+    assert main(view) == 2
+    assert "exists" in capsys.readouterr().err
+    assert main([*view, "--force"]) == 0
+    assert before.keys() == set(logs.iterdir())
+    assert "next     inspect view --log-dir" in capsys.readouterr().out
+    for site in (logs / "site", tmp_path):
+        assert main([*view, "--force", "--bundle", str(site)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("cogniload_gen.extras.find_spec", lambda module: None)
+    assert main(["view", str(results), "--out", str(tmp_path / "new")]) == 2
+    assert "pip install 'cogniload[inspect]'" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is None, reason="chromium is not installed")
+def test_a_browser_shows_an_outcome(tmp_path):
+    doc = make_puzzle(1, 20, 5)
+    sample = make_sample(doc, "Ann is wearing red socks.", "wrong_logic")
+    write_run(tmp_path / "results", "org/model", [sample])
+    site = tmp_path / "site"
+    command = ["view", str(tmp_path / "results"), "--out", str(tmp_path / "logs")]
+    assert main([*command, "--bundle", str(site)]) == 0
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with Browser(tmp_path / "profile") as browser:
+            url = f"http://127.0.0.1:{server.server_port}/"
+            browser.command("Page.navigate", url=url)
+            click_on(browser, "cogniload")
+            click_on(browser, "Solve this logic puzzle.")
+            wait_for(browser, "Ann is wearing red socks.")
+            wait_for(browser, "wrong_logic")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def wait_for(browser, text):
+    shown = f"document.body && document.body.innerText.includes({json.dumps(text)})"
+    for _ in range(600):
+        if browser.evaluate(shown):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{text} is not shown: {browser.evaluate('document.body.innerText')}")
+
+
+def click_on(browser, text):
+    """Click on the innermost element that shows a text."""
+    wait_for(browser, text)
+    browser.evaluate(
+        "[...document.querySelectorAll('body *')].filter(each => each.innerText && "
+        f"each.innerText.includes({json.dumps(text)})).at(-1).click()"
+    )
+
+
+def test_a_log_that_would_fill_the_memory_is_refused(tmp_path):
+    """A gigabyte of zeros in a sample, which a zip file of a megabyte holds."""
+    with zipfile.ZipFile(tmp_path / "a.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("header.json", json.dumps({"eval": {"task": "cogniload", "model": "m"}}))
+        with log.open("samples/1_epoch_1.json", "w", force_zip64=True) as sample:
+            for _ in range(1 << 7):
+                sample.write(bytes(1 << 20))
+    with pytest.raises(ValueError, match=r"a\.eval, sample 1: .* at most 67108864 bytes"):
+        read_line(tmp_path / "a.eval", 0)

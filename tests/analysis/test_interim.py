@@ -1,0 +1,117 @@
+"""A folder in which `cogniload eval` is still going is reported on by its finished blocks."""
+
+import json
+
+import pytest
+from lm_eval_layout import make_puzzle, make_sample, write_run
+
+from cogniload_analysis import accuracy_table, panels, read_samples
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.format import run_table
+from cogniload_analysis.interim import count_blocks
+from cogniload_analysis.report import build_report
+from cogniload_analysis.runs import say_runs
+from lm_eval_tasks.runner.begun import SHAPE, wrong_part
+from lm_eval_tasks.runner.cut import blocks_of
+
+
+def begin(folder, **changes):
+    """Write what `cogniload eval` writes before its first block, and return it."""
+    arguments = {
+        "model": "hf",
+        "model_args": {"pretrained": "org/m", "dtype": "float32"},
+        "tasks": ["cogniload_lite", "cogniload_mini"],
+        "metadata": {},
+        "gen_kwargs": {"temperature": 0.6},
+        "apply_chat_template": False,
+        "system_instruction": None,
+        "num_fewshot": None,
+        "fewshot_as_multiturn": None,
+        "limit": None,
+        "samples": None,
+        "seed": None,
+    } | changes
+    run = {
+        "versions": {"generator": 1, "lm_eval": "0.4.13"},
+        "arguments": arguments,
+        "block_size": 4,
+        "tasks": {
+            "cogniload_lite": {"version": "1.0", "documents": 98},
+            "cogniload_mini": {"version": "1.0", "documents": 10},
+        },
+        "model": {},
+        "recorded": {"date": 1.0, "arguments": {"model_args": {}, "include_path": None}},
+    }
+    assert wrong_part(run, SHAPE) is None
+    (folder / "state").mkdir(parents=True)
+    (folder / "state" / "run.json").write_text(json.dumps(run))
+    return run
+
+
+def write_block(folder, number, right, of=4):
+    with (folder / "state" / f"block-{number:05}.jsonl").open("w") as lines:
+        for index in range(of):
+            outcome = "correct_valid" if index < right else "wrong_logic"
+            puzzle = make_puzzle(1, 20, 5, 100 * number + index)
+            lines.write(json.dumps(make_sample(puzzle, "Text.", outcome)) + "\n")
+
+
+def test_the_finished_blocks_are_a_row_marked_interim(tmp_path, monkeypatch):
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    run = begin(tmp_path)
+    assert len(blocks_of(run)) == 28
+    for number, right in ((1, 4), (2, 1), (5, 2), (26, 3)):
+        write_block(tmp_path, number, right)
+    frame = read_samples(tmp_path)
+    table = accuracy_table(frame).set_index("model")
+    assert table[["correct", "responses"]].to_numpy().tolist() == [[3, 4], [7, 12]]
+    assert table.index.tolist() == [
+        "org/m, interim: 1 of 3 blocks",
+        "org/m, interim: 3 of 25 blocks",
+    ]
+    runs = run_table(frame, COGNILOAD.loads)
+    assert (runs["lm_eval_version"] == "0.4.13").all()
+    assert (runs["decoding"] == "temperature 0.6").all()
+    said = say_runs(runs)
+    assert len(said) == 2
+    page = build_report({"CogniLoad": frame})["report.html"].decode()
+    assert all(sentence in page for sentence in said)
+    assert "interim: 3 of 25 blocks" in page
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"limit": 7}, {"limit": 0.5}, {"samples": {"cogniload_lite": [1, 2, 2, 9, 50]}}]
+)
+def test_the_blocks_are_counted_as_the_runner_cuts_them(tmp_path, changes):
+    run = begin(tmp_path, **changes)
+    for task, told in run["tasks"].items():
+        cut = [block for block in blocks_of(run) if block.task == task]
+        assert count_blocks(run["arguments"], task, told["documents"], 4) == len(cut)
+
+
+def test_a_run_with_results_is_read_from_them_alone(tmp_path):
+    begin(tmp_path)
+    write_block(tmp_path, 1, 4)
+    sample = make_sample(make_puzzle(1, 20, 5), "Text.", "wrong_logic")
+    write_run(tmp_path, "org/m", [sample])
+    assert read_samples(tmp_path)["model"].tolist() == ["org/m"]
+
+
+def test_a_search_has_no_number_of_blocks(tmp_path):
+    begin(tmp_path, until={"goal": "ECL50"}, tasks=["cogniload_lite"])
+    write_block(tmp_path, 1, 4)
+    assert set(read_samples(tmp_path)["model"]) == {"org/m, interim: 1 blocks"}
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "3", '{"arguments": {}}', "[" * 9999])
+def test_a_broken_run_file_is_named(tmp_path, content):
+    begin(tmp_path)
+    (tmp_path / "state" / "run.json").write_text(content)
+    with pytest.raises(ValueError, match=r"run.json must be what cogniload eval wrote"):
+        read_samples(tmp_path)
+
+
+def test_a_run_without_a_finished_block_is_said(tmp_path):
+    begin(tmp_path)
+    with pytest.raises(ValueError, match="runs without a finished block"):
+        read_samples(tmp_path)

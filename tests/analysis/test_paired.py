@@ -1,0 +1,194 @@
+"""Differences of shares: their coverage, other libraries' tests, and enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom, multinomial
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from cogniload_analysis.paired import (
+    adjust,
+    compare_few_pairs,
+    compare_groups,
+    compare_means,
+    compare_pairs,
+    puzzles_needed,
+)
+
+SIMULATIONS = 1000
+PUZZLES = 500
+
+
+def answer(gap, attempts, seed):
+    """Answers of two models to puzzles that are hard or easy for both, `gap` apart in the mean."""
+    generator = np.random.default_rng(seed)
+    chance = generator.beta(1, 1, (SIMULATIONS, PUZZLES))
+    # A model that solves more does so by the same chance where there is room.
+    better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
+    shape = (attempts, SIMULATIONS, PUZZLES)
+    first, second = (generator.random(shape) < each for each in (better, chance))
+    return first, second, (better - chance).mean()
+
+
+def held(difference, truth):
+    return np.mean((difference.low <= truth) & (truth <= difference.high))
+
+
+@pytest.mark.parametrize("gap", [0, 0.03])
+def test_paired_intervals_hold_in_95_percent(gap):
+    (first,), (second,), truth = answer(gap, 1, 1)
+    assert truth == pytest.approx(gap, abs=0.002)
+    over, under = (first & ~second).sum(axis=1), (second & ~first).sum(axis=1)
+    found = compare_pairs(over, under, PUZZLES)
+    assert 0.93 <= held(found, gap) <= 0.97
+    np.testing.assert_allclose(found.value, first.mean(axis=1) - second.mean(axis=1))
+    # The interval and the test agree, so p is below 5 % as often as the interval has no 0.
+    assert ((found.p < 0.05) == ((found.low > 0) | (found.high < 0))).mean() > 0.999
+
+
+@pytest.mark.parametrize("gap", [0, 0.03])
+def test_intervals_over_two_attempts_hold_in_95_percent(gap):
+    first, second, _ = answer(gap, 2, 2)
+    apart = first.mean(axis=0) - second.mean(axis=0)
+    found = compare_means(apart.mean(axis=1), apart.var(axis=1), PUZZLES)
+    assert 0.93 <= held(found, gap) <= 0.97
+    # Two attempts are no two puzzles: counted so, the truth is missed far too often where
+    # models differ by puzzle.
+    generator = np.random.default_rng(3)
+    by_puzzle = np.repeat(generator.choice([-1, 0, 1], (SIMULATIONS, 1, PUZZLES)), 2, axis=1)
+    doubled = by_puzzle.reshape(SIMULATIONS, -1)
+    wrong = compare_pairs((doubled == 1).sum(axis=1), (doubled == -1).sum(axis=1), 2 * PUZZLES)
+    right = compare_means(by_puzzle[:, 0].mean(axis=1), by_puzzle[:, 0].var(axis=1), PUZZLES)
+    assert held(wrong, 0) < 0.88
+    assert 0.93 <= held(right, 0) <= 0.97
+
+
+@pytest.mark.parametrize("gap", [0, 0.03])
+def test_unpaired_intervals_hold_in_95_percent(gap):
+    (first,), (second,), _ = answer(gap, 1, 4)
+    second = np.roll(second, 1, axis=0)  # the second model answers the puzzles of another run
+    ones = np.ones(PUZZLES)
+    found = [compare_groups(*pair, (ones, ones)) for pair in zip(first, second, strict=True)]
+    hits = [each.low <= gap <= each.high for each in found]
+    assert 0.93 <= np.mean(hits) <= 0.97
+
+
+def test_p_is_that_of_mcnemar():
+    for over, under, puzzles in ((20, 8, 100), (3, 9, 40), (100, 60, 1400), (1, 0, 31)):
+        test = mcnemar([[0, over], [under, 0]], exact=False, correction=False)
+        assert compare_pairs(over, under, puzzles).p == pytest.approx(test.pvalue, rel=1e-12)
+
+
+def test_no_difference_at_all_has_tangos_closed_interval():
+    """Without a discordant pair, the score's ends are -+z² / (n + z²) (Tango 1998)."""
+    found = compare_pairs(0, 0, 50)
+    z_squared = 1.959963984540054**2
+    assert found.high == pytest.approx(z_squared / (50 + z_squared), abs=1e-9)
+    assert found.low == -found.high
+    assert found.p == 1
+
+
+def test_attempts_agree_with_a_cluster_bootstrap():
+    generator = np.random.default_rng(5)
+    chance = generator.beta(1, 1, 400)
+    first, second = (generator.random((2, 400)) < each for each in (chance**0.8, chance))
+    apart = first.mean(axis=0) - second.mean(axis=0)
+    found = compare_means(apart.mean(), apart.var(), np.float64(400))
+    drawn = generator.multinomial(400, np.full(400, 1 / 400), 10_000) @ apart / 400
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+def test_unpaired_is_agresti_and_caffos():
+    first, second = np.repeat([1, 0], [420, 580]), np.repeat([1, 0], [600, 1400])
+    found = compare_groups(first, second, (np.ones(1000), np.ones(2000)))
+    expected = confint_proportions_2indep(420, 1000, 600, 2000, method="agresti-caffo")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-4)
+    assert found.value == pytest.approx(0.12)
+
+
+def test_weights_give_cells_the_same_say():
+    """One model answered the hard cell ten times as often: the cells' own differences count."""
+    first = np.repeat([1, 0, 1, 0], [80, 20, 30, 70])
+    second = np.repeat([1, 0, 1, 0], [70, 30, 200, 800])
+    weights = np.repeat([1, 1], [100, 100]), np.repeat([1, 0.1], [100, 1000])
+    assert compare_groups(first, second, weights).value == pytest.approx(0.1)
+
+
+def count_tables(puzzles):
+    return [(a, b) for a in range(puzzles + 1) for b in range(puzzles + 1 - a)]
+
+
+@pytest.mark.parametrize(("alone", "gap"), [(0.02, 0), (0.2, 0), (0.05, 0.1), (0.1, 0.3)])
+def test_the_exact_interval_never_holds_in_less_than_95_percent(alone, gap):
+    """Every table of 10 puzzles, with its chance."""
+    puzzles, coverage = 10, 0.0
+    for over, under in count_tables(puzzles):
+        shares = [alone + gap, alone, 1 - 2 * alone - gap]
+        chance = multinomial.pmf([over, under, puzzles - over - under], puzzles, shares)
+        found = compare_few_pairs(over, under, puzzles)
+        coverage += chance * (found.low - 1e-4 <= gap <= found.high + 1e-4)
+    assert coverage >= 0.95
+
+
+def test_the_exact_p_is_the_largest_chance_of_such_a_table():
+    """At a difference of 0 the score orders tables as (over - under)² / (over + under)."""
+    over, under, puzzles = 7, 1, 12
+
+    def score(a, b):
+        return (a - b) / (a + b) ** 0.5 if a + b else 0.0
+
+    worst = 0.0
+    for share in np.linspace(0, 0.5, 400):
+        tail = sum(
+            multinomial.pmf([a, b, puzzles - a - b], puzzles, [share, share, 1 - 2 * share])
+            for a, b in count_tables(puzzles)
+            if score(a, b) >= score(over, under) - 1e-9
+        )
+        worst = max(worst, tail)
+    assert compare_few_pairs(over, under, puzzles).p == pytest.approx(2 * worst, rel=0.01)
+
+
+counts = st.integers(1, 30).flatmap(
+    lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))
+)
+
+
+@given(counts.filter(lambda each: each[0] + each[1] <= each[2]))
+def test_intervals_hold_the_difference_and_turn_with_the_order(given_counts):
+    over, under, puzzles = given_counts
+    found, turned = compare_pairs(over, under, puzzles), compare_pairs(under, over, puzzles)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.low == pytest.approx(-turned.high, abs=1e-9)
+    assert found.p == pytest.approx(turned.p)
+    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+@pytest.mark.parametrize("given_counts", [(0, 0, 5), (5, 0, 5), (0, 5, 5), (2, 1, 5), (9, 1, 20)])
+def test_exact_intervals_hold_the_difference_and_turn_with_the_order(given_counts):
+    over, under, puzzles = given_counts
+    found, turned = compare_few_pairs(over, under, puzzles), compare_few_pairs(under, over, puzzles)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.low == pytest.approx(-turned.high, abs=1e-4)
+    assert found.p == pytest.approx(turned.p)
+    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_the_puzzles_needed_tell_the_difference_as_often_as_they_should():
+    first, second, detect = 0.55, 0.5, 0.05
+    variance = first * (1 - first) + second * (1 - second)
+    puzzles = int(np.ceil(puzzles_needed(variance, detect)))
+    generator = np.random.default_rng(6)
+    over = generator.binomial(puzzles, first * (1 - second), 4000)
+    under = generator.binomial(puzzles - over, second * (1 - first) / (1 - first * (1 - second)))
+    told = (compare_pairs(over, under, puzzles).p < 0.05).sum()
+    low, high = binom.interval(0.999, 4000, 0.8)
+    assert low <= told <= high
+
+
+def test_holms_p_by_hand():
+    p = [0.01, 0.04, np.nan, 0.03]
+    np.testing.assert_allclose(adjust(p), [0.03, 0.06, np.nan, 0.06])
+    assert np.isnan(adjust([np.nan])).all()

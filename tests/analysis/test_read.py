@@ -1,0 +1,264 @@
+"""Reading what lm-eval writes."""
+
+import gzip
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from lm_eval_layout import GRID, make_puzzle, make_sample, make_samples, write_run
+
+from cogniload_analysis import read_samples
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.format import run_table
+from cogniload_analysis.lines import read_line
+from cogniload_gen.cogniload.score import Outcome
+from cogniload_gen.inputs import LARGEST, show_controls
+
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50)]
+
+
+@pytest.fixture
+def results(tmp_path):
+    write_run(tmp_path, "org/first", make_samples(BETA, 2, 1, grid=SMALL))
+    write_run(tmp_path, "org/second", make_samples(BETA, 1, 2, grid=SMALL))
+    return tmp_path
+
+
+def samples_file(folder):
+    return next(folder.rglob("samples_*"))
+
+
+def one_sample(**changes):
+    counts = {"prompt_tokens": 100, "response_tokens": 50}
+    sample = make_sample(make_puzzle(1, 20, 5), "A response.", "wrong_other", **counts)
+    return sample | changes
+
+
+def test_the_frame_has_a_row_a_response_and_rho_as_a_fraction(results):
+    frame = read_samples(results)
+    assert frame.groupby("model", observed=True).size().to_dict() == {
+        "org/first": 2 * len(SMALL),
+        "org/second": len(SMALL),
+    }
+    assert sorted(frame["rho"].unique()) == [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95]
+    assert frame["correct"].dtype == bool
+    assert frame["outcome"].str.startswith("correct").eq(frame["correct"]).all()
+    assert tuple(frame["outcome"].cat.categories) == tuple(Outcome)
+    row = frame.iloc[0]
+    assert (row["task"], row["generator_version"], row["lm_eval_version"]) == (
+        "cogniload",
+        "1.0",
+        "0.4.13",
+    )
+    assert row["prompt_tokens"] == 60 + 14 * 20 + 20
+
+
+def test_paths_may_be_several_a_file_or_gzipped(results):
+    both = read_samples(results)
+    file = samples_file(results / "org__first")
+    assert len(read_samples(file)) == 2 * len(SMALL)
+    assert len(read_samples([str(results / "org__first"), results, file])) == len(both)
+    file.with_name(file.name + ".gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    zipped = read_samples(results)
+    pd.testing.assert_frame_equal(zipped.drop(columns="file"), both.drop(columns="file"))
+    assert read_line(zipped["file"][3], zipped["offset"][3])["doc"]["id"] == zipped["id"][3]
+
+
+def test_each_row_finds_its_text_again(results):
+    frame = read_samples(results)
+    for row in frame.sample(5, random_state=0).itertuples():
+        sample = read_line(row.file, row.offset)
+        assert (sample["doc"]["id"], sample["outcome"]) == (row.id, row.outcome)
+
+
+def test_a_single_file_as_output_path_and_a_missing_results_file(tmp_path):
+    """lm-eval's --output_path results/run.json writes run_DATE.json beside the samples."""
+    run = write_run(tmp_path, "org/first", [one_sample()])
+    results_file = next(run.glob("results_*"))
+    results_file.rename(results_file.with_name(results_file.name.replace("results", "run")))
+    assert set(read_samples(tmp_path)["model"]) == {"org/first"}
+    next(run.glob("run_*")).unlink()
+    assert set(read_samples(tmp_path)["model"]) == {"org__first"}
+
+
+def test_samples_of_other_tasks_are_left_aside(results):
+    other = {"doc": {"question": "2 + 2"}, "filter": "none", "acc": 1.0}
+    write_run(results, "org/first", [other], task="gsm8k")
+    write_run(results, "org/first", [one_sample()], task="my_own_cogniload")
+    assert set(read_samples(results)["task"]) == {"cogniload", "my_own_cogniload"}
+
+
+def test_one_filter_of_several_is_read(tmp_path):
+    write_run(tmp_path, "m", [one_sample(), one_sample(filter="strict"), one_sample()])
+    assert len(read_samples(tmp_path)) == 2
+
+
+def test_responses_are_in_the_frame_where_they_are_asked_for(results):
+    frame = read_samples(results, text=True)
+    assert frame["response"].str.endswith("Ann is wearing blue socks.").all()
+    assert "response" not in read_samples(results)
+    without = [one_sample(filtered_resps=None), one_sample(filtered_resps=[])]
+    write_run(results / "other", "m", without)
+    assert read_samples(results / "other", text=True)["response"].tolist() == ["", ""]
+
+
+def test_token_counts_may_be_missing(tmp_path):
+    without = one_sample()
+    del without["prompt_tokens"], without["response_tokens"]
+    write_run(tmp_path, "m", [without, one_sample(prompt_tokens=None)])
+    frame = read_samples(tmp_path)
+    assert frame["prompt_tokens"].isna().all()
+    assert frame["response_tokens"].tolist()[1] == 50
+    assert np.isnan(frame["response_tokens"][0])
+
+
+def test_an_empty_folder_says_what_was_looked_for_and_where(tmp_path):
+    with pytest.raises(ValueError, match=r"no samples_TASK_DATE.jsonl in") as error:
+        read_samples(tmp_path)
+    assert str(tmp_path) in str(error.value)
+    with pytest.raises(ValueError, match="no path"):
+        read_samples([])
+    with pytest.raises(FileNotFoundError, match=r"no such file or folder: .*nowhere"):
+        read_samples(tmp_path / "nowhere")
+
+
+def test_results_without_samples_and_samples_of_another_task(tmp_path):
+    run = write_run(tmp_path, "m", [{"doc": {"question": "?"}, "filter": "none"}], task="gsm8k")
+    with pytest.raises(ValueError, match=r"no CogniLoad task in .*: .* are of gsm8k"):
+        read_samples(tmp_path)
+    samples_file(run).unlink()
+    with pytest.raises(ValueError, match="run lm_eval with --output_path and --log_samples"):
+        read_samples(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ('{"doc": ', "Expecting value"),
+        ("[1]", "list indices"),
+        (json.dumps(one_sample(outcome="fine")), "outcome must be one of .* got 'fine'"),
+        (json.dumps(one_sample(acc=1.0)), "acc must agree with the outcome wrong_other, got 1.0"),
+        (json.dumps(one_sample(doc={"d": 1})), "no field 'N'"),
+        (json.dumps(one_sample(doc=make_puzzle(1, 20, 500))), r"rho in \(0, 100\], got .* 500"),
+        (json.dumps(one_sample(doc=make_puzzle(0, 20, 50))), "d and N must be 1 or more"),
+        (json.dumps(one_sample(doc=make_puzzle(1, 20, 50) | {"N": 2.5})), "N must be an int.* 2.5"),
+        (json.dumps(one_sample(prompt_tokens=10**999)), "prompt_tokens must be an .* of 64 bits"),
+        (json.dumps(one_sample(response_tokens=float("nan"))), "response_tokens must be .* nan"),
+        ("[" * 100_000, "recursion"),
+        ("\xff", "Expecting value"),
+    ],
+)
+def test_a_broken_line_is_named_by_file_and_number(tmp_path, line, cause):
+    run = write_run(tmp_path, "m", [one_sample()])
+    with samples_file(run).open("a", encoding="utf-8") as lines:
+        lines.write(line + "\n")
+    with pytest.raises(ValueError, match=f"samples_cogniload_.*jsonl, line 2: .*{cause}") as error:
+        read_samples(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_an_empty_file_is_named(tmp_path):
+    write_run(tmp_path, "m", [])
+    with pytest.raises(ValueError, match=r"samples_cogniload.*holds no responses"):
+        read_samples(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:-20],
+        lambda content: content[:30] + bytes(50) + content[80:],
+        lambda content: content[:-8] + bytes(8),
+        lambda content: b"plain",
+    ],
+    ids=["cut off", "broken", "wrong checksum", "no gzip"],
+)
+def test_a_damaged_gzip_file_is_named(tmp_path, damage):
+    file = samples_file(write_run(tmp_path, "m", [one_sample()] * 100))
+    file.with_name(file.name + ".gz").write_bytes(damage(gzip.compress(file.read_bytes())))
+    file.unlink()
+    with pytest.raises(ValueError, match=r"samples_.* must be a whole gzip file"):
+        read_samples(tmp_path)
+
+
+def test_controls_are_made_visible_and_other_text_is_kept():
+    assert show_controls("héllo 世界 🙂\n\tplain") == "héllo 世界 🙂\n\tplain"
+    assert show_controls("a\u202eb\x1b[31m\ud800\u200b") == (
+        "a<U+202E>b<U+001B>[31m<U+D800><U+200B>"
+    )
+
+
+def test_a_broken_file_of_another_task_does_not_stop_the_reading(results):
+    whole = gzip.compress(b'{"doc": {}}\n' * 100)
+    name = "samples_other_2026-11-21T08-26-58.1.jsonl.gz"
+    (next(results.iterdir()) / name).write_bytes(whole[: len(whole) // 2])
+    assert set(read_samples(results)["task"]) == {"cogniload"}
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b"[]", b"3", b"null", b"\xff"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzipped"])
+def test_a_broken_results_file_is_named(results, content, pack):
+    broken = next(results.rglob("results_*.json"))
+    if pack is gzip.compress:
+        broken = broken.rename(broken.with_name(broken.name + ".gz"))
+    broken.write_bytes(pack(content))
+    with pytest.raises(ValueError, match=f"{broken.name} is no results file of lm-eval: ") as error:
+        read_samples(results)
+    assert "\n" not in str(error.value)
+
+
+def test_a_results_file_that_is_no_gzip_is_named(results):
+    broken = next(results.rglob("results_*.json"))
+    broken = broken.rename(broken.with_name(broken.name + ".gz"))
+    with pytest.raises(ValueError, match=f"{broken.name} must be a whole gzip file: Not a gz"):
+        read_samples(results)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [[], None, {"cogniload": 3}, {"cogniload": {"metadata": [1], "generation_kwargs": "hot"}}],
+)
+def test_what_a_results_file_says_otherwise_is_left_aside(tmp_path, other):
+    file = next(write_run(tmp_path, "org/first", [one_sample()]).glob("results_*"))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"configs": other}))
+    row = read_samples(tmp_path).iloc[0]
+    assert (row["model"], row["generator_version"], row["decoding"]) == ("org/first", "", "")
+
+
+def test_the_seed_may_be_unknown(tmp_path):
+    """As in splits that others have published."""
+    rows = [one_sample(doc=make_puzzle(1, 20, 5, index) | {"seed": None}) for index in range(2)]
+    write_run(tmp_path, "m", rows)
+    frame = read_samples(tmp_path)
+    assert frame["seed"].isna().all()
+    assert run_table(frame, COGNILOAD.loads)["seed"].tolist() == [""]
+    write_run(tmp_path, "m", [one_sample(doc=make_puzzle(1, 20, 5) | {"seed": 12345678901})])
+    assert run_table(read_samples(tmp_path), COGNILOAD.loads)["seed"].tolist() == ["12345678901"]
+
+
+@pytest.mark.parametrize("pattern", ["samples_*", "results_*"])
+@pytest.mark.parametrize("kind", ["a named pipe", "a device"])
+def test_what_has_no_end_is_not_waited_for(results, pattern, kind):
+    file = next(results.rglob(pattern))
+    file.unlink()
+    if kind == "a device":
+        file.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(file)
+    with pytest.raises(ValueError, match=rf"{file.name} must be a file, got {kind}"):
+        read_samples(results)
+
+
+@pytest.mark.parametrize("pattern", ["samples_*", "results_*"])
+def test_a_gigabyte_in_a_small_gzip_file_is_refused_within_bounds(results, pattern):
+    """Not all of it is unpacked: 64 MiB and one byte more say enough."""
+    file = next(results.rglob(pattern))
+    block = gzip.compress(bytes(1 << 20))
+    file.with_name(file.name + ".gz").write_bytes(block * 1024)
+    file.unlink()
+    with pytest.raises(ValueError, match=rf"{file.name}.gz .*must have at most {LARGEST} bytes"):
+        read_samples(results)

@@ -1,0 +1,539 @@
+"""The report: what it says, what it refuses, and what a browser makes of hostile text."""
+
+import errno
+import http.server
+import io
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser import Browser, find_browser
+from lm_eval_layout import (
+    GRID,
+    make_factor_puzzle,
+    make_puzzle,
+    make_sample,
+    make_samples,
+    write_factor_runs,
+    write_run,
+)
+from lxml import html
+from report_reader import (
+    assert_comparison_is_said_from_csv,
+    assert_no_number_is_left,
+    assert_tables_are_formatted_from_csv,
+    comparison_formats,
+    page_text,
+    read_table,
+)
+
+from cogniload_analysis import failures, fit_load_glm, panels, read_samples
+from cogniload_analysis import report as reporting
+from cogniload_analysis.cogniload import breaks, overview, tables, words
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.endings import format_endings, warn_of_limits
+from cogniload_analysis.format import format_accuracy, format_runs, to_csv
+from cogniload_analysis.labels import label_models
+from cogniload_analysis.runs import say_runs
+
+SMALL = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+SCRIPT = Path(reporting.__file__).with_name("templates").joinpath("script.js").read_text("utf-8")
+HOSTILE_MODEL = "org/<img src=x onerror=window.ran=1>$x_1$ {{ 7*7 }}"
+
+
+def hostile_responses(address):
+    """Responses that try to run, fetch, leave their element, be a template, or overflow."""
+    return [
+        f"<script>window.ran = 1</script><script src='{address}/script.js'></script>",
+        f"</pre></style></script><style>@import '{address}/style.css';</style>",
+        f"<img src='{address}/a.png' onerror='window.ran = 1'><iframe src='{address}/frame'>",
+        f"<svg onload='window.ran = 1'><a href='javascript:window.ran = 1'>{address}</a></svg>",
+        "{{ 7*7 }} {% for x in y %} ${7*7} {{ config.__class__ }}",
+        "A" * 1_000_000,
+        "\u202emirrored\u2066 \u200f\u05d0\u05d1 text\u0000\u001b[31m \ud800",
+        "&lt;b&gt; &amp;amp; <!-- --> ]]> <meta http-equiv='refresh' content='0;url=//x'>",
+    ]
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server on this machine that counts who asks."""
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}", asked
+        running.shutdown()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory, server):
+    """A decent model, and one whose name and responses attack the reader."""
+    folder = tmp_path_factory.mktemp("results")
+    write_run(folder, "org/decent", make_samples(BETA, 3, 1, grid=SMALL))
+    attacks = [
+        make_sample(make_puzzle(1, 20, 5, index), response, "wrong_other", response_tokens=9)
+        | {"steps_read": {"read": False, "coverage": 0.0}}
+        for index, response in enumerate(hostile_responses(server[0]))
+    ]
+    # Unpaired surrogates stand in JSON as escapes: lm-eval's own writer would refuse them.
+    write_run(folder, HOSTILE_MODEL, attacks, ensure_ascii=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(results, tmp_path_factory):
+    return reporting.write_report(results, tmp_path_factory.mktemp("out") / "report")
+
+
+FORMATS = {
+    "runs": partial(format_runs, loads=COGNILOAD.loads),
+    "endings": format_endings,
+    "overview": overview.format_overview,
+    "accuracy": partial(format_accuracy, loads=COGNILOAD.loads),
+    "glm": tables.format_glm,
+    "thresholds": tables.format_thresholds,
+    "meanings": tables.format_meanings,
+    "fit": tables.format_fit,
+    "ranking": tables.format_ranking,
+    "aic": tables.format_aic,
+    "interactions": tables.format_interactions,
+    "outcomes": tables.format_outcomes,
+    "tokens": tables.format_token_table,
+    "breaks": breaks.format_breaks,
+    **comparison_formats(COGNILOAD.loads),
+}
+
+
+def choose_format(name):
+    """The function that sets a table of the page in print, by the table's name."""
+    if name.startswith("accuracy_by_"):
+        return overview.format_levels
+    return FORMATS.get(name) or FORMATS[name.split("_")[0]]
+
+
+def assert_heat_maps_are_of_the_tables(page, folder):
+    """Assert that the heat maps of all models hold the rows of their tables, in order."""
+    for name in ("accuracy_by_d_and_N", "accuracy_by_N_and_rho"):
+        rows = [
+            [page_text(cell) for cell in row.cssselect("td")]
+            for row in page.cssselect(f"[data-table={name}] tbody tr")
+        ]
+        table = read_table(folder, name)
+        shown = [
+            overview.format_levels(mine).iloc[:, 1:].to_numpy().tolist()
+            for _, mine in table.groupby("model", sort=False)
+        ]
+        assert rows == [row for each in shown for row in each]
+
+
+def assert_recomputable(page_file):
+    """Assert that every number on the page follows from the CSV files beside it."""
+    folder = page_file.parent
+    page = html.fromstring(page_file.read_text("utf-8"))
+    assert_tables_are_formatted_from_csv(page, folder, choose_format)
+    assert_heat_maps_are_of_the_tables(page, folder)
+    assert_comparison_is_said_from_csv(page, folder)
+    said = [page_text(element) for element in page.cssselect(".said")]
+    expected = [
+        overview.say_overview(row) for row in read_table(folder, "overview").to_dict("records")
+    ]
+    words_of = {"note": object, "method": object}
+    thresholds = (
+        read_table(folder, "thresholds").astype(words_of).fillna(dict.fromkeys(words_of, ""))
+    )
+    fits = read_table(folder, "glm").set_index("model")
+    ECL50 = read_table(folder, "meanings").query("threshold == 'ECL50'").set_index("model")
+    misses = read_table(folder, "fit").set_index("model")
+    for row in read_table(folder, "accuracy").to_dict("records"):
+        mine = thresholds[thresholds["model"] == row["model"]].to_dict("records")
+        expected += filter(None, [words.say_accuracy(row), words.say_chance(row)])
+        expected.append(words.say_cells(fits.loc[row["model"]]))
+        expected += map(words.say_threshold, mine)
+        expected += filter(None, [words.say_meanings(ECL50.loc[row["model"]])])
+        expected.append(words.say_fit(misses.loc[row["model"]]))
+    if (folder / "tables" / "breaks.csv").exists():
+        table = read_table(folder, "breaks").astype({"hazard_problem": object})
+        for row in table.fillna({"hazard_problem": ""}).to_dict("records"):
+            expected += words.say_breaks(row)
+    assert said == expected
+    noted = [page_text(element) for element in page.cssselect(".note")]
+    assert noted == say_runs(read_table(folder, "runs"))
+    limits = {page_text(element) for element in page.cssselect(".warning")}
+    assert limits >= set(warn_of_limits(read_table(folder, "endings")))
+    assert_no_number_is_left(page)
+
+
+def assert_cells_explain_the_tables(folder):
+    """Assert that the counts of cells.csv give the accuracies, outcomes, fits and thresholds."""
+    cells = read_table(folder, "cells")
+    right = cells.filter(like="correct_").sum(axis=1)
+    wrong = cells.filter(like="wrong_").sum(axis=1)
+    cells = cells.assign(successes=right, failures=wrong)
+    glm_table = read_table(folder, "glm").set_index("model")
+    for model, mine in cells.groupby("model"):
+        glm = fit_load_glm(mine, penalised="Firth" in glm_table.loc[model, "estimator"])
+        row = glm_table.loc[model]
+        np.testing.assert_allclose(glm.params, row[list(glm.params.index)].astype(float))
+        assert glm.nobs == row["responses"]
+        thresholds = read_table(folder, "thresholds").query("meaning == 'projection'")
+        thresholds = thresholds.set_index(["model", "threshold"])
+        for name, threshold in vars(glm.thresholds()).items():
+            stored = thresholds.loc[(model, name)]
+            assert stored["status"] == threshold.status
+            np.testing.assert_allclose(threshold.value, stored["value"], rtol=1e-6)
+    accuracy = read_table(folder, "accuracy").set_index("model")
+    sums = cells.groupby("model")[["successes", "failures"]].sum()
+    np.testing.assert_array_equal(sums["successes"], accuracy.loc[sums.index, "correct"])
+    np.testing.assert_array_equal(sums.sum(axis=1), accuracy.loc[sums.index, "responses"])
+    for knob in ("d", "N"):
+        table = read_table(folder, f"outcomes_by_{knob}").set_index(["model", knob])
+        counts = cells.groupby(["model", knob])[list(tables.WRONG_OUTCOMES.values())].sum()
+        np.testing.assert_array_equal(counts, table.loc[counts.index, list(tables.WRONG_OUTCOMES)])
+
+
+def test_every_number_of_the_report_can_be_recomputed_from_its_csv(report):
+    assert_recomputable(report)
+    assert_cells_explain_the_tables(report.parent)
+
+
+@pytest.mark.slow
+def test_the_demo_s_every_number_can_be_recomputed_from_its_csv(tmp_path):
+    """`make demo` for real: the model, lm-eval, the baselines, and the report at its end."""
+    command = [sys.executable, "-m", "cogniload_gen.cli", "demo", "--out", tmp_path / "demo"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    said = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines() if "  " in line)
+    assert said["accuracy"].split()[3:6] == ["100.0", "±", "0.0"]  # the solver's
+    page = Path(said["report"])
+    assert_recomputable(page)
+    assert_cells_explain_the_tables(page.parent)
+
+
+def test_every_table_and_figure_lies_beside_the_report(report):
+    page = html.fromstring(report.read_text("utf-8"))
+    linked = [
+        link.get("href") for link in page.cssselect("a") if not link.get("href").startswith("#")
+    ]
+    written = {str(file.relative_to(report.parent)) for file in report.parent.rglob("*.*")}
+    assert set(linked) | {"report.html"} == written
+    assert {
+        "tables/glm.csv",
+        "tables/glm.tex",
+        "figures/figure_7.svg",
+        "figures/figure_7.pdf",
+    } <= written
+    for file in report.parent.rglob("*.tex"):
+        latex = file.read_text()
+        assert r"\toprule" in latex
+        (caption,) = re.findall(r"^\\caption\{(.*)\}", latex, re.MULTILINE)
+        assert caption.isascii()
+        assert not re.search(r"(?<!\\)%", caption)
+
+
+def test_ten_failures_are_spread_over_buckets_and_models(results, report):
+    frame = read_samples(results)
+    picked = failures.pick_failures(frame, COGNILOAD)
+    assert len(picked) == 10
+    assert len({failure["bucket"] for failure in picked}) == 5
+    assert len({failure["model"] for failure in picked}) == 2
+    assert picked == failures.pick_failures(frame, COGNILOAD)
+    page = html.fromstring(report.read_text("utf-8"))
+    articles = page.cssselect("article")
+    assert len(articles) == failures.FAILURES + failures.SUCCESSES
+    for number, article in enumerate(articles):
+        assert "Solve this logic puzzle." in article.text_content()
+        kind = "wrong_" if number < failures.FAILURES else "correct_"
+        assert article.cssselect("h3")[0].text.startswith(kind)
+        assert article.cssselect("code")[0].text in set(frame["id"])
+    assert [article.cssselect("code")[0].text for article in articles[:10]] == [
+        each["id"] for each in picked
+    ]
+
+
+def test_failures_are_drawn_over_all_loads(tmp_path):
+    write_run(tmp_path, "m", make_samples([0, 0, 0, 0, 0], 2, 1))
+    frame = read_samples(tmp_path)
+    picked = failures.pick_failures(frame, COGNILOAD)
+    loads = [re.fullmatch(r"d = (\d+), N = (\d+), ρ = .*", each["load"]) for each in picked]
+    assert {int(load[2]) for load in loads} == {20, 50, 100, 250}
+    assert len({int(load[1]) for load in loads}) >= 4
+    assert loads[0][2] == "20"
+
+
+@pytest.fixture(scope="module")
+def hostile_page(results, report, tmp_path_factory, server):
+    """A report whose ten examples are all of the hostile model."""
+    only = read_samples(results)
+    only = only[only["model"] == HOSTILE_MODEL].assign(model="hostile")
+    file = tmp_path_factory.mktemp("hostile") / "report.html"
+    frames = {"CogniLoad": only.astype({"model": "category"})}
+    file.write_bytes(reporting.build_report(frames)["report.html"])
+    return file
+
+
+@pytest.fixture(scope="module")
+def factor_page(tmp_path_factory, server):
+    """FACTOR's report, on a model whose name and responses attack the reader."""
+    folder = tmp_path_factory.mktemp("factor")
+    write_factor_runs(folder, HOSTILE_MODEL, {("symbolic", 0): (-0.05, 0.3)}, attempts=2)
+    attacks = [
+        make_sample(make_factor_puzzle(2, context=4000, index=index), response, "wrong_set")
+        for index, response in enumerate(hostile_responses(server[0]))
+    ]
+    run = folder / "attacks"
+    write_run(run, HOSTILE_MODEL, attacks, task="factor_symbolic_4k", ensure_ascii=True)
+    return reporting.write_report(folder, folder / "out")
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the figures empty, which takes most of a report's time, where a test needs none."""
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if find_browser() is None:
+        if "CI" in os.environ:
+            pytest.fail("chromium is not installed: apt-get install chromium")
+        pytest.skip("chromium is not installed")
+    with Browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("which", ["report", "hostile_page", "factor_page"])
+def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(
+    browser, server, request, which, width, tmp_path
+):
+    page = request.getfixturevalue(which)
+    browser.open(page, width)
+    browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert browser.evaluate("window.ran") is None
+    assert browser.evaluate("[...document.scripts].map(each => each.textContent)") == [SCRIPT]
+    dangerous = "iframe, object, embed, form, link, svg, [onload], [onerror], [href^=javascript]"
+    assert browser.evaluate(f"document.querySelectorAll('{dangerous}').length") == 0
+    assert browser.requested() == [page.as_uri()]
+    assert server[1] == []
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    loaded = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
+    assert browser.evaluate(loaded)
+    browser.screenshot(tmp_path / "page.png")
+    assert (tmp_path / "page.png").stat().st_size > 50_000
+
+
+def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(browser, report):
+    browser.open(report, 1100)
+    column = (
+        "[...document.querySelectorAll('#accuracy_by_d tbody tr')].map(r => r.cells[1].textContent)"
+    )
+    click = "document.querySelectorAll('#accuracy_by_d th button')[1].click()"
+    before = browser.evaluate(column)
+    assert len(set(before)) == 2
+    browser.evaluate(click)
+    down = browser.evaluate(column)
+    browser.evaluate(click)
+    assert down == sorted(before, key=float, reverse=True)
+    assert browser.evaluate(column) == sorted(before, key=float)
+
+
+def test_every_anchor_leads_somewhere(report, factor_page):
+    for file in (report, factor_page):
+        page = html.fromstring(file.read_text("utf-8"))
+        ids = [element.get("id") for element in page.cssselect("[id]")]
+        assert len(set(ids)) == len(ids)
+        links = [link.get("href")[1:] for link in page.cssselect("a[href^='#']")]
+        assert set(links) <= set(ids)
+        for element in page.cssselect("section.table, figure, article, h2"):
+            assert element.get("id") in links
+
+
+def test_hostile_responses_show_as_text(browser, hostile_page, server):
+    browser.open(hostile_page, 390)
+    shown = browser.evaluate("[...document.querySelectorAll('.response')].map(e => e.textContent)")
+    ids = browser.evaluate("[...document.querySelectorAll('article code')].map(e => e.textContent)")
+    assert len(shown) == len(ids) == 8
+    shown = [text for _, text in sorted(zip(ids, shown, strict=True))]
+    wrapped = "[...document.querySelectorAll('pre')].every(e => e.scrollWidth <= e.clientWidth)"
+    assert browser.evaluate(wrapped)
+    script, style, image, svg, template, long, marks, entities = shown
+    attacks = hostile_responses(server[0])
+    assert [script, style, image, svg, template, entities] == [*attacks[:5], attacks[7]]
+    assert long == "A" * failures.RESPONSE_END
+    assert "<U+202E>mirrored<U+2066>" in marks
+    assert "<U+0000><U+001B>[31m <U+D800>" in marks
+    assert "after 998500 characters" in browser.evaluate("document.body.textContent")
+    assert "49" not in template
+
+
+@pytest.mark.parametrize(("which", "runs"), [("report", "runs"), ("factor_page", "factor_runs")])
+def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
+    browser.open(request.getfixturevalue(which), 1100)
+    assert HOSTILE_MODEL in browser.evaluate(f"document.getElementById('{runs}').textContent")
+    assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
+
+
+def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
+    page = reporting.write_report(results, tmp_path)
+    before = page.read_bytes()
+    with pytest.raises(FileExistsError, match=r"report.html exists: .* with --force"):
+        reporting.write_report(results, tmp_path)
+    page.write_text("changed")
+    assert reporting.write_report(results, tmp_path, force=True).read_bytes() == before
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_table_in_the_way_is_not_overwritten_either(undrawn, results, tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "glm.csv").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"glm.csv exists"):
+        reporting.write_report(results / "org__decent", tmp_path)
+    assert not (tmp_path / "report.html").exists()
+    assert (tmp_path / "tables" / "glm.csv").read_text() == "mine"
+
+
+def test_a_planted_link_is_never_written_through(undrawn, results, tmp_path):
+    """Not in the place of a file, not in that of its temporary file, not in that of a folder."""
+    out, outside = tmp_path / "out", tmp_path / "outside"
+    (out / "tables").mkdir(parents=True)
+    outside.mkdir()
+    mine = outside / "mine"
+    mine.write_text("mine")
+    for name in ("report.html", "tables/glm.csv", "tables/.glm.csv.part"):
+        (out / name).symlink_to(mine)
+    (out / "tables" / "aic.csv").symlink_to(outside / "dangling")
+    with pytest.raises(FileExistsError, match=r"report.html exists"):
+        reporting.write_report(results / "org__decent", out)
+    page = reporting.write_report(results / "org__decent", out, force=True)
+    assert mine.read_text() == "mine"
+    assert list(outside.iterdir()) == [mine]
+    assert page.is_file()
+    assert not page.is_symlink()
+    shutil.rmtree(out / "tables")
+    (out / "tables").symlink_to(outside)
+    with pytest.raises(FileExistsError, match=r"tables is a link: remove it, or name another"):
+        reporting.write_report(results / "org__decent", out, force=True)
+    assert list(outside.iterdir()) == [mine]
+
+
+def test_a_full_disk_leaves_no_file_that_would_need_force(tmp_path):
+    """A limit on the size of files stands for the disk."""
+    (tmp_path / "old.csv").write_text("mine")
+    made = {"tables/a.csv": b"a", "figures/b.svg": bytes(1 << 24)}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 23, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"figures/b\.svg") as error:
+            reporting.write_files(tmp_path, made)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error.value.errno == errno.EFBIG
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / "old.csv"]
+    reporting.write_files(tmp_path, made)
+    assert (tmp_path / "tables" / "a.csv").read_bytes() == b"a"
+
+
+def test_what_another_wrote_meanwhile_stays(tmp_path):
+    (tmp_path / "b").write_text("mine")
+    with pytest.raises(FileExistsError, match="b exists"):
+        reporting.write_files(tmp_path, {"a": b"a", "b": b"b"})
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"b": "mine"}
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_text_of_a_table_is_a_formula_of_a_spreadsheet(text):
+    table = pd.DataFrame({"model": [text, "org/m=1"], "value": [-1.5, 2], "right": [True, False]})
+    table["seed"] = ["-5", "-- 3"]
+    for each in (table, table.astype({"model": "category"})):
+        read = pd.read_csv(io.BytesIO(to_csv(each)), dtype=str, lineterminator="\n")
+        assert read["model"].tolist() == [f"'{text}", "org/m=1"]
+        assert read["value"].tolist() == ["-1.5", "2.0"]
+        assert read["right"].tolist() == ["True", "False"]
+        assert read["seed"].tolist() == ["-5", "'-- 3"]
+
+
+def test_no_responses_means_no_files(tmp_path):
+    with pytest.raises(ValueError, match="no samples_TASK_DATE"):
+        reporting.write_report(tmp_path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("outcome", ["correct_valid", "wrong_logic"])
+def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, tmp_path, outcome):
+    samples = [make_sample(make_puzzle(1, 20, 50, index), "Text.", outcome) for index in range(10)]
+    write_run(tmp_path, "tiny", samples)
+    page = reporting.write_report(tmp_path, tmp_path / "out")
+    assert_recomputable(page)
+    text = page.read_text("utf-8")
+    side = "right" if outcome.startswith("correct") else "wrong"
+    assert f"No ECL50 (projection): all 10 responses are {side}." in text
+    assert "The samples hold no token counts." in text
+    assert ("No response was wrong." in text) == (side == "right")
+
+
+def test_separated_answers_are_marked_as_penalised(undrawn, tmp_path):
+    samples = [
+        make_sample(make_puzzle(d, N, rho), "Text.", "correct_valid" if N == 20 else "wrong_logic")
+        for d, N, rho in GRID[GRID["N"].isin([20, 250])].itertuples(index=False)
+    ]
+    write_run(tmp_path, "separated", samples)
+    page = reporting.write_report(tmp_path, tmp_path / "out")
+    assert_recomputable(page)
+    assert_cells_explain_the_tables(page.parent)
+    assert "this one is by Firth&#39;s penalised likelihood" in page.read_text("utf-8")
+
+
+def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tmp_path):
+    once = list(make_samples(BETA, 1, 1, grid=SMALL))
+    for date in ("2026-01-01T00-00-00.1", "2026-01-02T00-00-00.1"):
+        write_run(tmp_path, "org/m", once, date=date)
+    write_run(tmp_path, "org/m", once, task="cogniload_mini")
+    frame = read_samples(tmp_path)
+    labels = label_models(frame)
+    assert set(labels) == {"m (cogniload)", "m (cogniload_mini)"}
+    files = reporting.build_report({"CogniLoad": frame})
+    assert "clustered by puzzle" in files["tables/glm.csv"].decode().splitlines()[1]
+    assert "clustered" not in files["tables/glm.csv"].decode().splitlines()[2]
+
+
+def test_names_are_short_where_that_is_unique(tmp_path):
+    for model in ("a/same", "b/same", "/home/me/models/other/"):
+        write_run(tmp_path, model, [make_sample(make_puzzle(1, 20, 5), "", "wrong_other")])
+    frame = read_samples(tmp_path)
+    assert set(label_models(frame)) == {"a/same", "b/same", "other"}
+
+
+def test_importing_the_fits_loads_no_matplotlib():
+    code = "import sys, cogniload_analysis; print('matplotlib' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "False\n"
+
+
+def test_the_public_names_are_these():
+    code = "import cogniload_analysis as c, inspect\n"
+    code += "public = {name for name in dir(c) if not name.startswith('_')}\n"
+    code += "modules = {name for name in public if inspect.ismodule(getattr(c, name))}\n"
+    code += "assert set(c.__all__) == public - modules, set(c.__all__) ^ (public - modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,250 @@
+"""Runs that differ are different rows, and runs that don't are attempts, in whatever folders."""
+
+import itertools
+import json
+import shutil
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lm_eval_layout import (
+    GRID,
+    make_puzzle,
+    make_sample,
+    write_factor_runs,
+    write_run,
+)
+
+from cogniload_analysis import accuracy_table, panels, read_factor_samples, read_samples
+from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.factor.record import label_series
+from cogniload_analysis.format import run_table
+from cogniload_analysis.labels import label_models
+from cogniload_analysis.report import build_report
+from cogniload_analysis.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
+from cogniload_gen import cli
+from cogniload_gen.inputs import show_controls
+
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50)]
+MODEL = "org/Qwen3-8B"
+
+
+def answers(right, of=20):
+    """Samples of `of` puzzles, of which the first `right` are solved."""
+    for index in range(of):
+        outcome = "correct_valid" if index < right else "wrong_logic"
+        yield make_sample(make_puzzle(1 + index % 2, 20, 5, index), "Text.", outcome)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """One model in three folders: greedy with 11 of 20 right, twice at 0.6, with 2 and 4 right."""
+    write_run(tmp_path / "a", MODEL, answers(2), generation={"temperature": 0.6})
+    write_run(tmp_path / "b", MODEL, answers(11))
+    write_run(tmp_path / "c", MODEL, answers(4), generation={"temperature": 0.6})
+    return [tmp_path / name for name in "abc"]
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
+def test_settings_are_rows_and_repeats_are_attempts_in_any_order(folders, order):
+    frame = read_samples([folders[place] for place in order])
+    table = accuracy_table(frame).set_index("model")
+    assert table["correct"].to_dict() == {
+        f"{MODEL}, temperature 0": 11,
+        f"{MODEL}, temperature 0.6": 6,
+    }
+    assert table["responses"].to_dict() == {
+        f"{MODEL}, temperature 0": 20,
+        f"{MODEL}, temperature 0.6": 40,
+    }
+    attempts = frame.groupby("model", observed=True)["attempt"].agg(["min", "max"])
+    assert attempts.to_numpy().tolist() == [[1, 1], [1, 2]]
+    pd.testing.assert_frame_equal(frame, read_samples(folders))
+
+
+def test_the_page_says_what_counts_together(monkeypatch, folders):
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    frame = read_samples(folders)
+    (said,) = say_runs(run_table(frame, COGNILOAD.loads))
+    assert said.startswith(f"{MODEL}, temperature 0.6 answered the puzzles of cogniload in 2 runs")
+    page = build_report({"CogniLoad": frame})["report.html"].decode()
+    assert said in page
+    assert "Qwen3-8B, temperature 0.6</td>" in page
+    assert "copy" not in page
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ({"model_args": {"dtype": "bfloat16"}}, {}, ["dtype bfloat16", "dtype unset"]),
+        ({"model_args": {"quantization": "awq"}}, {}, ["quantization awq", "quantization unset"]),
+        (
+            {"model_args": {"enable_thinking": True}},
+            {"model_args": {"chat_template_args": {"enable_thinking": False}}},
+            ["thinking on", "thinking off"],
+        ),
+        (
+            {"generation": {"max_gen_toks": 512}},
+            {},
+            ["output limit 512", "no output limit"],
+        ),
+        (
+            {"chat_template": "{{ x }}", "chat_template_sha": "abcdef0123456"},
+            {},
+            ["chat template abcdef01", "no chat template"],
+        ),
+        (
+            {"generation": {"temperature": 0.6, "top_p": 0.95, "do_sample": True}},
+            {},
+            ["temperature 0.6", "temperature 0"],
+        ),
+        (
+            {"config": {"model": "vllm", "model_args": f"pretrained={MODEL},seed=3"}},
+            {"config": {"model": "hf", "model_args": f"pretrained={MODEL},device=cuda"}},
+            ["on vllm", "on hf"],
+        ),
+        (
+            {"system_instruction": "Think.", "system_instruction_sha": "0123456789"},
+            {},
+            ["system prompt 01234567", "no system prompt"],
+        ),
+    ],
+)
+def test_a_row_is_named_by_what_differs(tmp_path, first, second, names):
+    write_run(tmp_path / "a", MODEL, answers(11), **first)
+    write_run(tmp_path / "b", MODEL, answers(2), **second)
+    table = accuracy_table(read_samples(tmp_path)).set_index("model")
+    assert table["correct"].to_dict() == {
+        f"{MODEL}, {name}": right for name, right in zip(names, (11, 2), strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        (lambda doc: {"seed": 7, "id": doc["id"] + "s7"}, ["seed 42", "seed 7"]),
+        (lambda doc: {"N": 50}, ["N 20", "N 50"]),
+        (lambda doc: {"context_budget": 16384}, ["budget 32768", "budget 16384"]),
+        (lambda doc: {"id": doc["id"] + "other"}, None),
+    ],
+)
+def test_runs_on_other_puzzles_are_other_rows(tmp_path, changes, names):
+    write_run(tmp_path / "a", MODEL, answers(11))
+    others = [each | {"doc": each["doc"] | changes(each["doc"])} for each in answers(2)]
+    write_run(tmp_path / "b", MODEL, others)
+    table = accuracy_table(read_samples(tmp_path)).set_index("model")
+    if names is None:
+        assert set(table.index) == {f"{MODEL}, puzzles {number}" for number in (1, 2)}
+        assert sorted(table["correct"]) == [2, 11]
+    else:
+        named = {f"{MODEL}, {name}": right for name, right in zip(names, (11, 2), strict=True)}
+        assert table["correct"].to_dict() == named
+
+
+def test_a_part_of_the_puzzles_is_another_run(tmp_path):
+    write_run(tmp_path / "a", MODEL, answers(11))
+    write_run(tmp_path / "b", MODEL, answers(2, of=4))
+    names = {f"{MODEL}, 20 puzzles", f"{MODEL}, 4 puzzles"}
+    assert set(read_samples(tmp_path)["model"]) == names
+
+
+def test_where_and_how_fast_a_model_ran_is_no_setting(tmp_path):
+    for number, changes in enumerate(
+        (
+            {"model_args": {"tensor_parallel_size": 2, "api_key": "sk-1", "max_model_len": 40000}},
+            {"model_args": {"tensor_parallel_size": 8, "api_key": "sk-2", "seed": 5}},
+            {"lm_eval_version": "0.4.14", "date": "2027-01-01T00-00-00.1"},
+        )
+    ):
+        write_run(tmp_path / str(number), MODEL, answers(number), **changes)
+    frame = read_samples(tmp_path)
+    assert set(frame["model"]) == {MODEL}
+    assert frame["attempt"].max() == 3
+
+
+def test_runs_without_a_results_file_are_kept_apart(tmp_path):
+    for name, right in (("a", 3), ("b", 5)):
+        next(write_run(tmp_path / name, "m", answers(right)).glob("results_*")).unlink()
+    table = accuracy_table(read_samples(tmp_path)).set_index("model")
+    named = {f"m, in {tmp_path / name / 'm'}": right for name, right in (("a", 3), ("b", 5))}
+    assert table["correct"].to_dict() == named
+
+
+def test_labels_name_rows_and_several_runs_under_one_label_stay_apart(folders):
+    a, b, c = folders
+    frame = read_samples({"warm": [a, c], "greedy": b})
+    assert accuracy_table(frame).set_index("model")["correct"].to_dict() == {
+        "greedy": 11,
+        "warm": 6,
+    }
+    frame = read_samples({"both": [a, b], "": c})
+    assert set(frame["model"]) == {"both, temperature 0", "both, temperature 0.6", MODEL}
+    assert set(label_models(frame)) == {"both, temperature 0", "both, temperature 0.6", "Qwen3-8B"}
+    write_run(a, "org/other", answers(1))
+    assert set(read_samples({"all": a})["model"]) == {f"all, {MODEL}", "all, org/other"}
+
+
+def test_a_label_must_be_a_name_and_a_file_has_one(folders):
+    for label in ("a/b", "two\nlines", " a", 3):
+        with pytest.raises(ValueError, match="a label must be words in one line, without a slash"):
+            read_samples({label: folders[0]})
+    with pytest.raises(ValueError, match=r"must have one label, got 'x' and 'y'"):
+        read_samples({"x": folders[0], "y": folders[0]})
+
+
+def test_a_copy_is_read_once_and_said(folders):
+    shutil.copytree(folders[0], folders[0].parent / "d")
+    frame = read_samples(folders[0].parent)
+    assert accuracy_table(frame)["responses"].tolist() == [20, 40]
+    table = run_table(frame, COGNILOAD.loads)
+    assert sorted(table["copies"]) == [0, 0, 1]
+    assert say_runs(table)[1].startswith(
+        "1 of the files given is a copy of another one by org/Qwen"
+    )
+
+
+def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):
+    decays = {("symbolic", 0): (-0.05, 0.3), ("symbolic", 4000): (-0.05, 0.1)}
+    write_factor_runs(tmp_path / "a", MODEL, decays, puzzles=1)
+    write_factor_runs(tmp_path / "b", MODEL, decays, puzzles=1)
+    for file in (tmp_path / "b").rglob("results_*"):
+        said = json.loads(file.read_text())
+        said["config"]["model_args"]["enable_thinking"] = False
+        file.write_text(json.dumps(said))
+    frame = read_factor_samples(tmp_path)
+    assert set(label_series(frame)) == {"Qwen3-8B, thinking off", "Qwen3-8B, enable_thinking unset"}
+    assert frame.groupby("model", observed=True)["attempt"].max().tolist() == [1, 1]
+
+
+def test_the_command_takes_labels(folders, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    a, b, c = folders
+    given = ["report", f"warm={a}", str(b), f"warm={c}", "--out", str(tmp_path / "out")]
+    assert cli.main(given) == 0
+    assert "report.html" in capsys.readouterr().out
+    table = pd.read_csv(tmp_path / "out" / "tables" / "accuracy.csv").set_index("model")
+    assert table["correct"].to_dict() == {"warm": 6, "Qwen3-8B": 11}
+    odd = tmp_path / "x=1"
+    shutil.copytree(b, odd)
+    assert cli.labelled(str(odd)) == ("", odd)
+    assert cli.labelled("results/x=1") == ("", cli.Path("results/x=1"))
+    assert cli.main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
+    assert "no such file or folder: nowhere" in capsys.readouterr().err
+
+
+words = st.text(max_size=30) | st.integers() | st.floats() | st.none() | st.booleans()
+anything = words | st.lists(words) | st.dictionaries(st.text(), words)
+
+
+@given(st.dictionaries(st.text(), anything), anything, anything)
+def test_settings_of_any_results_are_short_phrases(generation, config, arguments):
+    results = {"model_name": "m", "config": config, "chat_template": arguments}
+    results = [results, results | {"config": {"model_args": arguments, "model": arguments}}]
+    for each in results:
+        for phrase in read_settings(each, generation).values():
+            assert phrase == show_controls(phrase)
+            assert "\n" not in phrase
+            assert len(phrase) < 200 + 8 * LONGEST_PHRASE
+    assert isinstance(read_arguments(arguments), dict)

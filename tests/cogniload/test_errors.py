@@ -1,0 +1,112 @@
+"""Planted errors: proven by the solver, the same for the same key, and read as planned."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.errors import ERRORS, STYLES, trace_key, write_trace
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps import read_steps
+
+PUZZLES = generate_puzzles([1, 2, 3, 5], [4, 8, 15], [25, 50, 75], 12, split="train").to_pylist()
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return [write_trace(row["puzzle"], trace_key(row["id"])) for row in PUZZLES]
+
+
+def test_the_solver_proves_the_first_error(traces):
+    for row, trace in zip(PUZZLES, traces, strict=True):
+        solution = solve_steps(row["puzzle"])
+        truth = [people[solution.poi] for people in solution.states]
+        wrong = [t for t in range(len(truth)) if trace.states[t] != truth[t]]
+        assert trace.first_error == (wrong[0] if wrong else None)
+        assert (trace.error in (None, "answer")) == (trace.first_error is None)
+
+
+def test_what_follows_the_error_is_consistent_with_it(traces):
+    for row, trace in zip(PUZZLES, traces, strict=True):
+        if trace.error in (None, "answer", "stopped"):
+            continue
+        statements = solve_steps(row["puzzle"]).statements
+        for t in range(trace.first_error + 1, len(trace.states)):
+            (needs, gives), before = statements[t - 1], trace.states[t - 1]
+            after = before | gives if needs.items() <= before.items() else before
+            assert trace.states[t] == after
+
+
+def test_every_kind_and_style_is_planted(traces):
+    assert Counter(trace.error for trace in traces).keys() == {*ERRORS, None}
+    assert Counter(trace.style for trace in traces).keys() == STYLES.keys()
+
+
+def test_the_shape_is_processbenchs(traces):
+    for trace in traces:
+        assert "".join(trace.steps) == trace.response
+        assert -1 <= trace.label < len(trace.steps)
+        assert (trace.label == -1) == (trace.error is None)
+
+
+def test_the_reader_reads_what_was_planned(traces):
+    for row, trace in zip(PUZZLES, traces, strict=True):
+        steps = read_steps(trace.response, row, margin=0.5)
+        assert steps.read
+        assert (steps.first_error, steps.error) == (trace.first_error, trace.error)
+
+
+@pytest.mark.slow
+def test_the_reader_reads_ten_thousand_as_planned():
+    rows = generate_puzzles(
+        [1, 2, 3, 4, 5], [4, 6, 10, 15, 20], [25, 50, 75, 90], 100, split="train", seed=7
+    ).to_pylist()
+    assert len(rows) == 10_000
+    for row in rows:
+        trace = write_trace(row["puzzle"], trace_key(row["id"]))
+        steps = read_steps(trace.response, row, margin=0.5)
+        got = steps.read, steps.first_error, steps.error
+        assert got == (True, trace.first_error, trace.error), (row["id"], trace.style)
+
+
+def test_a_trace_is_a_function_of_its_puzzle_and_key():
+    """In other processes with other hash seeds too."""
+    script = (
+        "import hashlib\n"
+        "from cogniload_gen import generate_puzzles\n"
+        "from cogniload_gen.cogniload.errors import trace_key, write_trace\n"
+        "rows = generate_puzzles([1, 3], 8, 50, 12, split='train').to_pylist()\n"
+        "texts = [write_trace(r['puzzle'], trace_key(r['id'])).response for r in rows]\n"
+        "print(hashlib.sha256('\\0'.join(texts).encode()).hexdigest())"
+    )
+    rows = generate_puzzles([1, 3], 8, 50, 12, split="train").to_pylist()
+    texts = [write_trace(row["puzzle"], trace_key(row["id"])).response for row in reversed(rows)]
+    expected = hashlib.sha256("\0".join(texts[::-1]).encode()).hexdigest()
+    for seed in ("0", "1"):
+        found = subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert found.stdout.strip() == expected
+
+
+def test_kind_and_style_may_be_asked_for():
+    row = PUZZLES[-1]
+    for style in STYLES:
+        trace = write_trace(row["puzzle"], 5, error="initial", style=style)
+        assert (trace.style, trace.error, trace.first_error, trace.label) == (
+            style,
+            "initial",
+            0,
+            0,
+        )
+    assert write_trace(row["puzzle"], 5, error="none").error is None
+    with pytest.raises(ValueError, match="style must be one of numbered"):
+        write_trace(row["puzzle"], 5, style="sonnet")
+    with pytest.raises(ValueError, match="error must be one of initial"):
+        write_trace(row["puzzle"], 5, error="big")

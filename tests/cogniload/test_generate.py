@@ -1,0 +1,100 @@
+"""The promise of the tables: the same puzzles for the same address, however they are asked for."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+from grids import addresses, cogniload_grid
+from memory import PEAK
+
+from cogniload_gen import GENERATOR_VERSION, generate_puzzles
+from cogniload_gen.cogniload import generate
+from cogniload_gen.cogniload.generate import tables
+
+GOLDEN_GRID = {"d": range(1, 13), "N": [1, 20, 100], "rho": [5, 33.3, 95], "num_puzzles": 2}
+GOLDEN = "5f2dc042e1e16f6d3678d9bb335d229f894241183a3bb9e51c67909d41ce9be0"
+GRID = {"d": [1, 3, 10], "N": [3, 20], "rho": [5, 60]}
+
+
+def digest(table: pa.Table) -> str:
+    """A hash over every value of a table, independent of how it is stored."""
+    return hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest()
+
+
+def test_golden_hash():
+    """Change a puzzle, and GENERATOR_VERSION and this hash change with it."""
+    assert GENERATOR_VERSION == 1
+    assert digest(generate_puzzles(**GOLDEN_GRID, trace=True)) == GOLDEN
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1"])
+def test_the_hash_holds_in_another_process(hash_seed):
+    """Whatever the hash seed, the locale and the working directory."""
+    program = (
+        "import hashlib; from cogniload_gen import generate_puzzles\n"
+        f"table = generate_puzzles(**{GOLDEN_GRID!r}, trace=True)\n"
+        "print(hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest())"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "LC_ALL": "C", "TZ": "Asia/Tokyo"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment, cwd="/", capture_output=True, check=True
+    )
+    assert ran.stdout.decode().strip() == GOLDEN
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.parametrize("table_clauses", [1, 900, 500_000])
+def test_batches_do_not_matter(monkeypatch, batch, table_clauses):
+    whole = generate_puzzles(**GRID, num_puzzles=9, trace=True)
+    mean_N = sum(GRID["N"]) / len(GRID["N"])
+    monkeypatch.setattr(generate, "BATCH_STATEMENTS", batch * mean_N)
+    monkeypatch.setattr(generate, "TABLE_CLAUSES", table_clauses)
+    parts = list(tables(cogniload_grid(**GRID, num_puzzles=9), trace=True, first_batch=batch))
+    assert len(parts) >= len(whole) / batch
+    assert pa.concat_tables(parts).equals(whole)
+
+
+def test_a_puzzle_asked_for_alone_is_the_same():
+    whole = generate_puzzles(**GRID, num_puzzles=4).to_pylist()
+    for row in whole:
+        alone = generate_puzzles(
+            row["d"], row["N"], row["rho"], num_puzzles=1, first_index=row["index"]
+        )
+        assert alone.to_pylist() == [row]
+
+
+def test_rows_stand_in_the_order_of_the_grid():
+    grid = cogniload_grid(**GRID, num_puzzles=3)
+    table = generate_puzzles(**GRID, num_puzzles=3)
+    rows = zip(*(table[name].to_pylist() for name in ("d", "N", "rho", "index")), strict=True)
+    assert list(rows) == [(*cell, index) for cell, index in addresses(grid)]
+    assert len(set(table["id"].to_pylist())) == len(table)
+
+
+def test_no_address_shares_a_puzzle_with_another():
+    """Seeds, splits, cells and indices all lead elsewhere; seed + 1 is not index + 1."""
+    seen = []
+    for seed in (42, 43):
+        for split in ("train", "validation", "test"):
+            table = generate_puzzles(**GRID, num_puzzles=20, seed=seed, split=split)
+            seen += table["puzzle"].to_pylist()
+    # only d = 1 with N = 1 or 2 has so few puzzles that two equal texts turn up by chance
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.parametrize(("d", "N", "puzzles"), [(12, 1, 50_000), (12, 1000, 2_500)])
+def test_memory_stays_flat_for_many_puzzles(d, N, puzzles):
+    """Many puzzles of the shape that takes the most room a puzzle, and a statement."""
+    program = PEAK + (
+        "from cogniload_gen.cogniload.generate import tables\n"
+        "from cogniload_gen import benchmarks\n"
+        f"asked = {{'d': {d}, 'N': {N}, 'rho': 50, 'num_puzzles': {puzzles}}}\n"
+        "grid = benchmarks.named('cogniload').select(**asked)\n"
+        "assert sum(len(table) for table in tables(grid)) == len(grid)\n"
+        "print(peak())"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert int(ran.stdout) < 1e9

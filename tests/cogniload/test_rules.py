@@ -1,0 +1,411 @@
+"""Every rule of the CogniLoad paper, on every puzzle of its grid, by the checker and the solver."""
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from copy import deepcopy
+from hashlib import blake2b
+from itertools import product
+from multiprocessing import get_context
+from random import Random
+
+import checker
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import chi2
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE
+from cogniload_gen.cogniload.solve import solve_steps
+
+PAPER_D, PAPER_N = (1, 3, 5, 7, 10), (20, 50, 100, 250)
+PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
+
+SIGNIFICANCE = 1e-4
+"""Of some 40 tests of uniformity at a fixed seed, one in 250 seeds would fail by chance."""
+
+
+# --- every puzzle of the paper's grid -----------------------------------------------------------
+
+
+def problems(puzzle: dict) -> Iterator[str]:
+    """What is wrong with a puzzle: rules it breaks, and where the solver says something else."""
+    for rule in checker.violations(puzzle):
+        yield f"{puzzle['id']}: {rule}"
+    solution = solve_steps(puzzle["puzzle"])
+    if (solution.poi, solution.category) != (puzzle["poi"], puzzle["category"]):
+        yield f"{puzzle['id']}: the solver reads another question"
+    if solution.answer != puzzle["answer"]:
+        yield f"{puzzle['id']}: the solver's answer"
+    if list(solved_states(puzzle, solution.states)) != checker.all_states(puzzle):
+        yield f"{puzzle['id']}: the solver's states"
+
+
+def solved_states(puzzle: dict, states: tuple[dict, ...]) -> Iterator[list[int]]:
+    """The solver's states as the checker writes them."""
+    bits, _ = checker.value_bits(puzzle)
+    coded = {}  # people whom a statement leaves alone keep their dictionary
+    for state in states:
+        for person in state.values():
+            if id(person) not in coded:
+                coded[id(person)] = checker.join(bits, person.items())
+        yield [coded[id(state[name])] for name in puzzle["people"]]
+
+
+def deviations(puzzle: dict) -> dict[str, np.ndarray]:
+    """How often a puzzle drew each of some choices that are equally likely, less the mean.
+
+    The rejection of invalid statements favours no category, person or value over another, so what
+    is uniform when drawn stays so, by symmetry. That holds for their positions in the puzzle,
+    which are random; not for k and m (see `test_statements_are_distributed_as_drawn_in_loops`).
+    """
+    d, N, people = puzzle["d"], puzzle["N"], puzzle["people"]
+    place = {category: i for i, category in enumerate(puzzle["categories"])}
+    others = {name: i for i, name in enumerate(n for n in people if n != puzzle["poi"])}
+    sizes = [len(domain) for domain in puzzle["domains"]]
+    value_place = [{v: i for i, v in enumerate(domain)} for domain in puzzle["domains"]]
+    conditions, updates, first = [0] * d, [0] * d, [0] * d
+    references, needles = [0] * len(others), [0] * 10
+    values = np.zeros((d, max(sizes)))
+    for t, statement in enumerate(puzzle["statements"]):
+        for clauses, counts in ((statement["conditions"], conditions),
+                                (statement["updates"], updates)):  # fmt: skip
+            places = [place[clause["category"]] for clause in clauses]
+            first[places[0]] += 1
+            for i in places:
+                counts[i] += 1
+                first[i] -= 1 / len(places)
+        if statement["type"] == "needle":
+            needles[t * 10 // N] += 1
+            for clause, c in zip(statement["updates"], places, strict=True):
+                values[c, value_place[c][clause["value"]]] += 1
+        else:
+            references[others[statement["reference"]]] += 1
+    in_domain = np.arange(max(sizes)) < np.array(sizes)[:, None]
+    values -= in_domain * values.sum(axis=1, keepdims=True) / in_domain.sum(axis=1, keepdims=True)
+    return {
+        "people": centred(np.isin(PEOPLE, people)),
+        "categories": centred(np.isin(CATEGORIES, puzzle["categories"])),
+        "PoI": centred(np.array(people) == puzzle["poi"]),
+        "question": centred(np.array(puzzle["categories"]) == puzzle["category"]),
+        "condition categories": centred(conditions),
+        "update categories": centred(updates),
+        "first clause": np.array(first),
+        "reference persons": centred(references),
+        "needle update values": values.sum(axis=0),
+        "needle steps": centred(needles),
+    }
+
+
+def centred(counts: list[int] | np.ndarray) -> np.ndarray:
+    return counts - np.mean(counts)
+
+
+def digests(table: pa.Table) -> set[bytes]:
+    return {blake2b(text.as_py().encode(), digest_size=16).digest() for text in table["puzzle"]}
+
+
+def examine(cell: tuple[int, int, float]) -> tuple[list[str], dict[str, np.ndarray], set[bytes]]:
+    """The problems, the deviations and the texts' digests of a cell's puzzles."""
+    table = generate_puzzles(*cell, trace=True)
+    puzzles = table.to_pylist()
+    found = [problem for puzzle in puzzles for problem in problems(puzzle)]
+    rows = [deviations(puzzle) for puzzle in puzzles]
+    return found, {name: np.stack([row[name] for row in rows]) for name in rows[0]}, digests(table)
+
+
+@pytest.fixture(scope="session")
+def paper_grid():
+    """What `examine` finds in each of the paper's 140 cells (100 puzzles each, seed 42)."""
+    cells = sorted(product(PAPER_D, PAPER_N, PAPER_RHO), key=lambda cell: -cell[1])
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        return dict(zip(cells, pool.map(examine, cells), strict=True))
+
+
+@pytest.mark.slow
+def test_every_puzzle_keeps_every_rule_and_is_solved(paper_grid):
+    assert [problem for found, _, _ in paper_grid.values() for problem in found][:5] == []
+
+
+@pytest.mark.slow
+def test_no_two_puzzles_are_equal(paper_grid):
+    """Within the grid, nor with 25 puzzles a cell of another seed and of the other splits."""
+    others = {"seed": 43}, {"split": "train"}, {"split": "validation"}
+    tables = (
+        generate_puzzles(PAPER_D, PAPER_N, PAPER_RHO, num_puzzles=25, **other) for other in others
+    )
+    hashes = [*(hashes for _, _, hashes in paper_grid.values()), *map(digests, tables)]
+    assert sum(map(len, hashes)) == 14_000 + 3 * 3_500
+    assert len(set().union(*hashes)) == 14_000 + 3 * 3_500
+
+
+@pytest.mark.parametrize("N", [1, 2, 3, 17])
+@pytest.mark.parametrize("rho", [0.5, 1, 33.3, 99, 100])
+def test_other_loads(N, rho):
+    table = generate_puzzles(range(1, 13), N, rho, num_puzzles=15, seed=7, trace=True)
+    puzzles = table.to_pylist()
+    assert len(puzzles) == 180
+    assert [problem for puzzle in puzzles for problem in problems(puzzle)][:5] == []
+
+
+# --- distributions ------------------------------------------------------------------------------
+
+
+def chi_square_p(rows: np.ndarray) -> float:
+    """The p-value of the mean row being 0, where rows are independent but their entries are not.
+
+    A chi-square test whose covariance is measured between puzzles: the draws within one puzzle are
+    not independent, as its state decides which of them are rejected.
+    """
+    return mean_is_zero_p(rows.sum(axis=0), rows.T @ rows)
+
+
+def mean_is_zero_p(total: np.ndarray, covariance: np.ndarray) -> float:
+    variances, directions = np.linalg.eigh(covariance)
+    varies = variances > 1e-9 * variances[-1]
+    statistic = ((total @ directions[:, varies]) ** 2 / variances[varies]).sum()
+    return chi2.sf(statistic, varies.sum())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choice", ["people", "categories", "needle steps"])
+def test_uniform_over_the_grid(paper_grid, choice):
+    rows = np.concatenate([deviation[choice] for _, deviation, _ in paper_grid.values()])
+    assert chi_square_p(rows) > SIGNIFICANCE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", PAPER_D)
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "PoI",
+        "question",
+        "condition categories",
+        "update categories",
+        "first clause",
+        "reference persons",
+        "needle update values",
+    ],
+)
+def test_uniform(paper_grid, choice, d):
+    cells = [deviation[choice] for cell, (_, deviation, _) in paper_grid.items() if cell[0] == d]
+    rows = np.concatenate(cells)
+    if not rows.any():
+        assert d == 1  # one category, one other person
+    else:
+        assert chi_square_p(rows) > SIGNIFICANCE
+
+
+def test_chi_square_finds_a_bias():
+    generator = np.random.default_rng(1)
+    fair = generator.multinomial(20, [1 / 4] * 4, size=2000) - 5.0
+    biased = generator.multinomial(20, [0.26, 0.26, 0.24, 0.24], size=2000) - 5.0
+    assert chi_square_p(fair) > SIGNIFICANCE
+    assert chi_square_p(biased) < SIGNIFICANCE
+
+
+def statement_profile(puzzle: dict) -> np.ndarray:
+    """How many of a puzzle's statements have each type with each k, m and number of matches."""
+    d = puzzle["d"]
+    bits, _ = checker.value_bits(puzzle)
+    counts = np.zeros((2, 3, max(d, 2) + 1))
+    for statement, states in zip(puzzle["statements"], checker.all_states(puzzle), strict=False):
+        v = checker.join(bits, checker.pairs(statement["conditions"]))
+        matches = sum(state & v == v for state in states)
+        k, m = len(statement["conditions"]), len(statement["updates"])
+        counts[int(statement["type"] == "needle"), (0, 1, 2), (k, m, matches)] += 1
+    return counts.ravel()
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_statements_are_distributed_as_drawn_in_loops(d):
+    """The engine against the paper's steps in plain loops: k, m and how many people match.
+
+    k and m are uniform as drawn, not as accepted: few conditions match more people, which is more
+    often invalid.
+    """
+    count, N, rho, random = 1000, 20, 40, Random(d)  # noqa: S311 (no cryptography)
+    table = generate_puzzles(d, N, rho, num_puzzles=count, seed=11, trace=True)
+    ours = np.stack([statement_profile(puzzle) for puzzle in table.to_pylist()])
+    loops = [checker.draw_puzzle(random, d, N, rho) for _ in range(count)]
+    theirs = np.stack([statement_profile(puzzle) for puzzle in loops])
+    difference = ours.mean(axis=0) - theirs.mean(axis=0)
+    covariance = (np.cov(ours.T) + np.cov(theirs.T)) / count
+    assert mean_is_zero_p(difference, covariance) > SIGNIFICANCE
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 10, 12])
+def test_loops_keep_the_rules(d):
+    puzzle = checker.draw_puzzle(Random(d), d, 30, 40)  # noqa: S311 (no cryptography)
+    assert [*checker.element_violations(puzzle), *checker.initial_violations(puzzle)] == []
+    assert not any(checker.statement_violations(puzzle))
+
+
+# --- the checker finds what is wrong ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sound():
+    return generate_puzzles(3, 20, 50, num_puzzles=1, seed=5, trace=True).to_pylist()[0]
+
+
+def statement(puzzle, type_):
+    """A statement of the type, other than the first."""
+    return next(each for each in puzzle["statements"][1:] if each["type"] == type_)
+
+
+def state_before(puzzle, type_, name):
+    """A person's values by category before `statement(puzzle, type_)`, read off the text."""
+    step = puzzle["statements"].index(statement(puzzle, type_))
+    return solve_steps(puzzle["puzzle"]).states[step][name]
+
+
+def clauses(values):
+    return [{"category": category, "value": value} for category, value in values.items()]
+
+
+def other_value(puzzle, clause):
+    domain = puzzle["domains"][puzzle["categories"].index(clause["category"])]
+    return next(value for value in domain if value != clause["value"])
+
+
+def stranger(puzzle):
+    return next(name for name in PEOPLE if name not in puzzle["people"])
+
+
+def replace_reference(puzzle, type_):
+    each, poi = statement(puzzle, type_), puzzle["poi"]
+    each["reference"] = next(n for n in puzzle["people"] if (n == poi) == (type_ == "hay"))
+
+
+def replace_condition(puzzle, type_):
+    clause = statement(puzzle, type_)["conditions"][0]
+    clause["value"] = other_value(puzzle, clause)
+
+
+def match_the_poi(puzzle):
+    state = state_before(puzzle, "hay", puzzle["poi"])
+    statement(puzzle, "hay")["conditions"] = clauses(state)
+
+
+def update_to_the_poi(puzzle):
+    state = state_before(puzzle, "hay", puzzle["poi"])
+    statement(puzzle, "hay")["updates"] = clauses(state)
+
+
+def replace_line(puzzle, number, old, new):
+    lines = puzzle["puzzle"].split("\n")
+    assert old in lines[number]
+    lines[number] = lines[number].replace(old, new)
+    puzzle["puzzle"] = "\n".join(lines)
+
+
+BREAKS = [
+    ("n = max(d, 2) different people", lambda p: p["people"].pop()),
+    ("n = max(d, 2) different people", lambda p: p["people"].__setitem__(0, p["people"][1])),
+    ("n = max(d, 2) different people", lambda p: p["people"].__setitem__(0, "Nobody")),
+    ("the PoI is one of the people", lambda p: p.update(poi=stranger(p))),
+    ("d different categories", lambda p: p["categories"].__setitem__(0, p["categories"][1])),
+    ("d different categories", lambda p: p["categories"].__setitem__(0, "shoes")),
+    ("d different categories", lambda p: p["categories"].pop()),
+    ("domain size", lambda p: p["domains"][0].pop()),
+    ("a domain holds different", lambda p: p["domains"][0].__setitem__(0, p["domains"][0][1])),
+    ("a domain holds different", lambda p: p["domains"][0].__setitem__(0, "transparent")),
+    ("everyone has an initial state", lambda p: p["initial_state"].pop()),
+    ("initial values of all categories", lambda p: p["initial_state"][0].pop()),
+    ("initial values are of the domain", lambda p: p["initial_state"][0].__setitem__(0, "beige")),
+    ("people get different initial values",
+     lambda p: p["initial_state"][0].__setitem__(0, p["initial_state"][1][0])),
+    ("every two people differ", lambda p: p["initial_state"].__setitem__(0, p["initial_state"][1])),
+    ("N statements", lambda p: p["statements"].pop()),
+    ("N statements", lambda p: p["poi_states"].pop()),
+    ("the number of needles", lambda p: statement(p, "hay").update(type="needle")),
+    ("the number of needles", lambda p: statement(p, "hay").update(type="straw")),
+    ("the number of needles", lambda p: p.update(needles=p["needles"] + 1)),
+    ("the number of needles", lambda p: p.update(rho=60)),
+    ("names and values are the puzzle's",
+     lambda p: statement(p, "hay").update(reference=stranger(p))),
+    ("names and values are the puzzle's",
+     lambda p: statement(p, "hay")["updates"][0].update(value="beige")),
+    ("names and values are the puzzle's",
+     lambda p: statement(p, "hay")["conditions"][0].update(category="shoes")),
+    ("a needle's reference person is the PoI", lambda p: replace_reference(p, "needle")),
+    ("a hay's reference person is not the PoI", lambda p: replace_reference(p, "hay")),
+    ("1..d different condition categories", lambda p: statement(p, "hay").update(conditions=[])),
+    ("1..d different condition categories",
+     lambda p: statement(p, "hay")["conditions"].append(statement(p, "hay")["conditions"][0])),
+    ("1..d different update categories", lambda p: statement(p, "needle").update(updates=[])),
+    ("1..d different update categories",
+     lambda p: statement(p, "needle")["updates"].append(statement(p, "needle")["updates"][0])),
+    ("condition values are the reference person's", lambda p: replace_condition(p, "hay")),
+    ("condition values are the reference person's", lambda p: replace_condition(p, "needle")),
+    ("a hay does not match the PoI", match_the_poi),
+    ("a hay's update values are not the PoI's", update_to_the_poi),
+    ("whom a hay changes is not like the PoI", update_to_the_poi),
+    ("poi_states", lambda p: p["poi_states"].__setitem__(3, p["poi_states"][3][::-1])),
+    ("poi_states", lambda p: p["poi_states"].__setitem__(3, ["beige"] * 3)),
+    ("the answer is the PoI's final value", lambda p: p.update(answer="beige")),
+    ("the options are the value domain", lambda p: p["options"].reverse()),
+    ("the question is about one of", lambda p: p.update(category="shoes")),
+    ("the question's opening", lambda p: p.update(question=f"Where is {p['poi']}?")),
+    ("the question names the PoI",
+     lambda p: p.update(question=p["question"].replace(p["poi"], stranger(p)))),
+    ("an empty line, the question", lambda p: p.update(puzzle=p["puzzle"] + " ")),
+    ("an empty line, the question", lambda p: p.update(puzzle=p["puzzle"].replace("\n\n", "\n"))),
+    ("a line for each person", lambda p: replace_line(p, 2, p["people"][1], stranger(p))),
+    ("a line for each person", lambda p: replace_line(p, 2, p["initial_state"][1][0], "beige")),
+    ("a line for each statement", lambda p: replace_line(p, 4, "1.", "2.")),
+    ("a line for each statement",
+     lambda p: replace_line(p, 5, p["statements"][1]["conditions"][0]["value"], "beige")),
+    ("a line for each statement", lambda p: p["statements"].reverse()),
+]  # fmt: skip
+
+
+def test_the_sound_puzzle_is_sound(sound):
+    assert list(problems(sound)) == []
+
+
+@pytest.mark.parametrize(("rule", "damage"), BREAKS)
+def test_checker_finds(sound, rule, damage):
+    puzzle = deepcopy(sound)
+    damage(puzzle)
+    assert rule in "\n".join(checker.violations(puzzle))
+
+
+RED, BLUE, GREEN = ({"hair": color, "clothes_hat": color, "clothes_socks": color}
+                    for color in ("red", "blue", "green"))  # fmt: skip
+"""Anna's (the PoI's), Paul's and Mary's state at first."""
+
+DEAD_ENDS = [
+    ("(I1)", [("needle", "Anna", RED, GREEN), ("hay", "Paul", BLUE, GREEN)]),
+    ("(I1)", [("needle", "Anna", RED, BLUE), ("needle", "Anna", {"hair": "blue"}, GREEN),
+              ("needle", "Anna", {"hair": "green"}, {"hair": "red"})]),
+    ("(I2)", [("hay", "Paul", BLUE, GREEN)]),
+    ("(I2)", [("needle", "Anna", RED, {"hair": "blue"}),
+              ("needle", "Anna", {"hair": "blue"}, GREEN)]),
+    ("a needle does not match every non-PoI",
+     [("needle", "Anna", RED, {"hair": "blue"}), ("hay", "Mary", GREEN, {"hair": "blue"}),
+      ("needle", "Anna", {"hair": "blue"}, {"hair": "red"})]),
+    (None, [("needle", "Anna", RED, {"hair": "blue"}), ("needle", "Anna", {"hair": "blue"}, RED)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "steps"), DEAD_ENDS)
+def test_checker_finds_dead_ends(rule, steps):
+    """Puzzles whose last statement breaks a rule that keeps the next statement possible."""
+    needles = sum(step[0] == "needle" for step in steps)
+    puzzle = {
+        "d": 3, "N": len(steps), "rho": 100 * needles / len(steps), "needles": needles,
+        "people": ["Anna", "Paul", "Mary"], "poi": "Anna", "categories": list(RED),
+        "domains": [["red", "blue", "green", "gray"]] * 3,
+        "initial_state": [list(RED.values()), list(BLUE.values()), list(GREEN.values())],
+        "statements": [
+            {"type": type_, "reference": name, "conditions": clauses(C), "updates": clauses(U)}
+            for type_, name, C, U in steps
+        ],
+    }  # fmt: skip
+    after = checker.all_states(puzzle)[1:]
+    puzzle["poi_states"] = [checker.values(puzzle, poi) for poi, *_ in after]
+    *_, last = checker.statement_violations(puzzle)
+    assert rule in last if rule else last == []

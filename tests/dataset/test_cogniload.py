@@ -1,0 +1,226 @@
+"""load_dataset("cogniload", ...) by the real `datasets`, at both ends of the supported range."""
+
+import configparser
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+
+import cogniload_dataset
+from cogniload_dataset import load_dataset
+from cogniload_gen import GENERATOR_VERSION, generate_puzzles
+
+ROOT = Path(__file__).parents[2]
+GRID = {"d": [1, 5], "N": [3, 20], "rho": [25, 60], "num_puzzles": 6}
+
+
+@pytest.fixture(autouse=True)
+def empty_working_directory(tmp_path, monkeypatch):
+    """`datasets` looks around in the working directory; ours must not depend on it."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def rows(dataset) -> list[dict]:
+    return list(dataset)
+
+
+def test_the_sentence_that_the_project_stands_for():
+    splits = datasets.load_dataset("cogniload", d=5, N=100, rho=25)
+    assert list(splits) == ["test"]
+    assert rows(splits["test"]) == generate_puzzles(5, 100, 25).to_pylist()
+
+
+@pytest.mark.parametrize("trace", [False, True])
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_all_ways_give_the_rows_of_the_generator(trace, split):
+    expected = generate_puzzles(**GRID, split=split, trace=trace).to_pylist()
+    given = GRID | {"trace": trace, "splits": [split]}
+    assert rows(datasets.load_dataset("cogniload", **given)[split]) == expected
+    assert rows(datasets.load_dataset("cogniload", **given, streaming=True)[split]) == expected
+    for num_proc in (1, 2):
+        forced = {"num_proc": num_proc, "download_mode": "force_redownload"}
+        assert rows(datasets.load_dataset("cogniload", **given, **forced)[split]) == expected
+    assert rows(load_dataset("cogniload", **GRID, trace=trace, split=split)) == expected
+
+
+def test_a_stream_can_be_split_among_workers_and_shuffled():
+    stream = load_dataset("cogniload", **GRID, split="test", streaming=True)
+    expected = sorted(generate_puzzles(**GRID)["id"].to_pylist())
+    assert stream.num_shards > 2
+    parts = [rows(stream.shard(num_shards=2, index=index)) for index in (0, 1)]
+    assert sorted(row["id"] for part in parts for row in part) == expected
+    assert all(parts)
+    assert sorted(row["id"] for row in stream.shuffle(seed=1, buffer_size=10)) == expected
+
+
+def test_several_splits_and_slices_of_them():
+    three = datasets.load_dataset("cogniload", **GRID, splits=["test", "train"])
+    assert set(three) == {"test", "train"}
+    assert not set(three["test"]["puzzle"]) & set(three["train"]["puzzle"])
+    assert len(load_dataset("cogniload", **GRID, split="train[:10]")) == 10
+    assert len(load_dataset("cogniload", **GRID, split="train+test")) == 2 * 48
+
+
+def test_the_paper_grid_is_the_default():
+    stream = load_dataset("cogniload", split="test", streaming=True)
+    cells = {(row["d"], row["N"], row["rho"]) for row in stream.take(140)}
+    assert len(cells) == 140
+    assert cells == {
+        (d, N, rho)
+        for d in (1, 3, 5, 7, 10)
+        for N in (20, 50, 100, 250)
+        for rho in (5, 10, 25, 50, 75, 90, 95)
+    }
+
+
+def test_the_cache_is_used_again_and_holds_the_generator_version():
+    first = load_dataset("cogniload", **GRID, split="test")
+    again = load_dataset("cogniload", **GRID, split="test")
+    assert first.cache_files == again.cache_files
+    assert f"-generator-{GENERATOR_VERSION}" in first.cache_files[0]["filename"]
+    other = load_dataset("cogniload", **GRID | {"seed": 1}, split="test")
+    assert other.cache_files != first.cache_files
+
+
+def test_equal_grids_share_a_cache():
+    same = [
+        {"d": 3, "N": 5, "rho": 50},
+        {"d": [3], "N": (5,), "rho": 50.0},
+        {"d": range(3, 4), "N": (N for N in [5]), "rho": np.array([50])},
+    ]
+    caches = [load_dataset("cogniload", **given, split="test").cache_files for given in same]
+    assert caches[0] == caches[1] == caches[2]
+
+
+def test_unrelated_files_and_folders_do_not_matter(tmp_path):
+    expected = load_dataset("cogniload", **GRID, split="test")
+    (tmp_path / "work" / "data.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "work" / "train.parquet").write_bytes(b"no parquet")
+    (tmp_path / "work" / "cogniload").mkdir()
+    (tmp_path / "work" / "cogniload" / "test.json").write_text("{}")
+    found = load_dataset("cogniload", **GRID, split="test")
+    assert found.cache_files == expected.cache_files
+
+
+def test_other_datasets_load_as_before(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("a,b\n1,2\n")
+    assert load_dataset("csv", data_files=str(path), split="train")[0] == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"d": 0}, r"d must be an integer in 1\.\.12 .*, got 0"),
+        ({"rho": "25%"}, "rho must be a number above 0 .*, got '25%'"),
+        ({"num_puzzles": 0}, r"num_puzzles must be an integer in 1\.\..*, got 0"),
+        ({"trace": "yes"}, "trace must be True or False, got 'yes'"),
+        ({"splits": ["dev"]}, "split must be one of train, validation, test, got 'dev'"),
+        ({"splits": []}, "splits must list some of .*, got \\[\\]"),
+        ({"splits": None}, "splits must list some of .*, got None"),
+        ({"splits": [["test"]]}, "split must be one of .*, got \\['test'\\]"),
+        ({"splits": ["test", "test"]}, "splits must list none twice"),
+        ({"name": "lite"}, "name is not for puzzles, got 'lite'"),
+        ({"data_dir": "mine"}, "data_dir is not for puzzles, got 'mine'"),
+    ],
+)
+def test_a_wrong_parameter_is_named(given, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        datasets.load_dataset("cogniload", **given)
+
+
+def test_an_unknown_parameter_or_split_is_refused():
+    with pytest.raises(ValueError, match="got 'M'"):
+        datasets.load_dataset("cogniload", M=3)
+    with pytest.raises(ValueError, match=r"got 'num_puzzle' \(did you mean num_puzzles\?\)"):
+        load_dataset("cogniload", num_puzzle=3)
+    for split in ("dev", "latest"):
+        with pytest.raises(ValueError, match=f"split must be one of .*, got '{split}'"):
+            load_dataset("cogniload", split=split)
+
+
+def test_plain_load_dataset_makes_the_split_that_is_asked_for():
+    asked = {"d": 1, "N": 5, "rho": 50, "num_puzzles": 4}
+    part = datasets.load_dataset("cogniload", split="train[:3]", **asked)
+    assert part["id"] == [
+        f"cogniload-v{GENERATOR_VERSION}-train-s42-d1-N5-rho50-{i}" for i in range(3)
+    ]
+    stream = datasets.load_dataset("cogniload", split="validation", streaming=True, **asked)
+    assert [row["index"] for row in stream] == [0, 1, 2, 3]
+    both = datasets.load_dataset("cogniload", split="train+test", **asked)
+    assert len(both) == 8
+
+
+@pytest.mark.parametrize("split", ["all", "train[:3]"])
+def test_a_part_of_a_split_is_no_stream(split):
+    with pytest.raises(
+        ValueError, match="split of a stream must be one of train, validation, test"
+    ):
+        datasets.load_dataset("cogniload", split=split, streaming=True, d=1, N=5)
+
+
+def test_help_has_every_knob():
+    for name in ("d:", "N:", "rho:", "num_puzzles:", "context:", "noise:", "splits:"):
+        assert f" {name} " in load_dataset.__doc__
+
+
+def test_registering_twice_wraps_once():
+    factory = datasets.load.dataset_module_factory
+    cogniload_dataset.register()
+    assert datasets.load.dataset_module_factory is factory
+
+
+def oldest_requirements() -> list[str]:
+    """The lower bounds of the base install; `datasets` 3.6 is the last that runs scripts."""
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    return settings["options"]["install_requires"].strip().replace(">=", "==").splitlines()
+
+
+@pytest.mark.slow
+def test_on_datasets_3_by_name_and_as_a_loading_script(tmp_path):
+    """Both ways give the rows of today's environment, in one with the oldest requirements."""
+    venv.create(tmp_path / "old", with_pip=True)
+    python = tmp_path / "old" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", *oldest_requirements()], check=True)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, json, datasets\n"
+        f"given = {GRID!r}\n"
+        "if sys.argv[1] == 'name':\n"
+        "    import cogniload_dataset\n"
+        "    found = datasets.load_dataset('cogniload', trace=True, **given)['test']\n"
+        "else:\n"
+        "    script = sys.argv[2] + '/cogniload_dataset.py'\n"
+        "    given['trust_remote_code'] = True\n"
+        "    found = datasets.load_dataset(script, trace=True, **given)['test']\n"
+        "print(json.dumps([datasets.__version__, list(found)]))\n"
+    )
+    expected = generate_puzzles(**GRID, trace=True).to_pylist()
+    for way in ("name", "script"):
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HOME": str(tmp_path / way)}
+        ran = subprocess.run(
+            [python, program, way, ROOT], env=environment, capture_output=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr.decode()
+        version, found = json.loads(ran.stdout.splitlines()[-1])
+        assert version == "3.6.0"
+        assert found == expected
+
+
+def test_another_kind_of_datasets_is_refused_in_one_line(monkeypatch):
+    monkeypatch.delattr(datasets.load, "dataset_module_factory")
+    with pytest.raises(ImportError, match=r"needs datasets 3\.6 .*, got \d"):
+        cogniload_dataset.register()
+
+
+def test_this_environment_is_the_newer_end():
+    assert int(datasets.__version__.split(".")[0]) >= 5
+    assert sys.version_info >= (3, 11)

@@ -1,0 +1,172 @@
+"""load_dataset("factor", ...) by the real `datasets`, and the same puzzles without it."""
+
+from itertools import islice, product
+
+import datasets
+import pytest
+from grids import factor_grid, factor_source
+
+from cogniload_dataset import load_dataset
+from cogniload_gen import generate_factor, solve
+from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
+from cogniload_gen.factor.training import TrainingSet
+
+SYMBOLIC = {"suite": "symbolic", "N": [1, 4, 9], "context": [0, 300], "num_puzzles": 7}
+REALISTIC = {
+    "suite": "realistic",
+    "op": [2, 5],
+    "context": [0, 900],
+    "noise": ["close", "general"],
+    "num_puzzles": 7,
+}
+SUITES = pytest.mark.parametrize("grid", [SYMBOLIC, REALISTIC], ids=["symbolic", "realistic"])
+
+
+@SUITES
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_all_ways_give_the_rows_of_the_generator(grid, split):
+    expected = generate_factor(**grid, split=split).to_pylist()
+    assert list(load_dataset("factor", **grid, split=split)) == expected
+    assert list(load_dataset("factor", **grid, split=split, streaming=True)) == expected
+    again = {"num_proc": 2, "download_mode": "force_redownload"}
+    assert list(datasets.load_dataset("factor", **grid, splits=[split], **again)[split]) == expected
+
+
+@SUITES
+def test_rows_do_not_depend_on_their_company(grid):
+    """Of a table, of a batch, of the other cells: the same puzzles alone, in any order."""
+    source = factor_source(factor_grid(**grid))
+    expected = {row["id"]: row for row in generate_factor(**grid).to_pylist()}
+    alone = [
+        row
+        for start in reversed(range(len(source.selection)))
+        for table in source.tables(start, start + 1)
+        for row in table.to_pylist()
+    ]
+    assert len(expected) == len(alone) == len(source.selection)
+    assert {row["id"]: row for row in alone} == expected
+
+
+@SUITES
+def test_rows_are_interleaved_over_the_cells(grid):
+    rows = generate_factor(**grid).to_pylist()
+    knobs = [name for name in ("N", "op", "context", "noise") if name in rows[0]]
+    cells = [tuple(row[name] for name in knobs) for row in rows]
+    count = len(set(cells))
+    assert cells == cells[:count] * 7
+    assert [row["index"] for row in rows] == [index for index in range(7) for _ in range(count)]
+
+
+@SUITES
+def test_seeds_splits_and_indices_give_other_puzzles(grid):
+    tables = [
+        generate_factor(**grid | {"num_puzzles": 3}, seed=seed, split=split, first_index=first)
+        for seed, split, first in product((0, 1), ("train", "test"), (0, 3))
+    ]
+    ids = [name for table in tables for name in table["id"].to_pylist()]
+    assert len(set(ids)) == len(ids)
+    # one variable alone has eleven values and few targets: such puzzles may be alike
+    texts = [row["puzzle"] for table in tables for row in table.to_pylist() if row.get("N", 9) > 3]
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_paper_s_grids_are_the_defaults():
+    symbolic = load_dataset("factor", split="test")
+    assert len(symbolic) == 39 * 50
+    assert set(symbolic["N"]) == set(range(1, 40))
+    assert set(symbolic["context"]) == {0}
+    realistic = load_dataset("factor", suite="realistic", split="test", streaming=True)
+    first = list(realistic.take(19))
+    assert [row["op"] for row in first] == list(range(2, 21))
+
+
+def test_solutions_and_answers_agree():
+    for grid in (SYMBOLIC, REALISTIC):
+        for row in load_dataset("factor", **grid, split="test"):
+            assert solve(row["puzzle"]) == row["answer"]
+
+
+def test_the_cache_is_used_again_and_holds_the_generator_version():
+    given = {"suite": "symbolic", "num_puzzles": 2, "split": "test"}
+    first = load_dataset("factor", **given, N=3)
+    assert first.cache_files == load_dataset("factor", **given, N=[3]).cache_files
+    versions = f"{SYMBOLIC_VERSION}.{REALISTIC_VERSION}"
+    assert f"-generator-{versions}" in first.cache_files[0]["filename"]
+    assert f"/{SYMBOLIC_VERSION}.0.0/" in first.cache_files[0]["filename"]
+    assert first.cache_files != load_dataset("factor", **given, N=4).cache_files
+
+
+def test_the_tokenizer_sizes_the_filler_and_nothing_else():
+    given = {"suite": "symbolic", "N": 5, "context": 500, "num_puzzles": 2, "split": "test"}
+    mine = load_dataset("factor", **given, tokenizer=count_words)
+    estimated = load_dataset("factor", **given)
+    assert mine["answer"] == estimated["answer"]
+    assert mine["solution"] == estimated["solution"]
+    assert mine["puzzle"] != estimated["puzzle"]
+
+
+def count_words(text):
+    return len(text.split())
+
+
+def test_training_sets_are_splits():
+    """Appendix D: N and the filler are drawn; the sizes are the paper's."""
+    assert len(TrainingSet("pretrain")) == 3_000_000
+    stream = load_dataset("factor", split="pretrain", streaming=True)
+    rows = list(islice(stream, 200))
+    assert len({row["N"] for row in rows}) > 10
+    assert {row["N"] for row in rows} <= set(range(1, 30))
+    assert max(row["context"] for row in rows) <= 900
+    assert all(solve(row["puzzle"]) == row["answer"] for row in rows)
+    fewer = load_dataset("factor", split="course_16", num_puzzles=10)
+    assert len(fewer) == 10
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"suite": "tragic"}, "suite must be one of symbolic, realistic, got 'tragic'"),
+        ({"N": 0}, r"N must be an integer in 1\.\..*, got 0"),
+        ({"suite": "realistic", "op": 1}, r"op must be an integer in 2\.\..*, got 1"),
+        ({"op": 5}, "op is not for the symbolic suite, got 5"),
+        (
+            {"suite": "realistic", "noise": "loud"},
+            "noise must be one of close, general, none, got 'loud'",
+        ),
+        ({"context": -1}, r"context must be an integer in 0\.\..*, got -1"),
+        ({"N": 39, "context": 5, "num_puzzles": 1}, "context .*5"),
+        ({"suite": "realistic", "op": 20, "context": 50, "num_puzzles": 1}, "context .*50"),
+        ({"tokenizer": "no/such"}, "tokenizer .*no/such"),
+        ({"tokenizer": 5}, "tokenizer .*5"),
+        ({"splits": ["pretrain"], "N": 5}, "N is drawn in pretrain, got 5"),
+        ({"splits": ["pretrain"], "N": 0}, "N is drawn in pretrain, got 0"),
+        ({"splits": ["full"], "context": [0, 9]}, r"context is drawn in full, got \[0, 9\]"),
+        (
+            {"splits": ["pretrain"], "suite": "realistic"},
+            "split must be one of train, .*'pretrain'",
+        ),
+        ({"splits": ["course_3"]}, "split must be one of train, .*got 'course_3'"),
+    ],
+)
+def test_a_wrong_parameter_is_named(given, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        list(
+            datasets.load_dataset("factor", **given, streaming=True)[
+                given.get("splits", ["test"])[0]
+            ]
+        )
+
+
+def test_a_context_too_short_for_the_statements_is_refused_before_a_puzzle_is_made():
+    """By name, not as the cause of a failure within `datasets`."""
+    with pytest.raises(ValueError, match=r"^context must be 0 or at least \d+ tokens for N = 39"):
+        load_dataset("factor", N=39, context=[0, 5], split="test")
+
+
+def test_a_tokenizer_that_counts_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"^tokenizer .* 0 tokens"):
+        generate_factor(N=3, context=100, num_puzzles=1, tokenizer=count_nothing)
+
+
+def count_nothing(_):
+    return 0

@@ -1,0 +1,150 @@
+"""Training streams: without end, shared by workers, resumed at once, apart from test splits."""
+
+from itertools import islice
+
+import datasets
+import numpy as np
+import pytest
+import torch
+from datasets.distributed import split_dataset_by_node
+from grids import addresses, all_keys, cogniload_grid
+
+from cogniload_dataset import load_dataset
+from cogniload_gen import generate_puzzles
+
+GRID = {"d": [2, 5], "N": [3, 6], "rho": 50}
+EXPECTED = generate_puzzles(**GRID, num_puzzles=300, split="train", trace=True)
+IDS = EXPECTED["id"].to_pylist()
+
+
+def endless(**given):
+    return load_dataset(
+        "cogniload", split="train", streaming=True, num_puzzles=None, **GRID | given
+    )
+
+
+def ids(stream, count):
+    return [row["id"] for row in islice(stream, count)]
+
+
+def test_it_is_the_train_split_and_goes_on():
+    stream = endless(trace=True)
+    assert list(islice(stream, 300)) == EXPECTED.to_pylist()[:300]
+    assert list(stream.take(3)) == list(stream.take(3)) == EXPECTED.to_pylist()[:3]
+    plain = datasets.load_dataset(
+        "cogniload", streaming=True, num_puzzles=None, splits=["train"], **GRID
+    )
+    assert ids(plain["train"], len(IDS)) == IDS
+
+
+def test_it_has_more_rows_than_anyone_reads():
+    stream = endless(first_index=2**62 - 1000)
+    assert ids(stream, 1)[0].endswith(f"-{2**62 - 1000}")
+    state = stream.state_dict()
+    state["examples_iterable"]["shard_example_idx"] = 10**12
+    stream = endless()
+    stream.load_state_dict(state)
+    assert next(iter(stream))["index"] == 10**12 // 4
+
+
+@pytest.mark.parametrize("view", ["rows", "arrow", "shuffled", "mapped", "batched"])
+def test_stopped_at_row_k_it_resumes_with_row_k_plus_1(view):
+    def stream():
+        made = endless()
+        if view == "arrow":
+            made = made.with_format("arrow")
+        elif view == "mapped":
+            made = made.map(lambda row: {"prompt": row["puzzle"]}).filter(lambda row: row["d"] == 2)
+        elif view == "shuffled":
+            made = made.shard(2, 0)
+        elif view == "batched":
+            made = made.batch(7)
+        return made
+
+    expected = list(islice(stream(), 100))
+    for k in (1, 63, 64, 65, 90):
+        stopped = stream()
+        assert len(list(islice(stopped, k))) == k
+        resumed = stream()
+        resumed.load_state_dict(stopped.state_dict())
+        assert list(islice(resumed, 3)) == expected[k : k + 3]
+
+
+def test_it_starts_at_any_index_without_making_those_before():
+    assert ids(endless(first_index=100), 50) == IDS[400:450]
+    finite = load_dataset("cogniload", split="train", **GRID, first_index=100, num_puzzles=5)
+    assert finite["id"] == IDS[400:420]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_workers_together_read_the_beginning_of_one_stream(workers):
+    stream = endless().select_columns(["id", "d", "N"])
+    loader = torch.utils.data.DataLoader(stream, batch_size=4, num_workers=workers)
+    batches = list(islice(loader, 20))
+    assert sorted(id_ for batch in batches for id_ in batch["id"]) == sorted(IDS[:80])
+    assert all(len(set(zip(b["d"].tolist(), b["N"].tolist(), strict=True))) == 4 for b in batches)
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 11, 64])
+def test_nodes_together_read_the_beginning_of_one_stream(count):
+    rows = 1200 // count // 4 * 4
+    shares = [
+        ids(split_dataset_by_node(endless(), rank=rank, world_size=count), rows)
+        for rank in range(count)
+    ]
+    assert sorted(id_ for share in shares for id_ in share) == sorted(IDS[: rows * count])
+
+
+def test_shards_of_shards_and_shuffling_lose_and_repeat_nothing():
+    quarters = [endless().shard(2, i).shard(2, j) for i in (0, 1) for j in (0, 1)]
+    assert sorted(id_ for part in quarters for id_ in ids(part, 40)) == sorted(IDS[:160])
+    shuffled = ids(endless().shuffle(seed=3, buffer_size=30), 100)
+    assert len(set(shuffled)) == 100
+    assert set(shuffled) <= set(IDS[:130])
+    assert shuffled != sorted(shuffled, key=IDS.index)
+
+
+def test_a_share_of_a_grid_is_every_such_puzzle():
+    grid = cogniload_grid(3, [2, 4], 50, num_puzzles=11, first_index=5)
+    shares = [grid.share(number, 3) for number in range(3)]
+    rows = sorted(row for share in shares for row in addresses(share))
+    assert rows == sorted(addresses(grid))
+    again = grid.share(1, 3).share(1, 2)
+    assert [index for _, index in addresses(again)] == [9, 9, 15, 15]
+
+
+def test_it_is_never_written_to_disk_and_never_a_test():
+    with pytest.raises(
+        ValueError, match=r"^num_puzzles=None is without end: it takes streaming=True"
+    ):
+        load_dataset("cogniload", split="train", num_puzzles=None, **GRID)
+    for split in ("test", "validation", "train+test"):
+        with pytest.raises(ValueError, match=r"^num_puzzles=None is for the train split alone"):
+            load_dataset("cogniload", split=split, streaming=True, num_puzzles=None, **GRID)
+    with pytest.raises(ValueError, match=r"^num_puzzles must be an integer"):
+        generate_puzzles(1, 3, 50, num_puzzles=None)
+    with pytest.raises(ValueError, match=r"^first_index must be an integer in 0"):
+        endless(first_index=-1)
+
+
+def test_ten_million_train_puzzles_share_no_key_with_ten_seeds_of_test_and_validation():
+    """Of the paper's grid: keys decide everything that is drawn, so no two are alike by design."""
+    apart = []
+    for split in ("test", "validation"):
+        for seed in range(10):
+            grid = cogniload_grid(split=split, seed=seed)
+            apart.append(all_keys(grid))
+    apart = np.sort(np.concatenate(apart))
+    assert len(np.unique(apart)) == 2 * 10 * 14_000
+    train = cogniload_grid(split="train", seed=0)
+    count = 10_000_000 // len(train.cells) + 1
+    read, found = 0, 0
+    for cell in train.cells:
+        alone = cogniload_grid(*cell, split="train", seed=0, num_puzzles=count)
+        keys = np.sort(all_keys(alone))
+        assert (keys[1:] != keys[:-1]).all()
+        place = np.searchsorted(keys, apart)  # the few are looked up among the many
+        found += int((keys[np.minimum(place, len(keys) - 1)] == apart).sum())
+        read += len(keys)
+    assert read >= 10_000_000
+    assert found == 0

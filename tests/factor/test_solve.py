@@ -1,0 +1,210 @@
+"""The solvers of FACTOR on texts written by hand, and on relations that a test makes itself."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_gen import generate_factor
+from cogniload_gen.factor.score import score_factor
+from cogniload_gen.factor.solve import is_factor, solve_factor
+
+SYMBOLIC = """\
+This is the beginning of the text:
+@<<<assign v1 = v4 - 1>>>@ algorithm data optimization. @<<<assign v0 = v4 - 1>>>@@<<<assign v3 = \
+v4 + 1>>>@ equal to 7. @<<<assign v2 = 1>>>@@<<<assign v4 = v2>>>@
+This is the end of the text.
+
+The text contains relationships between variables enclosed by '<<<' and '>>>'.
+
+Using only these relationships, determine what variable(s), if any, are equal to 2. Show your steps.
+"""
+REALISTIC = """\
+Problem: The number of each South Zoo's Fox is 2. The Deer of South Zoo sleeps. The number of each \
+Hamilton Farm's Fox is the sum of South Zoo's Animal, South Zoo's Fox, and South Zoo's Deer. The \
+number of each South Zoo's Raccoon is 0 times each South Zoo's Fox. The number of each South Zoo's \
+Deer is each South Zoo's Fox. The number of each Hamilton Farm's Deer is 16 times the sum of \
+Hamilton Farm's Raccoon, Bundle Ranch's Fox, and Bundle Ranch's Deer. The number of each Bundle \
+Ranch's Deer is 13. The number of each Bundle Ranch's Fox is 11 times each Hamilton Farm's \
+Raccoon. The number of each Bundle Ranch's Raccoon is 2 more than each South Zoo's Deer. The \
+number of each Hamilton Farm's Raccoon is 6.
+
+Question: How many Fox does Hamilton Farm have?
+
+End with a last line "Answer: " and the integer.
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "answer"), [(2, "v3"), (0, "v0, v1"), (1, "v2, v4"), (7, "none"), (-1, "none")]
+)
+def test_the_papers_symbolic_example(target, answer):
+    assert solve_factor(SYMBOLIC.replace("equal to 2", f"equal to {target}")) == answer
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "answer"),
+    [
+        ("Fox", "Hamilton Farm", "8"),  # as printed
+        ("Animal", "South Zoo", "4"),
+        ("Deer", "Hamilton Farm", "1360"),
+        ("Raccoon", "Bundle Ranch", "4"),
+        ("Raccoon", "South Zoo", "0"),
+        ("Animal", "Hamilton Farm", "1374"),
+        ("Animal", "Bundle Ranch", "83"),
+    ],
+)
+def test_the_papers_realistic_example(kind, place, answer):
+    asked = f"How many {kind} does {place} have?"
+    assert solve_factor(REALISTIC.replace("How many Fox does Hamilton Farm have?", asked)) == answer
+
+
+def test_typographic_apostrophes_and_a_total_that_a_sentence_defines():
+    assert solve_factor(REALISTIC.replace("'", "’")) == "8"
+    defined = "Problem: The number of each South Zoo's Animal is 9."
+    assert solve_factor(REALISTIC.replace("Problem:", defined)) == "13"
+
+
+def test_a_sum_of_two_and_an_amount_more_than_a_sum():
+    more = "is 3 more than the sum of South Zoo's Fox and South Zoo's Deer."
+    assert solve_factor(REALISTIC.replace("is 13.", more)) == "8"
+    asked = "How many Deer does Bundle Ranch have?"
+    text = REALISTIC.replace("is 13.", more)
+    assert solve_factor(text.replace("How many Fox does Hamilton Farm have?", asked)) == "7"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("v4 = v2", "v4 = v1", "no variable that depends on itself; got 'v"),
+        ("v4 = v2", "v4 = v4 + 1", "no variable that depends on itself; got 'v4'"),
+        ("v4 = v2", "v4 = v9", "a definition of every variable; got 'v9'"),
+        ("@<<<assign v2 = 1>>>@", "", "a definition of every variable; got 'v2'"),
+        ("v2 = 1", "v3 = 1", "one definition of each variable; got 'v3'"),
+        ("v2 = 1", "v4 = v2", "one definition of each variable; got 'v4'"),
+        ("v2 = 1", "v2 = " + "1" * 5000, "a statement such as .*; got '"),
+        ("v2 = 1", "v2 = one", "a statement such as .*v2 = one"),
+        ("v2 = 1", "v2 = v4 * 2", "a statement such as "),
+        ("v4 = v2>>>", "v4 = v2", "a statement such as "),
+        ("equal to 2.", "equal.", "and then a question"),
+        ("the end of the text.", "", "and then a question"),
+    ],
+)
+def test_what_is_no_symbolic_puzzle(old, new, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        solve_factor(SYMBOLIC.replace(old, new))
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("South Zoo's Fox is 2", "South Zoo's Fox is each Hamilton Farm's Fox", "on itself; got"),
+        ("Deer is each South Zoo's Fox", "Deer is each South Zoo's Bat", "definition of every .*B"),
+        ("Zoo's Fox is 2.", "Zoo's Fox is 2. The number of each South Zoo's Fox is 2.", "one def"),
+        ("Fox is 2.", "Fox is two.", "'2', '2 more than each A'.*; got 'two'"),
+        ("Fox is 2.", "Fox is 2", "'2', '2 more than each A'"),
+        ("Fox is 2.", "Fox is " + "2" * 5000 + ".", "'2', '2 more than each A'"),
+        ("Fox is 2.", "Fox, 2.", "a relation such as"),
+        ("South Zoo's Fox is 2.", "South Fox is 2.", "a variable such as South Zoo's Fox"),
+        ("How many Fox", "How many Bat", "definition of every variable; got \"Hamilton Farm's Bat"),
+        ("How many", "How much", "a question such as"),
+        (" have?", "?", "a question such as"),
+    ],
+)
+def test_what_is_no_realistic_puzzle(old, new, message):
+    with pytest.raises(ValueError, match=message) as raised:
+        solve_factor(REALISTIC.replace(old, new, 1))
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 200
+
+
+def test_a_needless_relation_may_be_undetermined():
+    circle = REALISTIC.replace("is 13.", "is each Hamilton Farm's Deer.")
+    assert solve_factor(circle) == "8"
+
+
+def test_a_total_of_a_kind_that_is_named_and_not_defined():
+    text = REALISTIC.replace("The number of each Bundle Ranch's Deer is 13. ", "")
+    with pytest.raises(ValueError, match="definition of every variable; got \"Bundle Ranch's Deer"):
+        solve_factor(text.replace("Fox does Hamilton Farm", "Animal does Bundle Ranch"))
+
+
+def test_a_statement_without_its_end():
+    with pytest.raises(ValueError, match="a statement such as"):
+        solve_factor("<<<assign v0 = 2the end of the text. equal to 2.")
+
+
+def test_is_factor():
+    assert is_factor(SYMBOLIC)
+    assert is_factor(REALISTIC)
+    assert not is_factor("Brent is wearing green socks.\nWhat color of socks is Brent wearing?")
+    assert not is_factor("")
+
+
+def test_a_long_chain_is_no_recursion():
+    length = 20 * sys.getrecursionlimit()
+    links = "".join(f"@<<<assign v{i} = v{i + 1} + 1>>>@" for i in range(length))
+    text = f"{links}<<<assign v{length} = 0>>> the end of the text. equal to 2."
+    assert solve_factor(text) == f"v{length - 2}"
+
+
+@given(st.data(), st.integers(1, 30), st.integers(-3, 12))
+def test_any_forest(data, N, target):
+    """Values are drawn first and the statements made from them, so no equation is solved here."""
+    values = data.draw(st.lists(st.integers(0, 9), min_size=N, max_size=N))
+    names = data.draw(st.permutations(range(N)))
+    statements = []
+    for i, name in enumerate(names):
+        parents = [names[j] for j in range(i) if abs(values[names[j]] - values[name]) <= 1]
+        if parents and data.draw(st.booleans()):
+            parent = data.draw(st.sampled_from(parents))
+            step = {0: "", 1: " + 1", -1: " - 1"}[values[name] - values[parent]]
+            statements.append(f"@<<<assign v{name} = v{parent}{step}>>>@")
+        else:
+            statements.append(f"@<<<assign v{name} = {values[name]}>>>@")
+    body = " some words. ".join(data.draw(st.permutations(statements)))
+    text = f"{body}\nThis is the end of the text.\n\nwhat is, if any, equal to {target}."
+    equal = [f"v{i}" for i in range(N) if values[i] == target]
+    assert solve_factor(text) == (", ".join(equal) or "none")
+
+
+PIECES = ["<<<assign ", "v1", " = ", "v2", "1", ">>>", " is ", "each ", "A's B", ".",
+          "The number of each ", "the sum of ", " and ", "the end of the text.", "equal to 2.",
+          "How many B does A have?"]  # fmt: skip
+TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join))
+
+
+@given(TEXTS)
+def test_any_text_has_an_answer_or_one_line_of_error(text):
+    try:
+        assert isinstance(solve_factor(text), str)
+    except ValueError as error:
+        assert "\n" not in str(error)
+        assert len(str(error)) < 300
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"suite": "symbolic"},
+        pytest.param({"suite": "realistic"}, marks=pytest.mark.slow),
+        {"suite": "symbolic", "context": 128_000, "num_puzzles": 1},
+        {"suite": "realistic", "context": 4000, "noise": ["close", "general"], "num_puzzles": 2},
+    ],
+    ids=str,
+)
+def test_generated_puzzles_are_solved(grid):
+    """All of the paper's grids, and the payload within 128K tokens."""
+    puzzles = generate_factor(**grid)
+    for text, answer in zip(puzzles["puzzle"], puzzles["answer"], strict=True):
+        assert solve_factor(text.as_py()) == answer.as_py()
+
+
+@pytest.mark.parametrize("suite", ["symbolic", "realistic"])
+def test_generated_solutions_score(suite):
+    for row in generate_factor(suite, num_puzzles=10).to_pylist():
+        keys = {"suite": suite, "answer": row["answer"], "target": row.get("target")}
+        assert score_factor(row["solution"], **keys).outcome.correct

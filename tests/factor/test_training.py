@@ -1,0 +1,126 @@
+"""The training sets of Appendix D: sizes, distributions, and whose puzzles they hold."""
+
+import hashlib
+from itertools import islice
+
+import numpy as np
+import pytest
+from grids import addresses
+from scipy.special import ndtr
+from scipy.stats import chisquare
+from symbolic_checker import PUZZLE, made, relations, values
+
+from cogniload_gen.factor.training import LENGTH_BOUNDS, TRAINING_SETS, TrainingSet
+
+SIZES = {
+    "pretrain": 3_000_000,
+    **dict.fromkeys(["course_2", "course_4", "course_8", "course_16"], 15_000),
+    "mixed": 60_000,
+    "full": 60_000,
+}
+SCALES = {"pretrain": 1, "course_2": 2, "course_4": 4, "course_8": 8, "course_16": 16, "full": 16}
+GOLDEN = "75171684564bdeae5b0c67cbeef5b72a63e1e8b2c17c61a4a3b989cba0eb9ded"
+
+
+def drawn(name, count=15_000, **parameters):
+    """The N, contexts and indices of a set's first rows."""
+    rows = islice(addresses(TrainingSet(name, **parameters), 0, count), count)
+    return np.array([(cell.N, cell.context, index) for cell, index in rows]).T
+
+
+def puzzles(name, start, stop):
+    """A set's puzzles."""
+    training = TrainingSet(name)
+    cells, _, keys = training.batch(start, stop)
+    return made(keys, cells)
+
+
+def test_the_sets_have_the_sizes_of_the_paper():
+    assert {name: len(TrainingSet(name)) for name in TRAINING_SETS} == SIZES
+    assert len(TrainingSet("full", num_puzzles=7)) == 7
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_N_and_context_have_the_distributions_of_the_paper(name):
+    N, context, _ = drawn(name)
+    n = np.arange(1, 30)
+    expected = (2 * (29 - n) + 1) / 29**2  # of the least of two uniform numbers
+    assert chisquare(np.bincount(N, minlength=30)[1:], expected * len(N)).pvalue > 1e-4
+    L, rest = np.divmod(context, SCALES[name])
+    assert (rest == 0).all()
+    assert (L.min(), L.max()) == (0, 900)
+    edges = np.array([0, *range(50, 900, 50), 899])  # the last bin is 900 alone
+    below = ndtr((np.log(edges + 100.5) - 5) / 2.5)
+    counts = np.bincount(np.searchsorted(edges, L), minlength=len(edges) + 1)
+    assert chisquare(counts, np.diff(below, prepend=0, append=1) * len(L)).pvalue > 1e-4
+    assert abs(np.corrcoef(N, L)[0, 1]) < 0.04
+
+
+def test_the_bounds_of_the_lengths_are_the_same_on_every_platform():
+    """Another library's normal distribution gives the same integers, and none was a close call."""
+    exact = 2.0**32 * ndtr((np.log(np.arange(100, 1000) + 0.5) - 5) / 2.5)
+    assert (np.rint(exact) == LENGTH_BOUNDS).all()
+    assert np.abs(exact % 1 - 0.5).min() > 1e-4
+
+
+def test_mixed_is_the_course_shuffled():
+    course = [row for name in ("course_2", "course_4", "course_8", "course_16")
+              for row in addresses(TrainingSet(name), 0, 15_000)]  # fmt: skip
+    mixed = addresses(TrainingSet("mixed"), 0, 60_000)
+    assert mixed != course
+    assert sorted(mixed) == sorted(course)
+    stages = np.array([index // 15_000 for _, index in mixed])
+    for quarter in np.split(stages, 4):
+        assert chisquare(np.bincount(quarter)).pvalue > 1e-4
+    for (_, index), row in zip(mixed[:30], puzzles("mixed", 0, 30), strict=True):
+        stage, place = divmod(index, 15_000)
+        assert puzzles(f"course_{2 << stage}", place, place + 1) == [row]
+
+
+def test_no_other_sets_share_draws():
+    settings = [drawn(name, 400)[:2].tolist() for name in ("pretrain", "full", "course_16")]
+    settings += [drawn("pretrain", 400, seed=seed)[:2].tolist() for seed in (0, 1)]
+    assert len({repr(lists) for lists in settings}) == len(settings)
+    assert len({row["puzzle"] for row in puzzles("pretrain", 0, 3000) if row["N"] > 3}) == sum(
+        row["N"] > 3 for row in puzzles("pretrain", 0, 3000)
+    )
+
+
+def test_any_rows_can_be_asked_for_alone():
+    training = TrainingSet("mixed", num_puzzles=50)
+    whole = addresses(training, 0, 50)
+    assert [row for start in range(50) for row in addresses(training, start, start + 1)] == whole
+    assert len(whole) == len({index for _, index in whole}) == 50
+
+
+@pytest.mark.parametrize("name", ["pretrain", "course_16"])
+def test_every_puzzle_states_all_its_relations_however_short_the_filler(name):
+    made = puzzles(name, 0, 1000 if name == "pretrain" else 60)
+    for row in made:
+        value = values(relations(row["puzzle"]))
+        assert sorted(value) == sorted(f"v{i}" for i in range(row["N"]))
+        target = int(PUZZLE.fullmatch(row["puzzle"])["target"])
+        equal = [f"v{i}" for i in range(row["N"]) if value[f"v{i}"] == target]
+        assert row["answer"] == (", ".join(equal) or "none")
+    assert name != "pretrain" or any(0 < row["context"] < 10 and row["N"] > 9 for row in made)
+
+
+def test_golden_hash():
+    """Change a puzzle, and SYMBOLIC_VERSION and this hash change with it."""
+    rows = [row for name in TRAINING_SETS for row in puzzles(name, 0, 20)]
+    assert hashlib.sha256(repr(rows).encode()).hexdigest() == GOLDEN
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"name": "course_3"}, "split must be one of pretrain, .*, got 'course_3'"),
+        ({"name": 5}, "split must be one of pretrain, .*, got 5"),
+        ({"name": "full", "seed": -1}, "seed must be an integer in .*, got -1"),
+        ({"name": "full", "num_puzzles": 0}, "num_puzzles must be an integer in 1..60000, got 0"),
+        ({"name": "full", "num_puzzles": 60_001}, "num_puzzles must be .* got 60001"),
+    ],
+)
+def test_a_wrong_parameter_is_named(given, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        TrainingSet(**given)

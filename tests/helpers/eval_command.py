@@ -1,0 +1,95 @@
+"""`cogniload eval` as its tests run it: in this process, or in a fork, which starts at once."""
+
+import json
+import multiprocessing
+import os
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+from completion_server import running_servers
+
+from cogniload_gen.cli import main
+
+fork = multiprocessing.get_context("fork")
+
+PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3}
+DOCUMENTS, BLOCK_SIZE, BLOCKS = 24, 5, 5
+
+SAID = ("warning: ", "block ", "continuing", "n ", "waiting for ", "next: ")
+"""What begins a line on standard error that is no error."""
+
+
+def url_of(server):
+    return f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+
+
+def model_args(server, **settings):
+    given = {"model": "solver", "base_url": url_of(server), "max_retries": 1} | settings
+    return json.dumps(given)
+
+
+def arguments(server, out, *others, puzzles=PUZZLES, **settings):
+    return [
+        *("eval", "--output_path", str(out), "--block_size", str(BLOCK_SIZE)),
+        *("--model", "local-chat-completions", "--model_args", model_args(server, **settings)),
+        *("--apply_chat_template", "--tasks", "cogniload_mini"),
+        *("--metadata", json.dumps({"cogniload": puzzles}), *others),
+    ]
+
+
+def command(*arguments):
+    """The exit code, standard output and standard error of the command, run here."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main([str(argument) for argument in arguments])
+    return code, out.getvalue(), err.getvalue()
+
+
+def start(*arguments):
+    """The command in a process of its own, which says nothing."""
+    process = fork.Process(target=quietly, args=arguments)
+    process.start()
+    return process
+
+
+def wait_for(condition):
+    """Returns when it holds; fails after half a minute."""
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def quietly(*arguments):
+    for server in running_servers:  # of which a fork must not hold a copy
+        server.socket.close()
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        sys.exit(main([str(argument) for argument in arguments]))
+
+
+def error_of(*arguments):
+    """The one line of an error with exit code 2, apart from warnings and progress."""
+    code, _, err = command(*arguments)
+    assert code == 2, err
+    (line,) = (line for line in err.splitlines() if not line.startswith(SAID))
+    assert line.startswith("cogniload eval: error: ")
+    return line.removeprefix("cogniload eval: error: ")
+
+
+def read(out):
+    """The results and the samples of the only result set below a folder."""
+    (results,), (samples,) = out.rglob("results_*.json"), out.rglob("samples_*.jsonl")
+    lines = samples.read_text(encoding="utf-8").splitlines()
+    return json.loads(results.read_bytes()), [json.loads(line) for line in lines]
+
+
+def done_blocks(out):
+    return sorted((out / "state").glob("block-*.jsonl"))
+
+
+def same_samples(ours, theirs):
+    """Whether two result sets have the same samples in the same order, and the same results."""
+    return ours[1] == theirs[1] and ours[0]["results"] == theirs[0]["results"]

@@ -1,0 +1,68 @@
+"""A report as its readers have it: the page, and the CSV files beside it."""
+
+from functools import partial
+
+import pandas as pd
+
+from cogniload_analysis.differences import (
+    DETECT,
+    format_differences,
+    format_measures,
+    say_differences,
+)
+
+
+def read_table(folder, name):
+    """Return a table of the report from its CSV file."""
+    return pd.read_csv(
+        folder / "tables" / f"{name}.csv", dtype=str if name.endswith("runs") else None
+    )
+
+
+def comparison_formats(loads, prefix=""):
+    """Return how the tables of models side by side are set in print, by name."""
+    shares = partial(format_differences, loads=loads)
+    formats = {"": shares, "_fits": format_measures, "_by_load": shares, "_outcomes": shares}
+    return {f"{prefix}comparison{name}": each for name, each in formats.items()}
+
+
+def assert_comparison_is_said_from_csv(page, folder, prefix=""):
+    """Assert that the sentences on models side by side follow from their CSV files."""
+    said = [page_text(element) for element in page.cssselect(".compared")]
+    if not (folder / "tables" / f"{prefix}comparison.csv").exists():
+        assert not said
+        return
+    accuracy, measures = (read_table(folder, f"{prefix}comparison{name}") for name in ("", "_fits"))
+    expected = say_differences(accuracy, measures, DETECT)
+    assert said == [" ".join(sentence.split()) for sentence in expected]
+
+
+def page_text(element):
+    """Return an element's text, with its white space in one."""
+    return " ".join(element.text_content().split())
+
+
+def assert_tables_are_formatted_from_csv(page, folder, format_of):
+    """Assert that each table of the page is its CSV file as it is formatted for print."""
+    sections = page.cssselect("section.table")
+    assert sections
+    for section in sections:
+        name = section.get("id")
+        shown = format_of(name)(read_table(folder, name))
+        cells = [
+            [page_text(cell) for cell in row.cssselect("td")]
+            for row in section.cssselect("tbody tr")
+        ]
+        assert cells == [
+            [" ".join(cell.split()) for cell in row] for row in shown.to_numpy().tolist()
+        ]
+
+
+def assert_no_number_is_left(page):
+    """Assert that what is left is names, examples and explanations: no result may hide there."""
+    for element in page.cssselect(
+        "section.table, section.heatmap, .said, .compared, .note, .warning, article, figcaption, "
+        "h3, .reading ~ *, style, script, title"
+    ):
+        element.drop_tree()
+    assert not any(character.isdigit() for character in page.body.text_content())

@@ -1,0 +1,507 @@
+"""What is published: the folder, as others read it, and its way to a stand-in of the Hub."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import datasets
+import mlcroissant
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from grids import cogniload_grid, factor_grid
+from hub_stand_in import TOKEN, hub, valid
+from huggingface_hub import DatasetCard, DatasetCardData
+
+import cogniload_dataset
+from cogniload_gen import generate_puzzles
+from cogniload_gen.canary import CANARY
+from cogniload_gen.cli import main
+from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.hub import push as push_module
+from cogniload_gen.hub.card import SIZES, croissant, dataset_card
+from cogniload_gen.hub.configurations import configuration_of, read_entry
+from cogniload_gen.hub.push import push, row_groups
+from cogniload_gen.hub.verify import verify
+
+SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
+OPTIONS = ["--d", "1", "3", "--N", "5", "--rho", "12.5", "50", "--num-puzzles", "3"]
+NAME = "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles3-seed42"
+
+READ = """
+import json, sys
+class Blocked:
+    def find_spec(self, name, *_):
+        assert not name.startswith(("cogniload", "lm_eval")), name
+sys.meta_path.insert(0, Blocked())
+import datasets
+read = datasets.load_dataset(sys.argv[1], split="test", cache_dir=sys.argv[2])
+read.to_parquet(sys.argv[3])
+"""
+
+
+def read_plainly(folder: Path, scratch: Path) -> pa.Table:
+    """The rows that plain `datasets` reads in a process where nothing of ours can be imported."""
+    out = scratch / "read.parquet"
+    command = [sys.executable, "-c", READ, folder, scratch / "cache", out]
+    subprocess.run(command, check=True, capture_output=True, cwd=scratch)
+    return pq.read_table(out)
+
+
+def croissant_records(folder: Path, record_set: str) -> list[dict]:
+    """The records that mlcroissant reads, by the names of their columns."""
+    described = mlcroissant.Dataset(folder / "croissant.json", mapping={"repo": folder})
+    return [
+        {name.rpartition("/")[2]: text(value) for name, value in record.items()}
+        for record in described.records(record_set)
+    ]
+
+
+def text(value: object) -> object:
+    if isinstance(value, bytes):
+        return value.decode()
+    return [text(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    path = tmp_path / "folder"
+    push(cogniload_grid(**SMALL, num_puzzles=3), "me/puzzles", dry_run=path)
+    return path
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_a_small_grid_loads_plainly(tmp_path, trace, capsys):
+    folder = tmp_path / "folder"
+    more = ["--trace"] if trace else []
+    assert main(["push", "me/puzzles", *OPTIONS, *more, "--dry-run", str(folder)]) == 0
+    assert capsys.readouterr().out == f"{folder}\n"
+    expected = generate_puzzles(**SMALL, num_puzzles=3, trace=trace)
+    found = read_plainly(folder, tmp_path)
+    assert found.column_names == expected.column_names
+    assert found.to_pylist() == expected.to_pylist()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "folder", "read.parquet"]
+
+
+@pytest.mark.slow
+def test_the_paper_s_grid_loads_plainly(tmp_path):
+    """Ten puzzles a cell: the rows, the Croissant file, and the verdict."""
+    folder = tmp_path / "folder"
+    push(cogniload_grid(num_puzzles=10), "me/puzzles", dry_run=folder)
+    expected = generate_puzzles(PAPER_D, PAPER_N, PAPER_RHO, num_puzzles=10)
+    assert read_plainly(folder, tmp_path).to_pylist() == expected.to_pylist()
+    (name,) = (path.name for path in folder.iterdir() if path.is_dir())
+    records = croissant_records(folder, f"{name}/test")
+    assert records == expected.to_pylist()
+    assert verify(folder).differences == 0
+
+
+def test_mlcroissant_validates_and_reads(folder, caplog):
+    command = [Path(sys.executable).with_name("mlcroissant"), "validate", "--jsonld"]
+    ran = subprocess.run([*command, folder / "croissant.json"], capture_output=True, check=False)
+    said = ran.stderr.decode()
+    assert ran.returncode == 0, said
+    assert "error" not in said
+    assert said.count("is recommended") <= 1  # datePublished, which could not be made again
+    expected = generate_puzzles(**SMALL, num_puzzles=3).to_pylist()
+    assert croissant_records(folder, f"{NAME}/test") == expected
+    assert CANARY in json.loads((folder / "croissant.json").read_text("utf-8"))["description"]
+
+
+def test_croissant_describes_what_it_can_of_a_trace(tmp_path):
+    folder = tmp_path / "folder"
+    push(cogniload_grid(3, 5, 50, num_puzzles=2), "me/puzzles", dry_run=folder, trace=True)
+    (name,) = (path.name for path in folder.iterdir() if path.is_dir())
+    expected = generate_puzzles(3, 5, 50, num_puzzles=2, trace=True).drop_columns(
+        ["domains", "initial_state", "statements", "poi_states"]
+    )
+    assert croissant_records(folder, f"{name}/test") == expected.to_pylist()
+
+
+def test_the_card(folder):
+    content = (folder / "README.md").read_text("utf-8")
+    assert valid(content)
+    card = DatasetCard(content)  # which raises for metadata that is no mapping
+    data = card.data.to_dict()
+    known = DatasetCardData.__init__.__kwdefaults__.keys()
+    assert data.keys() - known == {"configs", "tags", "puzzles"}
+    assert data["size_categories"] == ["n<1K"]
+    configs = datasets.utils.metadata.MetadataConfigs.from_dataset_card_data(card.data)
+    assert list(configs) == [NAME]
+    assert CANARY in card.text
+    assert "@inproceedings{kaiser2026cogniload" in card.text
+    (row,) = generate_puzzles(1, 5, 12.5, num_puzzles=1).to_pylist()
+    assert row["puzzle"] in card.text
+    assert "generator version | 1 |" in card.text
+    lines = card.text.splitlines()
+    call = next(line for line in lines if line.startswith('puzzles = load_dataset("cogniload", '))
+    scope = {"load_dataset": cogniload_dataset.load_dataset}
+    exec(call, scope)  # noqa: S102  (the card's own code makes the very same rows)
+    assert list(scope["puzzles"]) == generate_puzzles(**SMALL, num_puzzles=3).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "size"), [(1, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (14_000, "10K<n<100K"),
+                       (10**9, "1B<n<10B"), (12 * 10**9, "10B<n<100B")],
+)  # fmt: skip
+def test_sizes(rows, size):
+    assert size in DatasetCardData.__doc__
+    d = list(range(1, 13)) if rows > 10**9 else 1
+    grid = cogniload_grid(d, 5, 50, num_puzzles=min(rows, 10**9))
+    assert dataset_card("me/puzzles", [configuration_of(grid)]).data.size_categories == [size]
+    assert all(each in DatasetCardData.__doc__ for each in SIZES)
+
+
+def test_training_puzzles_have_no_canary(tmp_path):
+    push(cogniload_grid(1, 5, 50, num_puzzles=1, split="train"), "a/b", dry_run=tmp_path / "a")
+    written = (tmp_path / "a" / "README.md", tmp_path / "a" / "croissant.json")
+    assert not any("NOT FOR TRAINING" in path.read_text("utf-8") for path in written)
+
+
+def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
+    grid = cogniload_grid(range(1, 13), range(200, 240), [5, 10], num_puzzles=1)
+    made = configuration_of(grid)
+    assert len(made.name) < 50
+    assert made.name != configuration_of(cogniload_grid(12, range(200, 240), [5, 10])).name
+    card = str(dataset_card("a/b", [made]))
+    assert "\n...\n" in card
+    assert "\n200. " in card
+    assert "\n100. " not in card
+
+
+def test_row_groups_are_bounded(tmp_path, monkeypatch):
+    """However long the puzzles are; files are cut too, and read as one split."""
+    monkeypatch.setattr(push_module, "ROW_GROUP_BYTES", 100_000)
+    monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
+    grid = cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30)
+    push(grid, "me/puzzles", dry_run=tmp_path / "folder", trace=True)
+    files = sorted((tmp_path / "folder").glob("*/*.parquet"))
+    assert len(files) > 10
+    assert files[0].name == f"test-00000-of-{len(files):05}.parquet"
+    for file in files:
+        assert file.stat().st_size < 300_000
+        about = pq.ParquetFile(file).metadata
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        assert all(group.total_byte_size < 110_000 for group in groups)
+    read = datasets.load_dataset(
+        str(tmp_path / "folder"), split="test", cache_dir=str(tmp_path / "cache")
+    )
+    expected = generate_puzzles([1, 10], [20, 100], 50, num_puzzles=30, trace=True)
+    assert list(read) == expected.to_pylist()
+
+
+def test_only_a_single_row_makes_a_larger_group(monkeypatch):
+    assert push_module.ROW_GROUP_BYTES < 100_000_000
+    monkeypatch.setattr(push_module, "ROW_GROUP_BYTES", 1000)
+    table = pa.table({"puzzle": ["x" * 2000, "y", *["z" * 100] * 50, "x" * 2000]})
+    groups = list(row_groups(table))
+    assert pa.concat_tables(groups).equals(table)
+    assert all(group.nbytes <= 1000 or len(group) == 1 for group in groups)
+    assert len(groups) < 20
+
+
+def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine").mkdir()
+    assert main(["push", "me/p", *OPTIONS, "--dry-run", str(tmp_path / "mine")]) == 2
+    assert "mine exists" in capsys.readouterr().err
+    assert main(["push", "me/p", *OPTIONS, "--dry-run", str(tmp_path / "no" / "such")]) == 2
+    assert f"error: {tmp_path}/no/such: No such file or directory\n" in capsys.readouterr().err
+    monkeypatch.setattr(push_module, "write_split", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        push(cogniload_grid(1, 5, 50), "me/p", dry_run=tmp_path / "other")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "knobs"),
+    [
+        ("symbolic", {"N": [3, 5], "context": [0, 2000]}),
+        ("realistic", {"op": [3], "context": [0, 2000], "noise": ["general", "close"]}),
+        ("realistic", {"op": [2, 3]}),
+    ],
+)
+def test_factor(tmp_path, suite, knobs):
+    """Its grids are published by the same code, from the command line and from a data set."""
+    options = [
+        str(part)
+        for name, values in {**knobs, "num-puzzles": [2]}.items()
+        for part in (f"--{name}", *values)
+    ]
+    command = ["push", "me/factor", "--suite", suite, *options, "--dry-run"]
+    assert main([*command, str(tmp_path / "one")]) == 0
+    assert main(["verify", str(tmp_path / "one")]) == 0
+    expected = cogniload_dataset.load_dataset(
+        "factor", suite=suite, **knobs, num_puzzles=2, split="test", cache_dir=str(tmp_path / "c")
+    )
+    push(expected, "me/factor", dry_run=tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    read = {"split": "test", "cache_dir": str(tmp_path / "cache")}
+    assert list(datasets.load_dataset(str(tmp_path / "one"), **read)) == list(expected)
+    card = DatasetCard.load(tmp_path / "one" / "README.md")
+    assert f"# FACTOR, {suite}" in card.text
+    assert f'load_dataset("factor", suite={suite!r}, ' in card.text
+    (records,) = json.loads((tmp_path / "one" / "croissant.json").read_text("utf-8"))["recordSet"]
+    assert [field["name"] for field in records["field"]] == expected.column_names
+
+
+def test_both_benchmarks_in_a_repository_are_described_once_each():
+    sets = [
+        configuration_of(cogniload_grid(1, 5, 50)),
+        configuration_of(cogniload_grid(3, 5, 50), trace=True),
+        configuration_of(factor_grid("symbolic", N=3)),
+        configuration_of(factor_grid("realistic", op=[2, 3], context=[0, 4000])),
+    ]
+    described = croissant("me/puzzles", sets)
+    found = mlcroissant.Dataset(described).metadata  # which raises for what is wrong
+    assert len(found.record_sets) == 4
+    assert len(described["keywords"]) == len(set(described["keywords"]))
+    assert described["citeAs"].count("title = {FACTOR") == 1
+    card = dataset_card("me/puzzles", sets)
+    assert valid(str(card))
+    assert card.text.count("title  = {FACTOR") == card.text.count("title     = {CogniLoad") == 1
+    assert "`poi_states`" in card.text
+
+
+def test_a_training_set_is_no_grid(tmp_path, capsys):
+    pretrain = ["--suite", "symbolic", "--split", "pretrain", "--num-puzzles", "2"]
+    assert main(["push", "me/factor", *pretrain, "--dry-run", str(tmp_path / "one")]) == 2
+    assert "must be a grid (of the splits train, validation or test)" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files below a folder."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+# --- a data set in hand
+
+
+def in_hand(tmp_path, **more) -> datasets.Dataset:
+    parameters = SMALL | {"num_puzzles": 3, "split": "validation", "seed": 7} | more
+    return cogniload_dataset.load_dataset("cogniload", **parameters, cache_dir=str(tmp_path / "c"))
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_a_dataset_in_hand_is_its_grid(tmp_path, trace):
+    dataset = in_hand(tmp_path, trace=trace)
+    push(dataset.with_format("numpy", ["id"]), "me/puzzles", dry_run=tmp_path / "one")
+    grid = cogniload_grid(**SMALL, num_puzzles=3, seed=7, split="validation")
+    push(grid, "me/puzzles", trace=trace, dry_run=tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_the_first_rows_of_a_dataset_may_be_a_smaller_grid(tmp_path):
+    push(in_hand(tmp_path).select(range(4)), "me/puzzles", dry_run=tmp_path / "one")
+    (name,) = (path.name for path in (tmp_path / "one").iterdir() if path.is_dir())
+    assert "-num_puzzles1-seed7" in name
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 "),
+        (lambda d: d.select(range(11)), "row 11 .*id: published None"),
+        (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*answer: "),
+        (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
+        (lambda d: d.add_column("x", [1] * 12), r"columns .*differs in \['x'\]"),
+        (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
+        (lambda d: d.map(lambda row: {"id": "x" * 5000}), "puzzles as they are made, got 'xxxx"),
+    ],
+)
+def test_other_rows_are_refused(tmp_path, change, message):
+    dataset = change(in_hand(tmp_path))
+    with pytest.raises(ValueError, match=message) as raised:
+        push(dataset, "me/puzzles", dry_run=tmp_path / "one")
+    assert len(str(raised.value)) < 400
+    assert not (tmp_path / "one").exists()
+
+
+def test_a_stream_is_no_dataset_in_hand(tmp_path):
+    with pytest.raises(ValueError, match=r"must be a grid \(.*\) or its data set, got"):
+        push(in_hand(tmp_path).to_iterable_dataset(), "me/puzzles", dry_run=tmp_path / "one")
+
+
+def test_wrong_options_are_refused(tmp_path):
+    grid = cogniload_grid(**SMALL)
+    for options, message in (
+        ({"trace": "no"}, "trace must be True or False, got 'no'"),
+        ({"trace": 1}, "trace must be True or False, got 1"),
+        ({"tracer": True}, "cogniload takes trace; got 'tracer'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            push(grid, "me/puzzles", dry_run=tmp_path / "one", **options)
+    with pytest.raises(ValueError, match=r"first_index .*0"):
+        push(replace(grid, first_index=5), "me/puzzles", dry_run=tmp_path / "one")
+    with pytest.raises(ValueError, match="must be the product"):
+        push(replace(grid, cells=grid.cells[:3]), "me/puzzles", dry_run=tmp_path / "one")
+
+
+def test_an_entry_reads_back():
+    made = configuration_of(cogniload_grid(**SMALL, seed=0), trace=True)
+    assert read_entry(made.entry()) == made
+    assert read_entry(json.loads(json.dumps(made.entry()))) == made
+    assert made.name == "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles100-seed0-trace"
+
+
+# --- the Hub
+
+
+@pytest.fixture
+def stand_in(tmp_path):
+    with hub() as running:
+        running.home = str(tmp_path / "home")  # a cache of its own
+        yield running
+
+
+QUIET = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+
+RUN = """
+import contextlib, io, json, os, sys
+from cogniload_gen.cli import main
+ran = []
+for arguments in json.load(sys.stdin):
+    if isinstance(arguments, dict):
+        os.environ.update(arguments)
+        continue
+    out, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        code = main(arguments)
+    ran.append([code, out.getvalue(), said.getvalue()])
+json.dump(ran, sys.stdout)
+"""
+
+
+def cogniload(stand_in, *commands, **environment) -> list[list]:
+    """Exit codes, outputs and errors of our commands, run one after the other in one process.
+
+    It knows the stand-in as the Hub. A command that is a mapping sets environment variables.
+    """
+    settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": stand_in.home}
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN],
+        input=json.dumps(commands),
+        env=os.environ | QUIET | settings | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+PUSH = ["push", "me/puzzles", *OPTIONS]
+
+
+def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, folder):
+    # the library itself repeats what may be a passing trouble; these are none
+    stand_in.failures = [("PUT /lfs/", 400), ("/commit/", 500)]
+    at_file, at_commit, again = cogniload(stand_in, PUSH, PUSH, PUSH)
+    for code, out, said in (at_file, at_commit):
+        assert (code, out) == (2, "")
+        assert said.startswith("cogniload push: error: me/puzzles: ")
+        assert said.count("\n") == 1
+    assert again[:2] == [0, f"{stand_in.last_commit}\n"]
+    assert stand_in.failures == []
+    uploads = [request for request in stand_in.asked if request.startswith("PUT")]
+    assert len(uploads) == 2  # one failed; the last push found the file there
+    del stand_in.files[".gitattributes"]
+    assert stand_in.files == contents(folder)  # the dry run tells exactly what is uploaded
+    assert "POST /api/validate-yaml" in stand_in.asked
+
+
+def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
+    stand_in.files["other/large.parquet"] = b"?"
+    dry = [*PUSH, "--dry-run", str(tmp_path / "dry")]
+    pushes = PUSH, [*PUSH, "--split", "train"], [*PUSH, "--seed", "7"], dry
+    *ran, verified = cogniload(stand_in, *pushes, ["verify", "me/puzzles"])
+    assert [code for code, *_ in ran] == [0, 0, 0, 0]
+    assert verified[:2] == [0, "me/puzzles is the same: 36 rows, every puzzle solved\n"]
+    assert len(stand_in.commits) == 3
+    assert not any("other" in request for request in stand_in.asked)
+    # the dry run, the last, tells the card that the repository has then
+    assert contents(tmp_path / "dry").items() <= stand_in.files.items()
+    for path, content in stand_in.files.items():
+        file = tmp_path / "folder" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    load = {"path": str(tmp_path / "folder"), "cache_dir": str(tmp_path / "cache")}
+    other = NAME.replace("seed42", "seed7")
+    assert datasets.get_dataset_config_names(load["path"]) == [NAME, other]
+    for name, split, seed in ((NAME, "train", 42), (NAME, "test", 42), (other, "test", 7)):
+        expected = generate_puzzles(**SMALL, num_puzzles=3, seed=seed, split=split).to_pylist()
+        assert list(datasets.load_dataset(name=name, split=split, **load)) == expected
+    described = json.loads(stand_in.files["croissant.json"])["recordSet"]
+    expected = [f"{NAME}/train", f"{NAME}/test", f"{other}/test"]
+    assert [each["@id"] for each in described] == expected
+
+
+def test_a_repeat_leaves_no_file_of_another_cut(stand_in):
+    """Another release may have cut the same rows into files of other sizes."""
+    stand_in.create(b'{"name": "puzzles"}')
+    for split in ("test", "train"):
+        stand_in.files[f"{NAME}/{split}-00001-of-00002.parquet"] = b"?"
+    (ran,) = cogniload(stand_in, PUSH)
+    assert ran[0] == 0
+    parts = sorted(path for path in stand_in.files if path.startswith(NAME))
+    assert parts == [
+        f"{NAME}/test-00000-of-00001.parquet", f"{NAME}/train-00001-of-00002.parquet",
+    ]  # fmt: skip
+
+
+def test_two_pushes_at_once_lose_nothing(stand_in):
+    """The second to arrive is told so: it has not seen the card that the first wrote."""
+    preupload = stand_in.preupload
+
+    def after_another_commit(body):
+        stand_in.commits.append({})
+        stand_in.preupload = preupload
+        return preupload(body)
+
+    stand_in.preupload = after_another_commit
+    late, again = cogniload(stand_in, PUSH, PUSH)
+    assert late[0] == 2
+    assert late[2].endswith("me/puzzles: the Hub refused: another push was faster: push again\n")
+    assert again[0] == 0
+
+
+def test_what_the_hub_refuses_is_one_line(stand_in):
+    stand_in.create(b'{"name": "puzzles"}')
+    stand_in.files["README.md"] = b"---\nlicense: mit\n---\n# Mine"
+    elsewhere = ["push", "you/puzzles", *OPTIONS], ["push", "a/b/c", *OPTIONS]
+    own, public, others, wrong, bad, none = cogniload(
+        stand_in, PUSH, [*PUSH, "--private"], *elsewhere,
+        {"HF_TOKEN": "hf_bad"}, ["push", "me/other", *OPTIONS], {"HF_TOKEN": ""}, PUSH,
+    )  # fmt: skip
+    (closed,) = cogniload(stand_in, PUSH, HF_ENDPOINT="http://127.0.0.1:9")
+    for (code, out, said), reason in (
+        (own, "me/puzzles has a card that `cogniload push` did not write: its metadata must list"),
+        (public, "me/puzzles exists and is public"),
+        (others, "you/puzzles: the Hub refused: the token has no permission"),
+        (wrong, "the repository must be user/name, got 'a/b/c'"),
+        (bad, "me/other: the Hub refused: the token is not valid"),
+        (none, "me/puzzles: no token for the Hub"),
+        (closed, "me/puzzles: the Hub can't be reached: ConnectError"),
+    ):
+        assert (code, out) == (2, "")
+        assert said.startswith(f"cogniload push: error: {reason}")
+        assert said.count("\n") == 1
+    assert stand_in.files["README.md"].endswith(b"# Mine")
+    assert stand_in.commits == []
+
+
+def test_a_private_repository(stand_in):
+    private = [*PUSH, "--private"]
+    assert [code for code, *_ in cogniload(stand_in, private, private)] == [0, 0]
+    assert stand_in.private
+
+
+def test_a_dry_run_without_the_hub_says_so(tmp_path, caplog):
+    with caplog.at_level(logging.WARNING):
+        push(cogniload_grid(1, 5, 50, num_puzzles=1), "me/puzzles", dry_run=tmp_path / "a")
+    assert "written as for a new repository: me/puzzles: the Hub can't be reached" in caplog.text

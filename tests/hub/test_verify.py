@@ -1,0 +1,370 @@
+"""What is published, checked again: the same, or which rows are not."""
+
+import re
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from grids import cogniload_grid, factor_grid
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_gen import generate_puzzles, solve
+from cogniload_gen.cli import main
+from cogniload_gen.hub.push import push
+from cogniload_gen.hub.verify import SHOWN, differing, verify
+
+GRID = {"d": [1, 3], "N": [5, 20], "rho": [50.0]}
+NAME = "cogniload-v1-d1_3-N5_20-rho50-num_puzzles3-seed42"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    push(cogniload_grid(**GRID, num_puzzles=3), "me/puzzles", dry_run="folder")
+    return tmp_path / "folder"
+
+
+def rewrite(folder, change, split="test"):
+    """Change the published rows."""
+    (file,) = (folder / NAME).glob(f"{split}-*.parquet")
+    rows = pq.read_table(file).to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file, row_group_size=5)
+
+
+def rewrite_card(folder, change):
+    """Change the metadata of the card."""
+    path = folder / "README.md"
+    _, metadata, text = path.read_text("utf-8").split("---", 2)
+    data = yaml.safe_load(metadata)
+    change(data)
+    path.write_text(f"---\n{yaml.safe_dump(data, sort_keys=False)}---{text}", "utf-8")
+
+
+def test_ours_is_the_same(folder, capsys):
+    assert main(["verify", "folder"]) == 0
+    assert capsys.readouterr().out == "folder is the same: 12 rows, every puzzle solved\n"
+    rewrite(folder, list)  # other row groups are the same rows
+    assert main(["verify", "folder"]) == 0
+
+
+def test_one_changed_letter_is_named(folder, capsys):
+    def change(rows):
+        rows[7]["puzzle"] = rows[7]["puzzle"].replace("Solve", "Solwe", 1)
+
+    rewrite(folder, change)
+    (row,) = generate_puzzles(**GRID, num_puzzles=3).slice(7, 1).to_pylist()
+    assert main(["verify", "folder"]) == 1
+    difference, verdict = capsys.readouterr().out.splitlines()
+    assert difference.startswith(f"{NAME}/test-*.parquet row 7 ({row['id']}): puzzle: ")
+    assert "'Solwe " in difference
+    assert len(difference) < 300
+    assert verdict == "folder differs: 1 values, 12 rows expected"
+
+
+def test_every_column_is_compared_and_every_puzzle_solved(folder):
+    """A wrong answer differs twice: from the generator's, and from what the solver reads."""
+    expected = generate_puzzles(**GRID, num_puzzles=3).to_pylist()
+    wrong = {str: "x", int: 1000, float: 99.0, list: ["x"]}
+
+    def change(rows):
+        for row, column in zip(rows, columns, strict=False):
+            row[column] = wrong[type(row[column])]
+
+    columns = list(expected[0])[2:]
+    rewrite(folder, change)
+    verdict = verify(folder)
+    differing_columns = [each.column for each in verdict.first]
+    assert verdict.differences == len(columns) + len(["puzzle", "answer"])
+    assert differing_columns == columns[:SHOWN]
+
+
+def test_a_puzzle_that_no_longer_has_its_answer(folder):
+    def change(rows):
+        rows[0]["puzzle"] = rows[1]["puzzle"]
+
+    rewrite(folder, change)
+    rows = generate_puzzles(**GRID, num_puzzles=3).to_pylist()
+    columns = [each.column for each in verify(folder).first]
+    solved = solve(rows[1]["puzzle"])
+    assert columns == ["puzzle"] + ["answer by the solver"] * (solved != rows[0]["answer"])
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "published", "expected"),
+    [
+        (lambda rows: rows.pop(), 11, None, "last"),
+        (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
+    ],
+)
+def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected):
+    rewrite(folder, change)
+    verdict = verify(folder)
+    (difference,) = verdict.first
+    last = generate_puzzles(**GRID, num_puzzles=3)["id"][-1].as_py()
+    assert (difference.row, difference.column) == (row, "id")
+    assert (difference.published, difference.expected) == (published, expected and last)
+    assert "\n" not in str(difference)
+
+
+def test_a_card_that_asks_for_a_billion_rows_is_soon_told(folder):
+    """What is not there is not made."""
+
+    def change(data):
+        parameters(data)["num_puzzles"] = 10**9
+        name = NAME.replace("num_puzzles3", f"num_puzzles{10**9}")
+        data["configs"][0]["config_name"] = name
+        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
+        (folder / NAME).rename(folder / name)
+
+    rewrite_card(folder, change)
+    verdict = verify(folder)
+    assert verdict.rows == 4 * 10**9
+    assert (verdict.first[0].row, verdict.first[0].column) == (12, "id")
+
+
+def test_null_and_broken_values_are_differences(folder):
+    def change(rows):
+        rows[0]["puzzle"] = None
+        rows[1]["puzzle"] = "Hello"
+        rows[2]["options"] = None
+
+    rewrite(folder, change)
+    found = [(each.row, each.column) for each in verify(folder).first]
+    assert sorted(found) == [
+        (0, "answer by the solver"),
+        (0, "puzzle"),
+        (1, "answer by the solver"),
+        (1, "puzzle"),
+        (2, "options"),
+    ]
+
+
+def test_a_published_id_can_not_write_a_verdict(folder, capsys):
+    def change(rows):
+        rows[3]["id"] = "\x1b[2J\nfolder is the same: 12 rows" + "!" * 5000
+
+    rewrite(folder, change)
+    assert main(["verify", "folder"]) == 1
+    said = capsys.readouterr().out
+    assert [line.split(":")[0] for line in said.splitlines()][1:] == ["folder differs"]
+    assert "\x1b" not in said
+    assert len(said) < 400
+
+
+def test_all_differences_are_counted_and_ten_shown(folder, capsys):
+    rewrite(folder, lambda rows: [row.update(category="x") for row in rows])
+    assert main(["verify", "folder"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "folder differs: 12 values, 12 rows expected"
+
+
+def entry(data):
+    return data["puzzles"][0]
+
+
+def nested(levels):
+    """Lists in lists: with YAML's aliases a few lines make millions of them."""
+    return [nested(levels - 1)] * 6 if levels else []
+
+
+def parameters(data):
+    return entry(data)["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
+        (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
+        (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
+        (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
+        (lambda data: entry(data).update(splits=["dev"]), "split must be one of train, "),
+        (lambda data: entry(data).update(splits=[]), "splits must list some of train, "),
+        (lambda data: entry(data).update(splits=3), "splits must list some of train, "),
+        (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
+        (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
+        (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
+        (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
+        (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
+        (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
+        (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
+        (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
+        (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
+        (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
+    ],
+)  # fmt: skip
+def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
+    rewrite_card(folder, change)
+    assert main(["verify", "folder"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith("cogniload verify: error: folder: not as `cogniload push` writes it: ")
+    assert re.search(message, said)
+    assert len(said) < 1000
+
+
+def test_another_generator_version_is_an_error(folder, capsys):
+    def change(data):
+        text = entry(data) | {"generator_version": 2}
+        data["puzzles"] = [text]
+        name = NAME.replace("-v1-", "-v2-")
+        data["configs"][0]["config_name"] = name
+        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
+
+    rewrite_card(folder, change)
+    assert main(["verify", "folder"]) == 2
+    assert "is of generator version 2; this release makes version 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder, file: file.unlink(), "must hold .*got no such file"),
+        (lambda folder, file: file.write_bytes(b"PAR1"), "00001.parquet: "),
+        (lambda folder, file: file.write_bytes(file.read_bytes()[:-9]), "00001.parquet: "),
+        (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
+        (lambda folder, file: (folder / "README.md").unlink(), "README.md: No such file"),
+        (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
+        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
+        (
+            lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
+            "must be YAML: maximum recursion",
+        ),
+        (
+            lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
+            r"got '\\x1b\[2J: string'",
+        ),
+    ],
+)  # fmt: skip
+def test_damaged_files_are_an_error(folder, capsys, damage, message):
+    (file,) = (folder / NAME).glob("*.parquet")
+    damage(folder, file)
+    assert main(["verify", "folder"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+
+    assert re.search(message, said)
+
+
+def test_without_the_hub_a_repository_can_not_be_verified(capsys):
+    assert main(["verify", "me/puzzles"]) == 2
+    assert "me/puzzles: the Hub can't be reached" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])
+def test_what_is_neither_a_folder_nor_a_repository(source, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("cogniload_gen.hub.verify.download", pytest.fail)
+    assert main(["verify", source]) == 2
+    assert "must be a folder or a repository user/name\n" in capsys.readouterr().err
+
+
+TABLE = generate_puzzles(1, [5, 6], 50, num_puzzles=4)
+
+
+@given(
+    st.lists(st.integers(0, 8), max_size=4),
+    st.lists(st.integers(0, 8), max_size=4),
+    st.sets(st.integers(0, 7)),
+)
+def test_streams_of_any_sizes_are_aligned(one, other, changed):
+    """However both are cut into tables, the differing rows are those that were changed."""
+    answers = [f"{a}!" if i in changed else a for i, a in enumerate(TABLE["answer"].to_pylist())]
+    published = TABLE.set_column(TABLE.column_names.index("answer"), "answer", pa.array(answers))
+
+    def cut(table, sizes):
+        for size in sizes:
+            yield table.slice(0, size)
+            table = table.slice(size)
+        yield table
+
+    found = differing(cut(published, one), cut(TABLE, other), TABLE.schema)
+    assert [(each.row, each.column) for each in found] == [(i, "answer") for i in sorted(changed)]
+
+
+def republish(folder, **changed):
+    """Have the card, and the names of folders, tell other parameters than those of the rows."""
+
+    def change(data):
+        parameters(data).update(changed)
+        name = NAME
+        for knob, value in changed.items():
+            values = value if isinstance(value, list) else [value]
+            told = knob + "_".join(map(str, values))
+            name = re.sub(rf"{knob}[\d_]+", told, name) if knob in name else f"{name}-{told}"
+        data["configs"][0]["config_name"] = entry(data)["config_name"] = name
+        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
+        (folder / NAME).rename(folder / name)
+
+    rewrite_card(folder, change)
+
+
+def test_a_card_that_asks_for_endless_puzzles_is_soon_told(folder, monkeypatch):
+    """Twelve puzzles of a million statements would take an hour to make."""
+    monkeypatch.setattr("cogniload_gen.hub.configurations.Configuration.source", pytest.fail)
+    monkeypatch.setattr("cogniload_gen.hub.configurations.Configuration.schema", TABLE.schema)
+    republish(folder, N=[999_999, 1_000_000])
+    verdict = verify(folder)
+    assert verdict.differences == 1
+    assert re.search(
+        r"row 0: puzzle: published '\d+ characters', expected 'at least 999999'",
+        str(verdict.first[0]),
+    )
+
+
+def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "factor"
+    push(factor_grid(N=[3], context=[0], num_puzzles=2), "me/puzzles", dry_run=folder)
+    path = folder / "README.md"
+    (name,) = (each.name for each in folder.iterdir() if each.is_dir())
+    text = path.read_text("utf-8").replace("tokenizer: null", "tokenizer: ../planted")
+    path.write_text(text.replace(name, f"{name}-tokenizer.._planted"), "utf-8")
+    (folder / name).rename(folder / f"{name}-tokenizer.._planted")
+    monkeypatch.setattr("cogniload_gen.tokens.load_tokenizer", pytest.fail, raising=False)
+    assert main(["verify", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert "measures by the tokenizer '../planted': pass --tokenizer" in said
+
+
+def test_a_small_file_of_large_rows_is_refused_within_bounds(folder):
+    """A value that the file holds once, in each of many rows, would fill the memory."""
+
+    def change(rows):
+        rows[:] = [rows[0] | {"puzzle": "x" * 2_000_000}] * 3000
+
+    rewrite(folder, change)
+    (file,) = (folder / NAME).glob("test-*.parquet")
+    rows = pq.read_table(file)
+    pq.write_table(rows, file, row_group_size=3000, compression="zstd")
+    del rows
+    assert file.stat().st_size < 1_000_000
+    code = (
+        "import resource, sys\n"
+        "from cogniload_gen.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
+        "sys.exit(main(['verify', 'folder']))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode in (1, 2)
+    assert ran.stderr.count("\n") == (ran.returncode == 2)
+
+
+def test_it_stops_counting(folder, monkeypatch, capsys):
+    monkeypatch.setattr("cogniload_gen.hub.verify.COUNTED", 5)
+    rewrite(folder, lambda rows: [row.update(category="x") for row in rows])
+    assert main(["verify", "folder"]) == 1
+    assert "folder differs: 5 or more values, 12 rows" in capsys.readouterr().out
+
+
+def test_a_card_of_any_size_is_not_read(folder, capsys):
+    path = folder / "README.md"
+    path.write_text(path.read_text("utf-8") + "x" * (1 << 20), "utf-8")
+    assert main(["verify", "folder"]) == 2
+    assert "README.md must have at most 1048576 bytes" in capsys.readouterr().err

@@ -1,0 +1,74 @@
+"""What the tests of `cogniload eval` share: a server, a finished run and a small model."""
+
+from importlib.metadata import version
+
+import pytest
+import torch
+from completion_server import serving
+from eval_command import arguments, command, read
+from harness import random_state_put_back
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from tokenizers.trainers import WordLevelTrainer
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from cogniload_gen import generate_puzzles
+
+
+@pytest.fixture(autouse=True)
+def global_random_state_is_left_alone():
+    """In place of the one for all tests: lm-eval seeds and draws from the global generators."""
+    with random_state_put_back():
+        yield
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def quick_environment(monkeypatch):
+    """In place of lm-eval's look at the machine, which takes two seconds, and shorter retries."""
+    facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
+    monkeypatch.setattr(
+        "lm_eval_tasks.runner.evaluate.add_env_info", lambda told: told.update(facts)
+    )
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The samples of a run that nothing disturbs, by its blocks' own command."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    with serving() as server:
+        assert command(*arguments(server, out))[0] == 0
+    return read(out)
+
+
+@pytest.fixture
+def half(server, tmp_path):
+    """A folder in which an evaluation was begun, and half of it is done."""
+    assert command(*arguments(server, tmp_path, "--shard", "1/2"))[0] == 0
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory):
+    """A folder with a random model of two layers, and a tokenizer of words."""
+    folder = tmp_path_factory.mktemp("tiny")
+    texts = generate_puzzles([1, 3], [5, 20], 50, num_puzzles=20)["puzzle"].to_pylist()
+    words = Tokenizer(WordLevel(unk_token="<unk>"))  # noqa: S106
+    words.pre_tokenizer = Whitespace()
+    words.train_from_iterator(texts, WordLevelTrainer(special_tokens=["<unk>", "</s>"]))
+    PreTrainedTokenizerFast(
+        tokenizer_object=words,
+        **{"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "</s>"},
+    ).save_pretrained(folder)
+    torch.manual_seed(1)
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": 2048}
+    heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2}
+    config = LlamaConfig(vocab_size=words.get_vocab_size(), **sizes, **heads)
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder

@@ -1,0 +1,233 @@
+"""Where the command begins and ends: misspelt tasks, --status, Ctrl-C, and what comes next."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from eval_command import (
+    BLOCKS,
+    DOCUMENTS,
+    arguments,
+    command,
+    done_blocks,
+    error_of,
+    read,
+    same_samples,
+)
+from harness import manager
+from hypothesis import given
+from hypothesis import strategies as st
+from lm_eval.evaluator_utils import get_sample_size
+
+from lm_eval_tasks.runner.cut import Block, blocks_of, indices_of
+from lm_eval_tasks.runner.names import our_tasks
+from lm_eval_tasks.runner.status import Part, Status, blocks_of_shard, lines_of, seconds_left
+
+# --- tasks by name
+
+
+def test_our_tasks_are_those_that_lm_eval_finds():
+    assert our_tasks() == sorted(manager().all_tasks)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("cogniload_mimi", "cogniload_mini"),
+        ("cogniload_maxi", "cogniload_mini"),
+        ("cogniloud", "cogniload"),
+        ("factor_symbolic_3k", "factor_symbolic_"),
+        ("cogniload_mini,cogniload_lit", "cogniload_lite"),
+    ],
+)
+def test_a_misspelt_task_is_told_the_nearest(server, tmp_path, name, near):
+    message = error_of(*arguments(server, tmp_path, "--tasks", name))
+    wrong = name.rpartition(",")[2]
+    assert message.startswith(f"there is no task '{wrong}': did you mean {near}")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_nearest_task_is_told_before_lm_eval_is_loaded(tmp_path):
+    """And the model's libraries, which take seconds."""
+    given = ["eval", "--model", "hf", "--tasks", "cogniload_mimi", "--output_path", str(tmp_path)]
+    program = (
+        "import sys; from cogniload_gen.cli import main; "
+        f"code = main({given!r}); print(code, *sorted(set(sys.modules) & {{'lm_eval', 'torch'}}))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    assert ran.stdout == "2\n"
+    assert "did you mean cogniload_mini" in ran.stderr
+
+
+def test_a_misspelt_task_of_a_configuration_file_is_told_too(server, tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"tasks": ["cogniload_mimi"], "model": "dummy"}))
+    given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
+    assert "did you mean cogniload_mini" in error_of(*given)
+
+
+# --- examples in the prompt
+
+
+def test_examples_are_refused(server, tmp_path):
+    message = error_of(*arguments(server, tmp_path, "--num_fewshot", "2"))
+    assert message.startswith("--num_fewshot 2 is refused: cogniload_mini is zero-shot")
+    assert not server.requests
+    assert command(*arguments(server, tmp_path, "--num_fewshot", "0"))[0] == 0
+
+
+# --- nested without end
+
+
+@pytest.mark.parametrize("option", ["--metadata", "--model_args", "--samples", "--gen_kwargs"])
+def test_arguments_nested_without_end_are_refused(server, tmp_path, option):
+    deep = '{"a": ' * 100_000
+    code, _, err = command(*arguments(server, tmp_path, option, deep))
+    assert code == 2
+    assert err.count("error: ") == 1
+
+
+def test_a_configuration_file_nested_without_end_is_refused(tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("[" * 20_000)
+    given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
+    assert error_of(*given) == f"{config} is nested too deeply for a file of arguments"
+
+
+# --- how far a run is
+
+
+@given(
+    st.integers(0, 1000),
+    st.one_of(st.none(), st.integers(1, 2000).map(float), st.floats(0.001, 0.999)),
+)
+def test_limits_are_those_of_lm_eval(count, limit):
+    class Task:
+        eval_docs = range(count)
+
+    theirs = range(count)[: get_sample_size(Task, limit)]
+    assert indices_of("task", count, limit, None) == theirs
+
+
+def test_the_status_of_a_run(server, tmp_path):
+    assert error_of("eval", "--status", tmp_path).startswith(f"{tmp_path} must hold an evaluation")
+    assert command(*arguments(server, tmp_path, "--shard", "2/2"))[0] == 0
+    code, out, err = command("eval", "--status", tmp_path)
+    assert (code, err) == (0, "")
+    first, shard, missing, accuracy, spent, following = out.splitlines()
+    assert missing == "no block is done of --shard 1/2"
+    assert first == f"{tmp_path}: 2 of 5 blocks are done, 10 of 24 puzzles (cogniload_mini)"
+    assert shard.startswith("shard 2/2: 2 of 2 blocks, ")
+    samples = [json.loads(line) for file in done_blocks(tmp_path) for line in file.open()]
+    correct = sum(sample["acc"] for sample in samples) / len(samples)
+    assert accuracy.startswith(f"accuracy so far: {correct:.1%} (")
+    assert spent.startswith("time: ")
+    assert spent.endswith(" left")
+    assert following == "next: the same command again goes on"
+    assert command(*arguments(server, tmp_path))[0] == 0
+    _, out, _ = command("eval", "--status", tmp_path)
+    assert out.startswith(f"{tmp_path}: {BLOCKS} of {BLOCKS} blocks are done, {DOCUMENTS} of ")
+    assert out.endswith(f"next: cogniload eval --merge {tmp_path}\n")
+
+
+@pytest.mark.parametrize("others", [("--limit", "7"), ("--limit", "0.3"), ()])
+def test_the_blocks_of_run_json_are_those_that_are_evaluated(server, tmp_path, others):
+    assert command(*arguments(server, tmp_path, *others, "--block_size", "3"))[0] == 0
+    blocks = blocks_of(json.loads((tmp_path / "state" / "run.json").read_bytes()))
+    evaluated = [
+        [json.loads(line)["doc_id"] for line in file.open()] for file in done_blocks(tmp_path)
+    ]
+    assert [list(block.documents) for block in blocks] == evaluated
+
+
+def status_of(done, shards):
+    blocks = [Block(number, "task", (number,)) for number in range(1, 9)]
+    return Status({"tasks": {"task": {}}}, blocks, [blocks[i - 1] for i in done], shards, 0, 0.0)
+
+
+def test_the_time_left_is_the_slowest_shard_s(tmp_path):
+    """Blocks 1, 3, 5, 7 are of the first, which took 10 seconds for one, the second 1 for each."""
+    status = status_of([1, 2, 4], {"1/2": Part(1, 1, [10.0]), "2/2": Part(2, 2, [1.0, 1.0])})
+    assert seconds_left(status) == 30
+    assert "time: 00:12 of evaluation, about 00:30 left" in lines_of(tmp_path, status)
+    assert seconds_left(status_of(range(1, 9), status.shards)) is None
+    assert seconds_left(status_of([], {})) is None
+
+
+@pytest.mark.parametrize("name", ["?", "1", "0/2", "3/2", "a/b", "", "1/2/3"])
+def test_a_name_that_is_of_no_shard(name, tmp_path):
+    assert blocks_of_shard(name, 8) is None
+    assert lines_of(tmp_path, status_of([1], {name: Part(1, 1, [])}))
+
+
+DONE_OF = "no block is done of "
+
+
+@pytest.mark.parametrize(
+    ("done", "shards", "told"),
+    [
+        ([1, 4], {"1/3": Part(2, 2, [1.0])}, [f"{DONE_OF}--shard 2/3, --shard 3/3"]),
+        ([1, 2], {"1/3": Part(1, 1, [1.0]), "2/3": Part(1, 1, [])}, [f"{DONE_OF}--shard 3/3"]),
+        ([1], {"1/1": Part(1, 1, [1.0])}, []),
+        (range(1, 9), {"2/2": Part(8, 8, [1.0])}, []),
+    ],
+)
+def test_shards_without_a_block_are_named(tmp_path, done, shards, told):
+    lines = lines_of(tmp_path, status_of(done, shards))
+    assert [line for line in lines if line.startswith(DONE_OF)] == told
+
+
+@pytest.mark.parametrize("other", [("--model", "hf"), ("--shard", "1/2"), ("--merge", "x")])
+def test_status_takes_its_folders_alone(tmp_path, other):
+    assert "and nothing else" in error_of("eval", "--status", tmp_path, *other)
+
+
+# --- what is said on the way, and what comes next
+
+
+def test_a_log_tells_where_a_run_is(server, tmp_path):
+    assert command(*arguments(server, tmp_path, "--shard", "1/2"))[2].splitlines()[-1] == (
+        f"next: cogniload eval --merge {tmp_path}, when all are done"
+    )
+    _, _, err = command(*arguments(server, tmp_path))
+    lines = [line for line in err.splitlines() if not line.startswith("warning: ")]
+    assert lines[0] == "continuing at block 4 of 5"
+    assert lines[1].startswith("block 4 of 5 done: 19 of 24 puzzles, acc ")
+    assert lines[1].endswith(" left")
+    assert lines[2].startswith("block 5 of 5 done: 24 of 24 puzzles, acc ")
+    assert lines[3] == f"next: cogniload report {tmp_path} --out {tmp_path / 'report'}"
+    assert len(lines) == 4
+    _, out, err = command("eval", "--merge", tmp_path)
+    assert out.splitlines()[-1].startswith("results  ")
+    assert err == f"next: cogniload report {tmp_path} --out {tmp_path / 'report'}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", [0.0, 0.05, 0.3, 0.7, 1.5, 3.0])
+def test_ctrl_c_at_any_moment(server, tmp_path, undisturbed, moment):
+    """While it loads its libraries, its tasks, its model, and while it evaluates."""
+    server.seconds = 0.3
+    given = arguments(server, tmp_path)
+    program = (
+        "import sys; from cogniload_gen import cli; run = cli.run_eval\n"
+        "def begun(given): print('begun', flush=True); run(given)\n"
+        f"cli.run_eval = begun; sys.exit(cli.main({given!r}))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(moment)
+    process.send_signal(signal.SIGINT)
+    err = process.communicate()[1]
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "cogniload eval: interrupted"
+    server.seconds = 0
+    assert command(*given)[0] == 0
+    assert same_samples(read(tmp_path), undisturbed)

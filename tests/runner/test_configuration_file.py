@@ -1,0 +1,66 @@
+"""The file of --config."""
+
+import pytest
+import yaml
+from eval_command import PUZZLES, command, done_blocks, error_of, read, same_samples
+
+
+def test_a_configuration_file(server, tmp_path, undisturbed):
+    url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+    config = tmp_path / "config.yaml"
+    settings = {
+        "model": "local-chat-completions",
+        "model_args": {"model": "solver", "base_url": url},
+        "apply_chat_template": True,
+        "tasks": ["cogniload_mini"],
+        "metadata": {"cogniload": PUZZLES},
+        "block_size": 7,
+        "output_path": str(tmp_path / "out"),
+    }
+    config.write_text(yaml.safe_dump(settings))
+    assert command("eval", "--config", config, "--block_size", "6")[0] == 0
+    assert len(done_blocks(tmp_path / "out")) == 4  # the command line goes first
+    assert same_samples(read(tmp_path / "out"), undisturbed)
+    also = ["--tasks", "cogniload_mini", "--log_samples"]
+    assert command("eval", "-C", config, "--block_size", "6", *also)[0] == 0  # as it was begun
+    config.write_text(yaml.safe_dump(settings | {"gpu": 8}))
+    assert error_of("eval", "--config", config).endswith("got 'gpu'")
+    for wrong in (0, 3, [1, 2]):
+        config.write_text(yaml.safe_dump(settings | {"shard": wrong}))
+        assert error_of("eval", "--config", config).endswith(f"I <= N, got {wrong}")
+    config.write_text("- a list")
+    assert "must be a mapping" in error_of("eval", "--config", config)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "types"),
+    [
+        ("tasks", 3, "str or list"),
+        ("model", None, "str"),
+        ("model_args", ["model=solver"], "dict"),
+        ("gen_kwargs", "temperature=1", "dict"),
+        ("metadata", 7, "dict"),
+        ("limit", "6", "float or int or null"),
+        ("samples", [1], "str or dict or null"),
+        ("num_fewshot", "no", "int or null"),
+        ("batch_size", [1], "int or str"),
+        ("system_instruction", ["Think."], "str or null"),
+        ("output_path", 3, "str"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_named(tmp_path, name, value, types):
+    config = tmp_path / "config.yaml"
+    settings = {"model": "dummy", "tasks": "cogniload_mini", "output_path": str(tmp_path)}
+    config.write_text(yaml.safe_dump(settings | {name: value}))
+    message = f"{name} of {config} must be {types}, got {value!r}"
+    assert error_of("eval", "--config", config) == message
+
+
+@pytest.mark.parametrize("missing", ["tasks", "output_path"])
+def test_a_missing_argument_is_named(tmp_path, missing):
+    config = tmp_path / "config.yaml"
+    both = {"tasks": "cogniload_mini", "output_path": str(tmp_path)}
+    config.write_text(
+        yaml.safe_dump({"model": "dummy"} | {n: both[n] for n in both if n != missing})
+    )
+    assert error_of("eval", "--config", config).startswith(f"--{missing} is missing")

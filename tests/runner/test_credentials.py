@@ -1,0 +1,275 @@
+"""Credentials are found by rule, and are in nothing that `cogniload eval` writes or says."""
+
+import json
+import logging
+
+import pytest
+from completion_server import serving
+from eval_command import PUZZLES, command, done_blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_gen.cli import main
+from lm_eval_tasks.runner.credentials import (
+    hidden,
+    hide,
+    known,
+    names_credential,
+    public,
+    public_url,
+)
+
+SECRET = "Zq9-b1g/S3cr3t@here"  # noqa: S105
+QUOTED = "Zq9-b1g%2FS3cr3t%40here"
+SPELLINGS = ("Zq9-b1g", "S3cr3t")
+"""Parts of it, in whichever way it is quoted."""
+
+PRIVATE_NAMES = [
+    "api_key",
+    "apikey",
+    "apiKey",
+    "API_KEY",
+    "key",
+    "X-Api-Key",
+    "openai_api_key",
+    "subscription-key",
+    "access_key",
+    "token",
+    "auth_token",
+    "access_token",
+    "accessToken",
+    "hf_token",
+    "bearer_token",
+    "refresh_token",
+    "id_token",
+    "session-token",
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "db_password",
+    "secret",
+    "client_secret",
+    "secret_key",
+    "credential",
+    "credentials",
+    "auth",
+    "authorization",
+    "Authorization",
+    "header",
+    "headers",
+    "extra_headers",
+    "default_headers",
+    "cookie",
+    "signature",
+    "jwt",
+]
+
+PUBLIC_NAMES = [
+    "model",
+    "pretrained",
+    "base_url",
+    "tokenizer",
+    "tokenizer_backend",
+    "tokenized_requests",
+    "max_gen_toks",
+    "max_tokens",
+    "max_length",
+    "num_concurrent",
+    "timeout",
+    "eos_string",
+    "eos_token",
+    "pad_token",
+    "add_bos_token",
+    "think_end_token",
+    "custom_prefix_token_id",
+    "revision",
+    "dtype",
+    "seed",
+    "temperature",
+    "top_p",
+    "enable_thinking",
+    "author",
+    "keyword",
+    "verify_certificate",
+    "ca_cert_path",
+    "trust_remote_code",
+    "gpu_memory_utilization",
+    "monkey",
+    "passage",
+]
+
+
+@pytest.mark.parametrize("name", PRIVATE_NAMES)
+def test_names_of_credentials(name):
+    assert names_credential(name)
+    assert public({name: SECRET, "model": "m"}) == {"model": "m"}
+    assert public({"extra": [{name: SECRET}]}) == {"extra": [{}]}
+
+
+@pytest.mark.parametrize("name", PUBLIC_NAMES)
+def test_names_of_other_arguments(name):
+    assert not names_credential(name)
+    assert public({name: "value"}) == {name: "***" if name == "base_url" else "value"}
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://h:80/v1/chat/completions", "http://h:80/v1/chat/completions"),
+        ("https://user:pass@h/v1", "https://h/v1"),
+        ("https://user:p@ss@h/v1", "https://h/v1"),
+        ("https://token@h/v1", "https://h/v1"),
+        ("https://h/v1?api_key=x&n=1#part", "https://h/v1?***"),
+        ("https://h/k3y/v1/completions", "https://h/***/v1/completions"),
+        (
+            "https://h/openai/deployments/mine/chat/completions?api-version=1",
+            "https://h/openai/deployments/***/chat/completions?***",
+        ),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("http://[::1/v1?key=x", "***"),
+        ("http://h:port/v1", "***"),
+        ("secret", "***"),
+        ("", "***"),
+    ],
+)
+def test_urls(url, shown):
+    assert public_url(url) == shown
+    assert public({"base_url": url}) == {"base_url": shown}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Authorization: Bearer abcdefgh", "Authorization: ***"),
+        ('{"api_key": "abc", "n": 5}', '{"api_key": "***", "n": 5}'),
+        ("model=m,auth_token=abc,dtype=auto", "model=m,auth_token=***,dtype=auto"),
+        ("Incorrect key sk-proj-abcdefghijklm12345", "Incorrect key ***"),
+        ("hf_abcdefghijklmnopqrstuv", "***"),
+        ("see http://u:p@ss@host/x", "see http://host/x"),
+        ("see https://host/x?sig=a&b=c", "see https://host/x?sig=***&b=***"),
+        ("max_tokens: 5 is above 4", "max_tokens: 5 is above 4"),
+        ("model.root '/models/solver', now '/models/x'",) * 2,
+        ("KeyError: 'index'",) * 2,
+        ("api_key=None",) * 2,
+        ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
+    ],
+)
+def test_texts(text, shown):
+    assert hide(text) == shown
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_taken(text):
+    assert isinstance(hide(text), str)
+    public_url(text)
+    names_credential(text)
+
+
+def test_what_is_known_is_hidden_wherever_it_comes_up():
+    given = {"headers": {"x": "se/cret"}, "base_url": "http://me:p@ss@h/my-own-key/v1?api_key=kkkk"}
+    with pytest.raises(ValueError, match=r"^Bearer \*\*\*|\*\*\*$") as raised, hidden(given):
+        assert hide("se/cret se%2Fcret p@ss kkkk my-own-key me") == "*** *** *** *** *** me"
+        raise ValueError("the password is p@ss")
+    assert str(raised.value) == "the password is ***"
+    assert known.get() == ()
+    with pytest.raises(OSError, match="a file of ") as raised, hidden(given):
+        raise OSError(2, "gone", "a file of se/cret")
+    assert "se/cret" not in str(raised.value)
+
+
+def test_the_environment_is_hidden(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
+    with hidden({}):
+        assert hide("got from-the-environment") == "got ***"
+    assert hide("got from-the-environment") == "got from-the-environment"
+
+
+HIDING_PLACES = {
+    "auth_token": {"auth_token": SECRET},
+    "hf_token": {"hf_token": SECRET},
+    "api_key": {"api_key": SECRET},
+    "apikey": {"apikey": SECRET},
+    "access_token": {"access_token": SECRET},
+    "password": {"password": SECRET},
+    "header": {"header": {"Authorization": f"Bearer {SECRET}"}},
+    "headers": {"headers": {"X-Auth": SECRET}},
+    "nested": {"extra": {"deep": [{"client_secret": SECRET}]}},
+    "password in the URL": {"base_url": f"http://me:{SECRET.replace('/', '%2F')}@HOST"},
+    "user in the URL": {"base_url": f"http://{QUOTED}@HOST"},
+    "query": {"base_url": f"http://HOST?api_key={QUOTED}"},
+    "query without name": {"base_url": f"http://HOST?{QUOTED}"},
+    "path": {"base_url": f"http://HOST/{QUOTED}"},
+}
+
+
+def given_to(server, place):
+    """The model's arguments with a secret in one place, HOST being the server's."""
+    settings = {"model": "solver", "base_url": "http://HOST", "max_retries": 1}
+    settings |= HIDING_PLACES[place]
+    host, path = f"127.0.0.1:{server.server_port}", "/v1/chat/completions"
+    url = settings["base_url"]
+    key, _, query = url.partition("HOST")[2].partition("?")
+    url = url.partition("HOST")[0] + host + key + path + (f"?{query}" if query else "")
+    return settings | {"base_url": url}
+
+
+def arguments(server, place, out, **changes):
+    return [
+        *("eval", "--model", "local-chat-completions", "--tasks", "cogniload_mini"),
+        *("--model_args", json.dumps(given_to(server, place) | changes), "--output_path", out),
+        *("--metadata", json.dumps({"cogniload": PUZZLES}), "--apply_chat_template"),
+    ]
+
+
+def shows_nothing(*texts):
+    return not [text for text in texts for part in SPELLINGS if part in text]
+
+
+@pytest.mark.parametrize("place", HIDING_PLACES)
+def test_no_secret_is_written_or_said(server, tmp_path, place, caplog):
+    """By a run that ends well, and by runs that fail in ways that speak of URLs and requests."""
+    caplog.set_level(logging.WARNING)
+    good = command(*arguments(server, place, tmp_path / "good"))
+    assert good[0] == 0, good
+    assert done_blocks(tmp_path / "good")
+    failed = [command(*arguments(server, place, tmp_path / "unknown", model="x"))]
+    server.failure = json.dumps({"error": "bad request", "headers": SECRET, "again": QUOTED})
+    server.status = 500
+    failed.append(command(*arguments(server, place, tmp_path / "dead")))
+    server.status, server.healthy = 200, len(server.requests)
+    failed.append(command(*arguments(server, place, tmp_path / "failing")))
+    server.healthy, server.instead = 10**9, json.dumps({"error": SECRET, "url": QUOTED})
+    failed.append(command(*arguments(server, place, tmp_path / "wrong")))
+    with serving() as gone:
+        pass
+    failed.append(command(*arguments(gone, place, tmp_path / "gone")))
+    failed.append(command(*arguments(server, place, tmp_path / "kind"), "--model", SECRET))
+    failed.append(command(*arguments(server, place, tmp_path / "good"), "--seed", "9"))
+    assert [code for code, *_ in failed] == [2] * len(failed)
+    assert shows_nothing(*(text for _, out, err in [good, *failed] for text in (out, err)))
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 4
+    assert shows_nothing(*(path.read_text(encoding="utf-8") for path in files))
+    merged = command("eval", "--merge", tmp_path / "good", "--output_path", tmp_path / "merged")
+    assert merged[0] == 0
+    assert shows_nothing(*merged[1:])
+
+
+def test_a_misspelt_option_repeats_no_secret(capfd, tmp_path):
+    with pytest.raises(SystemExit):
+        main(["eval", "--modell_args", f"auth_token={SECRET}", "--output_path", str(tmp_path)])
+    assert shows_nothing(*capfd.readouterr())
+
+
+def test_the_server_still_gets_the_credentials(server, tmp_path):
+    """Those that a URL holds are sent as requests sends them."""
+    for place in ("password in the URL", "query", "path", "header"):
+        code, _, err = command(*arguments(server, place, tmp_path / place))
+        assert code == 0, err
+    paths = {path for path, _ in server.seen}
+    sent = {authorization for _, authorization in server.seen}
+    assert f"Bearer {SECRET}" in sent
+    assert any(each.startswith("Basic ") for each in sent)
+    assert any(path.endswith(f"?api_key={QUOTED}") for path in paths)
+    assert any(path.startswith("/Zq9") for path in paths)

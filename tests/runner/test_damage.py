@@ -1,0 +1,294 @@
+"""Blocks and run.json that were damaged, mixed up or lost are named, when merged and continued."""
+
+import json
+import os
+import shutil
+
+import pytest
+from completion_server import serving
+from eval_command import (
+    arguments,
+    command,
+    done_blocks,
+    error_of,
+    fork,
+    read,
+    same_samples,
+)
+
+from lm_eval_tasks.runner import state as state_module
+from lm_eval_tasks.runner.begun import SHAPE, wrong_detail, wrong_part
+from lm_eval_tasks.runner.cut import Block
+from lm_eval_tasks.runner.results import merge
+from lm_eval_tasks.runner.state import State
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Folders of two finished runs, that differ in the seed of their puzzles and of lm-eval."""
+    folders = [tmp_path_factory.mktemp("seed") for _ in range(2)]
+    puzzles = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3}
+    with serving() as server:
+        for folder, seed in zip(folders, (42, 7), strict=True):
+            settings = arguments(server, folder, puzzles=puzzles | {"seed": seed})
+            assert command(*settings, "--seed", seed)[0] == 0
+    return folders
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    """A copy of the first run, without its results."""
+    shutil.copytree(finished[0] / "state", tmp_path / "run" / "state")
+    return tmp_path / "run"
+
+
+def last_line_twice(text):
+    lines = text.splitlines(keepends=True)
+    return b"".join([*lines, lines[-1]])
+
+
+def without_a_line(text):
+    return b"".join(text.splitlines(keepends=True)[1:])
+
+
+def one_line_twice_another_never(text):
+    lines = text.splitlines(keepends=True)
+    return b"".join([lines[0], lines[0], *lines[2:]])
+
+
+def with_another_letter(text):
+    assert b"So " in text or b"can" in text
+    return text.replace(b"So ", b"Zo ", 1) if b"So " in text else text.replace(b"can", b"man", 1)
+
+
+def in_another_order(text):
+    return b"".join(reversed(text.splitlines(keepends=True)))
+
+
+DAMAGE = {
+    "its last line twice": (last_line_twice, "line 6 repeats document 14"),
+    "twice the same": (lambda text: text + text, "line 6 repeats document 10"),
+    "a line missing": (without_a_line, "document 10 is missing"),
+    "a line for another": (one_line_twice_another_never, "line 2 repeats document 10"),
+    "another letter": (with_another_letter, "it has changed since it was written"),
+    "another order": (in_another_order, "it has changed since it was written"),
+    "an empty file": (lambda _: b"", "document 10 is missing"),
+    "no end of a line": (lambda text: text[:-1], "line 5 is no sample"),
+    "no JSON": (lambda text: text.replace(b"{", b"[", 1), "line 1 is no sample"),
+    "JSON without end": (lambda text: b"[" * 10**5 + b"\n" + text, "line 1 is no sample"),
+    "numbers": (lambda _: b"1\n2\n", "line 1 is no sample"),
+    "an empty line": (lambda text: b"\n" + text, "line 1 is no sample"),
+    "zeros": (lambda text: bytes(len(text)), "line 1 is no sample"),
+    "an unknown document": (
+        lambda text: text.replace(b'"doc_id": 12', b'"doc_id": 99'),
+        "line 3 is of document 99",
+    ),
+    "no metrics": (lambda text: text.replace(b'"metrics"', b'"metric"', 1), "line 1 is no sample"),
+    "a metric without value": (
+        lambda text: text.replace(b'"metrics": [', b'"metrics": ["x", ', 1),
+        "line 1 is no sample",
+    ),
+}
+
+
+@pytest.mark.parametrize(("damage", "why"), DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_block_is_named(run, damage, why):
+    block = done_blocks(run)[2]
+    before = block.read_bytes()
+    block.write_bytes(damage(before))
+    assert block.read_bytes() != before
+    message = (
+        f"{block} must hold the samples of the documents 10 to 14 of cogniload_mini: delete it, "
+        f"and the block is evaluated again ({why})"
+    )
+    for option in ("--merge", "--status"):
+        assert error_of("eval", option, run) == message
+    assert not [*run.rglob("results_*"), *run.rglob("samples_*")]
+
+
+def test_a_damaged_block_is_named_before_a_run_goes_on(server, tmp_path):
+    assert command(*arguments(server, tmp_path, "--shard", "1/2"))[0] == 0
+    block = done_blocks(tmp_path)[0]
+    block.write_bytes(with_another_letter(block.read_bytes()))
+    asked = len(server.requests)
+    assert "it has changed since it was written" in error_of(*arguments(server, tmp_path))
+    assert len(server.requests) == asked
+    block.unlink()
+    assert command(*arguments(server, tmp_path))[0] == 0
+
+
+@pytest.mark.parametrize("with_digest", [False, True])
+def test_a_block_of_another_run_is_named(finished, run, with_digest):
+    other = finished[1] / "state"
+    shutil.copy(other / "block-00002.jsonl", run / "state")
+    if with_digest:
+        shutil.copy(other / "digest-00002.json", run / "state")
+    message = error_of("eval", "--merge", run)
+    assert "block-00002.jsonl must hold the samples of the documents 5 to 9" in message
+    assert "(line 1 is not of cogniload-v1-test-s42-" in message
+
+
+@pytest.mark.parametrize("other_block", [1, 5])
+def test_a_block_in_the_place_of_another_is_named(run, other_block):
+    for name in ("block-{:05}.jsonl", "digest-{:05}.json"):
+        shutil.copy(run / "state" / name.format(other_block), run / "state" / name.format(2))
+    assert "(line 1 is of document " in error_of("eval", "--merge", run)
+
+
+def test_a_block_of_the_same_puzzles_by_another_model_is_named(server, run, tmp_path):
+    """Their ids are the same, and so are the digests of either."""
+    other = tmp_path / "other"
+    settings = arguments(server, other, "--gen_kwargs", "temperature=1")
+    puzzles = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3, "seed": 42}
+    given = ["--metadata", json.dumps({"cogniload": puzzles}), "--seed", "42"]
+    assert command(*settings, *given)[0] == 0
+    for name in ("block-00002.jsonl", "digest-00002.json"):
+        shutil.copy(other / "state" / name, run / "state")
+    assert "(digest-00002.json is of another run)" in error_of("eval", "--merge", run)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"[]", b"[" * 10**5, b'{"sha256": 1}'])
+def test_a_damaged_digest_is_named(run, content):
+    digest = run / "state" / "digest-00003.json"
+    digest.unlink()
+    if content is not None:
+        digest.write_bytes(content)
+    message = error_of("eval", "--merge", run)
+    why = "missing" if content is None else "damaged"
+    assert message.endswith(f"(digest-00003.json is {why})")
+
+
+def test_blocks_of_an_earlier_version_have_no_digests(run, finished):
+    """A run that was begun without them goes on, and its blocks are merged."""
+    described = run / "state" / "run.json"
+    said = json.loads(described.read_bytes())
+    del said["digests"]
+    described.write_text(json.dumps(said))
+    for digest in (run / "state").glob("digest-*"):
+        digest.unlink()
+    assert command("eval", "--merge", run)[0] == 0
+    assert same_samples(read(run), read(finished[0]))
+
+
+def test_blocks_without_run_json_are_refused(server, run):
+    """Else a second run would take them for its own."""
+    described = run / "state" / "run.json"
+    described.unlink()
+    for others in (arguments(server, run), ("eval", "--merge", run), ("eval", "--status", run)):
+        assert error_of(*others).startswith(f"{described} is missing, and without it nobody knows")
+    assert not described.exists()
+    assert not server.requests
+
+
+def test_run_json_of_another_run_is_refused(finished, run):
+    shutil.copy(finished[1] / "state" / "run.json", run / "state")
+    assert "block-00001.jsonl must hold the samples" in error_of("eval", "--merge", run)
+
+
+def parts(shape, path=()):
+    """The path to every part of a shape."""
+    for name, inner in shape.items():
+        yield (*path, name)
+        if isinstance(inner, dict):
+            yield from parts(inner, (*path, name))
+
+
+@pytest.mark.parametrize("path", [*parts(SHAPE)], ids=".".join)
+@pytest.mark.parametrize("value", [None, "a\x1b[0m", -1, [], {}, [[]], "missing"], ids=repr)
+def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
+    """Or right by chance: null is a limit."""
+    described = run / "state" / "run.json"
+    said = json.loads(described.read_bytes())
+    *outer, last = path
+    inside = said
+    for name in outer:
+        inside = inside[name]
+    if value == "missing":
+        del inside[last]
+    else:
+        inside[last] = value
+    described.write_text(json.dumps(said))
+    if wrong_part(said, SHAPE) is None and wrong_detail(said) is None:
+        assert value is not None or path[0] == "arguments" or path[-1] == "include_path"
+        code, _, err = command("eval", "--status", run)
+        assert code in (0, 2)
+        assert err.count("error: ") == code // 2
+    else:
+        message = error_of("eval", "--status", run)
+        assert message.startswith(f"{described} must be what this version of cogniload eval wrote")
+
+
+@pytest.mark.parametrize("link", ["/dev/zero", "fifo", "folder", "itself", "nothing"])
+@pytest.mark.parametrize("name", ["run.json", "block-00001.jsonl", "digest-00001.json"])
+def test_what_is_no_file_is_named(run, monkeypatch, name, link):
+    monkeypatch.setattr(state_module, "LARGEST_LINE", 2**20)
+    path = run / "state" / name
+    path.unlink()
+    if link == "fifo":
+        os.mkfifo(path)
+    elif link == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"itself": path, "nothing": "gone"}.get(link, link))
+    assert name in error_of("eval", "--merge", run)
+
+
+def test_a_line_without_end_is_named(run, monkeypatch):
+    monkeypatch.setattr(state_module, "LARGEST_LINE", 2**16)
+    block = done_blocks(run)[2]
+    with block.open("r+b") as file:
+        file.truncate(2**34)
+    assert "is no sample" in error_of("eval", "--merge", run)
+
+
+def test_a_large_run_json_is_named(run):
+    with (run / "state" / "run.json").open("r+b") as file:
+        file.truncate(2**34)
+    assert error_of("eval", "--merge", run).endswith("it has more than 64 MiB")
+
+
+def test_a_repeated_sample_of_another_filter_is_none(tmp_path, monkeypatch):
+    """A task with two filters has two samples of a document."""
+    line = '{"doc_id": 0, "doc": {}, "metrics": [], "filter": "%s", "doc_hash": "", '
+    line += '"prompt_hash": "", "target_hash": ""}\n'
+    (tmp_path / "block-00001.jsonl").write_text(line % "a" + line % "b")
+    monkeypatch.setattr(State, "read_run", lambda _: {})
+    assert len([*State(tmp_path).read_block(Block(1, "task", (0,)))]) == 2
+
+
+# --- merges at once
+
+
+def test_merges_at_once_are_one_result_set(run, finished):
+    """Each starts when all are ready; what the first writes, the others find."""
+    ready = fork.Barrier(3)
+
+    def merge_together():
+        ready.wait()
+        merge([run], run)
+
+    processes = [fork.Process(target=merge_together) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert same_samples(read(run), read(finished[0]))
+    assert not [*run.rglob("*.part")]
+
+
+def test_a_merge_never_speaks_of_force(run, monkeypatch):
+    """Also where another writes the results in between, on a file system whose locks do nothing."""
+    path = merge([run], run)
+    content = path.read_bytes()
+    path.unlink()
+    write_lines = state_module.write_lines
+
+    def written_before(file, lines, **options):
+        if file == path:
+            path.write_bytes(content)
+        write_lines(file, lines, **options)
+
+    monkeypatch.setattr("lm_eval_tasks.runner.results.write_lines", written_before)
+    message = error_of("eval", "--merge", run)
+    assert message == f"{path} exists: another process has written it"

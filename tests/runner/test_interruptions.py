@@ -1,0 +1,181 @@
+"""Killed, interrupted, out of disk or without a server: the next start goes on."""
+
+import errno
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import redirect_stderr
+
+import pytest
+from completion_server import serving
+from eval_command import (
+    BLOCK_SIZE,
+    BLOCKS,
+    DOCUMENTS,
+    SAID,
+    arguments,
+    command,
+    done_blocks,
+    error_of,
+    fork,
+    read,
+    same_samples,
+    start,
+    wait_for,
+)
+
+from cogniload_gen.cli import main
+
+
+@pytest.mark.slow
+def test_killed_at_ten_moments_ends_as_undisturbed(server, tmp_path, undisturbed):
+    """Ten kills: as it starts, or some time after a number of requests, of which a block has 2."""
+    server.seconds, moments = 0.02, random.Random(5)  # noqa: S311
+    command_line = arguments(server, tmp_path, "--block_size", "2")
+    before = {}
+    for _ in range(10):
+        process, asked, more = start(*command_line), len(server.requests), moments.randrange(4)
+        if more:
+            wait_for(lambda: len(server.requests) >= asked + more)  # noqa: B023
+        time.sleep(moments.uniform(0, 0.03 if more else 0.5))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        done = {file: file.read_bytes() for file in done_blocks(tmp_path)}
+        assert done.items() >= before.items()  # none is lost or changed
+        before = done
+    assert 0 < len(before) < 12
+    asked = len(server.requests)
+    assert command(*command_line)[0] == 0
+    assert len(server.requests) == asked + DOCUMENTS - 2 * len(before)
+    assert same_samples(read(tmp_path), undisturbed)
+    assert not [*tmp_path.rglob("*.part")]
+
+
+def test_what_a_killed_process_left_is_removed(server, tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / ".block-00001.jsonl.abc.part").write_text("half of")
+    (state / ".run.json.abc.part").write_text("half of")
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert not [*tmp_path.rglob("*.part")]
+
+
+@pytest.mark.parametrize("concurrent", [1, 4])
+def test_a_server_that_fails_and_comes_back(server, tmp_path, undisturbed, concurrent):
+    server.healthy = 12
+    command_line = arguments(server, tmp_path, num_concurrent=concurrent)
+    message = error_of(*command_line)
+    url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+    assert message.startswith(f"the server at {url} answered 500 Internal Server Error: ")
+    assert "the engine is dead" in message
+    assert len(done_blocks(tmp_path)) == 2
+    server.healthy, asked = 10**9, len(server.requests)
+    assert command(*command_line)[0] == 0
+    late = concurrent - 1  # requests that the server read after their client had gone
+    assert 0 <= len(server.requests) - asked - (DOCUMENTS - 2 * BLOCK_SIZE) <= late
+    assert same_samples(read(tmp_path), undisturbed)
+
+
+def test_a_server_that_dies_and_comes_back_elsewhere(tmp_path, undisturbed):
+    with serving() as server:
+        server.seconds = 0.05
+        process = start(*arguments(server, tmp_path))
+        wait_for(lambda: len(server.requests) >= 8)
+    process.join()
+    assert process.exitcode == 2
+    assert 1 <= len(done_blocks(tmp_path)) < BLOCKS
+    with serving() as server:
+        assert command(*arguments(server, tmp_path))[0] == 0
+    assert same_samples(read(tmp_path), undisturbed)
+
+
+def test_a_full_disk(server, tmp_path, undisturbed):
+    """As a disk with room for one file of 3 KB: the system refuses to write more."""
+    command_line = arguments(server, tmp_path)
+
+    def run():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
+        with (tmp_path / "err").open("w") as err, redirect_stderr(err):
+            sys.exit(main(command_line))
+
+    process = fork.Process(target=run)
+    process.start()
+    process.join()
+    assert process.exitcode == 2
+    *_, last = (tmp_path / "err").read_text().splitlines()
+    block = tmp_path / "state" / "block-00001.jsonl"
+    assert last == f"cogniload eval: error: {block}: {os.strerror(errno.EFBIG)}"
+    assert not [*tmp_path.rglob("*.part")]
+    assert command(*command_line)[0] == 0
+    assert same_samples(read(tmp_path), undisturbed)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 100 KB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        pytest.skip(f"no mount: {error}")
+    if mounted.returncode:
+        pytest.skip(f"no tmpfs: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_file_system(server, small_disk, undisturbed):
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(60_000))
+    message = error_of(*arguments(server, small_disk))
+    assert message.endswith(f".jsonl: {os.strerror(errno.ENOSPC)}")
+    kept = {file: file.read_bytes() for file in done_blocks(small_disk)}
+    assert 0 < len(kept) < BLOCKS
+    ballast.unlink()
+    subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True)
+    assert command(*arguments(server, small_disk))[0] == 0
+    assert kept == {file: file.read_bytes() for file in kept}
+    assert same_samples(read(small_disk), undisturbed)
+
+
+@pytest.mark.slow
+def test_ctrl_c(server, tmp_path, undisturbed):
+    """The command itself, in a process of its own."""
+    server.seconds = 0.1
+    settings = arguments(server, tmp_path, num_concurrent=4)
+    command_line = [sys.executable, "-m", "cogniload_gen.cli", *settings]
+    process = subprocess.Popen(command_line, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: len(server.requests) >= 7)
+    process.send_signal(signal.SIGINT)
+    *others, last = process.communicate()[1].splitlines()
+    assert process.returncode == 130
+    assert all(line.startswith(SAID) for line in others)
+    assert last == "cogniload eval: interrupted"
+    assert len(done_blocks(tmp_path)) == 1
+    server.seconds = 0
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert same_samples(read(tmp_path), undisturbed)
+
+
+def test_a_run_that_is_complete_asks_nothing(server, tmp_path):
+    assert command(*arguments(server, tmp_path))[0] == 0
+    asked = len(server.requests)
+    (results,) = tmp_path.rglob("results_*.json")
+    for again in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+        code, out, _ = command(*again)
+        assert (code, out.splitlines()[-1]) == (0, f"results  {results}")
+        assert len(server.requests) == asked
+        assert [*tmp_path.rglob("results_*.json")] == [results]
+    results.unlink()  # as where a merge was killed between its files
+    assert command("eval", "--merge", tmp_path)[0] == 0
+    assert len([*tmp_path.rglob("samples_*.jsonl")]) == len([*tmp_path.rglob("results_*")]) == 1
+    done_blocks(tmp_path)[0].unlink()
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert len([*tmp_path.rglob("results_*.json")]) == 2

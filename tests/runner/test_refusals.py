@@ -1,0 +1,200 @@
+"""What cannot be evaluated or merged is said in one line, with exit code 2."""
+
+import errno
+import os
+from functools import partial
+from importlib.metadata import version
+
+import pytest
+from completion_server import serving
+from eval_command import arguments, command, done_blocks, error_of, start, wait_for
+from lm_eval.tasks import TaskManager
+from other_tasks import COLOURS, MULTIPLE_CHOICE
+
+from cogniload_gen.cli import main
+from lm_eval_tasks.internals import slots
+
+
+def test_no_server(server, tmp_path):
+    with serving() as gone:
+        pass
+    message = error_of(*arguments(gone, tmp_path))
+    assert message == f"no server answers at http://127.0.0.1:{gone.server_port}/v1/models"
+    assert command(*arguments(server, tmp_path))[0] == 0
+
+
+def test_a_server_that_answers_500(server, tmp_path):
+    server.status = 500
+    message = error_of(*arguments(server, tmp_path))
+    assert message.startswith("the server at http://127.0.0.1:")
+    assert "/v1/models answered 500 Internal Server Error: " in message
+    server.status = 200
+    assert command(*arguments(server, tmp_path))[0] == 0
+
+
+def test_a_model_that_the_server_does_not_know(server, tmp_path):
+    message = error_of(*arguments(server, tmp_path, model="solvent"))
+    assert message.endswith("/v1/models: the models are 'solver'; got model='solvent'")
+
+
+def test_a_window_below_the_budget(server, tmp_path):
+    server.window = 2047
+    message = error_of(*arguments(server, tmp_path))
+    assert "/v1/models: the model takes 2047 tokens and context_budget is 2048" in message
+    assert not server.requests
+
+
+def test_prompts_that_do_not_fit_are_refused_before_the_run(server, tmp_path):
+    puzzles = {"d": [1, 10], "N": [5, 50], "rho": 50, "num_puzzles": 5, "context_budget": 1024}
+    message = error_of(*arguments(server, tmp_path, "--block_size", "1", puzzles=puzzles))
+    assert "documents do not fit: cogniload-v1-test-s42-d10" in message  # not the first
+    assert not server.requests
+    puzzles |= {"d": 1, "N": 5}
+    assert command(*arguments(server, tmp_path, puzzles=puzzles))[0] == 0
+
+
+def test_until_a_block_is_done_nothing_is_begun(server, tmp_path):
+    """What the first request already refuses can be put right in the same folder."""
+    right = arguments(server, tmp_path)
+    wrong = [argument for argument in right if argument != "--apply_chat_template"]
+    message = error_of(*wrong)
+    assert message.startswith("lm-eval rejected the request: LocalChatCompletion expects")
+    assert command(*right)[0] == 0
+
+
+def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
+    """Also where none had a block done when the other was started."""
+    server.seconds = 0.1
+    process = start(*arguments(server, tmp_path, "--shard", "1/2"))
+    wait_for(lambda: server.requests)
+    message = error_of(*arguments(server, tmp_path, "--shard", "2/2", "--seed", "7"))
+    assert message.startswith(
+        f"{tmp_path} was begun with arguments.seed [0, 1234, 1234, 1234], now"
+    )
+    process.join()
+    assert process.exitcode == 0
+    assert len(done_blocks(tmp_path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        (["--shard", "9/8"], "shard must be I/N with 1 <= I <= N, got '9/8'"),
+        (["--shard", "3"], "shard must be I/N with 1 <= I <= N, got '3'"),
+        (["--shard", ""], "shard must be I/N with 1 <= I <= N, got ''"),
+        (["--limit", "0"], "limit must be above 0, got 0.0"),
+        (["--limit", "-3"], "limit must be above 0, got -3.0"),
+        (["--block_size", "0"], "block_size must be an integer of at least 1, got 0"),
+        (["--block_size", "many"], "block_size must be an integer of at least 1, got 'many'"),
+        (["--use_cache", "x"], "--use_cache is refused"),
+        (["--predict_only"], "--predict_only is refused"),
+        pytest.param(  # reads all of lm-eval's own
+            *(["--tasks", "hellaswog"], "Tasks not found: hellaswog"),
+            marks=pytest.mark.slow,
+        ),
+        (["--model", "brain"], "brain: Attempted to load model 'brain'"),
+        (["--samples", "no such file"], "samples must be a mapping of tasks to lists"),
+        (["--samples", '{"cogniload": [1]}'], "samples must be of cogniload_mini; got 'cogniload'"),
+        *(
+            (["--samples", f'{{"cogniload_mini": {wrong}}}'], "samples of cogniload_mini must be a")
+            for wrong in ("[0, 24]", "[]", '"ab"', "[1.5]", "[[1]]", "7")
+        ),
+        (["--config", "no such file"], "Config file not found: "),
+        (["-C", "no such file"], "Config file not found: "),
+    ],
+)
+def test_wrong_arguments(server, tmp_path, others, message):
+    assert error_of(*arguments(server, tmp_path, *others)).startswith(message)
+    assert not server.requests
+
+
+def test_an_unknown_argument(server, tmp_path, capfd):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments(server, tmp_path, "--modell", "x"))
+    assert ended.value.code == 2
+    assert capfd.readouterr().err == ("cogniload eval: error: unrecognized arguments: --modell x\n")
+
+
+def test_merging_what_is_no_run(server, half, tmp_path_factory):
+    empty = tmp_path_factory.mktemp("empty")
+    assert error_of("eval", "--merge", empty).startswith(f"{empty} must hold an evaluation")
+    other = tmp_path_factory.mktemp("other")
+    assert command(*arguments(server, other, "--limit", "6"))[0] == 0
+    assert "arguments.limit" in error_of("eval", "--merge", half, other)
+    message = "--merge takes its folders and --output_path, and nothing else"
+    assert error_of("eval", "--merge", half, "--model", "hf") == message
+
+
+@pytest.mark.parametrize("kept", [-1, -100, -3500])
+def test_a_damaged_block_is_named(server, tmp_path, kept):
+    """Cut by its last line's end, within a line, or by more than one."""
+    assert command(*arguments(server, tmp_path))[0] == 0
+    block = done_blocks(tmp_path)[2]
+    block.write_bytes(block.read_bytes()[:kept])
+    assert error_of("eval", "--merge", tmp_path).startswith(
+        f"{block} must hold the samples of the documents 10 to 14 of cogniload_mini: delete it"
+    )
+    block.unlink()
+    assert command(*arguments(server, tmp_path))[0] == 0
+
+
+@pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
+def test_a_description_that_is_none_is_refused(server, tmp_path, written):
+    run = tmp_path / "state" / "run.json"
+    run.parent.mkdir()
+    run.write_bytes(written)
+    for command_line in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+        assert error_of(*command_line).startswith(f"{run} must be what ")
+    assert run.read_bytes() == written
+    assert not server.requests
+
+
+def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
+    def lockf(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.lockf", lockf)
+    message = error_of(*arguments(server, tmp_path))
+    assert message.startswith(f"{tmp_path}/state/lock: No locks available: name an --output_path")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_cli.run.Run",
+        "evaluator_utils._process_results",
+        "evaluator_utils.EvalAcc._to_eval_results",
+        "loggers.evaluation_tracker.GeneralConfigTracker._get_model_name",
+    ],
+)
+def test_another_lm_eval_is_named(server, tmp_path, monkeypatch, name):
+    """As if it had not what it keeps to itself."""
+    assert command(*arguments(server, tmp_path))[0] == 0
+    (results,) = tmp_path.rglob("results_*.json")
+    results.unlink()
+    monkeypatch.delattr(f"lm_eval.{name}")
+    by_parser = arguments(server, tmp_path)
+    message = error_of(*(by_parser if "_cli" in name else ("eval", "--merge", tmp_path)))
+    assert message.startswith(f"lm-eval {version('lm_eval')} is not as 0.4.13 was (")
+
+
+def test_an_api_model_without_slots_is_named():
+    with pytest.raises(ImportError, match=r"is not as 0\.4\.13 was \('object' .* '_concurrent'"):
+        slots(object())
+
+
+def test_a_task_that_the_backend_can_t_answer(server, tmp_path, monkeypatch):
+    (tmp_path / "colours.yaml").write_text(MULTIPLE_CHOICE)
+    (tmp_path / "colours.py").write_text(COLOURS)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
+    others = ["--include_path", str(tmp_path), "--tasks", "colours"]
+    message = error_of(*arguments(server, tmp_path / "out", *others))
+    assert message.startswith("lm-eval rejected the request: Loglikelihood is not supported")
+
+
+def test_a_recipe_without_vllm_says_what_to_install(tmp_path):
+    message = error_of(
+        "eval", "--model", "vllm", "--tasks", "cogniload_mini", "--output_path", tmp_path
+    )
+    assert message.startswith("--model vllm needs vllm: pip install 'cogniload[vllm]'")
+    assert "pip install '.[vllm]'" in message

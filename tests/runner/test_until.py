@@ -1,0 +1,404 @@
+"""--until: the design asks for the blocks, and ends the run."""
+
+import json
+import math
+import os
+import random
+import re
+import signal
+import time
+
+import completion_server
+import pytest
+from completion_server import serving
+from eval_command import command, done_blocks, error_of, fork, read, start, wait_for
+from until_command import (
+    CAPACITY,
+    respond_as_published,
+    respond_by_capacity,
+    until_arguments,
+)
+
+from cogniload_analysis import AdaptiveDesign
+from lm_eval_tasks.runner.cut import Block
+from lm_eval_tasks.runner.state import State
+from lm_eval_tasks.runner.until import Search, read_until
+
+BLOCK = ("--block_size", "24")
+"""Blocks of 24, 24 and 16 puzzles: three a batch of 64."""
+
+BUDGET, BLOCKS = 128, 6
+GLOBAL_WINDOW = 32768
+PLACE = ("d", "N", "rho", "index")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def capacity():
+    """The servers answer as a model with a capacity of 20 statements; forks inherit it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(completion_server, "respond", respond_by_capacity)
+        yield
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        running.window = GLOBAL_WINDOW
+        yield running
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """A run that nothing disturbs: its folder, and what it said on both streams."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    with serving() as server:
+        server.window = GLOBAL_WINDOW
+        code, said, err = command(*until_arguments(server, out, *BLOCK))
+    assert code == 0, err
+    return out, said, err
+
+
+def places(out):
+    return [tuple(sample["doc"][name] for name in PLACE) for sample in read(out)[1]]
+
+
+def check_same(out, undisturbed):
+    """The same puzzles in the same order, none twice, and the same estimate."""
+    theirs = undisturbed[0]
+    assert len(set(places(out))) == len(places(out)) == BUDGET
+    assert read(out)[1] == read(theirs)[1]
+    assert read(out)[0]["results"] == read(theirs)[0]["results"]
+
+
+def test_it_ends_near_the_capacity_with_the_reason(undisturbed):
+    _, said, err = undisturbed
+    lines = [line for line in err.splitlines() if line.startswith("n ")]
+    assert len(lines) == BLOCKS
+    assert re.fullmatch(r"n 24, ECL50 [\d.<> ]+ \([\d.<> ]+ to [\d.<> ]+\), next 40", lines[0])
+    assert lines[2].startswith("n 64, ") and lines[2].endswith(", next 64")
+    assert lines[-1].endswith(f", the budget of {BUDGET} puzzles is spent")
+    assert said.startswith(f"stopped after {BUDGET} puzzles: the budget of {BUDGET} puzzles is sp")
+    (value,) = re.findall(r"^ECL50 ([\d.]+) \(", said, re.MULTILINE)
+    assert CAPACITY / 1.5 < float(value) < CAPACITY * 1.5
+    (of_the_table,) = re.findall(r"\|ECL50_crossing +\|. +\| +([\d.]+)\|", said)
+    assert float(of_the_table) == pytest.approx(float(value), rel=0.01)
+
+
+def test_its_puzzles_are_those_of_the_design(undisturbed):
+    """A design of its own, which is told what the samples say, asks for the same, in order."""
+    _, samples = read(undisturbed[0])
+    answers = {
+        place: s["acc"] == 1 for place, s in zip(places(undisturbed[0]), samples, strict=True)
+    }
+    design, asked = AdaptiveDesign(target=0.2, budget=BUDGET), []
+    while not design.done:
+        batch = design.ask()
+        asked += map(tuple, batch)
+        design.tell(batch, [answers[tuple(puzzle)] for puzzle in batch])
+    assert asked == places(undisturbed[0])
+    assert [sample["doc_id"] for sample in samples] == list(range(BUDGET))
+    assert samples[0]["doc"]["id"].startswith("cogniload-v1-test-s42-")
+    value = read(undisturbed[0])[0]["results"]["cogniload"]["ECL50_crossing,none"]
+    assert value == pytest.approx(design.estimate().ECL50.value, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_it_ends_when_the_goal_is_met(server, tmp_path):
+    code, said, _ = command(*until_arguments(server, tmp_path, goal="ECL50 +- 40%", budget=400))
+    assert code == 0
+    found = re.match(r"stopped after (\d+) puzzles: ECL50 is known to ±40 %\n", said)
+    assert 250 <= int(found[1]) < 400
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_ends_as_undisturbed(server, tmp_path, undisturbed):
+    server.seconds, moments = 0.005, random.Random(7)  # noqa: S311
+    command_line = until_arguments(server, tmp_path, *BLOCK)
+    before = {}
+    for _ in range(8):
+        process, asked = start(*command_line), len(server.requests)
+        more = moments.randrange(45)
+        wait_for(lambda: len(server.requests) >= asked + more or not process.is_alive())  # noqa: B023
+        time.sleep(moments.uniform(0, 0.5))
+        process.kill()
+        process.join()
+        assert process.exitcode in (0, -signal.SIGKILL)
+        done = {file: file.read_bytes() for file in done_blocks(tmp_path)}
+        assert done.items() >= before.items()  # none is lost or changed
+        before = done
+    assert before
+    assert command(*command_line)[0] == 0
+    check_same(tmp_path, undisturbed)
+    assert not [*tmp_path.rglob("*.part")]
+
+
+@pytest.mark.slow
+def test_two_shards_at_once_are_one_design(server, tmp_path, undisturbed):
+    server.seconds = 0.02
+    processes = [
+        start(*until_arguments(server, tmp_path, *BLOCK, "--shard", f"{shard}/2"))
+        for shard in (1, 2)
+    ]
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert len(server.requests) == BUDGET
+    told = [json.loads(file.read_bytes())["shard"] for file in tmp_path.rglob("digest-*.json")]
+    assert set(told) == {"1/2", "2/2"}
+    assert command("eval", "--merge", tmp_path)[0] == 0
+    check_same(tmp_path, undisturbed)
+
+
+@pytest.mark.slow
+def test_a_shard_waits_for_another_and_takes_over_when_it_dies(server, tmp_path, undisturbed):
+    """The first process holds block 1; the second does the batch's others, and then waits."""
+    server.seconds = 0.2
+    process = start(*until_arguments(server, tmp_path, "--shard", "1/2", *BLOCK))
+    wait_for(lambda: server.requests)
+    process_two = start(*until_arguments(server, tmp_path, "--shard", "2/2", *BLOCK))
+    os.kill(process.pid, signal.SIGSTOP)  # it keeps its block
+    server.seconds = 0
+    wait_for(lambda: len(done_blocks(tmp_path)) == 2)
+    asked = len(server.requests)
+    time.sleep(1)
+    assert len(server.requests) == asked
+    assert process_two.is_alive()
+    message = error_of(*until_arguments(server, tmp_path, *BLOCK))
+    assert message == f"{tmp_path}: another process is evaluating block 1"
+    assert ": 2 blocks are done, 40 puzzles (" in command("eval", "--status", tmp_path)[1]
+    process.kill()
+    process_two.join()
+    assert process_two.exitcode == 0
+    assert command("eval", "--merge", tmp_path)[0] == 0
+    check_same(tmp_path, undisturbed)
+
+
+def test_blocks_that_come_back_out_of_order(server, tmp_path, undisturbed):
+    """A batch of which the middle block is missing: that one alone is asked for again."""
+    state = tmp_path / "state"
+    state.mkdir()
+    for file in (undisturbed[0] / "state").iterdir():
+        if not file.name.endswith("-00002.jsonl"):
+            (state / file.name).write_bytes(file.read_bytes())
+    for number in range(4, 7):
+        (state / f"block-{number:05}.jsonl").unlink()
+    code, out, _ = command("eval", "--status", tmp_path)
+    assert code == 0
+    assert f"{tmp_path}: 2 blocks are done, 40 puzzles (until ECL50 ±20 %)\nn 40, ECL50 " in out
+    assert out.splitlines()[1].endswith(", next 24")
+    assert out.splitlines()[-1] == "next: the same command again goes on"
+    message = error_of("eval", "--merge", tmp_path)
+    assert message.startswith(f"{tmp_path}: the design is not done (n 40, ECL50 ")
+    code, _, err = command(*until_arguments(server, tmp_path, *BLOCK))
+    assert code == 0
+    assert "continuing: n 40, ECL50 " in err
+    assert len(server.requests) == BUDGET - 40
+    check_same(tmp_path, undisturbed)
+
+
+def test_a_server_that_fails_and_status_meanwhile(server, tmp_path):
+    server.healthy = 30
+    assert "the engine is dead" in error_of_server(server, tmp_path)
+    assert len(done_blocks(tmp_path)) == 1
+    message = error_of(*until_arguments(server, tmp_path, *BLOCK, goal="ECL50±25%"))
+    assert message == (
+        f"{tmp_path} was begun with arguments.until.target 0.2, now 0.25: "
+        "give what it was begun with, or another --output_path"
+    )
+    message = error_of(*until_arguments(server, tmp_path, *BLOCK, budget=200))
+    assert "arguments.until.budget 128, now 200" in message
+    plain = until_arguments(server, tmp_path, *BLOCK)
+    at = plain.index("--until")
+    few = ["--metadata", '{"cogniload": {"d": 1, "N": 5, "rho": 50, "num_puzzles": 1}}']
+    message = error_of(*plain[:at], *plain[at + 4 :], *few)
+    assert f"{tmp_path} was begun with " in message
+    assert "arguments.until " in message
+
+
+def error_of_server(server, out):
+    code, _, err = command(*until_arguments(server, out, *BLOCK))
+    assert code == 2
+    return err.splitlines()[-1]
+
+
+def test_a_complete_run_asks_nothing_and_merges_once(server, undisturbed):
+    out, _, _ = undisturbed
+    (results,) = out.rglob("results_*.json")
+    for again in (until_arguments(server, out, *BLOCK), ["eval", "--merge", out]):
+        code, now, _ = command(*again)
+        assert (code, now.splitlines()[-1]) == (0, f"results  {results}")
+    assert not server.requests
+    _, status, _ = command("eval", "--status", out)
+    assert status.splitlines()[-1] == f"next: cogniload eval --merge {out}"
+    config = json.loads(results.read_bytes())["config"]
+    assert config["until"] == {"goal": "ECL50", "target": 0.2, "budget": BUDGET}
+
+
+def test_it_can_be_reported(undisturbed, tmp_path):
+    assert command("report", undisturbed[0], "--out", tmp_path / "report")[0] == 0
+
+
+def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
+    message = {"role": "assistant", "content": "Let me"}
+    server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
+    assert command(*until_arguments(server, tmp_path, budget=64))[0] == 0
+    state = State(tmp_path / "state")
+    search = Search(state, state.begun())
+    assert search.catch_up() == []
+    assert len(search.design.told) == 64
+    assert all(answer == (False, True) for answer in search.design.told.values())
+
+
+@pytest.mark.parametrize(
+    ("goal", "wanted"),
+    [
+        ("ECL50±20%", ("ECL50", 0.2)),
+        ("ECL50+-12.5%", ("ECL50", 0.125)),
+        ("ECL50 20%", ("ECL50", 0.2)),
+        (" ECL50 +/- 20 % ", ("ECL50", 0.2)),
+        ("ID50±1", ("ID50", 1.0)),
+        ("ID50 +- 0.5", ("ID50", 0.5)),
+    ],
+)
+def test_goals(goal, wanted):
+    until = read_until(goal, None, ["cogniload"])
+    assert (until["goal"], until["target"]) == wanted
+    assert until["budget"] == 1500
+
+
+@pytest.mark.parametrize(
+    "goal", ["", "ECL50", "ECL50±20", "ID50±1%", "NT50±1", "ECL5020%", "ECL50±%", "ECL50±-2%", 5]
+)
+def test_goals_that_are_none(goal):
+    with pytest.raises(ValueError, match=r"^until must be as ECL50±20% or ID50±1, got "):
+        read_until(goal, None, "cogniload")
+
+
+def test_a_target_of_nothing():
+    with pytest.raises(ValueError, match=r"target must be a number above 0, got 0\.0"):
+        read_until("ECL50±0%", None, "cogniload")
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        (
+            ["--tasks", "cogniload_lite"],
+            "--until takes one task, got cogniload, cogniload_lite",
+        ),
+        (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
+        (
+            ["--samples", '{"cogniload": [1]}'],
+            "--samples is refused: with --until the design says what is evaluated",
+        ),
+        (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
+        (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
+        (
+            ["--metadata", '{"cogniload": {"d": 3}}'],
+            "cogniload metadata takes seed, context_budget; got 'd'",
+        ),
+        (
+            ["--metadata", '{"cogniload": {"path": "x"}}'],
+            "path is refused: with --until the puzzles are made, not published",
+        ),
+    ],
+)
+def test_refusals(server, tmp_path, others, message):
+    assert message in error_of(*until_arguments(server, tmp_path), *others)
+    assert not server.requests
+    assert not done_blocks(tmp_path)
+
+
+def test_a_budget_without_a_goal(server, tmp_path):
+    given = until_arguments(server, tmp_path)
+    at = given.index("--until")
+    message = error_of(*given[:at], *given[at + 2 :])
+    assert message == "budget is of a run with --until, which is not given"
+
+
+def test_a_budget_of_tokens_that_the_longest_puzzle_exceeds(server, tmp_path):
+    metadata = ["--metadata", '{"cogniload": {"context_budget": 2048}}']
+    message = error_of(*until_arguments(server, tmp_path), *metadata)
+    assert "do not fit" in message
+    assert not server.requests
+
+
+def test_merge_takes_one_folder(undisturbed, tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "run.json").write_bytes((undisturbed[0] / "state" / "run.json").read_bytes())
+    message = error_of("eval", "--merge", undisturbed[0], tmp_path, "--output_path", tmp_path)
+    assert message == "--merge takes one folder of a run with --until: its shards share it"
+
+
+def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
+    metadata = ["--metadata", '{"cogniload": {"seed": 7, "context_budget": 30000}}']
+    assert command(*until_arguments(server, tmp_path, budget=64), *metadata)[0] == 0
+    documents = [sample["doc"] for sample in read(tmp_path)[1]]
+    assert {(document["seed"], document["context_budget"]) for document in documents} == {
+        (7, 30000)
+    }
+
+
+class FakeHolder:
+    """A process that holds a block's byte until it is ended."""
+
+    def __init__(self, state, number):
+        self.process = fork.Process(target=hold_block, args=(state, number))
+        self.process.start()
+
+    def end(self):
+        self.process.kill()
+        self.process.join()
+
+
+def hold_block(state, number):
+    with state.hold([Block(number, "cogniload", (0,))]):
+        (state.folder / "held").touch()
+        time.sleep(60)
+
+
+def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
+    """Block 2 is another's and the batch's others are done: one line, and then it is taken."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    for file in (undisturbed[0] / "state").iterdir():
+        if not re.fullmatch(r"block-0000[2456]\.jsonl", file.name):
+            (folder / file.name).write_bytes(file.read_bytes())
+    state, said = State(folder), []
+    search, holder = Search(state, state.begun()), FakeHolder(state, 2)
+    wait_for((folder / "held").exists)
+    with state.hold([]) as lock:
+
+        def say(line):
+            said.append(line)
+            holder.end()
+
+        assert search.take_block(lock, say, wait=True).number == 2
+    assert said == ["waiting for the other shards' blocks: 2"]
+
+
+@pytest.mark.parametrize(("part", "now"), [("design", "1"), ("prior", "[0-9a-f]{16}")])
+def test_a_run_of_another_design_is_refused(server, undisturbed, tmp_path, part, now):
+    state = tmp_path / "state"
+    state.mkdir()
+    run = json.loads((undisturbed[0] / "state" / "run.json").read_bytes())
+    run["versions"][part] = "an older one"
+    (state / "run.json").write_text(json.dumps(run))
+    begun = rf"{tmp_path} was begun with versions.{part} 'an older one', now '{now}'"
+    assert re.match(begun, error_of(*until_arguments(server, tmp_path, *BLOCK)))
+    for asked in ("--status", "--merge"):
+        assert re.match(begun, error_of("eval", asked, tmp_path))
+    assert not server.requests
+
+
+@pytest.mark.slow
+def test_a_model_as_the_published_one_ends_near_its_crossing(server, tmp_path, monkeypatch):
+    """Qwen3-32B with chance and Table 3 solves half at 46 statements; the paper prints 55.4."""
+    monkeypatch.setattr(completion_server, "respond", respond_as_published("Qwen3-32B"))
+    code, out, _ = command(*until_arguments(server, tmp_path, budget=1500))
+    assert code == 0
+    assert re.search(r"^stopped after \d+ puzzles: ECL50 is known to ±20 %$", out, re.MULTILINE)
+    value, low, high = map(float, re.search(r"^ECL50 (\S+) \((\S+) to (\S+)\)", out, re.M).groups())
+    assert low < 46.1 < high
+    assert abs(math.log(value / 46.1)) < math.log(1.2)

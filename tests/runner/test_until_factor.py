@@ -1,0 +1,126 @@
+"""--until with FACTOR's tasks: the same runner asks the decay's design."""
+
+import json
+import re
+
+import completion_server
+import pytest
+from completion_server import serving
+from eval_command import command, done_blocks, error_of, read
+from until_command import N_EFF, respond_by_decay, until_arguments
+
+from cogniload_analysis import DecayDesign
+from lm_eval_tasks.runner.until import read_until
+
+TASK, GOAL, BUDGET = "factor_symbolic_0", "N_eff±40%", 192
+BLOCK = ("--block_size", "24")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def decay():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(completion_server, "respond", respond_by_decay)
+        yield
+
+
+@pytest.fixture
+def server():
+    with serving() as running:
+        running.window = 32768
+        yield running
+
+
+def arguments(server, out, *others, goal=GOAL, task=TASK, budget=BUDGET):
+    return until_arguments(server, out, *others, goal=goal, budget=budget, task=task)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    out = tmp_path_factory.mktemp("undisturbed")
+    with serving() as server:
+        server.window = 32768
+        code, said, err = command(*arguments(server, out, *BLOCK))
+    assert code == 0, err
+    return out, said, err
+
+
+def test_it_asks_what_the_design_asks_and_ends_with_the_reason(undisturbed):
+    out, said, err = undisturbed
+    results, samples = read(out)
+    answers = {(s["doc"]["N"], s["doc"]["index"]): s["acc"] == 1 for s in samples}
+    design, asked = DecayDesign(target=0.4, budget=BUDGET), []
+    while not design.done:
+        batch = design.ask()
+        asked += map(tuple, batch)
+        design.tell(batch, [answers[tuple(puzzle)] for puzzle in batch])
+    assert asked == list(answers)
+    assert len(asked) == len(samples)
+    assert said.startswith("\n".join(design.summary()))
+    assert re.match(r"stopped after \d+ puzzles: N_eff is known to ±40 %\n", said)
+    (value,) = re.findall(r"^N_eff ([\d.]+) \(", said, re.MULTILINE)
+    assert N_EFF / 1.4 < float(value) < N_EFF * 1.4
+    lines = [line for line in err.splitlines() if line.startswith("n ")]
+    assert re.fullmatch(r"n 24, N_eff [\d.<> ]+ \([\d.<> ]+ to [\d.<> ]+\), next 40", lines[0])
+    assert {s["doc"]["context"] for s in samples} == {0}
+    assert "n_eff,none" in results["results"][TASK]
+
+
+def test_it_goes_on_where_it_was_interrupted(server, undisturbed, tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    for file in (undisturbed[0] / "state").iterdir():
+        if not re.fullmatch(r"block-0000[2-9]\.jsonl", file.name):
+            (state / file.name).write_bytes(file.read_bytes())
+    _, status, _ = command("eval", "--status", tmp_path)
+    assert f"{tmp_path}: 1 blocks are done, 24 puzzles (until N_eff ±40 %)\nn 24, N_eff " in status
+    message = error_of("eval", "--merge", tmp_path)
+    assert message.startswith(f"{tmp_path}: the design is not done (n 24, N_eff ")
+    assert command(*arguments(server, tmp_path, *BLOCK))[0] == 0
+    assert read(tmp_path)[1] == read(undisturbed[0])[1]
+    assert len(server.requests) == len(read(tmp_path)[1]) - 24
+
+
+@pytest.mark.parametrize(
+    ("task", "goal", "wanted"),
+    [
+        ("factor_symbolic_4k", "N_eff±20%", ("N_eff", 0.2)),
+        ("factor_realistic_8k", "CDF +- 10%", ("CDF", 0.1)),
+        ("factor_symbolic_0", "CDO 0.25", ("CDO", 0.25)),
+    ],
+)
+def test_goals(task, goal, wanted):
+    until = read_until(goal, None, [task])
+    assert (until["goal"], until["target"]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("task", "others", "message"),
+    [
+        (
+            "factor_symbolic",
+            [],
+            "--until takes one of our tasks that is no group and no fixed design, "
+            "got 'factor_symbolic'",
+        ),
+        (
+            TASK,
+            ["--until", "ECL50±20%"],
+            "until must be as N_eff±20% or CDF±20% or CDO±0.2, got 'ECL50±20%'",
+        ),
+        (
+            TASK,
+            ["--metadata", json.dumps({"factor": {"N": 3}})],
+            "factor metadata takes suite, context, roots, seed, tokenizer, context_budget; got 'N'",
+        ),
+        (
+            TASK,
+            ["--metadata", json.dumps({"factor": {"context": [0, 500]}})],
+            "--until takes one value of context, roots: a design is of one of them; "
+            "factor_symbolic_0 has 2 here",
+        ),
+    ],
+)
+def test_refusals(server, tmp_path, task, others, message):
+    assert message in error_of(*arguments(server, tmp_path, *others, task=task))
+    assert not server.requests
+    assert not done_blocks(tmp_path)

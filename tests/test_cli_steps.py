@@ -1,0 +1,64 @@
+"""The commands about steps: traces with planted errors, and where samples break."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_gen import read_steps
+from cogniload_gen.cli import main
+from cogniload_gen.cogniload.solve import solve_steps
+
+ASKED = ["--d", "3", "--N", "8", "--rho", "50", "--num-puzzles", "20"]
+
+
+@pytest.fixture
+def traces(tmp_path):
+    """Return the rows of a file that `generate --errors` wrote."""
+    assert main(["generate", str(tmp_path / "traces.parquet"), *ASKED, "--errors"]) == 0
+    return pq.read_table(tmp_path / "traces.parquet").to_pylist()
+
+
+def test_traces_are_written_with_their_errors(traces):
+    assert len(traces) == 20
+    assert len({row["style"] for row in traces}) > 3
+    assert {row["error"] for row in traces} > {None}
+    for row in traces:
+        assert row["answer"] == solve_steps(row["puzzle"]).answer
+        assert row["response"] == "".join(row["steps"])
+        assert (row["label"] == -1) == (row["error"] is None)
+        steps = read_steps(row["response"], {"poi": "", "puzzle": row["puzzle"]})
+        assert (steps.first_error, steps.error) == (row["first_error"], row["error"])
+
+
+def test_errors_are_planted_in_cogniload_alone(tmp_path, capsys):
+    asked = ["--suite", "symbolic", "--N", "3", "--errors"]
+    assert main(["generate", str(tmp_path / "traces.jsonl"), *asked]) == 2
+    assert "errors are planted in CogniLoad, got factor-symbolic" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_samples_are_read_again(traces, tmp_path, capsys):
+    samples, out = tmp_path / "samples_x.jsonl", tmp_path / "steps.jsonl"
+    doc = {"poi": "", "suite": None}
+    lines = [
+        {"doc": row | doc, "filtered_resps": [row["response"]], "filter": "none"} for row in traces
+    ]
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert main(["steps", str(samples), "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("20 responses, 20 of them could be read")
+    written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["error"] for row in written] == [row["error"] for row in traces]
+    assert main(["steps", str(samples), "--out", str(out)]) == 2
+    assert "exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["", "{}", "[1]", '{"doc": {"poi": 1}, "filtered_resps": ["x"]}'])
+def test_what_is_no_sample_is_named(line, tmp_path, capsys):
+    samples = tmp_path / "samples_x.jsonl"
+    samples.write_text(line + "\n" * bool(line), encoding="utf-8")
+    assert main(["steps", str(samples)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "sample" in error

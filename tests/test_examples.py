@@ -1,0 +1,44 @@
+"""The results in examples/ are whole, tell nothing of a machine, and make a report."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cogniload_analysis.report import write_report
+from cogniload_gen import solve
+from cogniload_gen.cli import main
+
+RESULTS = Path(__file__).parent.parent / "examples" / "results"
+FILES = sorted(path for path in RESULTS.rglob("*") if path.is_file())
+SAMPLES = [path for path in FILES if path.name.startswith("samples_")]
+
+
+def test_they_are_small_and_tell_nothing_of_a_machine():
+    assert 0 < sum(path.stat().st_size for path in FILES) < 400_000
+    (results,) = (path for path in FILES if path.name.startswith("results_"))
+    for path in FILES:
+        text = path.read_text("utf-8")
+        assert not re.search(r"/(root|home|tmp|work|usr|opt|mnt|Users)\b", text), path
+    assert not {"pretty_env_info", "git_hash", "upper_git_hash"} & {
+        *json.loads(results.read_text())
+    }
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name.split("_2")[0])
+def test_each_response_still_has_its_score(path, capsys):
+    assert main(["score", str(path)]) == 0
+    assert "0 scored anew" in capsys.readouterr().out
+    docs = [json.loads(line)["doc"] for line in path.read_text("utf-8").splitlines()]
+    assert len(docs) in (24, 54)
+    assert all(solve(doc["puzzle"]) == doc["answer"] for doc in docs)
+
+
+def test_a_report_is_written_from_them(tmp_path):
+    page = write_report(RESULTS, tmp_path / "report").read_text("utf-8")
+    assert "SmolLM2-135M-Instruct" in page
+    assert "14 of 54 puzzles solved: 25.9 %" in page
+    assert "CogniLoad and FACTOR" in page
+    cells = (tmp_path / "report" / "tables" / "cells.csv").read_text("utf-8")
+    assert len(cells.splitlines()) == 1 + 27
