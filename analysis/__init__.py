@@ -3,6 +3,7 @@
 from cogniload_gen.extras import require
 
 require("cogniload_analysis", "analysis", ("pandas", "scipy", "statsmodels", "matplotlib"))
+del require
 
 from cogniload_analysis.adaptive import Adaptive, Design
 from cogniload_analysis.cogniload.adaptive import estimate_capacity

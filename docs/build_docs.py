@@ -95,7 +95,9 @@ def translate(link: str, page: str, out: Path, modules: Iterable[str]) -> str:
         target = f"api/{module.replace('.', '/')}.html"
     elif (ROOT / target).is_file():
         (out / target).parent.mkdir(parents=True, exist_ok=True)
-        copyfile(ROOT / target, out / target)
+        source = ROOT / target
+        target += ".txt" if target.endswith(".html") else ""  # a template is no page
+        copyfile(source, out / target)
     return posixpath.relpath(target, posixpath.dirname(page)) + anchor
 
 

@@ -372,7 +372,7 @@ CLOSED = compile(r"^[^=:0-9]*[.!]$")
 CLAUSE_END = compile(rf";|, (?:and|but|while|whereas)\b|, (?={PLACE.pattern})")
 FINAL_NUMBER = compile(rf"(?:[=:]|\b(?:is|are|has|have)) (?:only )?{NUMBER}(?: [a-z]+)?\W*$")
 COUNTED = compile(rf"{NUMBER} [a-z]+\W*")
-SENTENCE = compile(r"^[^=:]* [^=:]*[.!]$")
+SENTENCE = compile(r"^(?=[^=: ]*+ )[^=:]*(?<=[.!])$")
 TOLD = compile(
     r"^(?:(?:so|thus|therefore|hence),? )?(?:the number of )?"
     rf"(?:{PLACE.pattern}'s (?!animals?\b)[a-z]+"

@@ -24,9 +24,10 @@ THOUGHT_END = compile(
 THOUGHT_START = compile(r"<think(?:ing)?>|<reasoning>|\[think\]|◁think▷|<\|channel\|>", IGNORECASE)
 
 TURN_END = compile(r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>|</s>)")
-ANSWERED = compile(r"^\W*(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE | MULTILINE)
+ANSWERED = compile(r"^[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE | MULTILINE)
+# The blank line is the first group. A run of blank lines is entered once: at the word before it.
 NEXT_QUESTION = compile(
-    r"\n\s*\n\W*(?:(?:q|question|problem|human|user)\b[^:\n]{0,9}:"
+    r"(?<=\w)(?=\W*?(\n[^\S\n]*+\n))\W*+(?:(?:q|question|problem|human|user)\b[^:\n]{0,9}:"
     r"[^\n]{0,200}\b(?:variables?|how many)\b"
     r"|this is the beginning of the text)",
     IGNORECASE,
@@ -72,8 +73,8 @@ def plain(response: str) -> tuple[str, int]:
     turn = TURN_END.search(text)
     answered = ANSWERED.search(text)
     question = NEXT_QUESTION.search(text, answered.end()) if answered else None
-    text = text[: min(cut.start() for cut in (turn, question) if cut)] if turn or question else text
-    text = text.rstrip()
+    cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
+    text = text[: min(cuts, default=None)].rstrip()
     start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
     text = text.translate(PLAIN_CHARACTERS).lower()
     for pattern, replacement in CLEANING:
@@ -101,7 +102,7 @@ RULE = compile(r"[-=_*|\s:+~`]*")  # a blank line is one too
 ITEM = compile(r"(?:[-*•+]|\(?(?:[0-9]{1,3}|[a-z])[.)])\s|(?=\|)")
 OPEN_LINE = compile(r"\b(?:answer|conclusion)s?$")
 SENTENCE_END = compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=。)")
-REMARK = compile(rf"\W*(?:{'|'.join(WORDS['cues']['remark'])})")
+REMARK = compile(rf"\W{{0,20}}+(?:{'|'.join(WORDS['cues']['remark'])})")
 
 
 class Statement(NamedTuple):
