@@ -84,7 +84,7 @@ def parser() -> Parser:
     evaluate.usage = (
         "cogniload eval --output_path DIR [--config FILE] [--shard I/N] [--block_size COUNT] "
         "[arguments of lm_eval run]\n"
-        "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] ...\n"
+        "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...\n"
         "       cogniload eval --merge DIR ... [--output_path DIR]\n"
         "       cogniload eval --status DIR ..."
     )
@@ -95,6 +95,8 @@ def parser() -> Parser:
     add("--block_size", type=number, metavar="COUNT", help="documents in a block (350)")
     add("--until", metavar="GOAL", help="ask until it is known: ECL50±20%%, N_eff±20%%, ...")
     add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
+    asked = "the least and the most N (or op) that --until asks: 10 400 for CogniLoad"
+    add("--range", nargs=2, type=number, metavar=("LOW", "HIGH"), help=asked)
     add("--merge", nargs="+", type=Path, metavar="DIR", help="write the results of all shards")
     add("--status", nargs="+", type=Path, metavar="DIR", help="print how far an evaluation is")
 

@@ -36,7 +36,7 @@ REFUSED = (
 )
 """lm-eval's arguments that blocks replace or that have no place in a long run."""
 
-OURS = ("block_size", "shard", "output_path", "until", "budget")
+OURS = ("block_size", "shard", "output_path", "until", "budget", "range")
 """What a --config file may hold beside lm-eval's arguments."""
 
 
@@ -79,7 +79,7 @@ def read_configuration(
             "samples must be a mapping of tasks to lists of indices, or a JSON file that holds "
             f"one, got {brief(config.samples)}"
         )
-    until = read_until(ours["until"], ours["budget"], config.tasks)
+    until = read_until(config.tasks, ours["until"], ours["budget"], ours["range"])
     if until:
         refuse_beside_until(config)
     return config, {

@@ -16,7 +16,8 @@ def run(given: Namespace, others: Sequence[str]) -> None:
     """
     own = {"--merge": given.merge, "--status": given.status}
     asked = [name for name, value in own.items() if value]
-    alone = (given.config, given.shard, given.block_size, given.until, given.budget, *others)
+    limits = given.budget, given.range
+    alone = (given.config, given.shard, given.block_size, given.until, *limits, *others)
     if len(asked) > 1 or (asked and any(argument is not None for argument in alone)):
         raise ValueError(f"{asked[0]} takes its folders and --output_path, and nothing else")
     if given.status:

@@ -38,7 +38,7 @@ Puzzle = tuple[Any, ...]
 """The values of the knobs that a design decides, and the index of a puzzle."""
 
 Until = dict[str, Any]
-"""The settings of a design as run.json has them: goal, target (a share, or units), budget."""
+"""The settings of a design as run.json has them: goal, target (a share, or units), budget, N."""
 
 CONTEXT_BUDGET = "context_budget"
 
@@ -106,34 +106,38 @@ def design_of(arguments: dict[str, Any]) -> Design[Any]:
         design: Design[Any] = find_asked(arguments["tasks"][0]).adaptive.make(**until)
     except TypeError:
         raise ValueError(
-            f"arguments.until must be goal, target and budget, got {brief(until)}"
+            f"arguments.until must be goal, target, budget and perhaps N, got {brief(until)}"
         ) from None
     return design
 
 
-def read_until(goal: object, budget: object, tasks: object) -> Until | None:
-    """Return what --until and --budget say, checked; None if there is no --until.
+def read_until(
+    tasks: object, goal: object, budget: object = None, span: object = None
+) -> Until | None:
+    """Return what --until, --budget and --range say, checked; None if there is no --until.
 
     The goals are those of the task's design, such as ECL50±20% or ID50±1; +-, +/- or a space may
-    stand for the sign. ValueError for another goal, a budget that is none, a budget without a goal,
-    and tasks other than one that a design can ask.
+    stand for the sign. ValueError for another goal, a budget or a range that is none, or that has
+    no goal, and tasks other than one that a design can ask.
     """
     if goal is None:
-        if budget is not None:
-            raise ValueError("budget is of a run with --until, which is not given")
+        for name, value in (("budget", budget), ("range", span)):
+            if value is not None:
+                raise ValueError(f"{name} is of a run with --until, which is not given")
         return None
     names = [tasks] if isinstance(tasks, str) else list(tasks or ())  # type: ignore[call-overload]
     if len(names) != 1:
         raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
     adaptive = find_asked(str(names[0])).adaptive
-    until: Until = {"budget": BUDGET if budget is None else budget}
+    limits: Until = {"budget": BUDGET if budget is None else budget}
+    limits |= {} if span is None else {"N": span}
     for each in adaptive.goals:
         percent = r"\s*%" if each.relative else ""
         number = r"(\d{1,6}(?:\.\d{1,6})?)"
         wanted = rf"\s*{each.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
         if found := re.fullmatch(wanted, str(goal)):
             target = float(found[1]) / 100 if each.relative else float(found[1])
-            until = {"goal": each.name, "target": target} | until
+            until = {"goal": each.name, "target": target} | limits
             adaptive.make(**until)
             return until
     examples = " or ".join(each.name + each.example for each in adaptive.goals)

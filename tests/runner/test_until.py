@@ -238,6 +238,20 @@ def test_it_can_be_reported(undisturbed, tmp_path):
     assert command("report", undisturbed[0], "--out", tmp_path / "report")[0] == 0
 
 
+def test_a_range_keeps_to_the_window_of_a_model(server, tmp_path):
+    """The whole range would need 16K tokens, and is refused by a model that takes 8,192."""
+    server.window = 8192
+    metadata = ("--metadata", '{"cogniload": {"context_budget": 8192}}')
+    error = error_of(*until_arguments(server, tmp_path, *metadata, budget=64))
+    assert "-N400-" in error and "has 15676 prompt tokens" in error
+    asked = ("--range", "10", "100")
+    assert command(*until_arguments(server, tmp_path, *metadata, *asked, budget=64))[0] == 0
+    results, samples = read(tmp_path)
+    assert results["config"]["until"]["N"] == [10, 100]
+    assert {sample["doc"]["N"] for sample in samples} >= {10, 100}
+    assert all(10 <= sample["doc"]["N"] <= 100 for sample in samples)
+
+
 def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
     message = {"role": "assistant", "content": "Let me"}
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
@@ -261,7 +275,7 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
     ],
 )
 def test_goals(goal, wanted):
-    until = read_until(goal, None, ["cogniload"])
+    until = read_until(["cogniload"], goal)
     assert (until["goal"], until["target"]) == wanted
     assert until["budget"] == 1500
 
@@ -271,12 +285,12 @@ def test_goals(goal, wanted):
 )
 def test_goals_that_are_none(goal):
     with pytest.raises(ValueError, match=r"^until must be as ECL50±20% or ID50±1, got "):
-        read_until(goal, None, "cogniload")
+        read_until("cogniload", goal)
 
 
 def test_a_target_of_nothing():
     with pytest.raises(ValueError, match=r"target must be a number above 0, got 0\.0"):
-        read_until("ECL50±0%", None, "cogniload")
+        read_until("cogniload", "ECL50±0%")
 
 
 @pytest.mark.parametrize(
@@ -292,6 +306,7 @@ def test_a_target_of_nothing():
             "--samples is refused: with --until the design says what is evaluated",
         ),
         (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
+        (["--range", "10", "30"], "the largest N must be an integer from 40 to 1000000, got 30"),
         (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
         (
             ["--metadata", '{"cogniload": {"d": 3}}'],

@@ -89,7 +89,7 @@ def test_it_goes_on_where_it_was_interrupted(server, undisturbed, tmp_path):
     ],
 )
 def test_goals(task, goal, wanted):
-    until = read_until(goal, None, [task])
+    until = read_until([task], goal)
     assert (until["goal"], until["target"]) == wanted
 
 
