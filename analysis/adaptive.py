@@ -172,8 +172,8 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
 
     @property
     @abstractmethod
-    def longest(self) -> PuzzleT:
-        """A puzzle as long as any that is asked."""
+    def longest(self) -> tuple[PuzzleT, ...]:
+        """Puzzles one of which is as long as any that is asked."""
 
     @abstractmethod
     def asks(self, puzzle: PuzzleT) -> bool:

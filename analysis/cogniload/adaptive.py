@@ -160,9 +160,12 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         )
 
     @property
-    def longest(self) -> Puzzle:
-        """A puzzle with the largest N."""
-        return Puzzle(OTHER_D, self.settings.N[1], MEAN_RHO, 0)
+    def longest(self) -> tuple[Puzzle, ...]:
+        """A puzzle with the largest N, and one with the largest d."""
+        return (
+            Puzzle(OTHER_D, self.settings.N[1], MEAN_RHO, 0),
+            Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
+        )
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is one of a cell that the design can ask from."""

@@ -393,17 +393,18 @@ CURVES = OVER_N, OVER_D, OVER_RHO
 def last_crossing(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the largest load at which each row falls through 50 %.
 
-    Rows that lie above at the end give infinity, rows that lie below everywhere minus infinity;
-    between two loads, the accuracy is a line.
+    Rows that never do give infinity if they begin above, and else minus infinity: little is known
+    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load that was
+    never asked is no sign of capacity. Between two loads, the accuracy is a line.
     """
     above = accuracy >= 0.5
-    last = len(load) - 1 - np.argmax(above[:, ::-1], axis=1)
-    left = np.minimum(last, len(load) - 2)
+    falls = above[:, :-1] & ~above[:, 1:]
+    left = falls.shape[1] - 1 - np.argmax(falls[:, ::-1], axis=1)
     rows = np.arange(len(accuracy))
     high, low = accuracy[rows, left], accuracy[rows, left + 1]
     with np.errstate(all="ignore"):
         within = load[left] + (high - 0.5) / (high - low) * (load[left + 1] - load[left])
-    return np.where(above.any(axis=1), np.where(last == len(load) - 1, np.inf, within), -np.inf)
+    return np.where(falls.any(axis=1), within, np.where(above[:, 0], np.inf, -np.inf))
 
 
 def largest_root(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:

@@ -234,9 +234,9 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         return frozenset(self.candidates.tolist())
 
     @property
-    def longest(self) -> Puzzle:
+    def longest(self) -> tuple[Puzzle, ...]:
         """A puzzle with the largest N."""
-        return Puzzle(self.settings.N[1], 0)
+        return (Puzzle(self.settings.N[1], 0),)
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is of an N that the design can ask."""

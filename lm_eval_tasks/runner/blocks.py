@@ -82,7 +82,7 @@ def evaluate_search(
     name = search.asked.name
     task = tasks[name]
     make_ready_for_blocks(task)
-    check_prompts(model, config, tasks, [Block(1, name, (0,))])
+    check_prompts(model, config, tasks, [Block(1, name, tuple(range(len(task.eval_docs))))])
     task.dataset[task.config.test_split] = search.documents()
     make_ready_for_blocks(task)
     with Progress([search.design.settings.budget]) as progress:

@@ -158,18 +158,18 @@ def refuse_beside_until(config: Any) -> None:
 def task_of_design(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the task's configuration for lm-eval.
 
-    Its only document, until a design asks, is one as long as any. Its metrics are those of the
+    Its documents, until a design asks, are its longest. Its metrics are those of the
     dataset's fixed design, if there is one: a task on a whole grid may fit what uneven cells don't.
     """
     asked = find_asked(arguments["tasks"][0])
     fixed = TASKS / asked.dataset / f"{asked.dataset}_axes.yaml"
-    longest = asked.decided(design_of(arguments).plan.longest)
+    longest = [asked.decided(puzzle) for puzzle in design_of(arguments).plan.longest]
     return (read_task(fixed) if fixed.exists() else asked.configuration) | {
         "task": asked.name,
         "dataset_kwargs": {
             "dataset": asked.dataset,
             "defaults": asked.defaults,
-            "grids": [longest],
+            "grids": longest,
         },
     }
 
@@ -237,7 +237,7 @@ class Search:
             raise ValueError(f"{state.folder.parent} was begun with {'; '.join(found)}")
         self.state, self.size = state, run["block_size"]
         self.parameters = self.asked.parameters(arguments)
-        select(self.asked, self.design.plan.longest, self.parameters)
+        select(self.asked, self.design.plan.longest[0], self.parameters)
         self.blocks: list[Block] = []
         self.puzzles: list[Puzzle] = []
         self.told: set[int] = set()

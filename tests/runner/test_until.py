@@ -244,6 +244,9 @@ def test_a_range_keeps_to_the_window_of_a_model(server, tmp_path):
     metadata = ("--metadata", '{"cogniload": {"context_budget": 8192}}')
     error = error_of(*until_arguments(server, tmp_path, *metadata, budget=64))
     assert "-N400-" in error and "has 15676 prompt tokens" in error
+    short = ("--metadata", '{"cogniload": {"context_budget": 4096}}', "--range", "2", "9")
+    error = error_of(*until_arguments(server, tmp_path, *short, budget=64))
+    assert "1 of 2 documents" in error and "-d10-N71-" in error
     asked = ("--range", "10", "100")
     assert command(*until_arguments(server, tmp_path, *metadata, *asked, budget=64))[0] == 0
     results, samples = read(tmp_path)

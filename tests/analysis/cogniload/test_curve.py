@@ -17,6 +17,7 @@ from cogniload_analysis.cogniload.curve import (
     Link,
     believe,
     count_answers,
+    describe_capacity,
     find_posterior,
     largest_root,
     last_crossing,
@@ -129,13 +130,14 @@ def test_crossings_are_the_last_ones(accuracy):
     ):
         fine = np.linspace(1, 9, 20_001)
         high = np.interp(fine, load, row) >= 0.5
-        if high[-1]:
-            assert falls == np.inf
-        elif not high.any():
-            assert falls == -np.inf or abs(np.interp(falls, load, row) - 0.5) < 1e-9
+        fall = fine[:-1][high[:-1] & ~high[1:]]
+        if len(fall):
+            assert fall.max() <= falls + 1e-9
+            assert falls <= fall.max() + 1e-3 or abs(row - 0.5).min() < 1e-3
+        elif np.isinf(falls):
+            assert falls == (np.inf if row[0] >= 0.5 else -np.inf)
         else:
-            assert fine[high].max() <= falls + 1e-9
-            assert falls <= fine[high].max() + 1e-3 or abs(row - 0.5).min() < 1e-3
+            assert abs(np.interp(falls, load, row) - 0.5) < 1e-9
         if np.isnan(passes):
             assert high.all() or not high.any()
         else:
@@ -242,3 +244,18 @@ def test_the_plain_glm_beside_a_curve_is_statsmodels_where_answers_are_many():
     counts = PAPER_GRID.assign(successes=right, failures=1000 - right)
     expected = fit_load_glm(counts).thresholds().ECL50.value
     assert curve.glm_crossing(count_answers(counts)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_model_that_guesses_everywhere_has_no_capacity():
+    """A real model's answers: a guess or less at every load, and few of them at the longest."""
+    asked = {(10.0, 5): (30, 4), (10.0, 6): (73, 10), (40.0, 5): (8, 0), (71.0, 1): (30, 13),
+             (71.0, 5): (22, 1), (71.0, 10): (42, 6)}  # fmt: skip
+    frame = pd.DataFrame(
+        [
+            {"d": d, "N": N, "rho": 0.5, "correct": i < right}
+            for (N, d), (total, right) in asked.items()
+            for i in range(total)
+        ]
+    )
+    capacity = describe_capacity(count_answers(frame), published_prior(), (10, 40))
+    assert (capacity.ECL50.value, capacity.ECL50.high) == (0, 0)
