@@ -19,8 +19,8 @@ T5. Kinds. "reference": it is computed from other variables, or by another opera
     puzzle says, or from values that the referred variables don't have; "arithmetic": from the
     right ones, with a wrong result; "invented": no computation stands beside the wrong value, or
     the puzzle gives the number itself; "unresolved": no told value is wrong, but a needed variable
-    is never told, and none that depends on it is told right; "answer": all told right, answered
-    wrong by `score_factor`.
+    is never told, and none that depends on it is told right; "answer": all told right, but the
+    scorer finds the answer wrong.
 T6. Reading. The response is read if it tells a third of the needed variables or more, and the
     first error is not one of which T3 says nothing. Where it is not read, nothing is claimed.
 
@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from cogniload_gen.factor.score import score_factor
+from cogniload_gen.factor.score import score_row
 from cogniload_gen.factor.solve import (
     TOTAL,
     Definition,
@@ -182,8 +182,8 @@ def spelled(key: Name) -> list[str]:
 def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     """Return what a response tells of a FACTOR puzzle's variables; see the module's rules.
 
-    `row` needs the columns suite, puzzle and answer, and target in the symbolic suite. Raises
-    ValueError if the row's puzzle is none.
+    `row` needs the columns suite, puzzle and answer, target in the symbolic suite, and question in
+    the realistic one. Raises ValueError if the row's puzzle is none.
     """
     problem = problem_of(row["puzzle"], row["suite"])
     equations = read_equations(plain(response, problem), len(problem.names))
@@ -218,9 +218,7 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     )
     if coverage < READ_SHARE or (sources and sources[0] in doubtful):
         return FactorSteps(coverage=coverage)
-    right = score_factor(
-        response, suite=row["suite"], answer=row["answer"], target=row.get("target")
-    ).outcome.correct
+    right = score_row(response, row).outcome.correct
     if sources:
         i = sources[0]
         kind = kind_of(i, [e for j, e in equations if j == i], last, problem)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogniload_gen.benchmarks import score
 from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
 from cogniload_gen.factor.steps import read_factor_steps
@@ -105,6 +106,16 @@ def test_a_wrong_number_in_a_realistic_solution(row):
     assert steps.read
     assert (steps.first_error, steps.error, steps.depth) == (name, "invented", 0)
     assert steps.recovered  # the rest is as it was
+
+
+@pytest.mark.parametrize("row", REALISTIC[:6], ids=lambda row: row["id"])
+def test_the_answer_is_judged_as_the_accuracy_judges_it(row):
+    """With the question, which tells what is asked from what is told beside it."""
+    read = read_factor_steps(row["solution"], row)
+    told = [f"{name} = {value.value}." for name, value in read.told.items()]
+    response = " ".join([*told[:-2], told[-1], told[-2]])
+    assert score(response, row).correct
+    assert (read_factor_steps(response, row).error, read.error) == (None, None)
 
 
 def test_other_words():
