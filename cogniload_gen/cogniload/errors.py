@@ -377,36 +377,36 @@ def marks(of: Telling) -> Iterator[str]:
         yield f"\n**Statement {t}**\n{lines}→ {verdict}. {poi}: {phrases(of.plan.states[t])}\n"
 
 
+def groups(plan: Plan) -> list[list[int]]:
+    """The told statements in groups: those in a row that do nothing for the PoI, else one each."""
+    found: list[list[int]] = []
+    after_quiet = False
+    for t in plan.told:
+        quiet = not plan.applied[t] and plan.states[t] == plan.states[t - 1]
+        if quiet and after_quiet and found[-1][-1] == t - 1:
+            found[-1].append(t)
+        else:
+            found.append([t])
+        after_quiet = quiet
+    return found
+
+
 def ranges(of: Telling) -> Iterator[str]:
     """Statements that do nothing for the PoI, grouped; the others in detail."""
     poi = of.poi
     yield f"{poi} begins with {phrases(of.plan.states[0])}.\n\n"
-    told = of.plan.told
-    i = 0
-    while i < len(told):
-        t = told[i]
-        if of.plan.applied[t] or of.changed(t):
-            if of.plan.applied[t]:
-                yield f"Statement {t} applies to {poi}: now {phrases(of.plan.states[t])}.\n"
-            else:
-                yield f"Statement {t} does not apply. {poi} has {phrases(of.plan.states[t])}.\n"
-            i += 1
-            continue
-        j = i
-        while (
-            j + 1 < len(told)
-            and told[j + 1] == told[j] + 1
-            and not of.plan.applied[told[j + 1]]
-            and not of.changed(told[j + 1])
-        ):
-            j += 1
-        if j == i:
-            yield f"Statement {t} doesn't affect {poi}.\n"
-        elif j == i + 1:
-            yield f"Statements {t} and {told[j]} don't affect {poi}.\n"
+    for group in groups(of.plan):
+        first, last = group[0], group[-1]
+        if of.plan.applied[first]:
+            yield f"Statement {first} applies to {poi}: now {phrases(of.plan.states[first])}.\n"
+        elif of.changed(first):
+            told = phrases(of.plan.states[first])
+            yield f"Statement {first} does not apply. {poi} has {told}.\n"
+        elif first == last:
+            yield f"Statement {first} doesn't affect {poi}.\n"
         else:
-            yield f"Statements {t} to {told[j]} don't affect {poi}.\n"
-        i = j + 1
+            joined = "and" if len(group) == 2 else "to"
+            yield f"Statements {first} {joined} {last} don't affect {poi}.\n"
 
 
 def everyone(of: Telling) -> Iterator[str]:
@@ -526,16 +526,14 @@ def label_of(plan: Plan, style: str, steps: Sequence[str]) -> int:
     """The index of the first part of a trace that shows the error, -1 for none."""
     if plan.error is None:
         return -1
-    if plan.error in ("answer", "stopped"):
-        return len(steps) - 1
-    told = [t for t in plan.told if t >= (plan.first_error or 0)]
     if plan.first_error == 0:
         return 0
-    if not told:
-        return len(steps) - 1
-    if style == "ranges":
-        return len(steps) - 1
-    return 1 + plan.told.index(told[0])
+    end = len(steps) - 1
+    if plan.error in ("answer", "stopped"):
+        return end
+    parts = groups(plan) if style == "ranges" else [[t] for t in plan.told]
+    at = plan.first_error or 0
+    return next((i for i, part in enumerate(parts, 1) if part[-1] >= at), end)
 
 
 def trace_key(row_id: str, seed: int = 0) -> int:

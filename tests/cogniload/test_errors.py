@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -51,6 +52,25 @@ def test_the_shape_is_processbenchs(traces):
         assert "".join(trace.steps) == trace.response
         assert -1 <= trace.label < len(trace.steps)
         assert (trace.label == -1) == (trace.error is None)
+
+
+def last_statement(part, style):
+    """The last statement that a part tells of; 0 for the initial state."""
+    numbers = re.findall(r"\d+", part)
+    return int(numbers[-1]) - (style == "quotes") if numbers else 0
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_label_is_of_the_first_part_that_reaches_the_error(traces, style):
+    planted = [
+        trace for trace in traces
+        if trace.style == style and trace.error not in (None, "answer", "stopped")
+    ]  # fmt: skip
+    assert {trace.error for trace in planted} > {"initial"}
+    for trace in planted:
+        end = len(trace.steps) - 1
+        reached = [last_statement(part, style) >= trace.first_error for part in trace.steps[:end]]
+        assert trace.label == [*reached, True].index(True)
 
 
 def test_the_reader_reads_what_was_planned(traces):
