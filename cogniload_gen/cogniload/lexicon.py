@@ -76,7 +76,7 @@ class Phrase(NamedTuple):
         parts = re.split("[ -]", spelling)
         joints = product(" -", repeat=len(parts) - 1)
         forms = ("".join(chain(*zip(parts, (*joint, ""), strict=True))) for joint in joints)
-        return cls(re.compile(rf"\b{'[ -]'.join(parts)}\b"), value, tuple(forms))
+        return cls(re.compile(rf"\b{'[ -]'.join(map(re.escape, parts))}\b"), value, tuple(forms))
 
 
 class Lexicon:
@@ -131,7 +131,7 @@ class Lexicon:
         }
         self.meanings = Meanings(self)
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
-        keywords = "|".join(reversed(chinese))
+        keywords = "|".join(map(re.escape, reversed(chinese)))
         self.token = re.compile(
             rf"(?:{LETTER}+(?:['\-]{LETTER}+)*|[0-9]+|[\x00-\x7f]|{keywords}|.) *+", re.DOTALL
         )
@@ -304,9 +304,9 @@ def find_aliases(response: str, people: Sequence[str]) -> dict[str, str]:
     aliases: dict[str, str] = {}
     opening = response[:2000]
     for name in people:
-        first, rest = name[0], name[1:]
+        first, rest, whole = map(re.escape, (name[0], name[1:], name))
         found = re.search(
-            rf"\b(?:({first}[a-z]?) ?[=:] ?\**{name}\b|{name} ?[(=,]? ?({first}[a-z]?)\b"
+            rf"\b(?:({first}[a-z]?) ?[=:] ?\**{whole}\b|{whole} ?[(=,]? ?({first}[a-z]?)\b"
             rf"|({first})\({rest}\))",
             opening,
         )

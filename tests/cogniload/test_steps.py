@@ -228,6 +228,14 @@ def test_no_cut_does_harm():
         read_all(text[:end], row)
 
 
+@pytest.mark.parametrize("name", ["(Bob", "[", "B*+", "(a+)+$", "\u4e00(", "a-(b", "B\\"])
+def test_no_name_and_no_value_is_read_as_a_pattern(name):
+    for other in ("Bob", "bank"):
+        row = {"puzzle": PUZZLE.replace(other, name)}
+        steps = read_all("\n".join(RIGHT) + f"\n{'a' * 60}", row)
+        assert (steps.read, steps.error) == (True, None)
+
+
 @pytest.mark.parametrize(
     "piece",
     [
