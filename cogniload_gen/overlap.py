@@ -40,7 +40,10 @@ BATCH_WORDS = 500_000
 """Words that are looked up at once."""
 
 PIECE = 1 << 20
-"""Characters of a text file that are read at once, if no line ends before."""
+"""Characters of a text file that are read at once, if no line ends before.
+
+A piece ends at a space, if it has one, so that no word is cut.
+"""
 
 PREFIX_BITS = 24
 
@@ -94,21 +97,21 @@ class Fingerprints:
 
 def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
     """Return the fingerprints of the puzzles in tables with the columns `id` and `puzzle`."""
-    ids: list[Any] = []
+    ids: list[str] = []
     vocabulary: defaultdict[bytes, int] = defaultdict(count(1).__next__)
     found: defaultdict[int, tuple[list[np.ndarray], list[np.ndarray]]]
     found = defaultdict(lambda: ([], []))
     for table in tables:
         body = benchmarks.of(table.slice(0, 1).to_pylist()[0]).body
-        for puzzle in table["puzzle"].to_pylist():
+        columns = (table[name].to_pylist() for name in ("id", "puzzle"))
+        for id, puzzle in zip(*columns, strict=True):
             numbers = np.array([vocabulary[word] for word in words(body(puzzle))], np.uint64)
             span = next(span for span in SPANS if span <= len(numbers))
             hashes = sequence_hashes(numbers, span)
-            hashes = hashes[:: max(1, len(hashes) // STARTS)]
+            hashes = hashes[:: -(-len(hashes) // STARTS)]
             found[span][0].append(hashes)
             found[span][1].append(np.full(len(hashes), len(ids), np.uint32))
-            ids.append(None)
-        ids[-len(table) :] = table["id"].to_pylist()
+            ids.append(id)
     sequences = {}
     for span, parts in found.items():
         hashes, owners = map(np.concatenate, parts)
@@ -242,9 +245,16 @@ def read_pieces(path: Path) -> Iterator[Piece]:
                     yield Piece(where, "\n".join(texts(json_row(line, where))))
                 number += 1
             return
-        while line := file.readline(PIECE):
-            yield Piece(f"{path} line {number}", line, continues=number > 1)
-            number += line.endswith("\n")
+        kept, begun = "", False
+        while part := file.readline(PIECE):
+            text = kept + part
+            goes_on = len(part) == PIECE and not part.endswith("\n")
+            cut = (goes_on and text.rfind(" ") + 1) or len(text)
+            yield Piece(f"{path} line {number}", text[:cut], continues=begun)
+            kept, begun = text[cut:], True
+            number += part.endswith("\n")
+        if kept:
+            yield Piece(f"{path} line {number}", kept, continues=True)
 
 
 def json_row(line: str, where: str) -> object:

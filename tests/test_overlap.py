@@ -126,6 +126,43 @@ def test_no_sequence_is_lost_between_the_lines_of_a_file(monkeypatch):
     assert list(find_in_pieces(pieces, FOUND)) == [Overlap(95 // 7, row["id"])]
 
 
+@pytest.mark.parametrize("before", ["nothing", "nothing\n"])
+@pytest.mark.parametrize("at", range(-40, 40, 7))
+def test_what_lies_across_a_piece_of_a_long_line_is_found(tmp_path, monkeypatch, before, at):
+    monkeypatch.setattr(overlap, "PIECE", 5000)
+    row = next(row for row in LONG if row["d"] == 1)
+    copy = " ".join(body(row).split())
+    path = tmp_path / "corpus.txt"
+    for text, found_there in ((copy, row["id"]), (CANARY, "canary")):
+        start = before + " " * (5000 - len(text) // 2 + at) if text == copy else ""
+        start = start or before + " " * (5000 - len(text) + 20 + at)
+        path.write_text(f"{start}{text} nothing" + " nothing" * 2000)
+        assert [each.puzzle for each in find_in_pieces(file_pieces(path), FOUND)] == [found_there]
+
+
+def test_pieces_are_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(overlap, "PIECE", 10)
+    path = tmp_path / "corpus.txt"
+    for text in (
+        "a",
+        "123456789\n1234 6789\n",
+        "1234 6789012345678901 3 " * 3,
+        "x" * 35,
+        "12345678 0",
+    ):
+        path.write_text(text)
+        pieces = list(file_pieces(path))
+        assert "".join(piece.text for piece in pieces) == text
+        assert [piece.continues for piece in pieces] == [False] + [True] * (len(pieces) - 1)
+
+
+def test_no_more_sequences_than_promised_start_in_a_puzzle():
+    text = "The instruction.\n" + " ".join(f"w{i}" for i in range(698))
+    table = TEST.slice(0, 1).set_column(TEST.column_names.index("puzzle"), "puzzle", [[text]])
+    (sequences,) = fingerprints([table]).sequences.values()
+    assert len(sequences.hashes) <= overlap.STARTS
+
+
 def test_the_canary_is_found():
     assert found("a", f"> {CANARY.lower()}.", {"card": [CANARY, CANARY]}) == [
         (1, "canary"),
