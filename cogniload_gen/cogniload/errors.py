@@ -10,7 +10,7 @@ Everything is drawn by address (draws.py): a trace is a function of its puzzle a
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,12 +80,10 @@ class Plan(NamedTuple):
     answer: str | None
 
 
-@lru_cache(maxsize=64)
-def domains(puzzle: str) -> dict[str, tuple[str, ...]]:
+def domains(solution: Solution) -> dict[str, tuple[str, ...]]:
     """The values that a puzzle's text names, by category."""
-    solution = solve_steps(puzzle)
     found: dict[str, dict[str, None]] = {}
-    for part in [*solution.states[0].values(), *(p for pair in solution.statements for p in pair)]:
+    for part in solution.parts:
         for category, value in part.items():
             found.setdefault(category, {})[value] = None
     return {category: tuple(values) for category, values in found.items()}
@@ -502,11 +500,12 @@ def write_trace(puzzle: str, key: int, error: str | None = None, style: str | No
     if error is not None and error not in (*ERRORS, "none"):
         raise ValueError(f"error must be one of {', '.join(ERRORS)} or none; got {error!r}")
     kinds: list[str] = [*ERRORS, "none"] if error is None else [error]
+    values = domains(solution)
     plan = None
     while plan is None and kinds:
         kind = draws.pick(kinds)
         kinds.remove(kind)
-        plan = plan_error(solution, domains(puzzle), None if kind == "none" else kind, draws)
+        plan = plan_error(solution, values, None if kind == "none" else kind, draws)
     if plan is None:
         raise ValueError(f"the puzzle has no place for the error {error!r}")
     prove(plan, solution)
@@ -536,9 +535,9 @@ def label_of(plan: Plan, style: str, steps: Sequence[str]) -> int:
     return next((i for i, part in enumerate(parts, 1) if part[-1] >= at), end)
 
 
-def trace_key(row_id: str, seed: int = 0) -> int:
+def trace_key(row_id: str) -> int:
     """The key of the trace of a puzzle with this id."""
-    return address_key("cogniload-errors", seed, row_id)
+    return address_key("cogniload-errors", 0, row_id)
 
 
 TRACE_SCHEMA = pa.schema(

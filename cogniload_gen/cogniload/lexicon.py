@@ -280,10 +280,9 @@ def value_categories(solution: Solution, categories: Sequence[str]) -> dict[str,
 
     Of places, only those that the puzzle names count, since many are words of their own.
     """
-    parts = [*solution.states[0].values(), *(part for pair in solution.statements for part in pair)]
     found: dict[str, list[str]] = {}
     for category in categories:
-        used = {part[category] for part in parts if category in part}
+        used = {part[category] for part in solution.parts if category in part}
         others = () if category == "location" else VOCABULARIES.get(category, ())
         for value in sorted({*used, *others}):
             found.setdefault(value, []).append(category)

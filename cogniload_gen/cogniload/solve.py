@@ -67,6 +67,11 @@ class Solution:
     states: tuple[People, ...]
     statements: tuple[tuple[State, State], ...]
 
+    @property
+    def parts(self) -> list[State]:
+        """All values that the text tells: of the people, and in the statements."""
+        return [*self.states[0].values(), *(part for pair in self.statements for part in pair)]
+
 
 def is_cogniload(text: str) -> bool:
     """Tell whether a text has a numbered statement, so that `solve` is its solver."""
