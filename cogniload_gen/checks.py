@@ -83,3 +83,12 @@ def check_columns(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, G
         if name not in row:
             raise ValueError(f"a row needs the column {name} of the puzzles, got {list(row)}")
     return {name: row[name] for name in names}
+
+
+def check_texts(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, str]:
+    """Return some columns of a row, as `check_columns` does; ValueError for one that is no text."""
+    columns = check_columns(row, names)
+    for name, value in columns.items():
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be a text, got {brief(value)}")
+    return columns

@@ -53,7 +53,7 @@ def step_metrics(response: str, doc: dict[str, Any]) -> dict[str, Any]:
     if benchmark.read_steps is None:
         return {}
     facts: dict[str, Any] = dict.fromkeys(STEP_FACTS) | {"read": False, "coverage": 0.0}
-    with suppress(ValueError, LookupError):
+    with suppress(ValueError):
         steps = benchmarks.read_steps(response, doc)
         facts = {name: getattr(steps, name) for name in STEP_FACTS}
     first = str(facts["error"] or "none")

@@ -69,6 +69,7 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
     most = max(votes, key=lambda by: votes[by])
     offset = most if votes[most] > 1 and 2 * votes[most] >= len(cited) else 0
     last = last_cited = 0
+    first_cited = True
     for block in blocks:
         block.statements = block.labels
     for i, block in enumerate(labelled):
@@ -81,7 +82,8 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
             if fits and guess not in fits and votes[most] > 1:
                 guess = min(fits, key=lambda t: abs(t - guess))
                 offset = guess - block.labels[0]
-            if not last_cited:
+            if first_cited:
+                first_cited = False
                 for earlier in labelled[:i]:
                     if not earlier.soft:
                         earlier.statements = (max(0, earlier.labels[0] + offset),)
@@ -181,7 +183,7 @@ def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
     rest = [e for e in evidence if not isinstance(e, Value)]
     same = max((e.weight for e in rest if isinstance(e, Same)), default=0.0)
     verdict = last_verdict([e for e in rest if isinstance(e, Verdict)])
-    facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), bool(blocks))
+    facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
     return facts, corrections
 
 

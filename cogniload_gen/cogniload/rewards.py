@@ -22,9 +22,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.checks import check_columns
+from cogniload_gen.checks import check_texts
 from cogniload_gen.cogniload.ontology import VOCABULARIES
-from cogniload_gen.cogniload.score import SYNONYMS, score_response, sentence_windows
+from cogniload_gen.cogniload.score import SYNONYMS, asked_of, score_response, sentence_windows
 from cogniload_gen.cogniload.solve import State, solve_steps
 
 ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
@@ -97,7 +97,7 @@ def poi_history(puzzle: str) -> History:
 
 def answer_reward(response: str, row: Row) -> float:
     """Return 1.0 if a response is correct and names no other option where its answer is read."""
-    given = check_columns(row, ("poi", "answer", "category", "options"))
+    given = asked_of(row)
     windows = sentence_windows(response, poi=given["poi"], category=given["category"])
     answer = given["answer"].lower()
     spellings = "|".join(map(re.escape, SYNONYMS.get(answer, (answer,))))
@@ -110,7 +110,7 @@ def answer_reward(response: str, row: Row) -> float:
 
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the statements a response's tracking stays right."""
-    history = poi_history(check_columns(row, ("puzzle",))["puzzle"])
+    history = poi_history(check_texts(row, ("puzzle",))["puzzle"])
     states, tracked = history.states, tracked_states(response, history)
     right = [told == state for told, state in zip(tracked, states, strict=False)]
     run = [*right, False].index(False) - 1

@@ -11,10 +11,11 @@ response has an empty last sentence, and a sentence that holds an alternative is
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import accumulate
-from typing import NamedTuple
+from reprlib import repr as brief
+from typing import NamedTuple, TypedDict
 
 from cogniload_gen.benchmark import Row, Score
-from cogniload_gen.checks import check_columns
+from cogniload_gen.checks import check_columns, check_texts
 from cogniload_gen.context_budget import CONTEXT_BUDGET, is_cut_off
 
 QUESTION_STARTS = {
@@ -120,6 +121,15 @@ class SentenceWindows(NamedTuple):
     last_sentence: Sentence
 
 
+class Asked(TypedDict):
+    """The columns of a row by which a response is scored (see `score_response`)."""
+
+    poi: str
+    answer: str
+    category: str
+    options: list[str]
+
+
 class Verdict(NamedTuple):
     """An outcome, and the number of the window that decided it; None if none did."""
 
@@ -164,10 +174,10 @@ def score_row(
     """Return the outcome of a response to a puzzle, given as a row, with its evidence.
 
     The token counts are those of `score_response`; without `context_budget`, it is the paper's.
-    Raises ValueError if the row lacks a column or has no such category.
+    Raises ValueError if the row lacks a column, or holds what none of its kind has.
     """
-    asked = check_columns(row, ("poi", "answer", "category", "options"))
-    poi, answer, options = asked["poi"], asked["answer"], list(asked["options"])
+    asked = asked_of(row)
+    poi, answer, options = asked["poi"], asked["answer"], asked["options"]
     budget = CONTEXT_BUDGET if context_budget is None else context_budget
     windows = sentence_windows(response, poi=poi, category=asked["category"])
     if is_cut_off(prompt_tokens, response_tokens, budget):
@@ -185,6 +195,18 @@ def score_row(
     where = WINDOWS[window].format(poi=poi)
     why = f"{where} gives {spellings[term]}" + f", the answer is {answer}" * (not outcome.correct)
     return Score(outcome, spellings[term], places_in(response, place), why)
+
+
+def asked_of(row: Row) -> Asked:
+    """Return the columns of a row by which a response is scored; ValueError for a wrong one."""
+    texts = check_texts(row, ("poi", "answer", "category"))
+    given = check_columns(row, ("options",))["options"]
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    options = list(given) if several else []
+    if not several or not all(isinstance(option, str) for option in options):
+        raise ValueError(f"options must be a list of texts, got {brief(given)}")
+    poi, answer, category = texts.values()
+    return Asked(poi=poi, answer=answer, category=category, options=options)
 
 
 def judge(windows: SentenceWindows, gold: str, alternatives: set[str]) -> Verdict:

@@ -54,6 +54,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from cogniload_gen.checks import check_texts
 from cogniload_gen.cogniload.evidence import (
     NOTHING,
     PLAIN,
@@ -121,9 +122,9 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
     """Return what a response tells of the states of a CogniLoad puzzle; see the module's rules.
 
     `row` needs the column `puzzle`, the puzzle's text. A smaller `margin` (0.5 and more) claims
-    more, and is wrong more often (S9). Raises ValueError if the text is no puzzle.
+    more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
     """
-    lexicon = lexicon_of(row["puzzle"])
+    lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"])
     if len(response) > LONGEST:
         return Steps()
     blocks = Reader(lexicon).read(lexicon.read(response))
@@ -133,8 +134,13 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
 
 @lru_cache(maxsize=128)  # a group's responses come together
 def lexicon_of(puzzle: str) -> Lexicon:
-    """The lexicon of a puzzle; ValueError if the text is none."""
-    return Lexicon(solve_steps(puzzle))
+    """The lexicon of a puzzle; ValueError if the text is none, or not all have its categories."""
+    solution = solve_steps(puzzle)
+    categories = solution.states[0][solution.poi].keys()
+    incomplete = any(categories - state.keys() for state in solution.states[0].values())
+    if incomplete or any(part.keys() - categories for part in solution.parts):
+        raise ValueError(f"people and statements must have the same categories, {[*categories]}")
+    return Lexicon(solution)
 
 
 def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:

@@ -8,9 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score
-from cogniload_gen.checks import check_columns
-from cogniload_gen.factor import score
+from cogniload_gen.benchmark import Benchmark, Dataset, Rules
 from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES
 from cogniload_gen.factor.generate import realistic_source, symbolic_source
 from cogniload_gen.factor.knobs import (
@@ -26,7 +24,7 @@ from cogniload_gen.factor.knobs import (
     symbolic_cells,
 )
 from cogniload_gen.factor.rewards import answer_reward, step_reward
-from cogniload_gen.factor.score import FactorOutcome
+from cogniload_gen.factor.score import FactorOutcome, score_row
 from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
     SYMBOLIC_MARK,
@@ -36,30 +34,6 @@ from cogniload_gen.factor.solve import (
 from cogniload_gen.factor.steps import ERRORS, read_factor_steps
 from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
 from cogniload_gen.tokens import Tokenizer
-
-
-def score_row(
-    response: str,
-    row: Row,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    context_budget: int | None = None,
-) -> Score:
-    """Return the score of a response to a puzzle of either suite, given as a row.
-
-    The token counts are those of `score_factor`. Raises ValueError if the row lacks a column.
-    """
-    check_columns(row, ("suite", "answer"))
-    found = score.score_row(
-        response,
-        row,
-        prompt_tokens=prompt_tokens,
-        response_tokens=response_tokens,
-        context_budget=context_budget,
-    )
-    details = {"missing": list(found.missing), "extra": list(found.extra)}
-    return Score(found.outcome, found.value, found.evidence, found.explanation, details)
 
 
 def rules(puzzles: pa.Table) -> Rules:

@@ -11,19 +11,18 @@ variables, in its order, before the first that is not told right.
 import re
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.checks import check_columns
+from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.score import score_row
 
 
 def answer_reward(response: str, row: Row) -> float:
     """Return 1.0 if a response is correct, else 0.0."""
-    check_columns(row, ("suite", "answer"))
-    return float(score_row(response, row).outcome.correct)
+    return float(score_row(response, row).correct)
 
 
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the solution a response's values stay right."""
-    expected = variables(check_columns(row, ("solution",))["solution"])
+    expected = variables(check_texts(row, ("solution",))["solution"])
     told = variables(response)
     right = [told.get(name) == value for name, value in expected.items()]
     return [*right, False].index(False) / len(right)

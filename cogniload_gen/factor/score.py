@@ -5,11 +5,12 @@ context_budget, as far as they are known. Else `read.py` says which answer it gi
 none, `correct` if it equals the gold one, else `wrong_set`.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
 from reprlib import repr as brief
 from typing import NamedTuple
 
+from cogniload_gen.benchmark import Row, Score
+from cogniload_gen.checks import check_texts
 from cogniload_gen.context_budget import is_cut_off
 from cogniload_gen.factor.claims import in_order
 from cogniload_gen.factor.read import Reading, read_number, read_variables
@@ -38,22 +39,6 @@ class FactorScore(NamedTuple):
     """
 
     outcome: FactorOutcome
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-
-
-class RowScore(NamedTuple):
-    """A score with its evidence.
-
-    `value` is the answer that was read, such as "v0, v7", "none" or "25", or None; `evidence` the
-    place (start, stop) in the response of the statement that it was read from, or None;
-    `explanation` the rule that decided, in a few words.
-    """
-
-    outcome: FactorOutcome
-    value: str | None
-    evidence: tuple[int, int] | None
-    explanation: str
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
 
@@ -99,59 +84,58 @@ def score_factor(
         response_tokens=response_tokens,
         context_budget=context_budget,
     )
-    return FactorScore(score.outcome, score.missing, score.extra)
+    missing, extra = (tuple(score.details[name]) for name in ("missing", "extra"))
+    return FactorScore(FactorOutcome(score.outcome.value), missing, extra)
 
 
 def score_row(
     response: str,
-    row: Mapping,
+    row: Row,
     *,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
     context_budget: int | None = None,
-) -> RowScore:
-    """The score of a response to a puzzle's row, with its evidence.
+) -> Score:
+    """Return the score of a response to a puzzle of either suite, given as a row.
 
     `row` holds the columns suite and answer, and target (symbolic) or question (realistic); the
-    other parameters, and what is raised, are as in `score_factor`.
+    other parameters are those of `score_factor`. The details are `missing` and `extra`. Raises
+    ValueError if the row lacks a column, or holds what none of its kind has.
     """
-    suite, answer, target = row["suite"], row["answer"], row.get("target")
+    given = check_texts(row, ("suite", "answer"))
+    suite, answer, target = given["suite"], given["answer"], row.get("target")
+    question = row.get("question")
     if suite not in SUITES:
         raise ValueError(f"suite must be one of {', '.join(SUITES)}, got {brief(suite)}")
     if suite == "symbolic" and not isinstance(target, int):
         raise ValueError(f"target must be an integer in the symbolic suite, got {brief(target)}")
+    if not isinstance(question, str | None):
+        raise ValueError(f"question must be a text, got {brief(question)}")
     if is_cut_off(prompt_tokens, response_tokens, context_budget):
-        return RowScore(FactorOutcome.MAX_CONTEXT, None, None, "cut off by the context budget")
+        return without_answer(FactorOutcome.MAX_CONTEXT, "cut off by the context budget")
     if not response.strip():
-        return RowScore(FactorOutcome.MAX_CONTEXT, None, None, "blank")
+        return without_answer(FactorOutcome.MAX_CONTEXT, "blank")
     if isinstance(target, int) and suite == "symbolic":
         return judge(read_variables(response, target), answer)
-    return judge(read_number(response, row.get("question")), answer)
+    return judge(read_number(response, question), answer)
 
 
-def judge(reading: Reading, answer: str) -> RowScore:
+def without_answer(
+    outcome: FactorOutcome, explanation: str, place: tuple[int, int] | None = None
+) -> Score:
+    """Return the score of a response that gives no answer."""
+    return Score(outcome, None, place, explanation, {"missing": [], "extra": []})
+
+
+def judge(reading: Reading, answer: str) -> Score:
     """Compare what was read with the gold answer."""
     if reading.value is None:
         said = (
             "no statement gives an answer" if reading.place is None else EXPLANATIONS[reading.rule]
         )
-        return RowScore(FactorOutcome.NO_ANSWER, None, reading.place, f"{reading.rule}: {said}")
+        return without_answer(FactorOutcome.NO_ANSWER, f"{reading.rule}: {said}", reading.place)
     read, gold = (set(text.split(", ")) - {"none"} for text in (reading.value, answer))
     outcome = FactorOutcome.CORRECT if read == gold else FactorOutcome.WRONG_SET
     explanation = f"{reading.rule}: {EXPLANATIONS[reading.rule]}"
-    missing, extra = tuple(in_order(gold - read)), tuple(in_order(read - gold))
-    return RowScore(outcome, reading.value, reading.place, explanation, missing, extra)
-
-
-def score_metrics(score: FactorScore) -> dict[str, object]:
-    """A score as a sample's metrics.
-
-    They are accuracy, outcome, one 0/1 flag per wrong outcome, and the missing and extra variables.
-    """
-    wrong = {
-        outcome.value: int(outcome is score.outcome)
-        for outcome in FactorOutcome
-        if not outcome.correct
-    }
-    metrics = {"acc": int(score.outcome.correct), "outcome": score.outcome.value, **wrong}
-    return metrics | {"missing": list(score.missing), "extra": list(score.extra)}
+    details = {"missing": in_order(gold - read), "extra": in_order(read - gold)}
+    return Score(outcome, reading.value, reading.place, explanation, details)

@@ -33,6 +33,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.score import score_row
 from cogniload_gen.factor.solve import (
     TOTAL,
@@ -183,9 +184,10 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     """Return what a response tells of a FACTOR puzzle's variables; see the module's rules.
 
     `row` needs the columns suite, puzzle and answer, target in the symbolic suite, and question in
-    the realistic one. Raises ValueError if the row's puzzle is none.
+    the realistic one. Raises ValueError if the row lacks one, or its puzzle is none.
     """
-    problem = problem_of(row["puzzle"], row["suite"])
+    given = check_texts(row, ("puzzle", "suite", "answer"))
+    problem = problem_of(given["puzzle"], given["suite"])
     equations = read_equations(plain(response, problem), len(problem.names))
     last: dict[int, Equation] = {}
     first: dict[int, int] = {}

@@ -473,6 +473,17 @@ def test_a_row_without_a_column_is_named(column):
         score("x", row)
 
 
+@pytest.mark.parametrize("column", sorted(ROW))
+@pytest.mark.parametrize("wrong", [None, 5, [], ["blue", None]])
+def test_a_row_with_a_wrong_column_is_refused(column, wrong):
+    if column == "options" and wrong == []:  # a domain of the answer alone
+        assert score("Brent is wearing green socks.", ROW | {"options": wrong}).correct
+        return
+    kind = "a list of texts" if column == "options" else "a text"
+    with pytest.raises(ValueError, match=f"{column} must be {kind}, got "):
+        score("x", ROW | {column: wrong})
+
+
 def test_a_row_of_nothing_is_refused():
     with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
         score("x", {"text": "y"})

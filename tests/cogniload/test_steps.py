@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogniload_gen import generate_puzzles
+from cogniload_gen import benchmarks, generate_puzzles
+from cogniload_gen.cogniload.evidence import align
+from cogniload_gen.cogniload.reading import Block, Value
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps import ERRORS, LONGEST, Steps, read_steps
 
@@ -187,6 +189,24 @@ def test_a_text_that_is_no_puzzle_is_refused():
         read_all("1. Yes.", {"puzzle": "no puzzle"})
 
 
+OTHER_CATEGORIES = [
+    {"poi": "Ann"},
+    {"puzzle": None},
+    {"puzzle": ["x"]},
+    {"puzzle": PUZZLE.replace("is in the bank", "has red hair")},
+    {"puzzle": PUZZLE.replace(" and is in the bank", "")},
+    {"puzzle": PUZZLE.replace("put on a blue hat", "put on blue socks")},
+    {"puzzle": PUZZLE.replace("located in the zoo", "wearing red socks")},
+]
+
+
+@pytest.mark.parametrize("row", OTHER_CATEGORIES)
+def test_a_row_whose_steps_cannot_be_read_is_refused(row):
+    with pytest.raises(ValueError, match=r"puzzle|line|the same categories") as raised:
+        benchmarks.read_steps("\n".join(RIGHT), {"poi": "Ann"} | row)
+    assert "\n" not in str(raised.value)
+
+
 ODD = [
     "1.",
     "S2",
@@ -247,6 +267,23 @@ def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes minutes if the time is quadratic in the length."""
     for size in (LONGEST // 2, 1_000_000):
         read_all(piece * (size // len(piece)), ROW)
+
+
+def test_quoted_statements_are_aligned_in_linear_time():
+    """The earlier blocks are moved at the first quote alone, also where it is no statement's."""
+
+    class Counted(Block):
+        moves = 0
+
+        def __setattr__(self, name, value):
+            Counted.moves += name == "statements"
+            super().__setattr__(name, value)
+
+    quote = Value(("clothes_hat",), "pink", frozenset(), "quoted", True, 0, 0)
+    blocks = [Counted((0,), False, i, cited=[quote]) for i in range(1, 201)]
+    Counted.moves = 0
+    align(blocks, solve_steps(PUZZLE))
+    assert Counted.moves < 3 * len(blocks)
 
 
 def test_a_hundred_thousand_numbered_lines():

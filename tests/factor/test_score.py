@@ -24,9 +24,7 @@ from cogniload_gen.factor.read import read_number, read_variables
 from cogniload_gen.factor.score import (
     EXPLANATIONS,
     FactorOutcome,
-    FactorScore,
     score_factor,
-    score_metrics,
     score_row,
 )
 
@@ -475,27 +473,21 @@ def test_context_budget(prompt, response, budget, over):
     assert score.outcome == ("max_context" if over else "correct")
 
 
-def test_metrics():
-    score = FactorScore(FactorOutcome.WRONG_SET, ("v3",), ("v7", "v12"))
-    assert score_metrics(score) == {
-        "acc": 0, "outcome": "wrong_set", "wrong_set": 1, "no_answer": 0, "max_context": 0,
-        "missing": ["v3"], "extra": ["v7", "v12"],
-    }  # fmt: skip
-    assert score_metrics(FactorScore(FactorOutcome.CORRECT))["acc"] == 1
-    assert [outcome for outcome in FactorOutcome if outcome.correct] == ["correct"]
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"suite": "real"}, "suite must be one of symbolic, realistic, got 'real'"),
         ({"suite": "symbolic"}, "target must be an integer in the symbolic suite, got None"),
         ({"suite": "symbolic", "target": "2"}, "target must be an integer .*, got '2'"),
+        ({"suite": "realistic", "answer": None}, "answer must be a text, got None"),
+        ({"suite": "symbolic", "target": 2, "answer": 5}, "answer must be a text, got 5"),
+        ({"suite": ["realistic"]}, "suite must be a text, got"),
+        ({"suite": "realistic", "question": 8}, "question must be a text, got 8"),
     ],
 )
 def test_wrong_parameters(changes, message):
     with pytest.raises(ValueError, match=message):
-        score_factor("v3", answer="v3", **changes)
+        score_factor("v3", **{"answer": "v3"} | changes)
 
 
 # --- any set in any phrasing ----------------------------------------------------------------------

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogniload_gen.benchmarks import score
+from cogniload_gen.benchmarks import read_steps, score
 from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
 from cogniload_gen.factor.steps import read_factor_steps
@@ -116,6 +116,15 @@ def test_the_answer_is_judged_as_the_accuracy_judges_it(row):
     response = " ".join([*told[:-2], told[-1], told[-2]])
     assert score(response, row).correct
     assert (read_factor_steps(response, row).error, read.error) == (None, None)
+
+
+@pytest.mark.parametrize("missing", ["puzzle", "answer"])
+@pytest.mark.parametrize("row", [SYMBOLIC[0], REALISTIC[0]], ids=lambda row: row["suite"])
+def test_a_row_without_a_column_is_refused(row, missing):
+    with pytest.raises(ValueError, match=f"needs the column {missing}"):
+        read_steps("x", {name: value for name, value in row.items() if name != missing})
+    with pytest.raises(ValueError, match=f"{missing} must be a text, got None"):
+        read_steps("x", row | {missing: None})
 
 
 def test_other_words():
