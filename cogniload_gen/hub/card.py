@@ -116,10 +116,12 @@ def call(puzzles: Configuration, split: str) -> str:
 
 
 def example(configurations: list[Configuration]) -> dict:
-    """Return a puzzle that this generator makes; of a long one, its start and its end."""
-    puzzles = next(
-        each for each in configurations if each.generator_version == each.benchmark.version
-    )
+    """Return a puzzle that this generator makes; of a long one, its start and its end.
+
+    It is of a configuration without a tokenizer if there is one, since a tokenizer must be loaded.
+    """
+    made = [each for each in configurations if each.generator_version == each.benchmark.version]
+    puzzles = next((each for each in made if not each.options.get("tokenizer")), made[0])
     (first,) = puzzles.source(puzzles.splits[0]).tables(0, 1)
     (row,) = first.select(["puzzle", "answer"]).to_pylist()
     lines = row["puzzle"].split("\n")

@@ -1,7 +1,7 @@
 """A grid as it is published: its name and parameters in a card, and the rows that they make."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from reprlib import repr as brief
 
@@ -59,7 +59,7 @@ class Configuration:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the rows."""
-        return self.source(self.splits[0]).schema
+        return schema_of(self.benchmark, self.options)
 
     def entry(self) -> dict[str, Given]:
         """Return what a card's metadata holds of it; `read_entry` reads it back."""
@@ -70,6 +70,13 @@ class Configuration:
             "parameters": self.parameters,
             "splits": list(self.splits),
         }
+
+
+def schema_of(benchmark: Benchmark, options: Mapping[str, Given]) -> pa.Schema:
+    """Return the columns of a benchmark's puzzles with some options; no tokenizer changes them."""
+    flags = {option.name for option in benchmark.options if option.kind == "flag"}
+    given = {name: value for name, value in options.items() if name in flags}
+    return benchmark.source(benchmark.select(), **given).schema
 
 
 def is_off(option: Given) -> bool:
@@ -156,9 +163,17 @@ def read_entry(entry: Given) -> Configuration:
 
 
 def merge(published: list[Configuration], new: Configuration) -> list[Configuration]:
-    """Return a repository's configurations with `new`: of each name one, with all of its splits."""
+    """Return a repository's configurations with `new`: of each name one, with all of its splits.
+
+    ValueError if the name stands for other parameters there.
+    """
     by_name = {each.name: each for each in published}
-    before = by_name.get(new.name, new).splits
-    splits = tuple(split for split in SPLITS if split in before + new.splits)
+    before = by_name.get(new.name, new)
+    if before.parameters != new.parameters:
+        raise ValueError(
+            f"{new.name} is published with other parameters, {brief(before.parameters)}; "
+            f"got {brief(new.parameters)}"
+        )
+    splits = tuple(split for split in SPLITS if split in before.splits + new.splits)
     by_name[new.name] = replace(new, splits=splits)
     return list(by_name.values())

@@ -8,7 +8,7 @@ import json
 import logging
 import re
 import tempfile
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from reprlib import repr as brief
@@ -25,7 +25,7 @@ from huggingface_hub.errors import (
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark, Knob
+from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import Given
 from cogniload_gen.files import whole_folder
 from cogniload_gen.grid import SPLITS, Grid
@@ -35,6 +35,7 @@ from cogniload_gen.hub.configurations import (
     configuration_of,
     knobs_of_product,
     merge,
+    schema_of,
 )
 from cogniload_gen.hub.errors import hub_errors
 from cogniload_gen.hub.verify import REPOSITORY, differing
@@ -85,26 +86,27 @@ def push(
     if get_token() is None:
         raise PermissionError(f"{repo}: no token for the Hub: run `hf auth login` or set HF_TOKEN")
     api = HfApi()
-    with hub_errors(repo), tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
+    with hub_errors(repo):
         api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         info = api.dataset_info(repo)
         if private and not info.private:
             raise ValueError(f"{repo} exists and is public: --private is for a new one")
         published = configurations_at(repo, info.sha)
-        names = {file.rfilename for file in info.siblings or ()}
-        if not published and "croissant.json" in names:
-            raise ValueError(f"{repo} has a croissant.json that `cogniload push` did not write")
-        configurations = merge(published, new)
-        write_folder(Path(temporary), repo, new, configurations)
-        return api.upload_folder(
-            repo_id=repo,
-            repo_type="dataset",
-            folder_path=temporary,
-            commit_message=f"Add {new.name}, {new.splits[0]}",
-            parent_commit=info.sha,
-            # another release may have cut the same rows into more files
-            delete_patterns=[data_files(new, split) for split in new.splits],
-        ).commit_url
+    names = {file.rfilename for file in info.siblings or ()}
+    if not published and "croissant.json" in names:
+        raise ValueError(f"{repo} has a croissant.json that `cogniload push` did not write")
+    with tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
+        write_folder(Path(temporary), repo, new, merge(published, new))
+        with hub_errors(repo):
+            return api.upload_folder(
+                repo_id=repo,
+                repo_type="dataset",
+                folder_path=temporary,
+                commit_message=f"Add {new.name}, {new.splits[0]}",
+                parent_commit=info.sha,
+                # another release may have cut the same rows into more files
+                delete_patterns=[data_files(new, split) for split in new.splits],
+            ).commit_url
 
 
 def configurations_at(repo: str, revision: str | None) -> list[Configuration]:
@@ -140,7 +142,7 @@ def configurations_if_reached(repo: str) -> list[Configuration]:
 def write_folder(
     folder: Path, repo: str, new: Configuration, configurations: list[Configuration]
 ) -> None:
-    """Return what a push of `new` uploads to a repository that then holds `configurations`."""
+    """Write what a push of `new` uploads to a repository that then holds `configurations`."""
     (folder / "README.md").write_text(str(dataset_card(repo, configurations)), "utf-8")
     description = json.dumps(croissant(repo, configurations), indent=2, ensure_ascii=False)
     (folder / "croissant.json").write_text(description + "\n", "utf-8")
@@ -195,18 +197,11 @@ def asked_values(dataset: "Dataset", knob: Knob) -> list[Given]:
     return [int(word) if word.isdecimal() else word for word in words]
 
 
-def schema_names(benchmark: Benchmark, options: dict[str, Given]) -> KeysView[str]:
-    """Return the columns of a benchmark's puzzles, in order."""
-    names = benchmark.source(benchmark.select(), **options).schema.names
-    return dict.fromkeys(names).keys()
-
-
 def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configuration:
     """Return the configuration that publishes a dataset of puzzles.
 
-    ValueError if its rows are not a whole grid's, all in order.
-
-    The generator makes them again, and every row is compared.
+    The generator makes them again and compares every row. ValueError if they are not a whole grid's
+    rows, in order.
     """
     dataset = dataset.with_format(None)
     names = set(dataset.column_names)
@@ -217,13 +212,14 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     benchmark, split = benchmarks.named(address[1]), address[2]
     for option in benchmark.options:
         if option.kind == "flag":  # on where any of the columns that it adds is there
-            added = schema_names(benchmark, {option.name: True}) - schema_names(benchmark, {})
+            added = {*schema_of(benchmark, {option.name: True}).names}
+            added -= {*schema_of(benchmark, {}).names}
             options = {option.name: not names.isdisjoint(added)} | options
-    wanted = schema_names(benchmark, options)
-    if names != wanted:
+    wanted = schema_of(benchmark, options).names
+    if names != {*wanted}:
         raise ValueError(
             f"the dataset must have the columns {', '.join(wanted)} and no other; "
-            f"it differs in {brief(sorted(names ^ wanted))}"
+            f"it differs in {brief(sorted(names.symmetric_difference(wanted)))}"
         )
     columns = [asked_values(dataset, knob) for knob in benchmark.knobs]
     knobs = knobs_of_product(benchmark, columns)

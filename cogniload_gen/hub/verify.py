@@ -83,8 +83,8 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
     than the card says, none of the split is made.
 
     Raises ValueError if there is no such folder, if the card is not ours, of another generator
-    version or of another tokenizer, or if a file has other columns or too large row groups; OSError
-    if the Hub can't be reached.
+    version or of another tokenizer, or if a file has other columns or too large row groups;
+    FileNotFoundError if it has no README.md; OSError if the Hub can't be reached.
     """
     folder = Path(source)
     is_repository = not folder.is_dir()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import datasets
 import mlcroissant
@@ -16,6 +17,7 @@ import pytest
 from grids import cogniload_grid, factor_grid
 from hub_stand_in import TOKEN, hub, valid
 from huggingface_hub import DatasetCard, DatasetCardData
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles
@@ -24,7 +26,8 @@ from cogniload_gen.cli import main
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
-from cogniload_gen.hub.configurations import configuration_of, read_entry
+from cogniload_gen.hub.configurations import configuration_of, merge, read_entry
+from cogniload_gen.hub.errors import hub_errors
 from cogniload_gen.hub.push import push, row_groups
 from cogniload_gen.hub.verify import verify
 
@@ -349,6 +352,27 @@ def test_an_entry_reads_back():
     assert made.name == "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles100-seed0-trace"
 
 
+def test_a_published_tokenizer_is_not_loaded_for_the_card():
+    plain, measured = configuration_of(cogniload_grid(1, 5, 50)), configuration_of(factor_grid(N=3))
+    measured = replace(measured, parameters=measured.parameters | {"tokenizer": "/no/such"})
+    for sets in ([plain, measured], [measured, plain]):
+        card = str(dataset_card("me/puzzles", sets))
+        assert "/no/such" in card
+        assert len(croissant("me/puzzles", sets)["recordSet"]) == 2
+
+
+def test_a_name_never_stands_for_other_parameters():
+    first, second = (
+        replace(made, parameters=made.parameters | {"tokenizer": tokenizer})
+        for made in [configuration_of(factor_grid(N=3))]
+        for tokenizer in ("org/model", "org_model")
+    )
+    assert first.name == second.name
+    assert merge([first], replace(first, splits=("train",)))[0].splits == ("train", "test")
+    with pytest.raises(ValueError, match="is published with other parameters"):
+        merge([first], second)
+
+
 # --- the Hub
 
 
@@ -493,6 +517,33 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
         assert said.count("\n") == 1
     assert stand_in.files["README.md"].endswith(b"# Mine")
     assert stand_in.commits == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason"),
+    [
+        (HfHubHTTPError, 401, "the token is not valid"),
+        (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
+        (RepositoryNotFoundError, 404, "there is no such repository, or the token may not see it"),
+        (GatedRepoError, 403, "its owner must grant access first"),
+        (HfHubHTTPError, 403, "the token has no permission for it"),
+        (HfHubHTTPError, 500, "of two lines"),
+    ],
+)
+def test_what_the_hub_means_by_a_status(kind, status, reason):
+    response = SimpleNamespace(status_code=status, headers={}, request=None)
+    told = pytest.raises(OSError, match=f"^me/puzzles: the Hub refused: {reason}")
+    with told as raised, hub_errors("me/puzzles"):
+        raise kind("of two\nlines", response=response)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_error_of_our_own_is_not_the_hubs():
+    with pytest.raises(RecursionError, match=r"^deep$"), hub_errors("me/puzzles"):
+        raise RecursionError("deep")
+    told = pytest.raises(OSError, match=r"^me/puzzles: an upload failed \(its cause\)$")
+    with told, hub_errors("me/puzzles"):
+        raise RuntimeError("an upload\nfailed") from ValueError("its cause")
 
 
 def test_a_private_repository(stand_in):
