@@ -10,7 +10,7 @@ steps: a given number is 0 hops deep, what is defined by given numbers 1.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from cogniload_gen.draws import address_key
@@ -84,6 +84,11 @@ def numbers(text: str) -> list[int]:
     return [int(number) for number in NUMBER.findall(text.rpartition("How many ")[0])]
 
 
+def mode(of: Sequence[int]) -> list[int]:
+    """Return the most frequent of some numbers, of several the first; none where there are none."""
+    return [number for number, _ in Counter(of).most_common(1)]
+
+
 def look_for_asked(text: str, hops: int) -> str:
     """Answer the variable that the question asks for, if it is at most `hops` hops deep."""
     definitions, wanted = realistic_relations(text)
@@ -101,9 +106,9 @@ SYMBOLIC_BASELINES: dict[str, Baseline] = {
 REALISTIC_BASELINES: dict[str, Baseline] = {
     "sum of the given": sum_given,
     "sum of all numbers": lambda text: str(sum(numbers(text))),
-    "largest number": lambda text: str(max(numbers(text))),
-    "most frequent number": lambda text: str(Counter(numbers(text)).most_common(1)[0][0]),
-    "last number": lambda text: str(numbers(text)[-1]),
+    "largest number": lambda text: str(max(numbers(text), default="")),
+    "most frequent number": lambda text: "".join(map(str, mode(numbers(text)))),
+    "last number": lambda text: "".join(map(str, numbers(text)[-1:])),
     **{name: partial(look_for_asked, hops=hops) for name, hops in HOPS.items()},
 }
-"""The baselines of each suite by name, those that read least first."""
+"""The baselines of each suite by name."""

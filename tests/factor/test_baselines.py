@@ -52,6 +52,12 @@ def test_what_each_finds_in_a_problem():
     }
 
 
+def test_a_problem_without_numbers_has_no_answer():
+    problem = "The number of each A Zoo's Fox is each B Zoo's Fox. How many Fox does A Zoo have?"
+    for name, answer in REALISTIC_BASELINES.items():
+        assert answer(problem) == ("0" if name.startswith("sum") else "")
+
+
 # --- exact accuracies
 
 
