@@ -40,24 +40,13 @@ class Definition(NamedTuple):
     constant: int = 0
 
 
-def is_factor(text: str) -> bool:
-    """Whether a text holds a relation of either suite, so that `solve_factor` is its solver."""
-    return SYMBOLIC_MARK in text or REALISTIC_MARK in text
-
-
-def solve_factor(text: str) -> str:
-    """The answer to a puzzle of either suite, as in the column `answer`.
-
-    Symbolic: the variables that have the asked value in order of their number, such as "v0, v12",
-    or "none". Realistic: the integer. Raises ValueError, in one line, where the text is no such
-    puzzle or does not determine the answer: a relation that can't be read, a variable with no
-    definition or with two, definitions in a circle.
-    """
-    return solve_symbolic(text) if SYMBOLIC_MARK in text else solve_realistic(text)
-
-
 def solve_symbolic(text: str) -> str:
-    """The variables equal to the asked value (section 3.1); ValueError as `solve_factor`."""
+    """The variables equal to the asked value (section 3.1), in order of their number, or "none".
+
+    Raises ValueError, in one line, where the text is no such puzzle or does not determine the
+    answer: a relation that can't be read, a variable with no definition or with two, definitions
+    in a circle.
+    """
     definitions, target = symbolic_relations(text)
     values = evaluate(definitions, definitions)
     equal = sorted(name for name, value in values.items() if value == target)
@@ -65,7 +54,7 @@ def solve_symbolic(text: str) -> str:
 
 
 def symbolic_relations(text: str) -> tuple[dict[Name, Definition], int]:
-    """The definition of each variable and the asked value; ValueError as `solve_factor`."""
+    """The definition of each variable and the asked value; ValueError as `solve_symbolic`."""
     statements, end, question = text.rpartition("the end of the text.")
     target = TARGET.search(question)
     if not end or not target:
@@ -86,13 +75,13 @@ def symbolic_relations(text: str) -> tuple[dict[Name, Definition], int]:
 
 
 def solve_realistic(text: str) -> str:
-    """The number that the question asks for (section 3.2); ValueError as `solve_factor`."""
+    """The number that the question asks for (section 3.2); ValueError as `solve_symbolic`."""
     definitions, wanted = realistic_relations(text)
     return str(evaluate(definitions, [wanted])[wanted])
 
 
 def realistic_relations(text: str) -> tuple[dict[Name, Definition], Name]:
-    """The definition of each variable and the one asked for; ValueError as `solve_factor`.
+    """The definition of each variable and the one asked for; ValueError as `solve_symbolic`.
 
     A place's total that no sentence defines is the sum over all kinds that the relations name of
     the place.

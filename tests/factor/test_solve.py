@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_gen import generate_factor
+from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.score import score_factor
-from cogniload_gen.factor.solve import is_factor, solve_factor
 
 SYMBOLIC = """\
 This is the beginning of the text:
@@ -40,7 +39,7 @@ End with a last line "Answer: " and the integer.
     ("target", "answer"), [(2, "v3"), (0, "v0, v1"), (1, "v2, v4"), (7, "none"), (-1, "none")]
 )
 def test_the_papers_symbolic_example(target, answer):
-    assert solve_factor(SYMBOLIC.replace("equal to 2", f"equal to {target}")) == answer
+    assert solve(SYMBOLIC.replace("equal to 2", f"equal to {target}")) == answer
 
 
 @pytest.mark.parametrize(
@@ -57,21 +56,21 @@ def test_the_papers_symbolic_example(target, answer):
 )
 def test_the_papers_realistic_example(kind, place, answer):
     asked = f"How many {kind} does {place} have?"
-    assert solve_factor(REALISTIC.replace("How many Fox does Hamilton Farm have?", asked)) == answer
+    assert solve(REALISTIC.replace("How many Fox does Hamilton Farm have?", asked)) == answer
 
 
 def test_typographic_apostrophes_and_a_total_that_a_sentence_defines():
-    assert solve_factor(REALISTIC.replace("'", "’")) == "8"
+    assert solve(REALISTIC.replace("'", "’")) == "8"
     defined = "Problem: The number of each South Zoo's Animal is 9."
-    assert solve_factor(REALISTIC.replace("Problem:", defined)) == "13"
+    assert solve(REALISTIC.replace("Problem:", defined)) == "13"
 
 
 def test_a_sum_of_two_and_an_amount_more_than_a_sum():
     more = "is 3 more than the sum of South Zoo's Fox and South Zoo's Deer."
-    assert solve_factor(REALISTIC.replace("is 13.", more)) == "8"
+    assert solve(REALISTIC.replace("is 13.", more)) == "8"
     asked = "How many Deer does Bundle Ranch have?"
     text = REALISTIC.replace("is 13.", more)
-    assert solve_factor(text.replace("How many Fox does Hamilton Farm have?", asked)) == "7"
+    assert solve(text.replace("How many Fox does Hamilton Farm have?", asked)) == "7"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_a_sum_of_two_and_an_amount_more_than_a_sum():
 )
 def test_what_is_no_symbolic_puzzle(old, new, message):
     with pytest.raises(ValueError, match=message) as raised:
-        solve_factor(SYMBOLIC.replace(old, new))
+        solve(SYMBOLIC.replace(old, new))
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 200
 
@@ -116,39 +115,32 @@ def test_what_is_no_symbolic_puzzle(old, new, message):
 )
 def test_what_is_no_realistic_puzzle(old, new, message):
     with pytest.raises(ValueError, match=message) as raised:
-        solve_factor(REALISTIC.replace(old, new, 1))
+        solve(REALISTIC.replace(old, new, 1))
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 200
 
 
 def test_a_needless_relation_may_be_undetermined():
     circle = REALISTIC.replace("is 13.", "is each Hamilton Farm's Deer.")
-    assert solve_factor(circle) == "8"
+    assert solve(circle) == "8"
 
 
 def test_a_total_of_a_kind_that_is_named_and_not_defined():
     text = REALISTIC.replace("The number of each Bundle Ranch's Deer is 13. ", "")
     with pytest.raises(ValueError, match="definition of every variable; got \"Bundle Ranch's Deer"):
-        solve_factor(text.replace("Fox does Hamilton Farm", "Animal does Bundle Ranch"))
+        solve(text.replace("Fox does Hamilton Farm", "Animal does Bundle Ranch"))
 
 
 def test_a_statement_without_its_end():
     with pytest.raises(ValueError, match="a statement such as"):
-        solve_factor("<<<assign v0 = 2the end of the text. equal to 2.")
-
-
-def test_is_factor():
-    assert is_factor(SYMBOLIC)
-    assert is_factor(REALISTIC)
-    assert not is_factor("Brent is wearing green socks.\nWhat color of socks is Brent wearing?")
-    assert not is_factor("")
+        solve("<<<assign v0 = 2the end of the text. equal to 2.")
 
 
 def test_a_long_chain_is_no_recursion():
     length = 20 * sys.getrecursionlimit()
     links = "".join(f"@<<<assign v{i} = v{i + 1} + 1>>>@" for i in range(length))
     text = f"{links}<<<assign v{length} = 0>>> the end of the text. equal to 2."
-    assert solve_factor(text) == f"v{length - 2}"
+    assert solve(text) == f"v{length - 2}"
 
 
 @given(st.data(), st.integers(1, 30), st.integers(-3, 12))
@@ -168,7 +160,7 @@ def test_any_forest(data, N, target):
     body = " some words. ".join(data.draw(st.permutations(statements)))
     text = f"{body}\nThis is the end of the text.\n\nwhat is, if any, equal to {target}."
     equal = [f"v{i}" for i in range(N) if values[i] == target]
-    assert solve_factor(text) == (", ".join(equal) or "none")
+    assert solve(text) == (", ".join(equal) or "none")
 
 
 PIECES = ["<<<assign ", "v1", " = ", "v2", "1", ">>>", " is ", "each ", "A's B", ".",
@@ -180,7 +172,7 @@ TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join))
 @given(TEXTS)
 def test_any_text_has_an_answer_or_one_line_of_error(text):
     try:
-        assert isinstance(solve_factor(text), str)
+        assert isinstance(solve(text), str)
     except ValueError as error:
         assert "\n" not in str(error)
         assert len(str(error)) < 300
@@ -200,7 +192,7 @@ def test_generated_puzzles_are_solved(grid):
     """All of the paper's grids, and the payload within 128K tokens."""
     puzzles = generate_factor(**grid)
     for text, answer in zip(puzzles["puzzle"], puzzles["answer"], strict=True):
-        assert solve_factor(text.as_py()) == answer.as_py()
+        assert solve(text.as_py()) == answer.as_py()
 
 
 @pytest.mark.parametrize("suite", ["symbolic", "realistic"])
