@@ -17,6 +17,7 @@ import pyarrow as pa
 from cogniload_gen.checks import (
     Given,
     check_choice,
+    check_choices,
     check_known,
     check_numbers,
 )
@@ -62,8 +63,7 @@ class Knob:
     def check(self, given: Given) -> tuple[Any, ...]:
         """Return the values of a grid's knob as a tuple; ValueError for what it does not take."""
         if self.kind == "choice":
-            values = tuple(given) if isinstance(given, list | tuple) else (given,)
-            return tuple(check_choice(self.name, value, self.choices) for value in values)
+            return check_choices(self.name, given, self.choices)
         integer = self.kind == "integer"
         return check_numbers(
             self.name, given, integer=integer, low=self.low, high=self.high, words=self.choices

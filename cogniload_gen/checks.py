@@ -58,6 +58,16 @@ def check_choice(name: str, given: Given, choices: Sequence[str]) -> str:
     return given
 
 
+def check_choices(name: str, given: Given, choices: Sequence[str]) -> tuple[str, ...]:
+    """Return `given`, one of `choices` or a sequence of different ones, as a tuple."""
+    values = tuple(given) if isinstance(given, list | tuple) else (given,)
+    for value in values:
+        check_choice(name, value, choices)
+    if not values or len(set(values)) < len(values):
+        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(given)}")
+    return values
+
+
 def check_flag(name: str, given: Given) -> bool:
     """Return `given`, which must be True or False."""
     if not isinstance(given, bool):

@@ -4,7 +4,7 @@ from reprlib import repr as brief
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import Knob
-from cogniload_gen.checks import Given, check_choice
+from cogniload_gen.checks import Given, check_choices
 from cogniload_gen.grid import combinations
 
 SYMBOLIC_VERSION = 2
@@ -133,13 +133,10 @@ def check_noises(given: Given, contexts: tuple[int, ...]) -> tuple[str, ...]:
 
     ValueError for another kind, and for no kind where a context is above 0.
     """
-    kinds = tuple(given) if isinstance(given, list | tuple) else (given,)
     without = ("none",) if 0 in contexts else ()
-    for kind in kinds:
-        check_choice("noise", kind, NOISES + without)
-    if not kinds or len(set(kinds)) < len(kinds) or (kinds == ("none",) and any(contexts)):
+    kinds = check_choices("noise", given, NOISES + without)
+    if kinds == ("none",) and any(contexts):
         raise ValueError(
-            f"noise must hold at least one of {', '.join(NOISES)} and none twice, "
-            f"got {brief(given)}"
+            f"noise must hold one of {', '.join(NOISES)} for a context above 0, got {brief(given)}"
         )
     return tuple(dict.fromkeys(without + kinds))

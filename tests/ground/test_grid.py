@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles
+from cogniload_gen.benchmark import Knob
 from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.grid import SPLITS
 
@@ -120,6 +121,14 @@ def test_without_context_there_is_no_noise_to_choose():
     for noise in ("none", ["close", "none"]):
         with pytest.raises(ValueError, match=r"^noise must "):
             factor_grid("realistic", context=4000, noise=noise)
+
+
+@pytest.mark.parametrize("asked", [[], ["a", "a"], ["a", "c"], "c", None])
+def test_a_choice_takes_at_least_one_value_and_none_twice(asked):
+    knob = Knob("kind", "choice", "a kind", "a", choices=("a", "b"))
+    assert (knob.check("a"), knob.check(["b", "a"])) == (("a",), ("b", "a"))
+    with pytest.raises(ValueError, match=r"^kind must "):
+        knob.check(asked)
 
 
 def test_no_two_addresses_share_a_key():
