@@ -15,7 +15,7 @@ from cogniload_gen.benchmark import Benchmark, Knob, OutcomeName, settings
 from cogniload_gen.checks import check_integer
 from cogniload_gen.cogniload.errors import trace_source
 from cogniload_gen.cogniload.release import import_release, score_release
-from cogniload_gen.extras import how_to_install
+from cogniload_gen.extras import needing
 from cogniload_gen.inputs import check_file, one_line, read_stream, read_whole
 from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
 from cogniload_gen.parser import Parser
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root.error(f"unrecognized arguments: {' '.join(others)}")
     try:
         return parsed.run(parsed) or 0
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"cogniload {parsed.command}: error: {said(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -190,7 +190,7 @@ def add_view_command(command: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
-    """Return the commands about others' data: push, verify, overlap and import."""
+    """Add the commands about others' data: push, verify, overlap and import."""
     push = command("push", run_push, "Publish puzzles as a dataset on the Hugging Face Hub.")
     push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
     push.add_argument("--private", action="store_true", help="make a new REPO private")
@@ -324,6 +324,8 @@ def number(text: str) -> int | float | str:
 def run_generate(given: argparse.Namespace) -> None:
     """Run `cogniload generate FILE`."""
     source = asked_puzzles(given)
+    if given.errors and given.trace:
+        raise ValueError("--trace is not for --errors: a trace has columns of its own")
     if given.errors:
         source = trace_source(source)
     write_puzzles(source, given.out, force=given.force)
@@ -380,7 +382,7 @@ def run_score_release(given: argparse.Namespace) -> int:
 
 
 def print_outcomes(outcomes: Counter[Any], remark: str) -> None:
-    """Return the accuracy and the share of every outcome."""
+    """Print the accuracy and the share of every outcome."""
     total = outcomes.total()
     correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
     print(f"{total} responses, {correct} correct ({correct / total:.2%}), {remark}")
@@ -391,7 +393,7 @@ def print_outcomes(outcomes: Counter[Any], remark: str) -> None:
 
 
 def print_problems(problems: Sequence[str]) -> None:
-    """Return what was wrong with some files, a line each, on standard error."""
+    """Print what was wrong with some files, a line each, on standard error."""
     for problem in problems:
         print(one_line(problem), file=sys.stderr)
 
@@ -467,11 +469,8 @@ def run_eval(given: argparse.Namespace) -> None:
     """Run `cogniload eval`: lm-eval, an extra, has arguments of its own."""
     from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (lm-eval comes with it)
 
-    try:
+    with needing("eval", "eval"):
         run(given, given.lm_eval_arguments)
-    except ImportError as error:
-        message = f"eval needs {how_to_install('eval')}: {error}"
-        raise FileNotFoundError(message) from None
 
 
 def run_report(given: argparse.Namespace) -> None:
@@ -486,35 +485,26 @@ def run_report(given: argparse.Namespace) -> None:
 
 def run_compare(given: argparse.Namespace) -> None:
     """Run `cogniload compare RESULTS ...`."""
-    try:
+    with needing("compare", "analysis"):
         from cogniload_analysis.compare import compare_results  # noqa: PLC0415
-    except ImportError as error:
-        message = f"compare needs {how_to_install('analysis')}: {error}"
-        raise FileNotFoundError(message) from None
     options = {"force": given.force, "detect": given.detect}
     print(compare_results(by_label(given.results), given.out, **options))
 
 
 def run_plan(given: argparse.Namespace) -> None:
     """Run `cogniload plan --detect SHARE --like MODEL`."""
-    try:
+    with needing("plan", "analysis"):
         from cogniload_analysis import plan_comparison  # noqa: PLC0415
-    except ImportError as error:
-        message = f"plan needs {how_to_install('analysis')}: {error}"
-        raise FileNotFoundError(message) from None
     tokens = {"response_tokens": given.response_tokens, "throughput": given.throughput}
     print(plan_comparison(given.like, given.detect, **tokens).summary())
 
 
 def run_view(given: argparse.Namespace) -> None:
     """Run `cogniload view RESULTS...`."""
-    try:
+    with needing("view", "inspect"):
         from cogniload_analysis import inspect_view  # noqa: PLC0415
 
         logs = inspect_view.write_logs(given.results, given.out, force=given.force)
-    except ImportError as error:
-        message = f"view needs {how_to_install('inspect')}: {error}"
-        raise FileNotFoundError(message) from None
     for log in logs:
         print(f"log      {log}")
     command = shlex.join(inspect_view.view_command(given.out))
@@ -555,13 +545,10 @@ def report(
 
     `factor` holds options of FACTOR's part.
     """
-    try:
+    with needing("the report", "analysis"):
         from cogniload_analysis.analyses import ANALYSES  # noqa: PLC0415
         from cogniload_analysis.factor.record import FACTOR, set_factor  # noqa: PLC0415
         from cogniload_analysis.report import write_report  # noqa: PLC0415
-    except ImportError as error:
-        message = f"the report needs {how_to_install('analysis')}: {error}"
-        raise FileNotFoundError(message) from None
     if factor:
         chosen = set_factor(**factor)
         options["among"] = [chosen if each is FACTOR else each for each in ANALYSES]

@@ -114,7 +114,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments):
 
 
 def test_ctrl_c_half_way_leaves_nothing(folder):
-    command = [sys.executable, "-m", "cogniload_gen.cli", "generate", "a.jsonl", "--num-puzzles"]
+    command = [sys.executable, "-m", "cogniload_gen", "generate", "a.jsonl", "--num-puzzles"]
     running = subprocess.Popen([*command, "100000"], stderr=subprocess.PIPE)
     while not list(folder.glob(".a.jsonl.*.part")):
         assert running.poll() is None
@@ -130,7 +130,7 @@ def test_solve_reads_a_file_or_standard_input(folder, capsys):
     (row,) = generate_puzzles(3, 20, 50, num_puzzles=1).to_pylist()
     Path("puzzle.txt").write_text(row["puzzle"], encoding="utf-8")
     main(["solve", "puzzle.txt"])
-    command = [sys.executable, "-m", "cogniload_gen.cli", "solve"]
+    command = [sys.executable, "-m", "cogniload_gen", "solve"]
     piped = subprocess.run(command, input=row["puzzle"].encode(), capture_output=True, check=True)
     assert capsys.readouterr().out == piped.stdout.decode() == f"{row['answer']}\n"
 
@@ -251,8 +251,26 @@ def test_solve_names_the_file_that_it_could_not_read(folder, capsys):
     Path("bad.txt").write_bytes(b"\xff")
     assert main(["solve", "bad.txt"]) == 2
     assert "error: bad.txt: " in capsys.readouterr().err
-    closed = ["sh", "-c", f"{sys.executable} -m cogniload_gen.cli solve <&-"]
+    closed = ["sh", "-c", f"{sys.executable} -m cogniload_gen solve <&-"]
     ran = subprocess.run(closed, capture_output=True, check=False)
     assert ran.returncode == 2
     assert ran.stderr.startswith(b"cogniload solve: error: standard input: ")
     assert ran.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["plan", "--detect", "0.05", "--like", "Qwen3-8B"], "plan needs"),
+        (["compare", "a", "b"], "compare needs"),
+        (["report", "a", "--out", "b"], "the report needs"),
+    ],
+)
+def test_a_command_without_its_extra_says_what_to_install(capsys, monkeypatch, arguments, what):
+    for name in [name for name in sys.modules if name.startswith("cogniload_analysis")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cogniload_analysis", None)
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert f"error: {what} pip install 'cogniload[analysis]'" in said
+    assert said.count("\n") == 1

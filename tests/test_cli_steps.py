@@ -31,6 +31,13 @@ def test_traces_are_written_with_their_errors(traces):
         assert (steps.first_error, steps.error) == (row["first_error"], row["error"])
 
 
+def test_traces_have_no_columns_of_a_puzzles_trace(tmp_path, capsys):
+    out = tmp_path / "traces.jsonl"
+    assert main(["generate", str(out), *ASKED, "--errors", "--trace"]) == 2
+    assert "--trace is not for --errors" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_errors_are_planted_in_cogniload_alone(tmp_path, capsys):
     asked = ["--suite", "symbolic", "--N", "3", "--errors"]
     assert main(["generate", str(tmp_path / "traces.jsonl"), *asked]) == 2
