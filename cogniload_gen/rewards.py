@@ -52,22 +52,22 @@ def step_reward(completions: Sequence[Completion], **columns: Any) -> list[float
 
 
 async def trace_answer_reward(task: Any, trace: Any) -> float:
-    """Return the reward, for a `verifiers` 0.4 task whose data has a row's columns as fields."""
+    """Return the answer reward, for a `verifiers` 0.4 task whose data has a row's columns."""
     return answer_score(trace.last_reply, task.model_dump())
 
 
 async def trace_step_reward(task: Any, trace: Any) -> float:
-    """Return the reward, for a `verifiers` 0.4 task whose data has a row's columns as fields."""
+    """Return the step reward, for a `verifiers` 0.4 task whose data has a row's columns."""
     return step_score(trace.last_reply, task.model_dump())
 
 
 def rubric_answer_reward(completion: Completion, info: Mapping[str, Any]) -> float:
-    """Return the reward, for the `Rubric` of `verifiers` up to 0.3, whose `info` is a row."""
+    """Return the answer reward, for the `Rubric` of `verifiers` up to 0.3: `info` is a row."""
     return answer_score(text_of(completion), info)
 
 
 def rubric_step_reward(completion: Completion, info: Mapping[str, Any]) -> float:
-    """Return the reward, for the `Rubric` of `verifiers` up to 0.3, whose `info` is a row."""
+    """Return the step reward, for the `Rubric` of `verifiers` up to 0.3: `info` is a row."""
     return step_score(text_of(completion), info)
 
 

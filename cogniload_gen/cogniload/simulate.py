@@ -5,13 +5,12 @@ in every round, so that a puzzle whose statement is rejected does not hold up th
 is an array S[category, person, puzzle] of positions in the category's value domain; with the
 categories in front, "for all categories" is a reduction over whole rows.
 
-Three choices complete the text of the paper. (I2), which the paper asks of hay alone, holds after
-needles too: a needle that merged all non-PoIs would leave no valid hay. The type of a step is drawn
-once, so P(needle) is exactly the paper's; a rejected statement keeps its type, and all else is
-redrawn. And the paper prints P(needle) as the needles left / (N - t), which is above 1 when only
-needles are left; with t counted from 1, as the paper counts it, N - t + 1 statements are left, and
-that is what the code divides by. The invariants leave a valid statement of either type at every
-step.
+Two choices complete the text of the paper, besides (I2) after needles (validate.py). The type of a
+step is drawn once, so P(needle) is exactly the paper's; a rejected statement keeps its type, and
+all else is redrawn. And the paper prints P(needle) as the needles left / (N - t), which is above 1
+when only needles are left; with t counted from 1, as the paper counts it, N - t + 1 statements are
+left, and that is what the code divides by. The invariants leave a valid statement of either type at
+every step.
 """
 
 from dataclasses import dataclass

@@ -94,7 +94,7 @@ class Clause:
         self.parts: list[list[list[Token]]] = [[]]
         self.signs: list[Sign] = []
         self.choices: list[bool] = [False]
-        self.after_comma = self.after_or = self.has_variable = self.is_empty = False
+        self.after_comma = self.after_or = self.has_variable = False
         self.first_filled: int | None = None
 
     def add(self, operand: Token) -> None:

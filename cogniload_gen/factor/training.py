@@ -99,7 +99,8 @@ class TrainingSet:
 
 
 DEFAULT_ZERO = ("context", "first_index")
-"""Parameters of `select_symbolic` that are 0 by default, and so may arrive without being given."""
+"""Parameters of `select_training_set` that are 0 by default, and so may arrive without being
+given."""
 
 
 def select_training_set(
