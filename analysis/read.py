@@ -30,6 +30,7 @@ from cogniload_analysis.runs import (
     read_settings,
 )
 from cogniload_gen.benchmark import Row
+from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.inputs import read_whole, show_controls
 
 log = logging.getLogger(__name__)
@@ -247,9 +248,10 @@ def _describe_decoding(settings: dict[str, Any]) -> str:
     said = [
         f"{name} {value}"
         for name, value in settings.items()
-        if name not in {"until", "max_gen_toks"}
+        if name not in {"until", "max_gen_toks"} and not names_credential(name)
     ]
-    return show_controls(textwrap.shorten(", ".join(said), DECODING_LENGTH, placeholder=" …"))
+    text = hide_by_rule(", ".join(said))
+    return show_controls(textwrap.shorten(text, DECODING_LENGTH, placeholder=" …"))
 
 
 def _describe_until(settings: dict[str, Any]) -> str:

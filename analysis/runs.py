@@ -18,6 +18,7 @@ import pandas as pd
 from cogniload_analysis.fields import members
 from cogniload_analysis.format import join_levels
 from cogniload_analysis.record import Load
+from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.inputs import show_controls
 
 DECODING = ("temperature", "top_p", "top_k", "min_p", "do_sample")
@@ -40,7 +41,6 @@ NO_SETTINGS = frozenset(
     truncation trust_remote_code use_fast_tokenizer verify_certificate
     """.split()  # noqa: SIM905  (a list of fifty would fill a page)
 )
-CREDENTIAL = re.compile(r"api_?key|secret|passw|auth|header|credential|^(hf_|hub_)?token$")
 QUANTISATION = (
     "quantization",
     "load_in_4bit",
@@ -110,9 +110,7 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
         given["dtype"] = str(config["model_dtype"]).removeprefix("torch.")
     named = {name: value for name, value in _flatten(given) if value != model}
     settings |= {
-        name: _phrase(name, value)
-        for name, value in named.items()
-        if name not in NO_SETTINGS and not CREDENTIAL.search(name)
+        name: _phrase(name, value) for name, value in named.items() if name not in NO_SETTINGS
     }
     for name in ("model_sha", "peft_sha", "delta_sha"):
         if config.get(name):
@@ -132,7 +130,7 @@ def read_arguments(given: Any) -> dict[str, Any]:
     """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,..."""
     if isinstance(given, dict):
         return dict(given)
-    pairs = (part.partition("=") for part in str(given or "").split(","))
+    pairs = (part.partition("=") for part in hide_by_rule(str(given or "")).split(","))
     return {name.strip(): value for name, found, value in pairs if found}
 
 
@@ -170,10 +168,15 @@ def read_limit(generation: Mapping[str, Any]) -> str:
 
 
 def _flatten(given: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield settings by name, those inside others too, as chat_template_args holds them."""
+    """Yield settings by name, those inside others too, as chat_template_args holds them.
+
+    Credentials, and what is inside of them, are no settings: runs that differ in them are alike.
+    """
     for name, value in given.items():
+        if names_credential(str(name)):
+            continue
         if isinstance(value, dict):
-            yield from ((str(inner), each) for inner, each in value.items())
+            yield from _flatten(value)
         elif value is not None:
             yield str(name), value
 
@@ -189,7 +192,7 @@ def _phrase(name: str, value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    text = " ".join(show_controls(str(value)).split())
+    text = " ".join(show_controls(hide_by_rule(str(value))).split())
     return textwrap.shorten(text, LONGEST_PHRASE, placeholder="…") or text[:LONGEST_PHRASE]
 
 

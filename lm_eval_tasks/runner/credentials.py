@@ -1,9 +1,8 @@
-"""Credentials in arguments, URLs and messages: found by rule, and hidden wherever they would show.
+"""Credentials in a run's arguments, URLs and messages: hidden wherever they would show.
 
-Three rules find them: a name that says so (`api_key`, `X-Auth-Token`, `password`), the shape of a
-value (`sk-...`, `Bearer ...`, a JSON web token), and the place in a URL (its user and password,
-the values of its query, and of the server's own URL each part of the path that is no known word).
-What these rules find in a run's arguments is also hidden in every text where it comes up again.
+The rules of `cogniload_gen.credentials` find them, and one more: of the server's own URL, each part
+of the path that is no known word. What these rules find in a run's arguments is also hidden in
+every text where it comes up again.
 """
 
 import base64
@@ -16,43 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-HIDDEN = "***"
-
-LAST_WORD = re.compile(
-    r"(api|access)?keys?|secrets?|pass(word|wd|phrase|code)?s?|pwd|cred(ential)?s?"
-    r"|auth(entication|ori[sz]ation)?|bearer|cookies?|sig(nature)?|jwt|headers?|netrc"
-)
-"""A name that ends with one of these words holds a credential."""
-
-JOINED = re.compile(
-    r"api_?key|access_?key|private_?key|secret|passw(or)?d|passphrase|credential|authori[sz]ation"
-    r"|(?<![a-z])(api|auth|access|bearer|hf|hub|id|refresh|session|user|security)_?token"
-)
-"""A name that holds one of these anywhere holds a credential."""
-
-SPECIAL_TOKEN = re.compile(
-    r"bos|eos|eot|pad|unk|sep|cls|mask|start|end|stop|think(ing)?|reasoning|prefix|suffix|image"
-    r"|audio|video|special|first|last|next|new|max|min|add"
-)
-"""Before "token", these make it one of a vocabulary: `eos_token`, `think_end_token`."""
-
-SHAPES = re.compile(
-    r"\b(?:Bearer|Basic)\s{1,3}[\w.~+/=-]{4,}"
-    r"|\bsk-(?=[\w-]{0,80}\d)[\w-]{16,}"
-    r"|\b(?:hf|gsk|gh[opsur]|github_pat)_\w{16,}"
-    r"|\b(?:xai|nvapi|glpat|xox[abprs])-[\w-]{16,}"
-    r"|\b(?:AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|ya29\.[\w-]{16,})"
-    r"|\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*"
-)
-"""What credentials of known services look like."""
-
-USER = re.compile(r"(?<=://)[^/?#\s\"'<>]{1,2000}@")
-QUERY = re.compile(r"(?<=[?&;])([\w.%~-]{1,64})=([^&;#\s\"'<>]{1,4000})")
-PAIR = re.compile(
-    r"""(?<![\w.-])(?P<name>[\w.-]{1,64})(?P<between>["']?\s{0,3}[=:]\s{0,3}["']?)"""
-    r"""(?P<value>(?:(?:Bearer|Basic)\s{1,3})?[^\s"',;&{}\[\]]{1,4000})"""
-)
-"""`name=value`, `name: value` or `"name": "value"` in a text."""
+from cogniload_gen.credentials import HIDDEN, hide_by_rule, names_credential
 
 PATH_WORDS = re.compile(
     r"v\d{1,2}(?:(?:alpha|beta)\d?)?|api|openai|anthropic|chat|completions?|messages|models?|"
@@ -69,18 +32,6 @@ PLACEHOLDERS = frozenset({"empty", "none", "null", "token", "dummy", "test", "tr
 
 known: ContextVar[tuple[str, ...]] = ContextVar("known", default=())
 """The credentials of the run in progress, the longest first."""
-
-
-def names_credential(name: str) -> bool:
-    """Return whether what has this name is a credential."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[:200])
-    words = re.findall(r"[a-z0-9]+", name.lower())
-    if not words:
-        return False
-    if LAST_WORD.fullmatch(words[-1]) or JOINED.search("_".join(words)):
-        return True
-    kinds = (*words[:-1], words[-1].removesuffix("token"))
-    return words[-1].endswith("token") and not any(map(SPECIAL_TOKEN.fullmatch, kinds))
 
 
 def public(values: Any, name: str = "", *, texts: bool = True) -> Any:
@@ -131,18 +82,7 @@ def hide(text: str) -> str:
     """Return a text with `***` in the place of every credential; in linear time."""
     for credential in known.get():
         text = text.replace(credential, HIDDEN)
-    text = USER.sub("", text)
-    text = QUERY.sub(rf"\1={HIDDEN}", text)
-    text = SHAPES.sub(HIDDEN, text)
-    return PAIR.sub(hidden_pair, text)
-
-
-def hidden_pair(found: re.Match[str]) -> str:
-    """Return a name and its value, the value hidden if the name is of a credential."""
-    value = found["value"]
-    if not names_credential(found["name"]) or value.lower() in ("none", "null", "true", "false"):
-        return found[0]
-    return f"{found['name']}{found['between']}{HIDDEN}"
+    return hide_by_rule(text)
 
 
 def credentials_in(values: Any, name: str = "", *, secret: bool = False) -> Iterator[str]:

@@ -164,6 +164,36 @@ def test_where_and_how_fast_a_model_ran_is_no_setting(tmp_path):
     assert frame["attempt"].max() == 3
 
 
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda key: {"header": {"Authorization": f"Bearer {key}", "Accept": key}},
+        lambda key: {"client": {"X-Api-Key": key, "options": {"apiKey": key, "x": None}}},
+        lambda key: {"endpoint": f"https://me:{key}@host/v1?code={key}"},
+        lambda key: {"adapters": [{"name": "a", "access_token": key}]},
+        lambda key: f"model=m,header={{'Authorization': 'Bearer {key}', 'Cookie': 'id={key}'}}",
+    ],
+)
+def test_a_credential_neither_names_a_run_nor_tells_runs_apart(tmp_path, hold):
+    """Wherever an argument of the model, or of the generation, holds it."""
+    keys = ["sk-first0123456789abcdef", "sk-second0123456789abcdef"]
+    for number, key in enumerate(keys):
+        held = hold(key)
+        generation = {"temperature": 0, **(held if isinstance(held, dict) else {})}
+        config = {"model": "local-completions", "model_args": held}
+        write_run(
+            tmp_path / str(number), MODEL, answers(number), config=config, generation=generation
+        )
+        told = read_settings({"config": config}, generation)
+        assert key not in str(told)
+        assert "None" not in str(told)
+    frame = read_samples(tmp_path)
+    assert frame["attempt"].max() == 2
+    assert set(frame["model"]) == {MODEL}
+    texts = frame.select_dtypes(exclude=["number", "bool"]).drop(columns="file").astype(str)
+    assert not any(key in text for key in keys for text in texts.to_numpy().ravel())
+
+
 def test_runs_without_a_results_file_are_kept_apart(tmp_path):
     for name, right in (("a", 3), ("b", 5)):
         next(write_run(tmp_path / name, "m", answers(right)).glob("results_*")).unlink()
