@@ -47,9 +47,9 @@ class Findings:
         tables: In the order in which they were made.
         pictures: By name.
         models: What the page says of each model; the benchmark's template knows its members.
-        headings: What LaTeX sets for headings of its own.
+        headings: What LaTeX sets for whole headings of its own.
         sections: What the page says in further sections, as `models`, by the section's name.
-        symbols: What LaTeX sets for words or characters of its own in captions.
+        symbols: What LaTeX sets for words or characters of its own, wherever they stand.
     """
 
     tables: Sequence[Table]

@@ -17,16 +17,31 @@ LONG_TABLE = 40
 # What begins a formula in a spreadsheet; a sign before a plain number begins a number.
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
-# What LaTeX sets for a heading, and for characters in a caption.
+# What LaTeX sets for whole headings, and for characters anywhere.
 HEADINGS = {
     "N": "$N$",
-    "Acc [%]": r"Acc [\%]",
-    "Chance [%]": r"Chance [\%]",
-    "Cut [%]": r"Cut [\%]",
     "95 % interval": r"95\,\% interval",
     "90 % interval": r"90\,\% interval",
 }
-SYMBOLS = {"%": r"\%", "×": r"$\times$", "−": "$-$", "†": r"\dag{}", "‡": r"\ddag{}"}
+SYMBOLS = {
+    "×": r"$\times$",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "²": "$^2$",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "–": "--",
+    "“": "``",
+    "”": "''",
+    "…": r"\ldots{}",
+    "<": "$<$",
+    ">": "$>$",
+}
+COMMANDS = str.maketrans(
+    {each: f"\\{each}" for each in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)
+"""What LaTeX would take for a command, and how it is written."""
 
 
 # --- Shared tables ---------------------------------------------------------------------------
@@ -198,26 +213,32 @@ def to_latex(
 ) -> str:
     """Return a printed table as a LaTeX table with booktabs' rules, over pages where it is long.
 
-    `headings` is what LaTeX sets for whole headings, and `symbols` for parts of the caption. They
-    add to those that all benchmarks share.
+    `headings` is what LaTeX sets for whole headings, and `symbols` for words or characters in
+    headings, cells and the caption. They go before those that all benchmarks share.
     """
-    for plain, latex in (SYMBOLS | dict(symbols)).items():
-        caption = caption.replace(plain, latex)
-    known = HEADINGS | dict(headings)
+    known, parts = HEADINGS | dict(headings), dict(symbols) | SYMBOLS
     long = len(shown) > LONG_TABLE
     return (
-        shown.rename(columns=lambda heading: known.get(heading, heading))
+        shown.map(lambda cell: escape(cell, parts) if isinstance(cell, str) else cell)
+        .rename(columns=lambda heading: known.get(heading) or escape(heading, parts))
         .style.hide(axis="index")
-        .format(escape="latex")
         .to_latex(
             hrules=True,
-            caption=caption,
+            caption=escape(caption, parts),
             label=f"tab:{label}",
             column_format="l" + "r" * (shown.shape[1] - 1),
             environment="longtable" if long else None,
             position=None if long else "htbp",
         )
     )
+
+
+def escape(text: str, symbols: Mapping[str, str]) -> str:
+    """Return a text as LaTeX sets it, with what it sets for `symbols`, the first ones first."""
+    text = text.translate(COMMANDS)
+    for plain, latex in symbols.items():
+        text = text.replace(plain, latex)
+    return text
 
 
 def join_levels(values: pd.Series) -> str:

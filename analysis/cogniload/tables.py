@@ -73,10 +73,9 @@ INTERACTING = {
     "beta_Nrho": "N×ρ",
     "beta_dNrho": "d×N×ρ",
 }
-# What LaTeX sets for headings, and for a symbol in a caption.
+# What LaTeX sets for whole headings, and for symbols anywhere.
 HEADINGS = {
     "d": "$d$",
-    "ρ [%]": r"$\rho$ [\%]",
     "β0": r"$\beta_0$",
     "βd": r"$\beta_d$",
     "βN": r"$\beta_N$",

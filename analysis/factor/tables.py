@@ -32,7 +32,7 @@ from cogniload_gen.factor.score import FactorOutcome
 
 Decays = dict[Condition, ComplexityDecay]
 HERE = "this report"
-# What LaTeX sets for headings, and for words in a caption.
+# What LaTeX sets for whole headings, and for words anywhere.
 HEADINGS = {
     "R²": "$R^2$",
     "t": "$t$",
@@ -43,10 +43,6 @@ HEADINGS = {
     "Neff, 95 %": r"$N_{\mathrm{eff}}$, 95\,\%",
     "CDF, 95 %": r"CDF, 95\,\%",
     "CDO, 95 %": r"CDO, 95\,\%",
-    "Floor [%]": r"Floor [\%]",
-    "Lapses [%]": r"Lapses [\%]",
-    "By CDF [%]": r"By CDF [\%]",
-    "By CDO [%]": r"By CDO [\%]",
 }
 SYMBOLS = {"Neff": r"$N_{\mathrm{eff}}$", "Nclean": r"$N_{\mathrm{clean}}$"}
 

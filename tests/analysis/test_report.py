@@ -29,6 +29,7 @@ from lm_eval_layout import (
 from lxml import html
 from report_reader import (
     assert_comparison_is_said_from_csv,
+    assert_latex_is_whole,
     assert_no_number_is_left,
     assert_tables_are_formatted_from_csv,
     comparison_formats,
@@ -243,11 +244,7 @@ def test_every_table_and_figure_lies_beside_the_report(report):
         "figures/figure_7.pdf",
     } <= written
     for file in report.parent.rglob("*.tex"):
-        latex = file.read_text()
-        assert r"\toprule" in latex
-        (caption,) = re.findall(r"^\\caption\{(.*)\}", latex, re.MULTILINE)
-        assert caption.isascii()
-        assert not re.search(r"(?<!\\)%", caption)
+        assert_latex_is_whole(file.read_text())
 
 
 def test_ten_failures_are_spread_over_buckets_and_models(results, report):

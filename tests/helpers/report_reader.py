@@ -1,5 +1,6 @@
 """A report as its readers have it: the page, and the CSV files beside it."""
 
+import re
 from functools import partial
 
 import pandas as pd
@@ -40,6 +41,21 @@ def assert_comparison_is_said_from_csv(page, folder, prefix=""):
 def page_text(element):
     """Return an element's text, with its white space in one."""
     return " ".join(element.text_content().split())
+
+
+def assert_latex_is_whole(latex):
+    """Assert that nothing in a LaTeX table's text is a command by accident, or beyond ASCII."""
+    (caption,) = re.findall(r"^\\caption\{(.*?)\}(?: \\label.*)?$", latex, re.MULTILINE)
+    (layout,) = re.findall(r"^\\begin\{(?:tabular|longtable)\}\{(.*)\}", latex, re.MULTILINE)
+    heading, _, body = latex.partition(r"\midrule")
+    rows = [heading.partition(r"\toprule")[2].strip(), *body.strip().splitlines()]
+    rows = [row for row in rows if "&" in row and not row.startswith("\\")]
+    assert rows
+    for text in (caption, *rows):
+        plain = re.sub(r"(?<!\\)\$.*?(?<!\\)\$|\\[a-z]+\{\}|\\.|\\\\$", "", text)
+        assert plain.isascii(), text
+        assert not re.search(r"[\\%#_$^~]", plain), text
+        assert plain.count("&") == (0 if text is caption else len(layout) - 1), text
 
 
 def assert_tables_are_formatted_from_csv(page, folder, format_of):

@@ -157,7 +157,7 @@ def test_a_model_that_cannot_be_ranked_says_why():
 def test_latex_has_booktabs_rules_and_escapes_names():
     shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
     text = to_latex(shown, "A caption.", "mine", tables.HEADINGS, {})
-    assert r"a\_b \& 50 \% \{x\} \textbackslash y" in text.replace("{}", "").replace("  ", " ")
+    assert r"a\_b \& 50 \% \{x\} \textbackslash{}y" in text
     assert r"Model & Acc [\%] & $\beta_0$ \\" in text
     rules = [text.index(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")]
     assert rules == sorted(rules)

@@ -19,6 +19,7 @@ from lm_eval_layout import (
 from lxml import html
 from report_reader import (
     assert_comparison_is_said_from_csv,
+    assert_latex_is_whole,
     assert_no_number_is_left,
     assert_tables_are_formatted_from_csv,
     comparison_formats,
@@ -420,7 +421,7 @@ def test_every_number_can_be_recomputed_and_every_file_is_linked(undrawn, result
     for link in linked:
         assert link in files or len(html.fromstring(text).cssselect(link)) == 1
     for file in tmp_path.rglob("*.tex"):
-        assert file.read_text().split("\\caption{")[1].split("\n")[0].isascii()
+        assert_latex_is_whole(file.read_text())
     only = tmp_path / "only"
     for file in results.rglob("*factor*"):
         (only / file.parent.name).mkdir(parents=True, exist_ok=True)
