@@ -1,15 +1,21 @@
 "use strict";
 // A click on a column's heading sorts the table by it; a second one turns the order.
-function valueOf(row, column) {
-  const text = row.cells[column].textContent.trim();
-  const number = parseFloat(text.replace(/^[^\d\-+.]*/, "").replace(/,/g, ""));
-  return [Number.isNaN(number) ? null : number, text];
+const NUMBER = /^(?:(?:[<>×~±]|above|below)\s*)?([-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)(?=K?(?:$|[\s%[*†‡–]))/i;
+function numberOf(text) {
+  if (/^[-+]?(?:unbounded|inf)/.test(text)) return text[0] === "-" ? -Infinity : Infinity;
+  const found = NUMBER.exec(text);
+  return found ? parseFloat(found[1].replace(/,/g, "")) : null;
 }
-function compare(first, second) {
-  const [a, s] = first, [b, t] = second;
-  if (a !== null && b !== null) return a - b;
-  if (a !== null || b !== null) return a === null ? 1 : -1;
-  return s < t ? -1 : s > t ? 1 : 0;
+// A column is one of numbers if every cell that is not empty begins with one.
+function valuesOf(texts) {
+  const numbers = texts.map(numberOf);
+  const isEmpty = (text) => text === "" || text.startsWith("--");
+  const counted = texts.every((text, place) => isEmpty(text) || numbers[place] !== null);
+  return texts.map((text, place) => (isEmpty(text) ? null : counted ? numbers[place] : text));
+}
+function compare(a, b) {
+  if (typeof a === "string") return a.localeCompare(b, "en", { numeric: true });
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 for (const table of document.querySelectorAll("table.sorts")) {
   [...table.tHead.rows[0].cells].forEach((heading, column) => {
@@ -18,9 +24,14 @@ for (const table of document.querySelectorAll("table.sorts")) {
       const down = heading.getAttribute("aria-sort") !== "descending";
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const rows = [...table.tBodies[0].rows].map((row) => [valueOf(row, column), row]);
-      rows.sort((a, b) => (down ? compare(b[0], a[0]) : compare(a[0], b[0])));
-      table.tBodies[0].append(...rows.map((each) => each[1]));
+      const rows = [...table.tBodies[0].rows];
+      const values = valuesOf(rows.map((row) => row.cells[column].textContent.trim()));
+      const pairs = rows.map((row, place) => [values[place], row]);
+      pairs.sort(([a], [b]) => {
+        if (a === null || b === null) return (a === null) - (b === null);
+        return down ? compare(b, a) : compare(a, b);
+      });
+      table.tBodies[0].append(...pairs.map((each) => each[1]));
     });
   });
 }

@@ -354,6 +354,42 @@ def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(browser, re
     assert browser.evaluate(column) == sorted(before, key=float)
 
 
+COLUMNS = {
+    "names": ["o3", "DeepSeek-R1", "Qwen3-8B", "gpt-4o", "Qwen3-32B", "--"],
+    "mixed": ["above 400", "below 5", "46.2†", "1,234", "--", "1.2e-05***"],
+    "intervals": ["10.0 to 12", "-3.5 to 2", "unbounded to unbounded", "--", "9 to 9.5", "+4 to 5"],
+    "contexts": ["16K", "1K", "0", "4K", "--", "4K"],
+    "dates": ["2026-11-21", "2026-02-03", "", "2025-12-01", "2026-11-03", "2026-11-22"],
+}
+"""Cells of columns as reports have them, in no order."""
+
+RISING = {
+    "names": ["DeepSeek-R1", "gpt-4o", "o3", "Qwen3-8B", "Qwen3-32B", "--"],
+    "mixed": ["1.2e-05***", "below 5", "46.2†", "above 400", "1,234", "--"],
+    "intervals": ["-3.5 to 2", "+4 to 5", "9 to 9.5", "10.0 to 12", "unbounded to unbounded", "--"],
+    "contexts": ["0", "1K", "4K", "4K", "16K", "--"],
+    "dates": ["2025-12-01", "2026-02-03", "2026-11-03", "2026-11-21", "2026-11-22", ""],
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_columns_sort_by_number_or_by_name_and_what_is_missing_stands_last(browser, tmp_path, kind):
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in COLUMNS[kind])
+    head = "<thead><tr><th><button>x</button></th></tr></thead>"
+    page = tmp_path / "page.html"
+    page.write_text(
+        f"<meta charset=utf-8><table class=sorts>{head}<tbody>{rows}</tbody></table>"
+        f"<script>{SCRIPT}</script>"
+    )
+    browser.open(page, 390)
+    shown = []
+    for _ in range(2):
+        browser.evaluate("document.querySelector('button').click()")
+        shown.append(browser.evaluate("[...document.querySelectorAll('td')].map(e=>e.textContent)"))
+    *known, missing = RISING[kind]
+    assert shown == [[*reversed(known), missing], [*known, missing]]
+
+
 def test_every_anchor_leads_somewhere(report, factor_page):
     for file in (report, factor_page):
         page = html.fromstring(file.read_text("utf-8"))
