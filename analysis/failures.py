@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.fields import read_response
 from cogniload_analysis.lines import read_line
 from cogniload_analysis.record import Analysis, Break
 from cogniload_gen.benchmark import Row
@@ -73,8 +74,7 @@ def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[t
 
 def _describe_response(row: Any, analysis: Analysis) -> Example:
     sample = read_line(row.file, row.offset)
-    responses = sample.get("filtered_resps")
-    response = str(responses[0]) if isinstance(responses, list) and responses else ""
+    response = read_response(sample)
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
     texts["puzzle"] = _shorten(texts["puzzle"])

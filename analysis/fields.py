@@ -14,6 +14,12 @@ def members(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def read_response(sample: Mapping[str, Any]) -> str:
+    """Return the response of a sample, as it was scored; "" where the sample holds none."""
+    responses = sample.get("filtered_resps")
+    return str(responses[0]) if isinstance(responses, list) and responses else ""
+
+
 def read_integer(holder: Row, name: str) -> int:
     """Return a field that must hold an integer of 64 bits; ValueError where it does not."""
     value = holder[name]

@@ -8,20 +8,28 @@ import sys
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
+from cogniload_analysis import analyses
+from cogniload_analysis.fields import members, read_response
 from cogniload_analysis.inspect_logs import OURS
-from cogniload_analysis.lines import number_lines
-from cogniload_analysis.read import SAMPLES_NAME
+from cogniload_analysis.lines import (
+    find_samples,
+    naming_line,
+    read_first_filter,
+    read_results,
+    split_name,
+)
+from cogniload_analysis.read import holds
 from cogniload_gen.benchmark import Row
-from cogniload_gen.benchmarks import of, score
+from cogniload_gen.benchmarks import score
 from cogniload_gen.extras import require
 from cogniload_gen.files import whole_file
-from cogniload_gen.inputs import read_whole, show_controls
+from cogniload_gen.inputs import show_controls
 
 TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
 """Fields of a sample that a log holds elsewhere than in the score's metadata."""
@@ -40,8 +48,8 @@ def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list
     """
     require("view", "inspect", ("inspect_ai",))
     paths = list(paths)
-    found = {file.resolve(): None for path in paths for file in _find_samples(path)}
-    runs = [file for file in sorted(found) if _is_ours(file)]
+    found = {file.resolve(): file for path in paths for file in find_samples(path)}
+    runs = [file for file in sorted(found.values()) if _is_ours(file)]
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
@@ -76,32 +84,17 @@ def open_viewer(logs: Path) -> None:
     subprocess.run([sys.executable, "-m", "inspect_ai", *view_command(logs)[1:]], check=False)  # noqa: S603
 
 
-def _find_samples(path: Path) -> list[Path]:
-    if not path.exists():
-        raise FileNotFoundError(f"no such file or folder: {path}")
-    files = [path] if path.is_file() else path.rglob("samples_*")
-    return [file for file in files if SAMPLES_NAME.fullmatch(file.name)]
-
-
 def _is_ours(file: Path) -> bool:
-    """Tell whether a file's first sample is a benchmark's."""
-    for _, line in number_lines(file):
-        try:
-            sample = json.loads(line)
-            of(sample["doc"])
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return False
-        return "outcome" in sample
-    return False
+    """Tell whether a file holds samples of a benchmark."""
+    task, _ = split_name(file)
+    return any(holds(task, file, each) for each in analyses.ANALYSES)
 
 
 def _write_log(file: Path, out: Path, force: bool) -> Path:
     from inspect_ai.log import condense_sample  # noqa: PLC0415  (an extra)
 
-    name = SAMPLES_NAME.fullmatch(file.name)
-    assert name is not None  # noqa: S101  (it was found by its name)
-    task, date = show_controls(name["task"]), name["date"]
-    results = _read_results(file, name["task"], date)
+    named, date = split_name(file)
+    task, results = show_controls(named), _describe_run(file, named)
     model = show_controls(str(results.get("model_name") or file.parent.name))
     key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
     target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', task)}_{key}.eval"
@@ -114,18 +107,18 @@ def _write_log(file: Path, out: Path, force: bool) -> Path:
         whole_file(target, force=force) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log,
     ):
-        for each in tqdm(_read_samples(file), target.name, unit=" samples", disable=None):
-            identity = show_controls(str(each["doc"]["id"]))
+        samples = read_first_filter(file, _parse_whole)
+        for number, _, each in tqdm(samples, target.name, unit=" samples", disable=None):
+            with naming_line(file, number):
+                identity = show_controls(str(each["doc"]["id"]))
+                outcomes[str(each["outcome"])] += 1
+                right += bool(each["acc"])
             ids[identity] = None
             epochs[identity] += 1
-            outcomes[str(each["outcome"])] += 1
-            right += bool(each["acc"])
             sample = condense_sample(_make_sample(each, identity, epochs[identity], model))
             entry = f"samples/{identity}_epoch_{epochs[identity]}.json"
             log.writestr(entry, sample.model_dump_json(exclude_none=True))
             summaries.append(sample.summary().model_dump_json(exclude_none=True))
-        if not ids:
-            raise ValueError(f"{file} holds no responses")
         log.writestr("summaries.json", f"[{','.join(summaries)}]")
         header = _make_header(
             {"task": task, "date": date, "results": results},
@@ -138,40 +131,20 @@ def _write_log(file: Path, out: Path, force: bool) -> Path:
     return target
 
 
-def _read_samples(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a file's first filter, as lm-eval repeats them for each."""
-    first_filter = None
-    for number, (_, line) in enumerate(number_lines(file), start=1):
-        try:
-            # Half a surrogate pair is no text that a log could hold.
-            half = b"\\ud" in line
-            sample = json.loads(line)
-            if half:
-                whole = json.dumps(sample, ensure_ascii=False).encode("utf-8", "replace")
-                sample = json.loads(whole)
-            first_filter = first_filter or sample["filter"]
-            if sample["filter"] != first_filter:
-                continue
-            _ = sample["doc"]["id"], sample["outcome"], sample["acc"]  # must be there
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            cause = f"no field {error}" if isinstance(error, KeyError) else error
-            raise ValueError(f"{file}, line {number}: {cause}") from error
-        yield sample
+def _parse_whole(line: bytes) -> Any:
+    """Return what a line of JSON holds; half a surrogate pair is no text that a log could hold."""
+    sample = json.loads(line)
+    if b"\\ud" in line:
+        sample = json.loads(json.dumps(sample, ensure_ascii=False).encode("utf-8", "replace"))
+    return sample
 
 
-def _read_results(file: Path, task: str, date: str) -> dict[str, Any]:
+def _describe_run(file: Path, task: str) -> dict[str, Any]:
     """Return what lm-eval says of a run, without the results and what other tasks were told."""
-    for candidate in sorted(file.parent.iterdir()):
-        if candidate.name.endswith((f"_{date}.json", f"_{date}.json.gz")):
-            try:
-                results = json.loads(read_whole(candidate))
-                kept = {name: held for name, held in results.items() if name != "results"}
-                configs = results.get("configs") or {}
-                return kept | {"configs": {task: configs.get(task, {})}}
-            except (ValueError, AttributeError, EOFError, RecursionError) as error:
-                message = f"{candidate} is no results file of lm-eval: {error}"
-                raise ValueError(message) from error
-    return {}
+    results = read_results(file)
+    kept = {name: held for name, held in results.items() if name != "results"}
+    about = {task: members(members(results, "configs"), task)}
+    return kept | {"configs": about} if results else {}
 
 
 def _make_sample(sample: dict[str, Any], identity: str, epoch: int, model: str) -> Any:
@@ -188,8 +161,7 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, model: str) 
 
     puzzle = sample["doc"]
     prompt = str(puzzle.get("puzzle") or "")
-    responses = sample.get("filtered_resps")
-    response = str(responses[0]) if isinstance(responses, list) and responses else ""
+    response = read_response(sample)
     counts = {name: _count(sample.get(name)) for name in ("prompt_tokens", "response_tokens")}
     answer = ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
     usage = ModelUsage(
@@ -266,7 +238,7 @@ def _make_header(
     from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
 
     total = outcomes.total()
-    config = lm_eval["results"].get("configs", {}).get(lm_eval["task"], {})
+    config = members(members(lm_eval["results"], "configs"), lm_eval["task"])
     shares = {name: EvalMetric(name=name, value=count / total) for name, count in outcomes.items()}
     scores = [
         EvalScore(
@@ -282,7 +254,7 @@ def _make_header(
         task_id=about["key"],
         eval_id=about["key"],
         run_id=about["key"],
-        task_version=str(config.get("metadata", {}).get("version", "")),
+        task_version=str(members(config, "metadata").get("version", "")),
         dataset=EvalDataset(
             name=lm_eval["task"], samples=len(about["ids"]), sample_ids=about["ids"]
         ),

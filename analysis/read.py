@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,10 +14,18 @@ from tqdm import tqdm
 
 from cogniload_analysis import analyses
 from cogniload_analysis.endings import ENDINGS, read_ending
-from cogniload_analysis.fields import members, read_count
+from cogniload_analysis.fields import members, read_count, read_response
 from cogniload_analysis.inspect_logs import describe_log, find_logs, is_log
 from cogniload_analysis.interim import RUN_FILE, Going, is_going, read_going
-from cogniload_analysis.lines import number_lines
+from cogniload_analysis.lines import (
+    find_samples,
+    locate,
+    naming_line,
+    number_lines,
+    read_first_filter,
+    read_results,
+    split_name,
+)
 from cogniload_analysis.record import Analysis
 from cogniload_analysis.runs import (
     Run,
@@ -31,12 +38,10 @@ from cogniload_analysis.runs import (
 )
 from cogniload_gen.benchmark import Row
 from cogniload_gen.credentials import hide_by_rule, names_credential
-from cogniload_gen.inputs import read_whole, show_controls
+from cogniload_gen.inputs import show_controls
 
 log = logging.getLogger(__name__)
 
-# The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
-SAMPLES_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(\.gz)?")
 COUNTS = ("prompt_tokens", "response_tokens")
 DECODING_LENGTH = 120
 
@@ -82,7 +87,9 @@ def read_benchmarks(
         )
     found = sorted(labels)
     runs = [run for file in found for run in describe_runs(file, labels[file])]
-    by_name = {each.name: [run for run in runs if _holds(run, each)] for each in among}
+    by_name = {
+        each.name: [run for run in runs if holds(run.task, run.parts[0], each)] for each in among
+    }
     if not any(by_name.values()):
         tasks = sorted({run.task for run in runs}) or ["runs without a finished block"]
         raise ValueError(
@@ -136,11 +143,10 @@ def describe_run(file: Path, label: str = "") -> Run:
     model's, and nothing is known of the settings: runs of two such folders are kept apart. With a
     `label`, that is what its row is named by.
     """
-    task, date = _split_name(file)
-    results = describe_log(file)[2] if is_log(file) else {}
-    for candidate in [] if is_log(file) else file.parent.iterdir():
-        if candidate.name.endswith((f"_{date}.json", f"_{date}.json.gz")):
-            results = _read_results(candidate)
+    if is_log(file):
+        task, date, results = describe_log(file)
+    else:
+        (task, date), results = split_name(file), read_results(file)
     config = members(members(results, "configs"), task)
     version = str(members(config, "metadata").get("version", ""))
     about = {"task": task, "date": date, "version": version}
@@ -181,8 +187,7 @@ def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
     """Return the label of each samples file; ValueError for one that has two."""
     labels: dict[Path, str] = {}
     for label, path in labelled:
-        for found in _find_samples(path):
-            file = found.parent.resolve() / found.name  # a link's own name tells task and date
+        for file in map(locate, _find_samples(path)):
             other = labels.get(file, "")
             if label and other and other != label:
                 raise ValueError(f"{file} must have one label, got {other!r} and {label!r}")
@@ -191,32 +196,18 @@ def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
 
 
 def _find_samples(path: Path) -> list[Path]:
-    if not path.exists():
-        raise FileNotFoundError(f"no such file or folder: {path}")
-    if path.is_file():
-        return [path] if SAMPLES_NAME.fullmatch(path.name) else find_logs(path)
-    files = [file for file in path.rglob("samples_*") if SAMPLES_NAME.fullmatch(file.name)]
+    files = find_samples(path)
     files += [run for run in path.rglob(str(RUN_FILE)) if is_going(run)]
     # A folder's logs may be copies of its samples: they are read where there are no samples.
     return files or find_logs(path)
 
 
-def _split_name(file: Path) -> tuple[str, str]:
-    """Return the task and the date that a samples file's name holds."""
-    if is_log(file):
-        return describe_log(file)[:2]
-    match = SAMPLES_NAME.fullmatch(file.name)
-    if match is None:
-        raise ValueError(f"a samples file must be named samples_TASK_DATE.jsonl, got {file.name}")
-    return match["task"], match["date"]
-
-
-def _holds(run: Run, analysis: Analysis) -> bool:
-    """Tell whether a run is of a benchmark, by its task's name or by its first sample."""
-    if run.task.startswith(analysis.tasks):
+def holds(task: str, file: Path, analysis: Analysis) -> bool:
+    """Tell whether samples are of a benchmark, by their task's name or by the first one."""
+    if task.startswith(analysis.tasks):
         return True
     try:
-        sample = json.loads(next(number_lines(run.parts[0]))[1])
+        sample = json.loads(next(number_lines(file))[1])
         return "outcome" in sample and analysis.owns(sample["doc"])
     except (
         ValueError,
@@ -228,19 +219,6 @@ def _holds(run: Run, analysis: Analysis) -> bool:
         StopIteration,
     ):
         return False
-
-
-def _read_results(file: Path) -> dict[str, Any]:
-    content = read_whole(file)
-    try:
-        results = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is no results file of lm-eval: {error}") from error
-    if not isinstance(results, dict):
-        raise ValueError(
-            f"{file} is no results file of lm-eval: it must hold an object, got {brief(results)}"
-        )
-    return results
 
 
 def _describe_decoding(settings: dict[str, Any]) -> str:
@@ -311,31 +289,16 @@ def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
 
 def _read_file(file: Path, analysis: Analysis, text: bool) -> list[tuple[str | int | float, ...]]:
     rows: list[tuple[str | int | float, ...]] = []
-    first_filter = None
     correct = {each.value: each.correct for each in analysis.outcomes}
-    for number, (offset, line) in enumerate(number_lines(file), start=1):
-        try:
-            sample = json.loads(line)
-            first_filter = first_filter or sample["filter"]
-            if sample["filter"] == first_filter:
-                said = [_read_text(sample)] if text else []
-                response = _read_response(sample, analysis, correct)
-                rows.append((*response, *said, str(file), offset))
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            cause = f"no field {error}" if isinstance(error, KeyError) else error
-            raise ValueError(f"{file}, line {number}: {cause}") from error
-    if not rows:
-        raise ValueError(f"{file} holds no responses")
+    for number, offset, sample in read_first_filter(file):
+        with naming_line(file, number):
+            said = [read_response(sample)] if text else []
+            row = _read_row(sample, analysis, correct)
+        rows.append((*row, *said, str(file), offset))
     return rows
 
 
-def _read_text(sample: dict[str, Any]) -> str:
-    """Return the response of a sample, as it was scored; "" where the sample holds none."""
-    responses = sample.get("filtered_resps")
-    return str(responses[0]) if isinstance(responses, list) and responses else ""
-
-
-def _read_response(
+def _read_row(
     sample: dict[str, Any], analysis: Analysis, correct: dict[str, bool]
 ) -> tuple[str | int | float, ...]:
     """Return the values of a row; `correct` says which outcomes count as correct."""

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 import zipfile
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -120,6 +121,42 @@ def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
     sample = read_line(frame["file"][2], frame["offset"][2])
     assert sample["filtered_resps"] == ["Ann is wearing blue socks."]
     assert sample["doc"]["puzzle"] == puzzles[2]["puzzle"]
+
+
+def test_a_linked_samples_file_is_viewed_by_its_link_s_name(results, tmp_path):
+    """As a cache of downloads has it: the content lies elsewhere, under its hash."""
+    for place, file in enumerate(sorted(results.rglob("samples_*"))):
+        file.symlink_to(file.rename(tmp_path / f"blob{place}"))
+    of_samples = read_samples(results)
+    assert main(["view", str(results), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    of_logs = read_samples(tmp_path / "logs")
+    pd.testing.assert_frame_equal(without_place(of_logs), without_place(of_samples))
+
+
+@pytest.mark.parametrize(
+    "configs", [None, {"cogniload": None}, {"cogniload": {"metadata": None}}, []]
+)
+def test_what_a_results_file_leaves_out_is_left_out_of_a_log(configs, tmp_path):
+    run = write_run(tmp_path / "r", "m", [make_sample(make_puzzle(1, 20, 5), "x", "wrong_other")])
+    (file,) = run.glob("results_*")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"configs": configs}))
+    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    assert read_samples(tmp_path / "logs")["generator_version"].tolist() == [""]
+
+
+def test_of_several_results_files_report_and_log_take_the_first(tmp_path, monkeypatch):
+    """Whatever the order in which the file system lists them."""
+    run = write_run(tmp_path / "r", "m", [make_sample(make_puzzle(1, 20, 5), "x", "wrong_other")])
+    (file,) = run.glob("results_*")
+    for prefix, version in (("a", "9"), ("z", "8")):
+        other = json.loads(file.read_text()) | {"lm_eval_version": version}
+        file.with_name(f"{prefix}{file.name}").write_text(json.dumps(other))
+    listed = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda self: sorted(listed(self), reverse=True))
+    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    monkeypatch.setattr(Path, "iterdir", lambda self: sorted(listed(self)))
+    assert read_samples(tmp_path / "logs")["lm_eval_version"].tolist() == ["9"]
+    assert read_samples(tmp_path / "r")["lm_eval_version"].tolist() == ["9"]
 
 
 def test_hostile_text_is_kept_as_text(tmp_path):
