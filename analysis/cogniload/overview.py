@@ -19,9 +19,10 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
     """Return what the first screen says of each model; the other tables are in `data`, by name.
 
     Columns: rank, model, correct, responses, accuracy, low, high, chance, ECL50, ECL50_low,
-    ECL50_high, NT50, ID50, least_N and most_N (asked), cut_share, response_tokens (the mean). The
-    rank is by ECL50, and only of models whose puzzles cover the paper's d and N; others follow, the
-    most accurate first.
+    ECL50_high, NT50, ID50, least_N and most_N (asked), covers (the paper's d and N), cut_share,
+    response_tokens (the mean). The rank is by ECL50, and only of models whose puzzles cover the
+    paper's d and N; a model that solves all of them comes first. Others follow, the most accurate
+    first.
     """
     rows = []
     thresholds = data["ranking"].query("source == 'this report'").set_index("model")
@@ -41,7 +42,7 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
             | {"response_tokens": mine["response_tokens"].mean()}
         )
     table = pd.DataFrame(rows)
-    ranked = table["ECL50"].where(table["covers"])
+    ranked = table["ECL50"].where(table["accuracy"] < 1, math.inf).where(table["covers"])
     table["rank"] = ranked.rank(ascending=False, method="min")
     return table.sort_values(
         ["rank", "accuracy", "model"], ascending=[True, False, True], ignore_index=True
@@ -117,6 +118,8 @@ def say_overview(row: dict) -> str:
         said.append(f"half of the puzzles up to N = {show_length(row, row['ECL50'])} ({interval})")
     if row["cut_share"] > 0:
         said.append(f"{100 * row['cut_share']:.1f} % of its responses were cut off")
-    if math.isnan(row["rank"]):
+    if not row["covers"]:
         said.append("unranked, as its puzzles do not cover the paper's d and N")
+    elif math.isnan(row["rank"]):
+        said.append("unranked, as it has no ECL50")
     return "; ".join(said) + "."
