@@ -69,14 +69,6 @@ class StepHazard:
         """Return the 95 % Wald intervals of the coefficients, in the columns low and high."""
         return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
 
-    def survival(self) -> pd.Series:
-        """Return the share of responses without an error after statements 0, 1, ... of those read.
-
-        The Kaplan-Meier estimate: a response that ends early counts up to where it ends.
-        """
-        by_statement = self.trials.groupby("statement")["error"].agg(["sum", "count"])
-        return (1 - by_statement["sum"] / by_statement["count"]).cumprod()
-
     def summary(self) -> str:
         """Return the fit and what follows from it as text."""
         table = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
