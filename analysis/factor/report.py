@@ -138,8 +138,9 @@ def build_tables(
             ),
             Table(
                 "factor_sampling",
-                "How attempts close the gap to Nclean, the Neff of one attempt without filler or "
-                "noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as Table 7.",
+                "How attempts close the gap to Nclean, the one given or the Neff of one attempt "
+                "without filler or noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as "
+                "Table 7.",
                 tables.sampling_table(attempts, n_clean),
                 tables.format_sampling,
             ),

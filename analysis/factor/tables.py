@@ -167,7 +167,8 @@ def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.D
     """Return the regression of each condition's gap on the number of attempts, with Table 7's.
 
     The gap is to `n_clean`, as the paper's to the N_eff of a model trained on clean contexts; by
-    default to the N_eff of the model's own single attempts without filler or noise.
+    default to the N_eff of the model's own single attempts without filler or noise. The column
+    `given` says whether N_clean is another model's.
     """
     rows = []
     for condition, mine in by_condition(attempts):
@@ -180,9 +181,10 @@ def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.D
         fit = vars(fit_repeated_sampling(mine, goal))
         if about["context"] == 0 and n_clean is None:
             fit |= {"problem": "this is the clean context"}
-        rows.append(about | {"attempts": mine["t"].max(), "N_clean": goal} | fit | {"source": HERE})
+        goals = {"N_clean": goal, "given": n_clean is not None}
+        rows.append(about | {"attempts": mine["t"].max()} | goals | fit | {"source": HERE})
     published = published_table("factor_repeated_sampling").assign(
-        model="Course", suite="symbolic", source="published, Table 7", problem=""
+        model="Course", suite="symbolic", source="published, Table 7", problem="", given=True
     )
     published["noise"] = published["context"].map(lambda context: "filler" if context else "none")
     return pd.concat([pd.DataFrame(rows), published], ignore_index=True)

@@ -39,10 +39,10 @@ def say_sampling(row: dict) -> str:
     if row["problem"]:
         return f"{where}: the gain from several attempts can't be fitted, as {row['problem']}."
     clean = "filler" if row["suite"] == "symbolic" else "noise"
+    goal = "the Nclean given" if row["given"] else f"the Neff of a single attempt without {clean}"
     return (
         f"{where}: after t attempts, Neff is still {math.exp(row['b']):.1f} × t^{row['k']:.2f} "
-        f"below {row['N_clean']:.1f}, the Neff of a single attempt without {clean} "
-        f"(R² {row['rsquared']:.3f})."
+        f"below {row['N_clean']:.1f}, {goal} (R² {row['rsquared']:.3f})."
     )
 
 

@@ -664,9 +664,12 @@ def test_a_mode_and_a_regression_in_words():
         "With longer contexts of close noise: no failure mode can be named, as x."
     )
     sampling = {"suite": "symbolic", "context": 8000, "noise": "filler", "N_clean": 26.34}
-    sampling |= {"k": -0.2457, "b": 3.2424, "rsquared": 0.99265, "problem": ""}
+    sampling |= {"k": -0.2457, "b": 3.2424, "rsquared": 0.99265, "problem": "", "given": False}
     assert words.say_sampling(sampling) == (
         "With 8,000 tokens of filler: after t attempts, Neff is still 25.6 × t^-0.25 below 26.3, "
         "the Neff of a single attempt without filler (R² 0.993)."
     )
+    given = words.say_sampling(sampling | {"context": 0, "given": True, "N_clean": 12.0})
+    assert given.startswith("Without filler: after t attempts, Neff is still 25.6 × t^-0.25 below ")
+    assert given.endswith(" below 12.0, the Nclean given (R² 0.993).")
     assert words.say_sampling(sampling | {"problem": "x"}).endswith("can't be fitted, as x.")
