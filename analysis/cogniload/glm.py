@@ -113,8 +113,8 @@ class LoadGLM:
 
         Other `means` (a `LoadMeans`) may be given. At another `level` of accuracy, a fraction, the
         thresholds are called by it, as in `glm.thresholds(level=0.8).ECL80`, `.NT80` and `.ID80`.
-        Raises ValueError if the means move a knob whose effect the data can't estimate, and for a
-        level that no load reaches: one below the guess rate, or above 1 - the lapse rate.
+        Raises ValueError if the means move a knob whose effect the data can't estimate, and for
+        another level that no load reaches: one below the guess rate, or above 1 - the lapse rate.
         """
         means = self.means if means is None else means
         if means == self.means and level == HALF:
@@ -141,6 +141,9 @@ class LoadGLM:
             return Thresholds(*3 * [Threshold(note=self.problems["beta_0"])])
         least, most = float(self.guess(means.d)), 1 - self.lapse
         if not least < level < most:
+            if level == HALF:  # what is asked for unless a level is given
+                why = "guesses solve" if least >= HALF else "lapses cost"
+                return Thresholds(*3 * [Threshold(note=f"{why} half of the puzzles or more")])
             raise ValueError(
                 f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - the "
                 f"lapse rate, {most:.3g}: got {level!r}"

@@ -159,6 +159,19 @@ def test_a_level_that_is_never_reached_is_one_line(cells):
     assert fit.thresholds(level=0.8).NT80.status == "always below 80 %"
 
 
+@pytest.mark.parametrize("guess", [0.5, 0.7])
+def test_guesses_that_solve_half_leave_no_threshold_but_a_reason(cells, guess):
+    right = (guess * (cells["successes"] + cells["failures"])).round()
+    right += ((1 - guess) * cells["successes"]).round()
+    failures = cells["successes"] + cells["failures"] - right
+    fit = fit_load_glm(cells.assign(successes=right, failures=failures), guess=guess)
+    for threshold in vars(fit.thresholds()).values():
+        assert threshold.note == "guesses solve half of the puzzles or more"
+        assert np.isnan(threshold.value)
+    assert "guesses solve half" in fit.summary()
+    assert fit.thresholds(level=(1 + guess) / 2)
+
+
 def test_the_options_of_a_puzzle_count_where_the_frame_has_them(cells):
     by_d = fit_load_glm(cells, "options")
     options = np.maximum(cells["d"] + 1, 3)
