@@ -209,10 +209,11 @@ def _say_text(results: Mapping[str, Any], name: str, phrase: str) -> str:
 def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
     """Return the runs but for files that are copies of another, and how many of each those are.
 
-    A copy has the name, with its date, and the content of the other, and the same is said of it.
+    A copy has the name, with its date, and the content of the other, and the same is said of it. Of
+    a run that is still going, it may be an earlier one, with fewer blocks.
     """
     kept: dict[Run, int] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda each: -len(each.parts)):
         same = (other for other in kept if _is_copy(run, other))
         original = next(same, run)
         kept[original] = kept.get(original, -1) + 1
@@ -223,7 +224,11 @@ def _is_copy(run: Run, other: Run) -> bool:
     about, of_other = (
         (each.base, each.task, each.file.name, each.settings, each.own) for each in (run, other)
     )
-    return about == of_other and filecmp.cmp(run.file, other.file, shallow=False)
+    mine, theirs = ({part.name: part for part in each.parts} for each in (run, other))
+    pairs = [(run.file, other.file), *((mine[name], theirs.get(name)) for name in mine)]
+    return about == of_other and all(
+        held is not None and filecmp.cmp(part, held, shallow=False) for part, held in pairs
+    )
 
 
 def name_settings(runs: Sequence[Run]) -> list[str]:

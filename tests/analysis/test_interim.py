@@ -97,6 +97,27 @@ def test_a_run_with_results_is_read_from_them_alone(tmp_path):
     assert read_samples(tmp_path)["model"].tolist() == ["org/m"]
 
 
+@pytest.mark.parametrize("earlier", ["a", "b"])
+def test_of_two_copies_of_a_going_run_the_later_one_is_read(tmp_path, earlier):
+    for name in ("a", "b"):
+        begin(tmp_path / name)
+        for number in (1,) if name == earlier else (1, 2):
+            write_block(tmp_path / name, number, number)
+    frame = read_samples(tmp_path)
+    assert frame["correct"].sum() == 3
+    assert len(frame) == 8
+    assert set(frame["copies"]) == {1}
+
+
+def test_two_going_runs_with_the_same_arguments_are_no_copies(tmp_path):
+    for name, right in (("a", 1), ("b", 2)):
+        begin(tmp_path / name)
+        write_block(tmp_path / name, 1, right)
+    frame = read_samples(tmp_path)
+    assert frame["correct"].sum() == 3
+    assert set(frame["copies"]) == {0}
+
+
 def test_a_search_has_no_number_of_blocks(tmp_path):
     begin(tmp_path, until={"goal": "ECL50"}, tasks=["cogniload_lite"])
     write_block(tmp_path, 1, 4)
