@@ -2,8 +2,11 @@
 
 from cogniload_gen.extras import require
 
-require("cogniload_analysis", "analysis", ("pandas", "scipy", "statsmodels", "matplotlib"))
-del require
+require(
+    "cogniload_analysis",
+    "analysis",
+    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib"),
+)
 
 from cogniload_analysis.adaptive import Adaptive, Design
 from cogniload_analysis.cogniload.adaptive import estimate_capacity

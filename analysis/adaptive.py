@@ -126,7 +126,7 @@ class Settings:
             raise ValueError(
                 f"N must be the smallest and the largest, got {brief(self.N)}"
             ) from None
-        check_integer("the smallest N", smallest, 1, MAX_N)
+        check_integer("the smallest N", smallest, 1, MAX_N // 4)
         check_integer("the largest N", largest, 4 * smallest, MAX_N)
         object.__setattr__(self, "N", (int(smallest), int(largest)))
 

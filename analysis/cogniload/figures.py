@@ -103,7 +103,7 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int 
         fitted = Series("GLM", level, rows["glm"])
         table = pd.DataFrame({load: level})
         panels.append(_panel(table, load, [measured, predicted, fitted]))
-    return draw_panels(panels, min(columns, len(panels)), height=PANEL_HEIGHT)
+    return draw_panels(panels, columns, height=PANEL_HEIGHT)
 
 
 def draw_run(

@@ -508,3 +508,5 @@ def test_the_figure_is_of_the_tables(planted):
     assert len(right.lines) >= 2
     alone = figures.draw_breaks(survival, predictions.assign(predicted=np.nan, glm=np.nan))
     assert len(alone.axes) == 1
+    accuracy = figures.draw_accuracy_by(read_samples(planted), "d")
+    assert alone.get_figwidth() == accuracy.get_figwidth()
