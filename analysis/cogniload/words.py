@@ -131,8 +131,10 @@ def say_run(row: dict) -> list[str]:
         f"takes a whole grid. The plain GLM of these answers alone puts ECL50 at {GLM}.",
     ]
     if math.isfinite(row["slope"]):
+        moves = "falls" if row["slope"] < 0 else "rises"
         said.append(
-            f"At ECL50, the logit of accuracy falls by {-row['slope']:.1f} as N grows tenfold."
+            f"At ECL50, the logit of accuracy {moves} by {abs(row['slope']):.1f} as N grows "
+            "tenfold."
         )
     flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
     return [*said, *(flags or ["No check of the run found anything that speaks against these."])]

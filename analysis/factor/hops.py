@@ -4,6 +4,7 @@ N counts the variables of a symbolic puzzle, not the reasoning: of 20 variables,
 asked for is 2.4 edges from a number on average. So accuracy is shown by hops too.
 """
 
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,10 @@ def say_shortcuts(rows: pd.DataFrame) -> str:
             f"answers are right, and {100 * theirs:.1f} % of the shortcut's."
         )
     means = {name: np.average(rows[name], weights=weights) for name in ("one hop", "two hops")}
-    beaten = [name for name, mean in means.items() if mean < mine]
-    reach = f"; above a shortcut of {beaten[-1]} too" if beaten else ", and not by one of one hop"
+    beaten = list(takewhile(lambda name: means[name] < mine, means))
+    reach = "; the shortcut of one hop is not beaten"
+    if beaten:
+        reach = f"; the shortcut of {beaten[-1]} is beaten too"
     return (
         f"{100 * mine:.1f} % of the answers are right, against {100 * theirs:.1f} % of the "
         f"shortcut “{floor}”, which takes no hop{reach}."

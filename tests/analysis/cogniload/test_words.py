@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cogniload_analysis.cogniload.words import say_accuracy, say_cells, say_threshold
+from cogniload_analysis.cogniload.words import say_accuracy, say_cells, say_run, say_threshold
 
 ECL50 = {
     "threshold": "ECL50",
@@ -148,3 +148,11 @@ def test_an_accuracy_in_words():
 def test_cells_of_0_and_100_percent_in_words():
     row = {"cells": 140, "cells_all_right": 10, "cells_all_wrong": 7}
     assert say_cells(row) == "Of 140 cells, 10 are all right and 7 all wrong."
+
+
+@pytest.mark.parametrize(("slope", "moves"), [(-4.4, "falls by 4.4"), (1.2, "rises by 1.2")])
+def test_a_slope_s_direction_is_said_without_its_sign(slope, moves):
+    row = {"goal": "ECL50", "wanted": "ECL50 ±20 %", "budget": 900, "n": 640, "batches": 5}
+    row |= {"width": 0.19, "first_width": 0.8, "glm_ECL50": 60.0, "stopped": "", "flags": ""}
+    said = say_run(row | {"slope": slope})
+    assert f"At ECL50, the logit of accuracy {moves} as N grows tenfold." in said
