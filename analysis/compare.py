@@ -21,8 +21,9 @@ def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
     model (the name of a run), id, the benchmark's loads and correct, and for the outcomes outcome.
     Runs that answered the same puzzles are compared puzzle by puzzle; others are unpaired, at the
     loads that both have. `detect` is the difference in accuracy for which the puzzles needed are
-    told. Returns a `Comparison`; p is Holm's over all pairs in `p_holm`. Raises ValueError for
-    fewer than two runs, a column that is missing, or runs that have nothing in common.
+    told. Returns a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs.
+    Raises ValueError for fewer than two runs, a missing column, a `detect` outside (0, 1), or runs
+    that have nothing in common.
     """
     return compare_responses(frame, _find_analysis(frame), detect=detect)
 

@@ -17,7 +17,7 @@ ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"
 ENDINGS = (ENDED, LIMIT, WINDOW, UNKNOWN)
 
 MANY = 0.1
-"""From this share of responses on, cut at an output limit, a report warns."""
+"""Above this share of responses cut at an output limit, a report warns."""
 
 # Our tasks round what a prompt leaves of the budget down to 1/32 of it, by 1,024 tokens at most: a
 # limit that leaves no more unused is the budget's.

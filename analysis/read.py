@@ -68,10 +68,11 @@ def read_benchmarks(
     generator_version, lm_eval_version, decoding (as lm-eval was told), until (the settings of the
     adaptive design that asked for the puzzles, as JSON), backend, precision, device, chat_template,
     output_limit ("" where unknown), interim ("" for a run that is done), copies (how many were left
-    out), id, seed, the benchmark's loads, attempt (from 1), correct, outcome, prompt_tokens,
-    response_tokens and context_budget (NaN where unknown, as the seed), ending (one of
-    `endings.ENDINGS`), chance (1 / options; NaN without options), the benchmark's own facts, with
-    `text` the response, and file and offset, by which `read_line` finds the texts. Raises
+    out), run (its number in the frame, from 1), id, seed, the benchmark's loads, attempt (from 1),
+    correct, outcome, prompt_tokens, response_tokens and context_budget (NaN where unknown, as the
+    seed), ending ("ended" by itself, cut at an "output limit", with the "window" full, or
+    "unknown"), chance (1 / options; NaN without options), the benchmark's own facts, with `text`
+    the response, and file and offset, by which `read_line` finds the texts. Raises
     FileNotFoundError for a path that isn't there, and ValueError for a label that is no name, when
     the paths hold no responses to the benchmarks, or when a line can't be read (file and line
     number are named).

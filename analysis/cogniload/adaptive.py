@@ -72,8 +72,8 @@ DESIGN_DRAWS = 64
 WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
 CROSSINGS_APART = 0.10
 SMOOTHED, FLAT = 3, 0.25
-NEAR, EASY = 2.0, 4.0
 SURPRISE, DISAGREE = 0.01, 2.6
+NEAR, EASY = 2.0, 4.0
 """Failures count as near ECL50 within a factor of 2; what is 4 times shorter is easy."""
 
 

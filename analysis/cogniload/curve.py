@@ -53,8 +53,8 @@ LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
 JITTER = 1e-9
-WIDE = 0.5
 LEAST_PROPOSALS = 1000
+WIDE = 0.5
 """Draws are proposed by half of the answers' precision, so that no tail goes without."""
 
 

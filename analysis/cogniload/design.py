@@ -40,11 +40,8 @@ class AdaptiveDesign(Design[Puzzle]):
 
     `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
     "vague", a folder of the user's earlier results, or a frame of such (model, d, N, rho as a
-    fraction, correct). Raises ValueError for a setting that is out of range.
-
-    The state is what was told: `ask`, `estimate` and `done` depend on it, on the settings and on
-    the prior, and on nothing else. So a run that was killed goes on exactly if a new design is told
-    the same answers, in any order.
+    fraction, correct). Raises ValueError for a setting that is out of range. What `Design` promises
+    holds: the same answers, in any order, give the same puzzles.
     """
 
     def __init__(

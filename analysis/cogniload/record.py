@@ -12,7 +12,7 @@ from cogniload_gen.cogniload.score import Outcome
 
 
 def _report(frame: pd.DataFrame) -> Findings:
-    # Drawing needs matplotlib, which reading and fitting do without.
+    # Imported here, as matplotlib takes long to load and reading needs none.
     from cogniload_analysis.cogniload.report import report_cogniload  # noqa: PLC0415
 
     return report_cogniload(frame)

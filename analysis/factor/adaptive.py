@@ -192,7 +192,8 @@ class DecayEstimate:
     `n` answers. `CDF` is in ln(accuracy) a unit of N, `CDO` is ln(accuracy) at N = 0, and `N_eff`
     is where the line reaches an accuracy of 1; without meaning where the CDO is not positive, of
     which `no_phase_1` is the probability. `cap` and `floor` are accuracies. `over_N` holds N,
-    accuracy, low and high. `flags` say what to mind, `stopped` why no more is asked.
+    accuracy, low and high. `half_width` is half the width of the goal's interval, as its target has
+    it: a share, or units of the goal. `flags` say what to mind, `stopped` why no more is asked.
     """
 
     n: int

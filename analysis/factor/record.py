@@ -43,7 +43,7 @@ def set_factor(**options: Any) -> Analysis:
 
 
 def _report(frame: pd.DataFrame, **options: Any) -> Findings:
-    # Drawing needs matplotlib, which reading and fitting do without.
+    # Imported here, as matplotlib takes long to load and reading needs none.
     from cogniload_analysis.factor.report import report_factor  # noqa: PLC0415
 
     return report_factor(frame, **options)
