@@ -111,9 +111,9 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
                 [sign * _gradient(name, fit.beta, means, each.value) for fit, each, sign in sides]
             )
             difference = _scale(name, pair[0].value) - _scale(name, pair[1].value)
-            # the same answers twice vary together: 0, or by rounding a little less
+            # Of the same answers it is 0, which rounding may leave below.
             error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
-            p = 2 * norm.sf(abs(difference) / error) if error else 1
+            p = 2 * norm.sf(abs(difference) / error) if error else float(np.isclose(difference, 0))
             ends = difference - Z * error, difference + Z * error
             yield _row(name, *pair, ends, float(p), "delta method")
         else:

@@ -133,6 +133,7 @@ def test_equal_answers_differ_by_nothing():
     found = compare_thresholds(frame, [("a", "b")]).set_index("measure")
     assert found.loc["ECL50", "difference"] == pytest.approx(1)
     assert found.loc["ID50", "difference"] == pytest.approx(0)
+    assert (found["p"] > 0.99).all()
 
 
 def test_what_has_no_threshold_says_why():
