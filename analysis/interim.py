@@ -58,10 +58,10 @@ def read_going(run_file: Path) -> list[Going]:
         }
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{run_file} must be what cogniload eval wrote: {error!r}") from None
+    numbered = {file: int(file.stem[6:]) for file in _find_blocks(run_file.parent)}
     first, going = 1, []
     for task, total in totals.items():
         after = math.inf if total is None else first + total
-        numbered = {file: int(file.stem[6:]) for file in _find_blocks(run_file.parent)}
         blocks = tuple(file for file, number in numbered.items() if first <= number < after)
         if blocks:
             version = str(members(counts, task).get("version", ""))
@@ -86,11 +86,7 @@ def describe_results(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return what run.json says of a run, in the form of lm-eval's results."""
     given, told, model = run["arguments"], members(run, "recorded"), members(run, "model")
     arguments = given["model_args"] | members(members(told, "arguments"), "model_args")
-    named = (
-        arguments[name]
-        for name in ("peft", "delta", "pretrained", "model", "path")
-        if name in arguments
-    )
+    named = (arguments[name] for name in NAMES if name in arguments)
     facts = {name: fact for name, fact in model.items() if name != "chat_template"}
     return {name: fact for name, fact in told.items() if name != "arguments"} | {
         "model_name": str(next(named, given["model"])),

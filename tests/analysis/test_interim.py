@@ -3,12 +3,13 @@
 import json
 
 import pytest
+from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval_layout import make_puzzle, make_sample, write_run
 
 from cogniload_analysis import accuracy_table, panels, read_samples
 from cogniload_analysis.cogniload.record import COGNILOAD
 from cogniload_analysis.format import run_table
-from cogniload_analysis.interim import count_blocks
+from cogniload_analysis.interim import count_blocks, describe_results
 from cogniload_analysis.report import build_report
 from cogniload_analysis.runs import say_runs
 from lm_eval_tasks.runner.begun import SHAPE, wrong_part
@@ -87,6 +88,14 @@ def test_the_blocks_are_counted_as_the_runner_cuts_them(tmp_path, changes):
     for task, told in run["tasks"].items():
         cut = [block for block in blocks_of(run) if block.task == task]
         assert count_blocks(run["arguments"], task, told["documents"], 4) == len(cut)
+
+
+def test_a_model_is_named_as_lm_eval_names_it(tmp_path):
+    config = GeneralConfigTracker()
+    for name in ("pretrained", "model", "path", "engine"):
+        run = begin(tmp_path / name, model_args={name: "org/m", "tokenizer": "t", "dtype": "x"})
+        config.log_experiment_args("hf", f"dtype=x,{name}=org/m", "", "", False)
+        assert describe_results(run)["model_name"] == config.model_name == "org/m"
 
 
 def test_a_run_with_results_is_read_from_them_alone(tmp_path):
