@@ -92,6 +92,11 @@ class ComplexityDecay:
         """
         return -self.cdo / self.cdf if self.cdf < 0 else np.nan
 
+    @property
+    def curve(self) -> np.ndarray:
+        """CDF, CDO, lapses and floor, as `likelihood` has them."""
+        return np.array([self.cdf, self.cdo, self.lapses, self.floor])
+
     def conf_int(self, level: float = CONFIDENCE) -> pd.DataFrame:
         """Return intervals of CDF, CDO and N_eff at a confidence `level`, as columns low and high.
 
@@ -116,18 +121,17 @@ class ComplexityDecay:
         if "CDF" in self.problems:
             return ends
         counts = _count(self.points, self.floors)
-        curve = np.array([self.cdf, self.cdo, self.lapses, self.floor])
-        best = float(likelihood.log_likelihood(counts, curve[None])[0])
+        best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
         drop = chi2.ppf(level, 1) / 2
         for name in ends.index:
             if name != "N_eff" or self.cdf < 0:
-                ends.loc[name] = likelihood.interval(counts, curve, best, name, drop)
+                ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
         return ends
 
     def predict(self, N: float | np.ndarray) -> np.ndarray:
         """Return the fit's accuracy at N."""
-        reasoned = np.exp(np.minimum(self.cdf * np.asarray(N, dtype=float) + self.cdo, 0))
-        return self.floor + (1 - self.floor - self.lapses) * reasoned
+        N = np.asarray(N, dtype=float)
+        return likelihood.predict(self.curve[None], N.ravel())[0].reshape(N.shape)
 
     def summary(self) -> str:
         """Return the fit as text."""
@@ -397,8 +401,7 @@ def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
     if lowest < highest:
         if decay.floor < highest:
             return ""
-        curve = np.array([[decay.cdf, decay.cdo, decay.lapses, decay.floor]])
-        best = likelihood.log_likelihood(_count(points, decay.floors), curve)[0]
+        best = likelihood.log_likelihood(_count(points, decay.floors), decay.curve[None])[0]
         higher = likelihood.fit(_count(points, (0.0, decay.accuracy_range[0])))[1][0]
         if higher < best + FAR_LIKELIER:
             return ""

@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
 from cogniload_analysis.factor.decay import ComplexityDecay, Condition, by_condition
+from cogniload_analysis.factor.hops import HOP_BASELINES
 from cogniload_analysis.factor.loads import show_context
+from cogniload_analysis.factor.modes import PUZZLE_TOKENS
 from cogniload_analysis.factor.tables import HERE, Decays, context_series
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.panels import FAINT, PAPER, Panel, Series, Values, draw_panels, shorten_name
@@ -162,7 +164,6 @@ def draw_cdf_cdo(table: pd.DataFrame, columns: int = PAPER) -> Figure:
         contexts = sorted({float(context) for each in series for context in each.x})
 
         def finish(axes: Axes, contexts: Sequence[float] = contexts) -> None:
-            # One thousand tokens stand for the puzzle's own text, so that 0 has a place.
             axes.set_xscale("function", functions=(_to_doublings, _from_doublings))
             axes.xaxis.set_major_locator(FixedLocator(contexts))
             axes.set_xticks(contexts, map(show_context, contexts))
@@ -274,6 +275,32 @@ def _draw_window(axes: Axes, decay: ComplexityDecay) -> None:
     axes.axhline(decay.floor, color=FAINT, linewidth=0.6)
 
 
+def draw_by_hops(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw each model's accuracy by hops at its shortest context; `table` is `hops_table`'s."""
+    shortest = table["context"] == table.groupby("model", observed=True)["context"].transform("min")
+    series = [
+        Series(str(model), rows["hops"], rows["accuracy"], rows["low"], rows["high"])
+        for model, rows in table[shortest].groupby("model", observed=True)
+    ]
+    return draw_panels([Panel(series, "Hops of the deepest variable", "Accuracy")], columns)
+
+
+def draw_shortcuts(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw accuracy by N beside the baselines; `table` has `shortcut_table`'s of one model and
+    suite.
+    """
+    panels = []
+    for (context, noise), rows in table.groupby(["context", "noise"], observed=True):
+        shown = {"measured": "accuracy", "no hop": "floor"}
+        shown |= {name: name for name in HOP_BASELINES}
+        series = [
+            Series(label, rows["N"], rows[name], faint=name != "accuracy")
+            for label, name in shown.items()
+        ]
+        panels.append(Panel(series, "Complexity N", "Accuracy", f"{context:,} tokens, {noise}"))
+    return draw_panels(panels, columns)
+
+
 def _set_accuracy(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_ylim(-0.03, 1.03)
@@ -288,8 +315,8 @@ def _shortest(decays: Decays) -> Decays:
 
 
 def _to_doublings(tokens: np.ndarray) -> np.ndarray:
-    return np.log2(1000 + np.maximum(tokens, -999))
+    return np.log2(PUZZLE_TOKENS + np.maximum(tokens, 1 - PUZZLE_TOKENS))
 
 
 def _from_doublings(doublings: np.ndarray) -> np.ndarray:
-    return np.exp2(doublings) - 1000
+    return np.exp2(doublings) - PUZZLE_TOKENS

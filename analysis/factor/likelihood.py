@@ -40,9 +40,13 @@ class Counts:
 
 def predict(curves: np.ndarray, N: np.ndarray) -> np.ndarray:
     """Return the chance of a right response, curves by N."""
-    cdf, cdo, lapses, floor = (curves[:, place, None] for place in range(4))
-    reasoned = np.exp(np.minimum(cdf * N + cdo, 0))
-    return floor + (1 - floor - lapses) * reasoned
+    lapses, floor = curves[:, 2, None], curves[:, 3, None]
+    return floor + (1 - floor - lapses) * _reason(curves, N)
+
+
+def _reason(curves: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """Return the chance of reasoning without an error, curves by N."""
+    return np.exp(np.minimum(curves[:, 0, None] * N + curves[:, 1, None], 0))
 
 
 def log_likelihood(counts: Counts, curves: np.ndarray) -> np.ndarray:
@@ -169,10 +173,9 @@ def _climb(
     damping = np.full(len(curves), 1e-3)
     for _ in range(MOST_STEPS):
         current = whole(curves)
-        reasoned = np.exp(np.minimum(current[:, :1] * counts.N + current[:, 1:2], 0))
-        lapses, floor = current[:, 2:3], current[:, 3:]
-        scale = 1 - floor - lapses
-        chance = np.clip(floor + scale * reasoned, MARGIN, 1 - MARGIN)
+        reasoned = _reason(current, counts.N)
+        scale = 1 - current[:, 3:] - current[:, 2:3]
+        chance = np.clip(current[:, 3:] + scale * reasoned, MARGIN, 1 - MARGIN)
         bend = np.where(reasoned < 1, scale * reasoned, 0)
         steep = bend * (counts.N - shift[:, None])
         slopes = np.stack([steep, bend, -reasoned, 1 - reasoned], 1)

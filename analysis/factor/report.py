@@ -186,7 +186,7 @@ def draw_pictures(
     if "factor_by_hops" in data:
         drawings["factor_hops"] = (
             "Accuracy by hops (symbolic suite), each model at its shortest context.",
-            partial(hops.draw_by_hops, data["factor_by_hops"]),
+            partial(figures.draw_by_hops, data["factor_by_hops"]),
         )
     if "factor_shortcuts" in data:
         groups = data["factor_shortcuts"].groupby(["suite", "model"], observed=True)
@@ -194,7 +194,7 @@ def draw_pictures(
             suite, model = str(its_suite), str(its_model)
             drawings[f"{names[suite, model]}_shortcuts"] = (
                 f"Accuracy of {model} by N ({suite} suite), beside shortcuts.",
-                partial(hops.draw_shortcuts, rows),
+                partial(figures.draw_shortcuts, rows),
             )
     fits = data["factor_decay"]
     for suite in sorted(set(fits["suite"])):

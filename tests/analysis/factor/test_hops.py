@@ -6,7 +6,7 @@ import pytest
 from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 
 from cogniload_analysis import read_factor_samples
-from cogniload_analysis.factor import hops
+from cogniload_analysis.factor import figures, hops
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
@@ -89,5 +89,5 @@ def test_tables_and_figures_can_be_shown(frame):
     by_hops, table = hops.hops_table(frame), hops.shortcut_table(frame)
     assert hops.format_hops(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
     assert len(hops.format_shortcuts(table)) == len(table) == 3
-    assert len(hops.draw_by_hops(by_hops, 3).axes) == 1
-    assert len(hops.draw_shortcuts(table[table["suite"] == "symbolic"], 3).axes) == 1
+    assert len(figures.draw_by_hops(by_hops, 3).axes) == 1
+    assert len(figures.draw_shortcuts(table[table["suite"] == "symbolic"], 3).axes) == 1
