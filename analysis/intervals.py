@@ -1,10 +1,19 @@
 """The confidence of intervals, and the interval of an accuracy."""
 
+import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 CONFIDENCE = 0.95
 """The confidence level of the intervals of everything that is fitted."""
+
+TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
+"""The quantiles at which such an interval ends."""
+
+
+def percentiles(drawn: np.ndarray) -> np.ndarray:
+    """Return the ends of the interval, as drawn values, since infinities don't interpolate."""
+    return np.quantile(drawn, TAILS, method="inverted_cdf")
 
 
 def wilson_interval(correct: pd.Series, responses: pd.Series) -> tuple[pd.Series, pd.Series]:

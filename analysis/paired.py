@@ -165,12 +165,12 @@ def _wald(value: Numbers, centre: Numbers, error: Numbers, freedom: Numbers) -> 
     return Difference(value, low, high, 2 * t.sf(np.abs(centre) / error, freedom))
 
 
-def puzzles_needed(variance: float, detect: float, power: float = POWER) -> float:
-    """Return how many puzzles tell a true difference of `detect` from 0 with a chance of `power`.
+def puzzles_needed(variance: float, detect: float) -> float:
+    """Return how many puzzles tell a true difference of `detect` from 0 with a chance of POWER.
 
     `variance` is that of a puzzle's difference.
     """
-    quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(power)
+    quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(POWER)
     return float(quantiles**2 * variance / detect**2)
 
 

@@ -52,10 +52,10 @@ from cogniload_analysis.cogniload.curve import (
     draw_accuracy,
     last_crossing,
     make_loads,
-    percentiles,
 )
 from cogniload_analysis.cogniload.prior import PriorChoice, find_prior
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
+from cogniload_analysis.intervals import percentiles
 
 MEAN_D, OTHER_D, OTHER_D_EVERY = 5, 6, 5
 """The paper's mean d of 5.2 is asked as four puzzles of d = 5 to one of d = 6."""

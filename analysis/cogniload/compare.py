@@ -6,7 +6,7 @@ together, and their difference is then known better than either threshold.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from cogniload_analysis.cogniload.thresholds import (
     capacity_thresholds,
     estimate_thresholds,
 )
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.intervals import percentiles
 from cogniload_analysis.record import Pairs
 
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
@@ -37,22 +37,18 @@ class _Fit:
     glm: LoadGLM
     influence: np.ndarray
     responses: int
-    found: dict[LoadMeans, dict[str, Threshold]] = field(default_factory=dict)
 
     @property
     def beta(self) -> np.ndarray:
         return self.glm.params[list(TERMS)].to_numpy(dtype=float)
 
     def thresholds(self, means: LoadMeans, covariance: np.ndarray) -> dict[str, Threshold]:
-        """Return the thresholds by name, made once for each of the means."""
-        if means not in self.found:
-            found = vars(estimate_thresholds(self.beta, covariance, means))
-            problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
-            self.found[means] = {
-                name: replace(each, note=problems[name] or each.note)
-                for name, each in found.items()
-            }
-        return self.found[means]
+        """Return the thresholds by name."""
+        found = vars(estimate_thresholds(self.beta, covariance, means))
+        problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
+        return {
+            name: replace(each, note=problems[name] or each.note) for name, each in found.items()
+        }
 
 
 def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
@@ -183,9 +179,10 @@ def _draw_differences(
 def _read_draws(drawn: np.ndarray) -> tuple[tuple[float, float], float]:
     """Return the interval and the p of drawn differences; an unknown one may lie on either side."""
     unknown = np.isnan(drawn)
-    tail = (1 - CONFIDENCE) / 2
-    low = np.quantile(np.where(unknown, -np.inf, drawn), tail, method="inverted_cdf")
-    high = np.quantile(np.where(unknown, np.inf, drawn), 1 - tail, method="inverted_cdf")
+    low, high = (
+        percentiles(np.where(unknown, end, drawn))[side]
+        for side, end in enumerate((-np.inf, np.inf))
+    )
     below, above = ((unknown | side).sum() + 1 for side in (drawn <= 0, drawn >= 0))
     p = min(1.0, 2 * min(below, above) / (len(drawn) + 1))
     return (float(low), float(high)), float(p)

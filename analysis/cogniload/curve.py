@@ -15,8 +15,8 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import expit, logsumexp
 
 from cogniload_analysis.adaptive import half_width
-from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, LoadMeans, Threshold
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.intervals import TAILS, percentiles
 
 COEFFICIENTS = (
     "level",
@@ -372,8 +372,9 @@ def curve_N(N: tuple[int, int]) -> np.ndarray:
     return np.geomspace(CURVE_REACH[0] * N[0], CURVE_REACH[1] * N[1], CURVE_POINTS)
 
 
-def curve_loads(N: tuple[int, int], means: LoadMeans = PAPER_MEANS) -> np.ndarray:
-    """Return the loads of the three curves through the means: over N, over d, over rho."""
+def curve_loads(N: tuple[int, int]) -> np.ndarray:
+    """Return the loads of the three curves through the paper's means: over N, over d, over rho."""
+    means = PAPER_MEANS
     statements = 10**means.log10_N
     return np.concatenate(
         [
@@ -476,20 +477,12 @@ def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
     return 10 ** last_crossing(np.log10(curve_N(N)), accuracy)
 
 
-def percentiles(draws: np.ndarray) -> np.ndarray:
-    """Return the ends of 95 % of the draws, as values drawn: infinities don't interpolate."""
-    tails = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
-    return np.quantile(draws, tails, method="inverted_cdf")
-
-
-def describe_capacity(
-    answers: Answers, prior: Prior, N: tuple[int, int], means: LoadMeans = PAPER_MEANS
-) -> Capacity:
+def describe_capacity(answers: Answers, prior: Prior, N: tuple[int, int]) -> Capacity:
     """Return the `Capacity` that answers tell, N being the range that was or can be asked.
 
     Flags and the reason to stop are the caller's.
     """
-    belief = believe(answers, curve_loads(N, means), prior)
+    belief = believe(answers, curve_loads(N), prior)
     over_N, over_d, over_rho = (draw_accuracy(belief, part) for part in CURVES)
     ECL50, NT50 = crossings_N(over_N, N), largest_root(CURVE_RHO, over_rho)
     low, high = percentiles(ECL50)
@@ -507,11 +500,11 @@ def describe_capacity(
         over_d=_band(CURVE_D, over_d),
         over_rho=_band(CURVE_RHO, over_rho),
         slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
-        glm_ECL50=glm_crossing(answers, means),
+        glm_ECL50=glm_crossing(answers),
     )
 
 
-def glm_crossing(answers: Answers, means: LoadMeans = PAPER_MEANS) -> float:
+def glm_crossing(answers: Answers) -> float:
     """Return the ECL50 of the paper's plain GLM of these answers, under a wide prior.
 
     Infinite where accuracy does not fall with N.
@@ -519,7 +512,7 @@ def glm_crossing(answers: Answers, means: LoadMeans = PAPER_MEANS) -> float:
     wide = vague_line()
     main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
     plain = Line(wide.mean, wide.covariance * main)
-    ends = make_loads(means.d, np.array([10.0, 100.0]), means.rho)
+    ends = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
     at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=False).mean[:2]
     fall = at_10 - at_100
     return float(10 ** np.clip(1 + at_10 / fall, -300, 300)) if fall > 0 else np.inf
@@ -566,5 +559,5 @@ def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> 
 
 
 def _band(load: np.ndarray, accuracy: np.ndarray) -> Band:
-    low, middle, high = np.quantile(accuracy, [0.025, 0.5, 0.975], axis=0)
+    low, middle, high = np.quantile(accuracy, [TAILS[0], 0.5, TAILS[1]], axis=0)
     return Band(load, middle, low, high)

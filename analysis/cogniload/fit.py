@@ -7,6 +7,7 @@ far the GLM can be trusted, and what it lacks.
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -18,16 +19,10 @@ from cogniload_analysis.cogniload.curve import MAIN_TERMS, Link, line_terms, mak
 from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, LoadGLM, load_design
 from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_analysis.papers import published_table
+from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
-PAPER_GRID = pd.DataFrame(
-    [
-        (d, N, rho)
-        for d in (1, 3, 5, 7, 10)
-        for N in (20, 50, 100, 250)
-        for rho in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
-    ],
-    columns=["d", "N", "rho"],
-)
+PAPER_GRID = pd.DataFrame(product(PAPER_D, PAPER_N, PAPER_RHO), columns=["d", "N", "rho"])
+PAPER_GRID["rho"] /= 100
 FULL_NAMES = {
     "DS-R1-0528": "DeepSeek-R1-0528",
     "DS-Llama-70B": "DeepSeek-R1-Distill-Llama-70B",

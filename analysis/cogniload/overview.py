@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.endings import ending_table
 from cogniload_analysis.format import format_interval, format_number
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N
 
@@ -27,10 +28,10 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
     rows = []
     thresholds = data["ranking"].query("source == 'this report'").set_index("model")
     fits = data["glm"].set_index("model")
+    cut_shares = ending_table(frame).set_index("model")["cut_share"]
     for row in data["accuracy"].to_dict("records"):
         mine = frame[frame["model"] == row["model"]]
         ECL50 = thresholds.loc[row["model"]]
-        known = mine[mine["ending"] != "unknown"]["ending"]
         rows.append(
             {"rank": math.nan}
             | {"chance": math.nan}
@@ -38,7 +39,7 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
             | {"ECL50": ECL50["ECL50"], "ECL50_low": ECL50["low"], "ECL50_high": ECL50["high"]}
             | {name: fits.loc[row["model"], name] for name in ("NT50", "ID50")}
             | {"least_N": mine["N"].min(), "most_N": mine["N"].max(), "covers": covers(mine)}
-            | {"cut_share": known.ne("ended").mean() if len(known) else math.nan}
+            | {"cut_share": cut_shares[row["model"]]}
             | {"response_tokens": mine["response_tokens"].mean()}
         )
     table = pd.DataFrame(rows)

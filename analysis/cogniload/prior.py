@@ -6,6 +6,7 @@ tables, run `python -m cogniload_analysis.cogniload.prior FILE`.
 
 import argparse
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from reprlib import repr as brief
@@ -53,14 +54,20 @@ def refit_models() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["floor", "model", *COEFFICIENTS]).round(DECIMALS)
 
 
+@lru_cache(maxsize=1)
+def published_curves() -> pd.DataFrame:
+    """Return what `refit_models` made of the published models, as it ships."""
+    with files("cogniload_analysis").joinpath("data", FILE).open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
 def published_prior(without: Collection[str] = ()) -> Prior:
     """Return the prior of the published models, leaving out those named in `without`.
 
     The covariances are shrunk by 30 % to their diagonals, since 20 models tell little of 36
     correlations, and doubled, since the next model may be unlike them.
     """
-    with files("cogniload_analysis").joinpath("data", FILE).open(encoding="utf-8") as file:
-        table = pd.read_csv(file)
+    table = published_curves()
     kept = table[~table["model"].isin(list(without))]
     lines = []
     for link in LINKS:

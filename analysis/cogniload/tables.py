@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from cogniload_analysis.cogniload.glm import (
     LoadGLM,
     RhoComparison,
 )
-from cogniload_analysis.cogniload.prior import FILE as PRIOR_FILE
+from cogniload_analysis.cogniload.prior import published_curves
 from cogniload_analysis.cogniload.thresholds import (
     PAPER_MEANS,
     LoadMeans,
@@ -59,7 +58,7 @@ CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
 
 # Which load each threshold is a level of.
-LOADS = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
+LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
 COEFFICIENTS = {
     "beta_0": "β0",
     "beta_d": "βd",
@@ -145,7 +144,7 @@ def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
         for term in TERMS:
             row |= {term + suffix: values[term] for suffix, values in coefficients.items()}
         thresholds = projections(glm)
-        row |= {name: getattr(thresholds, name).value for name in LOADS}
+        row |= {name: getattr(thresholds, name).value for name in LOAD_OF}
         row |= {"NT50_status": thresholds.NT50.status}
         rows.append(row | {"problems": "; ".join(dict.fromkeys(glm.problems.values()))})
     return pd.DataFrame(rows)
@@ -175,7 +174,7 @@ def threshold_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
         if not covers_grid(glm.cells):
             continue
         thresholds = glm.thresholds()
-        for name, load in LOADS.items():
+        for name, load in LOAD_OF.items():
             tested = {f"{end}_tested": getattr(glm.cells[load], end)() for end in ("min", "max")}
             threshold = vars(getattr(thresholds, name))
             about = {"model": model, "threshold": name, "meaning": PROJECTION}
@@ -190,7 +189,7 @@ def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
     """
     rows = []
     for model, capacity in capacities.items():
-        for name in LOADS:
+        for name in LOAD_OF:
             low, high = ends_asked(capacity, name)
             about = {"model": model, "threshold": name, "meaning": CROSSING}
             tested = {"min_tested": low, "max_tested": high}
@@ -215,7 +214,7 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
     rows = []
     for model, glm in glms.items():
         thresholds = projections(glm, PAPER_MEANS)
-        for name in LOADS:
+        for name in LOAD_OF:
             crossing, projection = (getattr(of, name) for of in (capacities[model], thresholds))
             row: dict[str, float | str] = {"model": model, "threshold": name}
             for meaning, found in ((CROSSING, crossing), (PROJECTION, projection)):
@@ -301,8 +300,7 @@ def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, floa
 @lru_cache(maxsize=1)
 def published_crossings() -> dict[str, float]:
     """Return the crossing of each published model whose curve with a floor is known, by model."""
-    with files("cogniload_analysis").joinpath("data", PRIOR_FILE).open(encoding="utf-8") as file:
-        curves = pd.read_csv(file)
+    curves = published_curves()
     curves = curves[np.isclose(curves["floor"], FLOOR)].set_index("model")
     return {
         str(model): curve_crossing(PublishedCurve(row.to_numpy(dtype=float), Link(), solved=True))

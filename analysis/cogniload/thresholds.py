@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.intervals import CONFIDENCE, percentiles
+from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 Z = norm.ppf((1 + CONFIDENCE) / 2)
 # Finney (1978): with Fieller's g below 0.05 the delta method agrees with Fieller's exact interval.
@@ -30,9 +31,9 @@ class LoadMeans:
 
 # The paper's grid: its thresholds hold the other knobs at these means (section 3.1.3).
 PAPER_MEANS = LoadMeans(
-    d=float(np.mean([1, 3, 5, 7, 10])),
-    log10_N=float(np.mean(np.log10([20, 50, 100, 250]))),
-    rho=float(np.mean([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])),
+    d=float(np.mean(PAPER_D)),
+    log10_N=float(np.mean(np.log10(PAPER_N))),
+    rho=float(np.mean(np.array(PAPER_RHO) / 100)),
 )
 
 
@@ -162,7 +163,7 @@ def _line_threshold(
         # A draw with the other sign has passed a slope of zero: its threshold is infinite.
         infinite = np.copysign(np.inf, -level * slope)
         drawn = np.where(slopes * slope > 0, -level / slopes, infinite)
-        low, high, method = *_percentiles(drawn), "parametric bootstrap"
+        low, high, method = *percentiles(drawn), "parametric bootstrap"
     ends = float(low), float(high)
     return Threshold(float(value), *ends, method, "crossing", rising=bool(slope > 0))
 
@@ -195,7 +196,7 @@ def _needle_threshold(
         # A draw that never crosses lies beyond the end that its side of 50 % points to.
         above = draws[:, :3] @ (1, means.d, means.log10_N) > 0
         beyond = np.where(above == (slope[here] > 0), 0, 1)
-        low, high = _percentiles(np.where(np.isnan(drawn), beyond, drawn))
+        low, high = percentiles(np.where(np.isnan(drawn), beyond, drawn))
         method, note = "parametric bootstrap", crossing
     ends = float(low), float(high)
     return Threshold(value, *ends, method, "crossing", bool(slope[here] > 0), note)
@@ -211,9 +212,3 @@ def _root_margin(
     with np.errstate(divide="ignore", invalid="ignore"):
         margin = Z * np.sqrt(at_root @ covariance @ at_root) / abs(slope)
         return margin, slope, Z**2 * (along @ covariance @ along) / slope**2
-
-
-def _percentiles(drawn: np.ndarray) -> np.ndarray:
-    """Return the ends of the 95 % interval, as drawn values, since infinities don't interpolate."""
-    tails = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
-    return np.quantile(drawn, tails, method="inverted_cdf")

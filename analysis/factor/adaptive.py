@@ -39,7 +39,7 @@ from cogniload_analysis.adaptive import (
     spread,
 )
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.papers import published_table
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import check_choice
@@ -180,8 +180,8 @@ class DecayBelief:
 
     def interval(self, values: np.ndarray) -> Interval:
         """Return the median and the middle 95 % of a value of each."""
-        tail = (1 - CONFIDENCE) / 2
-        low, middle, high = weighted_quantiles(values, self.weights, (tail, 0.5, 1 - tail))
+        ends = TAILS[0], 0.5, TAILS[1]
+        low, middle, high = weighted_quantiles(values, self.weights, ends)
         return Interval(middle, low, high)
 
 
