@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from lm_eval_layout import simulate_counts
+from published_fits import compare_published_fits, published_margins
 from scipy.optimize import brentq
 
 from cogniload_analysis import fit_load_glm, goodness_of_fit, published_table
@@ -15,9 +16,7 @@ from cogniload_analysis.cogniload.curve import Link
 from cogniload_analysis.cogniload.fit import (
     GLM_LINK,
     PAPER_GRID,
-    compare_published_fits,
     curve_crossing,
-    published_margins,
     refit_published,
 )
 from cogniload_analysis.cogniload.glm import TERMS
