@@ -1,8 +1,8 @@
 """Analysis of CogniLoad and FACTOR results: from lm-eval's files to fits, tables and a report."""
 
-from cogniload_gen.extras import require
+from cogniload_gen import extras
 
-require(
+extras.require(
     "cogniload_analysis",
     "analysis",
     ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib"),
