@@ -26,7 +26,7 @@ os.environ |= {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
 
 collect_ignore_glob = [] if find_spec("vllm") else ["test_*.py"]
 
-WINDOW = 4096
+WINDOW = 8192
 """Tokens, of the served model."""
 
 START_WITHIN, STOP_WITHIN = 300, 30

@@ -16,8 +16,8 @@ PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "conte
 BLOCKS = 6
 
 
-def command(server, out, *arguments):
-    """18 puzzles in 6 blocks, answered greedily, and one at a time: company changes digits."""
+def evaluation(server, out, task, parameters, *arguments):
+    """Each puzzle is answered greedily and alone: company changes digits."""
     model_args = (
         f"model={MODEL},base_url={server.url}/v1/chat/completions,num_concurrent=1,"
         f"tokenizer_backend=huggingface,tokenizer={server.model}"
@@ -25,9 +25,14 @@ def command(server, out, *arguments):
     return [
         *(Path(sys.executable).with_name("cogniload"), "eval", "--output_path", out),
         *("--model", "local-chat-completions", "--model_args", model_args),
-        *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": PUZZLES})),
-        *("--apply_chat_template", "--block_size", "3", *arguments),
+        *("--tasks", task, "--metadata", json.dumps({"cogniload": parameters})),
+        *("--apply_chat_template", *arguments),
     ]
+
+
+def command(server, out, *arguments):
+    """18 puzzles in 6 blocks."""
+    return evaluation(server, out, "cogniload_mini", PUZZLES, "--block_size", "3", *arguments)
 
 
 def finish(*arguments):
@@ -93,3 +98,16 @@ def test_two_shards_at_once_are_one_run(server, undisturbed, tmp_path):
         assert {name: merged[name][told] for name in whole} == {
             name: whole[name][told] for name in whole
         }
+
+
+def test_a_design_asks_a_served_model(server, tmp_path):
+    """Its first batch. That a model which knows nothing lies below the range takes four."""
+    asked = ("--until", "ECL50±25%", "--range", "10", "40", "--budget", "64")
+    short = ("--gen_kwargs", "max_gen_toks=16")
+    arguments = evaluation(server, tmp_path, "cogniload", {"context_budget": 8192}, *asked, *short)
+    ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert ran.stdout.startswith("stopped after 64 puzzles: the budget of 64 puzzles is spent\n")
+    frame = read_samples(tmp_path)
+    assert len(frame) == frame["id"].nunique() == 64
+    assert set(frame["N"]) >= {10, 40, 71}
