@@ -116,7 +116,7 @@ def say_overview(row: dict) -> str:
     if not math.isnan(row["ECL50"]):
         ends = (show_length(row, row[f"ECL50_{end}"]) for end in ("low", "high"))
         interval = " to ".join(ends).replace("--", "unknown")
-        said.append(f"half of the puzzles up to N = {show_length(row, row['ECL50'])} ({interval})")
+        said.append(f"ECL50 is {show_length(row, row['ECL50'])} statements ({interval})")
     if row["cut_share"] > 0:
         said.append(f"{100 * row['cut_share']:.1f} % of its responses were cut off")
     if not row["covers"]:
