@@ -94,7 +94,7 @@ def load_rows(
         raise ValueError(f"path {path!r} can't be loaded: {cause}") from None
     if split is None and len(splits) == 1:
         (split,) = splits
-    if split not in splits:
+    if not isinstance(split, str) or split not in splits:
         raise ValueError(f"split of {path!r} must be one of {', '.join(splits)}; got {split!r}")
     table = splits[split].with_format("arrow")[:]
     columns = {}

@@ -37,8 +37,8 @@ def asked_tasks(others: Sequence[str]) -> list[str]:
     """Return the names after --tasks, unless --include_path may hold tasks of such names."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--tasks", "-t", nargs="*", default=[])
-    parser.add_argument("--include_path")
+    parser.add_argument("--include_path", nargs="?", const="")
     known, _ = parser.parse_known_args([other for other in others if other != "--"])
-    if known.include_path:
+    if known.include_path is not None:
         return []
     return [name for names in known.tasks for name in names.split(",") if name]

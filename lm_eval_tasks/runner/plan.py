@@ -41,6 +41,8 @@ def load_tasks(arguments: dict[str, Any], include_path: str | None) -> TaskDict:
         every = EvaluatorConfig(tasks=names, include_path=paths)
         manager = every.process_tasks(metadata)
         names = every.tasks
+    else:
+        names = [*dict.fromkeys(each for name in names for each in expand(name, manager))]
     loaded = manager.load([task_of_design(arguments)] if "until" in arguments else names)
     asked = arguments["num_fewshot"]
     for name, task in loaded["tasks"].items():
@@ -55,6 +57,11 @@ def load_tasks(arguments: dict[str, Any], include_path: str | None) -> TaskDict:
         if its_own is None or (asked is not None and its_own != 0):
             task.set_config("num_fewshot", asked or 0)
     return loaded
+
+
+def expand(name: str, manager: TaskManager) -> list[str]:
+    """Return the tasks that a name of --tasks stands for: itself, or those that it matches."""
+    return [name] if name in manager.all_tasks else sorted(manager.match_tasks([name]))
 
 
 def documents_of(tasks: dict[str, Task], arguments: dict[str, Any]) -> dict[str, Sequence[int]]:

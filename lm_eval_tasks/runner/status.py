@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Part:
-    """The done blocks of one shard: how many, their documents, and the seconds of each."""
+    """The done blocks of one shard: how many, and the seconds of each."""
 
     blocks: int = 0
-    documents: int = 0
     seconds: list[float] = field(default_factory=list)
 
 
@@ -60,7 +59,6 @@ def read_status(folder: Path) -> Status:
         told = state.read_digest(block) or {}
         part = shards[str(told.get("shard", "?"))]
         part.blocks += 1
-        part.documents += len(block.documents)
         if isinstance(seconds := told.get("seconds"), int | float):
             part.seconds.append(float(seconds))
         for acc in accuracies(sample for _, sample in state.read_block(block)):
@@ -148,7 +146,8 @@ def lines_of(folder: Path, status: Status) -> list[str]:
             took = f", {tqdm.format_interval(sum(part.seconds))}" if part.seconds else ""
             of_whole = "" if status.search else f" of {whole}"
             lines.append(f"shard {name}: {part.blocks}{of_whole} blocks{took}")
-    if not status.search and (missing := shards_to_start(status)):
+    missing = [] if status.search else shards_to_start(status)
+    if missing:
         lines.append(f"no block is done of {', '.join(f'--shard {name}' for name in missing)}")
     if status.scored:
         from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (slow)
@@ -162,6 +161,9 @@ def lines_of(folder: Path, status: Status) -> list[str]:
         more = "" if left is None else f", about {tqdm.format_interval(left)} left"
         lines.append(f"time: {tqdm.format_interval(spent)} of evaluation{more}")
     next_command = "the same command again goes on"
+    ended = [blocks_of_shard(name, total) == part.blocks for name, part in status.shards.items()]
+    if missing and ended and all(ended):
+        next_command = f"the same command with --shard {missing[0]}"
     if done == total:
         next_command = f"cogniload eval --merge {folder}"
     return [*lines, f"next: {next_command}"]

@@ -24,6 +24,7 @@ from lm_eval.evaluator_utils import get_sample_size
 
 from lm_eval_tasks.runner.cut import Block, blocks_of, indices_of
 from lm_eval_tasks.runner.names import our_tasks
+from lm_eval_tasks.runner.plan import load_tasks
 from lm_eval_tasks.runner.status import Part, Status, blocks_of_shard, lines_of, seconds_left
 
 # --- tasks by name
@@ -69,6 +70,18 @@ def test_a_misspelt_task_of_a_configuration_file_is_told_too(server, tmp_path):
     config.write_text(json.dumps({"tasks": ["cogniload_mimi"], "model": "dummy"}))
     given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
     assert "did you mean cogniload_mini" in error_of(*given)
+
+
+def test_a_pattern_stands_for_the_tasks_that_it_matches():
+    given = {"tasks": ["factor_*_mini", "cogniload_min?", "factor_symbolic_mini"]}
+    given |= {"metadata": {}, "model_args": {}, "num_fewshot": None, "gen_kwargs": {}}
+    found = ["factor_realistic_mini", "factor_symbolic_mini", "cogniload_mini"]
+    assert [*load_tasks(given, None)["tasks"]] == found
+
+
+def test_include_path_without_a_folder_is_refused(tmp_path):
+    with pytest.raises(SystemExit, match="2"):
+        command("eval", "--output_path", tmp_path, "--tasks", "cogniload", "--include_path")
 
 
 # --- examples in the prompt
@@ -128,7 +141,7 @@ def test_the_status_of_a_run(server, tmp_path):
     assert accuracy.startswith(f"accuracy so far: {correct:.1%} (")
     assert spent.startswith("time: ")
     assert spent.endswith(" left")
-    assert following == "next: the same command again goes on"
+    assert following == "next: the same command with --shard 1/2"
     assert command(*arguments(server, tmp_path))[0] == 0
     _, out, _ = command("eval", "--status", tmp_path)
     assert out.startswith(f"{tmp_path}: {BLOCKS} of {BLOCKS} blocks are done, {DOCUMENTS} of ")
@@ -152,7 +165,7 @@ def status_of(done, shards):
 
 def test_the_time_left_is_the_slowest_shard_s(tmp_path):
     """Blocks 1, 3, 5, 7 are of the first, which took 10 seconds for one, the second 1 for each."""
-    status = status_of([1, 2, 4], {"1/2": Part(1, 1, [10.0]), "2/2": Part(2, 2, [1.0, 1.0])})
+    status = status_of([1, 2, 4], {"1/2": Part(1, [10.0]), "2/2": Part(2, [1.0, 1.0])})
     assert seconds_left(status) == 30
     assert "time: 00:12 of evaluation, about 00:30 left" in lines_of(tmp_path, status)
     assert seconds_left(status_of(range(1, 9), status.shards)) is None
@@ -162,7 +175,7 @@ def test_the_time_left_is_the_slowest_shard_s(tmp_path):
 @pytest.mark.parametrize("name", ["?", "1", "0/2", "3/2", "a/b", "", "1/2/3"])
 def test_a_name_that_is_of_no_shard(name, tmp_path):
     assert blocks_of_shard(name, 8) is None
-    assert lines_of(tmp_path, status_of([1], {name: Part(1, 1, [])}))
+    assert lines_of(tmp_path, status_of([1], {name: Part(1, [])}))
 
 
 DONE_OF = "no block is done of "
@@ -171,15 +184,33 @@ DONE_OF = "no block is done of "
 @pytest.mark.parametrize(
     ("done", "shards", "told"),
     [
-        ([1, 4], {"1/3": Part(2, 2, [1.0])}, [f"{DONE_OF}--shard 2/3, --shard 3/3"]),
-        ([1, 2], {"1/3": Part(1, 1, [1.0]), "2/3": Part(1, 1, [])}, [f"{DONE_OF}--shard 3/3"]),
-        ([1], {"1/1": Part(1, 1, [1.0])}, []),
-        (range(1, 9), {"2/2": Part(8, 8, [1.0])}, []),
+        ([1, 4], {"1/3": Part(2, [1.0])}, [f"{DONE_OF}--shard 2/3, --shard 3/3"]),
+        ([1, 2], {"1/3": Part(1, [1.0]), "2/3": Part(1, [])}, [f"{DONE_OF}--shard 3/3"]),
+        ([1], {"1/1": Part(1, [1.0])}, []),
+        (range(1, 9), {"2/2": Part(8, [1.0])}, []),
     ],
 )
 def test_shards_without_a_block_are_named(tmp_path, done, shards, told):
     lines = lines_of(tmp_path, status_of(done, shards))
     assert [line for line in lines if line.startswith(DONE_OF)] == told
+
+
+SAME = "the same command again goes on"
+
+
+@pytest.mark.parametrize(
+    ("done", "shards", "following"),
+    [
+        ([1, 3, 5, 7], {"1/2": Part(4, [])}, "the same command with --shard 2/2"),
+        ([1, 3, 5], {"1/2": Part(3, [])}, SAME),
+        ([1, 4, 7], {"1/3": Part(3, [])}, "the same command with --shard 2/3"),
+        ([1, 4, 7, 2], {"1/3": Part(3, []), "2/3": Part(1, [])}, SAME),
+        ([1], {"?": Part(1, [])}, SAME),
+        ([], {}, SAME),
+    ],
+)
+def test_the_next_command_has_work_to_do(tmp_path, done, shards, following):
+    assert lines_of(tmp_path, status_of(done, shards))[-1] == f"next: {following}"
 
 
 @pytest.mark.parametrize("other", [("--model", "hf"), ("--shard", "1/2"), ("--merge", "x")])

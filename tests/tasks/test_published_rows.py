@@ -62,6 +62,8 @@ def test_one_of_several_is_named(tmp_path, monkeypatch):
         )
     with pytest.raises(ValueError, match=r"split of .*two' must be one of .*validation.*got None"):
         published_puzzles(COGNILOAD, str(tmp_path / "two"))
+    with pytest.raises(ValueError, match=r"split of .*two' must be one of .*; got \['test'\]"):
+        published_puzzles(COGNILOAD, str(tmp_path / "two"), split=["test"])
     assert published_puzzles(COGNILOAD, str(tmp_path / "two"), split="test").equals(ROWS)
 
 
