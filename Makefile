@@ -33,7 +33,7 @@ demo: $(VENV)/.ready
 	$(RUN) -m cogniload_gen demo
 
 benchmark: $(VENV)/.ready
-	for file in benchmarks/[!m]*.py; do $(RUN) $$file || exit; done
+	for file in benchmarks/[!m]*.py; do PYTHONPATH=tests/helpers $(RUN) $$file || exit; done
 
 # The CPU build of torch comes first: by itself, lm-eval would bring gigabytes of CUDA.
 $(VENV)/.ready: setup.cfg pyproject.toml

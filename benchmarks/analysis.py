@@ -1,4 +1,4 @@
-"""How long 22 models on the paper's grid take; needs PYTHONPATH=tests/helpers.
+"""How long 22 models on the paper's grid take.
 
 Writes 22 result folders of lm-eval with 14,000 responses each, reads them, fits every GLM, makes
 the tables, and writes the report; then the same for FACTOR's 7 models of Tables 2 and 3, with 1,950

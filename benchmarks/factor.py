@@ -1,4 +1,4 @@
-"""How fast FACTOR's puzzles are made, on one core: `python benchmarks/factor.py`.
+"""How fast FACTOR's puzzles are made, on one core.
 
 Both suites over the paper's grids, and with filler or noise; the training sets. Tokens by estimate.
 """

@@ -5,12 +5,15 @@ import doctest
 import re
 import shlex
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from cogniload_gen import cli
 from cogniload_gen.benchmarks import BENCHMARKS
+from lm_eval_tasks.runner.cut import cut_in_blocks
+from lm_eval_tasks.runner.status import Part, Status, lines_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md")))]
@@ -26,7 +29,7 @@ TABLES = {
 """The tables of knobs: the rows of each benchmark's data set on each page."""
 
 
-def blocks(page, language):
+def code_blocks(page, language):
     """Return the code blocks of a page in a language ("" for none)."""
     text = (ROOT / page).read_text("utf-8")
     found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -34,7 +37,7 @@ def blocks(page, language):
 
 
 def sessions(page):
-    return "\n".join(code for code in blocks(page, "python") if code.startswith(">>>"))
+    return "\n".join(code for code in code_blocks(page, "python") if code.startswith(">>>"))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if sessions(page)])
@@ -51,7 +54,7 @@ def test_most_pages_have_a_session():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_program_compiles_and_imports_what_there_is(page):
-    for code in blocks(page, "python"):
+    for code in code_blocks(page, "python"):
         if code.startswith(">>>"):
             continue
         for node in ast.walk(ast.parse(code)):
@@ -63,7 +66,7 @@ def test_a_program_compiles_and_imports_what_there_is(page):
 def commands(page):
     """Return the lines of a page's blocks that begin with `cogniload`, as arguments."""
     for language in ("", "bash"):
-        for code in blocks(page, language):
+        for code in code_blocks(page, language):
             for line in code.replace("\\\n", " ").splitlines():
                 if line.startswith("cogniload "):
                     yield shlex.split(line, comments=True)[1:]
@@ -90,6 +93,27 @@ HARNESS_OPTIONS = {
     *("--tasks", "--model", "--model_args", "--gen_kwargs", "--metadata"),
     *("--apply_chat_template", "--batch_size", "--include_path", "--log_samples"),
 }
+
+
+def test_the_status_is_that_of_the_rehearsal_above_it():
+    blocks = cut_in_blocks({"cogniload_mini": range(54)}, 10)
+    shards = {"1/2": Part(3, [0.1] * 3)}
+    status = Status({"tasks": {"cogniload_mini": {}}}, blocks, blocks[::2], shards, 30, 0.0)
+    (shown,) = (code for code in code_blocks("README.md", "") if code.startswith("runs/try: "))
+    assert shown.splitlines() == lines_of(Path("runs/try"), status)
+
+
+def test_every_benchmark_finds_what_it_imports():
+    """With the path that the Makefile gives to all, and the page to one."""
+    (path,) = re.findall(r"PYTHONPATH=(\S+) \$\(RUN\)", (ROOT / "Makefile").read_text("utf-8"))
+    assert f"PYTHONPATH={path} python" in (ROOT / "benchmarks/README.md").read_text("utf-8")
+    programs = [*(ROOT / "benchmarks").glob("*.py")]
+    beside = {file.stem for file in (*programs, *(ROOT / path).glob("*.py"))}
+    for program in programs:
+        for node in ast.walk(ast.parse(program.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                name = node.module.partition(".")[0]
+                assert name in beside or find_spec(name), program
 
 
 @pytest.mark.parametrize("page", PAGES)
