@@ -125,6 +125,11 @@ class OutcomeName(Protocol):
         """Whether the response counts as correct in the accuracy."""
         ...
 
+    @property
+    def cut(self) -> bool:
+        """Whether a limit cut the response off."""
+        ...
+
 
 @dataclass(frozen=True)
 class Score:
@@ -225,7 +230,7 @@ class Benchmark:
         solve: From a puzzle's text to the answer, by nothing but the text.
         owns_row: Tells whether a row is one of its puzzles.
         score: From a response and a row to a score.
-        outcomes: The StrEnum of its outcomes, whose members have `correct`.
+        outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
         about: The folder whose about.toml has its summary, tags, citation and columns.
         suite: Tells it from the other benchmarks of its dataset; None if it is the only one.
         options: The parameters that are no part of a puzzle's address.

@@ -86,6 +86,11 @@ class Outcome(StrEnum):
         """Whether the response counts as correct in the paper's accuracy."""
         return self in CORRECT
 
+    @property
+    def cut(self) -> bool:
+        """Whether a limit cut the response off."""
+        return self is Outcome.WRONG_MAX_CONTEXT
+
 
 CORRECT = (Outcome.CORRECT_VALID, Outcome.CORRECT_POI, Outcome.CORRECT_LAST_SENTENCE)
 WRONG_LOGIC = (

@@ -31,6 +31,11 @@ class FactorOutcome(StrEnum):
         """Whether the response counts as correct in the accuracy."""
         return self is FactorOutcome.CORRECT
 
+    @property
+    def cut(self) -> bool:
+        """Whether a limit cut the response off."""
+        return self is FactorOutcome.MAX_CONTEXT
+
 
 class FactorScore(NamedTuple):
     """The outcome of a response, and for a wrong set how it differs from the gold one.

@@ -163,15 +163,21 @@ def task_of_design(arguments: dict[str, Any]) -> dict[str, Any]:
     """
     asked = find_asked(arguments["tasks"][0])
     fixed = TASKS / asked.dataset / f"{asked.dataset}_axes.yaml"
-    longest = [asked.decided(puzzle) for puzzle in design_of(arguments).plan.longest]
-    return (read_task(fixed) if fixed.exists() else asked.configuration) | {
-        "task": asked.name,
-        "dataset_kwargs": {
-            "dataset": asked.dataset,
-            "defaults": asked.defaults,
-            "grids": longest,
-        },
-    }
+    longest = asked.decided(design_of(arguments).plan.longest)
+    design = read_task(fixed) if fixed.exists() else asked.configuration
+    metrics = {part: design[part] for part in ("process_results", "metric_list")}
+    return (
+        asked.configuration
+        | metrics
+        | {
+            "task": asked.name,
+            "dataset_kwargs": {
+                "dataset": asked.dataset,
+                "defaults": asked.defaults,
+                "grids": [longest],
+            },
+        }
+    )
 
 
 def select(asked: Asked, puzzle: Puzzle, parameters: dict[str, Any]) -> tuple[Selection, Source]:
@@ -277,7 +283,7 @@ class Search:
         self.design.tell(
             [self.puzzles[sample["doc_id"]] for sample in samples],
             [sample.get("acc") == 1 for sample in samples],
-            [was_cut(sample) for sample in samples],
+            [was_cut(sample, self.asked.benchmark.outcomes) for sample in samples],
         )
         self.told.add(block.number)
 
@@ -312,9 +318,10 @@ class Search:
         return Documents(self.asked, self.puzzles, self.parameters)
 
 
-def was_cut(sample: dict[str, Any]) -> bool:
-    """Return whether a limit cut off a response."""
-    return sample.get("outcome") == "wrong_max_context" or sample.get("finish_reason") == "length"
+def was_cut(sample: dict[str, Any], outcomes: Any) -> bool:
+    """Return whether a limit cut a response off, by its outcome or by what the backend said."""
+    cut = [each.value for each in outcomes if each.cut]
+    return sample.get("outcome") in cut or sample.get("finish_reason") == "length"
 
 
 def whole_search(folders: Sequence[Path], state: State, run: Run) -> Search:

@@ -20,9 +20,11 @@ from until_command import (
 )
 
 from cogniload_analysis import AdaptiveDesign
+from lm_eval_tasks.internals import read_task
 from lm_eval_tasks.runner.cut import Block
+from lm_eval_tasks.runner.names import yaml_of
 from lm_eval_tasks.runner.state import State
-from lm_eval_tasks.runner.until import Search, read_until
+from lm_eval_tasks.runner.until import Search, read_until, task_of_design
 
 BLOCK = ("--block_size", "24")
 """Blocks of 24, 24 and 16 puzzles: three a batch of 64."""
@@ -356,6 +358,17 @@ def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
     assert {(document["seed"], document["context_budget"]) for document in documents} == {
         (7, 30000)
     }
+
+
+@pytest.mark.parametrize("task", ["cogniload", "cogniload_mini"])
+def test_a_task_keeps_its_own_settings(task):
+    """And has the metrics of the fixed design, which fits uneven cells."""
+    arguments = {"tasks": [task], "until": {"goal": "ECL50", "target": 0.2, "budget": 64}}
+    designed, own = task_of_design(arguments), read_task(yaml_of(task))
+    assert designed["generation_kwargs"] == own["generation_kwargs"]
+    changed = {name for name in designed | own if designed.get(name) != own.get(name)}
+    assert changed == {"dataset_kwargs", "process_results", "metric_list"}
+    assert {"ECL50_crossing"} < {metric["metric"] for metric in designed["metric_list"]}
 
 
 class FakeHolder:

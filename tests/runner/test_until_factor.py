@@ -10,7 +10,8 @@ from eval_command import command, done_blocks, error_of, read
 from until_command import N_EFF, respond_by_decay, until_arguments
 
 from cogniload_analysis import DecayDesign
-from lm_eval_tasks.runner.until import read_until
+from lm_eval_tasks.runner.state import State
+from lm_eval_tasks.runner.until import Search, read_until
 
 TASK, GOAL, BUDGET = "factor_symbolic_0", "N_eff±40%", 192
 BLOCK = ("--block_size", "24")
@@ -78,6 +79,17 @@ def test_it_goes_on_where_it_was_interrupted(server, undisturbed, tmp_path):
     assert command(*arguments(server, tmp_path, *BLOCK))[0] == 0
     assert read(tmp_path)[1] == read(undisturbed[0])[1]
     assert len(server.requests) == len(read(tmp_path)[1]) - 24
+
+
+def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tmp_path):
+    message = {"role": "assistant", "content": " "}
+    server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": None}]}
+    assert command(*arguments(server, tmp_path, *BLOCK, budget=64))[0] == 0
+    state = State(tmp_path / "state")
+    search = Search(state, state.begun())
+    assert search.catch_up() == []
+    assert len(search.design.told) == 64
+    assert all(answer == (False, True) for answer in search.design.told.values())
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,11 @@ class ToyOutcome(StrEnum):
         """Whether the response counts as correct."""
         return self is ToyOutcome.RIGHT
 
+    @property
+    def cut(self):
+        """Whether a limit cut the response off."""
+        return False
+
 
 def source(selection):
     """Return the sums of a selection."""
