@@ -3,9 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Score
@@ -27,18 +27,25 @@ def rescore(
     """
     outcomes: Counter[OutcomeName] = Counter()
     changed = 0
-    with ExitStack() as stack:
-        temporary = stack.enter_context(whole_file(out, force=force)) if out else None
-        file = stack.enter_context(temporary.open("w", encoding="utf-8")) if temporary else None
+    with file_of(out, force=force) as file:
         for sample, scored in read_samples(path, score_sample):
             outcomes[scored.outcome] += 1
             changed += scored.outcome != sample.get("outcome")
             if file:
                 steps = step_metrics(str(sample["filtered_resps"][0]), sample["doc"])
-                file.write(json.dumps(replace_score(sample, scored) | steps) + "\n")
-        if not outcomes:
-            raise ValueError(f"{path} must hold at least one sample, got an empty file")
+                metrics = score_metrics(scored) | steps
+                file.write(json.dumps(replace_metrics(sample, metrics)) + "\n")
     return outcomes, changed
+
+
+@contextmanager
+def file_of(out: Path | None, *, force: bool) -> Iterator[TextIO | None]:
+    """Yield a file that becomes `out`, whole or not at all; None where there is no `out`."""
+    if out is None:
+        yield None
+    else:
+        with whole_file(out, force=force) as part, part.open("w", encoding="utf-8") as file:
+            yield file
 
 
 def read_samples(
@@ -46,10 +53,13 @@ def read_samples(
 ) -> Iterator[tuple[dict[str, Any], Judged]]:
     """Yield the samples of a file, gzipped or not, each with what `judge` says of it.
 
-    ValueError names a line that is no sample.
+    ValueError names a line that is no sample, or a file without one.
     """
+    number = 0
     for number, line in enumerate(read_lines(path), start=1):
         yield read_line(line, f"{path} line {number}", judge)
+    if not number:
+        raise ValueError(f"{path} must hold at least one sample, got an empty file")
 
 
 def read_line(
@@ -66,15 +76,15 @@ def read_line(
         ) from None
 
 
-def replace_score(sample: dict[str, Any], score: Score) -> dict[str, Any]:
-    """Return a sample with another score.
+def replace_metrics(sample: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return a sample with other metrics, all of which its `metrics` names.
 
     What lm-eval's aggregations fit is left out: those metrics are lists that hold the old score.
     """
-    metrics = score_metrics(score)
-    fitted = {name for name in sample.get("metrics", ()) if isinstance(sample.get(name), list)}
-    kept = {name: value for name, value in sample.items() if name not in fitted - metrics.keys()}
-    return kept | metrics
+    named = dict.fromkeys([*sample.get("metrics", ()), *metrics])
+    fitted = {name for name in named if isinstance(sample.get(name), list)} - metrics.keys()
+    replaced = {name: value for name, value in sample.items() if name not in fitted} | metrics
+    return replaced | {"metrics": [name for name in named if name in replaced]}
 
 
 def score_sample(sample: dict[str, Any]) -> Score:

@@ -2,15 +2,13 @@
 
 import json
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import StepsRead
-from cogniload_gen.files import whole_file
 from lm_eval_tasks.metrics import STEP_FACTS
-from lm_eval_tasks.rescore import read_samples
+from lm_eval_tasks.rescore import file_of, read_samples
 
 
 def count_errors(path: Path, out: Path | None = None, *, force: bool = False) -> Counter[str]:
@@ -21,16 +19,12 @@ def count_errors(path: Path, out: Path | None = None, *, force: bool = False) ->
     it exists, unless `force`. Raises ValueError that names the line which is no sample of ours.
     """
     counts: Counter[str] = Counter()
-    with ExitStack() as stack:
-        temporary = stack.enter_context(whole_file(out, force=force)) if out else None
-        file = stack.enter_context(temporary.open("w", encoding="utf-8")) if temporary else None
+    with file_of(out, force=force) as file:
         for sample, steps in read_samples(path, steps_of):
             counts["not read" if not steps.read else steps.error or "none"] += 1
             if file:
                 facts = {name: getattr(steps, name) for name in STEP_FACTS}
                 file.write(json.dumps({"id": sample["doc"].get("id")} | facts) + "\n")
-        if not counts:
-            raise ValueError(f"{path} must hold at least one sample, got an empty file")
     return counts
 
 

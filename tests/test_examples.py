@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from cogniload_analysis.report import write_report
-from cogniload_gen import solve
+from cogniload_gen import generate_puzzles, solve
 from cogniload_gen.cli import main
+from lm_eval_tasks.runner.state import sample_of
 
 RESULTS = Path(__file__).parent.parent / "examples" / "results"
 FILES = sorted(path for path in RESULTS.rglob("*") if path.is_file())
@@ -33,6 +34,23 @@ def test_each_response_still_has_its_score(path, capsys):
     docs = [json.loads(line)["doc"] for line in path.read_text("utf-8").splitlines()]
     assert len(docs) in (24, 54)
     assert all(solve(doc["puzzle"]) == doc["answer"] for doc in docs)
+
+
+def test_cogniload_s_puzzles_are_those_of_today():
+    (path,) = (path for path in SAMPLES if "cogniload_mini" in path.name)
+    made = generate_puzzles([1, 2, 3], [5, 10, 20], [10, 50, 90], num_puzzles=2)
+    docs = [json.loads(line)["doc"] for line in path.open()]
+    assert [doc["puzzle"] for doc in docs] == made["puzzle"].to_pylist()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name.split("_2")[0])
+def test_rescored_samples_name_the_metrics_that_they_have(path, tmp_path):
+    assert main(["score", str(path), "--out", str(tmp_path / "new.jsonl")]) == 0
+    for line in (tmp_path / "new.jsonl").open("rb"):
+        sample = sample_of(line)
+        assert sample is not None
+        assert {"acc", "outcome", "steps_read", "error_none"} <= {*sample["metrics"]}
+        assert not {"ECL50", "cdf"} & {*sample["metrics"]}
 
 
 def test_a_report_is_written_from_them(tmp_path):
