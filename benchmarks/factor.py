@@ -15,7 +15,7 @@ from cogniload_gen.factor.training import TrainingSet
 
 
 def measure(name: str, puzzles, start: int = 0, stop: int | None = None) -> None:
-    """Makes the tables of a grid or training set and prints the speed."""
+    """Print the speed of making the tables of a grid or training set."""
     source = factor_source(puzzles)
     next(source.tables(0, 1))  # what is made once: words counted, templates read
     began, count, megabytes = time.perf_counter(), 0, 0.0

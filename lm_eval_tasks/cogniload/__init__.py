@@ -1,1 +1,1 @@
-"""The tasks `cogniload`, `cogniload_lite` and `cogniload_mini`."""
+"""The CogniLoad tasks for lm-eval."""

@@ -27,10 +27,7 @@ def cut_in_blocks(
 ) -> list[Block]:
     """Return the blocks of an evaluation: `size` documents of a task each, the rest in its last.
 
-    This is the one place that decides what is evaluated next, and before an evaluation begins. One
-    that decides as it goes (a design that is told the outcomes of a block and asked for the next)
-    takes its place with an iterator of blocks: those that are done are given to it again, in order,
-    and every block that it gives is written with its documents, which `read_block` compares.
+    A run with --until has its blocks from `until.Search` instead.
     """
     blocks: list[Block] = []
     for task, indices in documents.items():
