@@ -28,7 +28,7 @@ from cogniload_analysis.paired import compare_means, compare_pairs
 BETAS = published_table("glm").set_index("model")[list(TERMS)]
 DESIGN = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])[list(TERMS)].to_numpy()
 CHANCE = 1 / np.maximum(PAPER_GRID["d"].to_numpy() + 1, 3)
-MODELS = ("Qwen3-1.7B", "DS-Qwen-7B", "Qwen3-8B", "Qwen3-32B", "o4-mini-2025-04-16")
+MODELS = ("Qwen3-8B", "DS-Qwen-7B", "Qwen3-32B", "o4-mini-2025-04-16")
 LAPSE = 0.05
 
 
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
     share = 10 if parser.parse_args().quick else 1
     print(machine())
-    for table in (paired(1000 // share), thresholds(300 // share), guesses(300 // share)):
+    for table in (paired(400 // share), thresholds(300 // share), guesses(60 // share)):
         lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
         print("", *(f"| {' | '.join(line)} |" for line in lines), sep="\n", flush=True)
 

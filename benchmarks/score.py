@@ -4,8 +4,9 @@ Scores 14,000 responses of 30 KB, the paper's grid answered at length. Half of t
 beyond ASCII, as models' arrows and dashes are, which cost Python more to turn to lowercase.
 """
 
-import platform
 import time
+
+from machine import machine
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.score import score_response
@@ -41,7 +42,7 @@ def main() -> None:
     seconds = time.perf_counter() - start
     print(f"{RESPONSES:,} responses, {size / 1e6:.0f} MB: {seconds:.2f} s")
     print(f"{RESPONSES / seconds:,.0f} responses/s, {size / seconds / 1e6:.0f} MB/s")
-    print(f"one core of {platform.machine()}, Python {platform.python_version()}")
+    print(machine())
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@ Reads responses of 30 KB as models write them: the PoI's state after each of 250
 length after each of 20, and after each of 100 at d = 1.
 """
 
-import platform
 import time
 from collections.abc import Callable
+
+from machine import machine
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.errors import phrases, trace_key, write_trace
@@ -60,7 +61,7 @@ def main() -> None:
             True, trace.first_error, trace.error,
         )  # fmt: skip
     print(f"read other than planned: {wrong}")
-    print(f"one core of {platform.machine()}, Python {platform.python_version()}")
+    print(machine())
 
 
 if __name__ == "__main__":
