@@ -11,17 +11,13 @@ from cogniload_analysis.fields import members, read_count
 from cogniload_analysis.format import format_number
 from cogniload_analysis.runs import LIMITS
 from cogniload_gen.benchmark import Row
-from cogniload_gen.context_budget import STOP_MARGIN, is_cut_off
+from cogniload_gen.context_budget import STOP_MARGIN, is_cut_off, step_of
 
 ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"
 ENDINGS = (ENDED, LIMIT, WINDOW, UNKNOWN)
 
 MANY = 0.1
 """Above this share of responses cut at an output limit, a report warns."""
-
-# Our tasks round what a prompt leaves of the budget down to 1/32 of it, by 1,024 tokens at most: a
-# limit that leaves no more unused is the budget's.
-STEPS, LARGEST_STEP = 32, 1024
 
 
 def read_ending(sample: Row, prompt: float, response: float) -> str:
@@ -47,7 +43,8 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
     used = limit if not math.isnan(limit) else response
     if math.isnan(used + prompt + budget):
         return UNKNOWN
-    return LIMIT if used + prompt + min(budget // STEPS, LARGEST_STEP) < budget else WINDOW
+    # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
+    return LIMIT if used + prompt + step_of(int(budget)) < budget else WINDOW
 
 
 def read_request_limit(sample: Row) -> float:

@@ -20,6 +20,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
+from cogniload_gen.context_budget import step_of
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.internals import model_under_evaluation
 from lm_eval_tasks.metrics import most_frequent
@@ -27,22 +28,11 @@ from lm_eval_tasks.responses import keep_what_is_said, said_of
 
 log = logging.getLogger(__name__)
 
-STEPS, LARGEST_STEP = 32, 1024
-"""Response limits are multiples of 1/32 of the budget, so a run has at most 32 different ones.
-
-A larger budget than the paper's is for longer prompts: there they are multiples of 1,024 tokens.
-"""
-
 SMALLEST_BUDGET = 1024
 """Tokens. A step of a smaller one is near the 20 tokens that Appendix D.3 takes for a cut end."""
 
 LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """All names under which lm-eval's backends take a response limit (models/utils.py)."""
-
-
-def step_of(context_budget: int) -> int:
-    """Return the tokens that response limits are multiples of."""
-    return min(context_budget // STEPS, LARGEST_STEP)
 
 
 def response_limit(prompt_tokens: int, context_budget: int) -> int:

@@ -91,7 +91,7 @@ def payload(
     return sent
 
 
-def response_limit(model: TemplateAPI) -> int:
+def default_response_limit(model: TemplateAPI) -> int:
     """Return an API model's own limit of a response, in tokens, where a request has none."""
     with as_expected():
         limit: int = model._max_gen_toks

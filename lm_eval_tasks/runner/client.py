@@ -26,7 +26,7 @@ from lm_eval.models.api_models import TemplateAPI
 from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies, select_proxy
 from yarl import URL
 
-from lm_eval_tasks.internals import payload, response_limit, slots
+from lm_eval_tasks.internals import default_response_limit, payload, slots
 from lm_eval_tasks.responses import NoCompletion
 from lm_eval_tasks.runner.credentials import public_url
 
@@ -117,7 +117,7 @@ async def answer_together(
 
 def cut(model: TemplateAPI, tokens: list[int], settings: dict[str, Any]) -> list[int]:
     """Return a prompt's tokens, cut from the left as lm-eval does where they leave no room."""
-    room = model.max_length - settings.get("max_gen_toks", response_limit(model))
+    room = model.max_length - settings.get("max_gen_toks", default_response_limit(model))
     return tokens[-room:]
 
 

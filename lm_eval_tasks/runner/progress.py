@@ -26,8 +26,7 @@ class Progress:
     On a terminal this is one line that moves; elsewhere it is a line for each block, so that a log
     tells where a run is. lm-eval's backends tell a model's "cache hook" of each response, so the
     line on a terminal moves within a block; the end of the block sets it right. The accuracy is the
-    mean of `acc`, with Wilson's 90 % interval, as in the reports; the speed is that of this process
-    alone.
+    mean of `acc`; the speed is that of this process alone.
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:
@@ -94,8 +93,7 @@ class Progress:
         """Return the accuracy so far, with its interval; nothing where nothing has one."""
         if not self.scored:
             return []
-        low, high = proportion_confint(self.correct, self.scored, alpha=0.1, method="wilson")
-        return [f"acc {self.correct / self.scored:.1%} ({low:.1%} to {high:.1%})"]
+        return [f"acc {accuracy_text(self.correct, self.scored)}"]
 
     def speed(self) -> list[str]:
         """Return the tokens a second of this process; nothing where nobody counts them."""
@@ -112,6 +110,12 @@ class Progress:
         """Write a line to standard error, above the moving one if there is one."""
         tqdm.write(line, file=sys.stderr)
         sys.stderr.flush()
+
+
+def accuracy_text(correct: float, scored: float) -> str:
+    """Return an accuracy with Wilson's 90 % interval, as in the reports, in per cent."""
+    low, high = proportion_confint(correct, scored, alpha=0.1, method="wilson")
+    return f"{correct / scored:.1%} ({low:.1%} to {high:.1%})"
 
 
 def shortened(message: str) -> str:

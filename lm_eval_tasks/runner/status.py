@@ -150,11 +150,9 @@ def lines_of(folder: Path, status: Status) -> list[str]:
     if missing:
         lines.append(f"no block is done of {', '.join(f'--shard {name}' for name in missing)}")
     if status.scored:
-        from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (slow)
+        from lm_eval_tasks.runner.progress import accuracy_text  # noqa: PLC0415  (slow)
 
-        low, high = proportion_confint(status.correct, status.scored, alpha=0.1, method="wilson")
-        accuracy = status.correct / status.scored
-        lines.append(f"accuracy so far: {accuracy:.1%} ({low:.1%} to {high:.1%})")
+        lines.append(f"accuracy so far: {accuracy_text(status.correct, status.scored)}")
     spent = sum(seconds for part in status.shards.values() for seconds in part.seconds)
     left = None if status.search else seconds_left(status)
     if spent:
