@@ -186,15 +186,17 @@ def test_the_environment_is_hidden(monkeypatch):
 
 
 HIDING_PLACES = {
-    "auth_token": {"auth_token": SECRET},
-    "hf_token": {"hf_token": SECRET},
-    "api_key": {"api_key": SECRET},
-    "apikey": {"apikey": SECRET},
-    "access_token": {"access_token": SECRET},
-    "password": {"password": SECRET},
-    "header": {"header": {"Authorization": f"Bearer {SECRET}"}},
-    "headers": {"headers": {"X-Auth": SECRET}},
-    "nested": {"extra": {"deep": [{"client_secret": SECRET}]}},
+    "every argument": {
+        "auth_token": SECRET,
+        "hf_token": SECRET,
+        "api_key": SECRET,
+        "apikey": SECRET,
+        "access_token": SECRET,
+        "password": SECRET,
+        "header": {"Authorization": f"Bearer {SECRET}"},
+        "headers": {"X-Auth": SECRET},
+        "extra": {"deep": [{"client_secret": SECRET}]},
+    },
     "password in the URL": {"base_url": f"http://me:{SECRET.replace('/', '%2F')}@HOST"},
     "user in the URL": {"base_url": f"http://{QUOTED}@HOST"},
     "query": {"base_url": f"http://HOST?api_key={QUOTED}"},
@@ -264,7 +266,7 @@ def test_a_misspelt_option_repeats_no_secret(capfd, tmp_path):
 
 def test_the_server_still_gets_the_credentials(server, tmp_path):
     """Those that a URL holds are sent as requests sends them."""
-    for place in ("password in the URL", "query", "path", "header"):
+    for place in ("password in the URL", "query", "path", "every argument"):
         code, _, err = command(*arguments(server, place, tmp_path / place))
         assert code == 0, err
     paths = {path for path, _ in server.seen}

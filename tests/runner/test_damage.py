@@ -74,6 +74,7 @@ DAMAGE = {
     "another order": (in_another_order, "it has changed since it was written"),
     "an empty file": (lambda _: b"", "document 10 is missing"),
     "no end of a line": (lambda text: text[:-1], "line 5 is no sample"),
+    "cut within a line": (lambda text: text[: len(text) // 2], "line 3 is no sample"),
     "no JSON": (lambda text: text.replace(b"{", b"[", 1), "line 1 is no sample"),
     "JSON without end": (lambda text: b"[" * 10**5 + b"\n" + text, "line 1 is no sample"),
     "numbers": (lambda _: b"1\n2\n", "line 1 is no sample"),
@@ -216,6 +217,17 @@ def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
     else:
         message = error_of("eval", "--status", run)
         assert message.startswith(f"{described} must be what this version of cogniload eval wrote")
+
+
+@pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
+def test_a_description_that_is_none_is_refused(server, tmp_path, written):
+    run = tmp_path / "state" / "run.json"
+    run.parent.mkdir()
+    run.write_bytes(written)
+    for command_line in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
+        assert error_of(*command_line).startswith(f"{run} must be what ")
+    assert run.read_bytes() == written
+    assert not server.requests
 
 
 @pytest.mark.parametrize("link", ["/dev/zero", "fifo", "folder", "itself", "nothing"])

@@ -1,4 +1,4 @@
-"""A folder takes one run: what differs is named, and no secret is written."""
+"""A folder takes one run: what differs is named."""
 
 from dataclasses import replace
 from importlib.metadata import version
@@ -60,14 +60,3 @@ def test_another_model_is_refused(server, half, monkeypatch):
     )
     message = "model.root '/models/solver', now '/models/another'"
     assert message in error_of(*arguments(server, half))
-
-
-def test_secrets_are_not_written(server, tmp_path):
-    secret = "a-secret-token"  # noqa: S105
-    url = f"http://me:{secret}@127.0.0.1:{server.server_port}/v1/chat/completions"
-    hidden = {"auth_token": secret, "hf_token": secret, "base_url": url}
-    assert command(*arguments(server, tmp_path, **hidden))[0] == 0
-    assert secret not in error_of(*arguments(server, tmp_path / "other", model="x", **hidden))
-    written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert written
-    assert not [path for path in written if secret.encode() in path.read_bytes()]

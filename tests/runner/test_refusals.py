@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from functools import partial
 from importlib.metadata import version
 
@@ -125,30 +126,6 @@ def test_merging_what_is_no_run(server, half, tmp_path_factory):
     assert error_of("eval", "--merge", half, "--model", "hf") == message
 
 
-@pytest.mark.parametrize("kept", [-1, -100, -3500])
-def test_a_damaged_block_is_named(server, tmp_path, kept):
-    """Cut by its last line's end, within a line, or by more than one."""
-    assert command(*arguments(server, tmp_path))[0] == 0
-    block = done_blocks(tmp_path)[2]
-    block.write_bytes(block.read_bytes()[:kept])
-    assert error_of("eval", "--merge", tmp_path).startswith(
-        f"{block} must hold the samples of the documents 10 to 14 of cogniload_mini: delete it"
-    )
-    block.unlink()
-    assert command(*arguments(server, tmp_path))[0] == 0
-
-
-@pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
-def test_a_description_that_is_none_is_refused(server, tmp_path, written):
-    run = tmp_path / "state" / "run.json"
-    run.parent.mkdir()
-    run.write_bytes(written)
-    for command_line in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
-        assert error_of(*command_line).startswith(f"{run} must be what ")
-    assert run.read_bytes() == written
-    assert not server.requests
-
-
 def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
     def lockf(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
@@ -167,11 +144,9 @@ def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
         "loggers.evaluation_tracker.GeneralConfigTracker._get_model_name",
     ],
 )
-def test_another_lm_eval_is_named(server, tmp_path, monkeypatch, name):
+def test_another_lm_eval_is_named(server, undisturbed_folder, tmp_path, monkeypatch, name):
     """As if it had not what it keeps to itself."""
-    assert command(*arguments(server, tmp_path))[0] == 0
-    (results,) = tmp_path.rglob("results_*.json")
-    results.unlink()
+    shutil.copytree(undisturbed_folder / "state", tmp_path / "state")
     monkeypatch.delattr(f"lm_eval.{name}")
     by_parser = arguments(server, tmp_path)
     message = error_of(*(by_parser if "_cli" in name else ("eval", "--merge", tmp_path)))
