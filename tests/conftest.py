@@ -23,3 +23,11 @@ def global_random_state_is_left_alone():
     before = random.getstate(), np.random.get_state()[1].tolist()
     yield
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+
+
+@pytest.fixture(scope="session")
+def tokenizer_folder(tmp_path_factory):
+    """A folder with the small real model's tokenizer, as Hugging Face saves it."""
+    from real_model import save_tokenizer  # noqa: PLC0415 (it takes seconds, and few tests need it)
+
+    return save_tokenizer(tmp_path_factory.mktemp("tokenizer"))

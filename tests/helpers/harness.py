@@ -28,6 +28,13 @@ def random_state_put_back():
         np.random.set_state(numpy)
 
 
+@pytest.fixture(autouse=True, name="global_random_state_is_left_alone")
+def lm_eval_random_state():
+    """In place of the one for all tests: lm-eval seeds and draws from the global generators."""
+    with random_state_put_back():
+        yield
+
+
 def manager(include_path=TASKS, **metadata):
     """lm-eval's task manager for our tasks alone: reading all of its own takes seconds."""
     return TaskManager(include_path=str(include_path), include_defaults=False, metadata=metadata)

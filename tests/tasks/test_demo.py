@@ -1,4 +1,4 @@
-"""The demo's baselines and table. What it evaluates is tested in test_lm_eval.py."""
+"""The demo's baselines and table. tests/analysis/test_report.py runs the demo itself."""
 
 from collections import Counter
 from importlib.machinery import ModuleSpec
@@ -18,17 +18,20 @@ from lm_eval_tasks.demo import (
     score,
 )
 
-DOCS = generate_puzzles([1, 3, 12], 3, 50, num_puzzles=300).to_pylist()
+
+@pytest.fixture(scope="module")
+def docs():
+    return generate_puzzles([1, 3, 12], 3, 50, num_puzzles=300).to_pylist()
 
 
-def test_giving_the_answer_is_correct_and_no_other_value_is():
-    for doc in DOCS:
+def test_giving_the_answer_is_correct_and_no_other_value_is(docs):
+    for doc in docs:
         assert [value for value in doc["options"] if score(doc, value).correct] == [doc["answer"]]
 
 
-def test_guesses_are_of_the_options_and_uniform():
-    assert all(guess(doc) in doc["options"] for doc in DOCS)
-    places = Counter(doc["options"].index(guess(doc)) for doc in DOCS if doc["d"] == 3)
+def test_guesses_are_of_the_options_and_uniform(docs):
+    assert all(guess(doc) in doc["options"] for doc in docs)
+    places = Counter(doc["options"].index(guess(doc)) for doc in docs if doc["d"] == 3)
     assert sorted(places) == [0, 1, 2, 3]
     assert all(abs(count - 75) < 4 * sqrt(75 * 3 / 4) for count in places.values())
 

@@ -1,6 +1,5 @@
 """The FACTOR tasks in the real harness."""
 
-import json
 import sys
 from math import exp, isfinite
 
@@ -10,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from grids import factor_grid, factor_source
-from harness import TASKS, lm_eval_cli, manager
+from harness import TASKS, manager
 from lm_eval.evaluator import simple_evaluate
-from real_model import model_folder
 
 from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import FactorOutcome, generate_factor
@@ -32,7 +30,6 @@ TASKS_OF = {
 MAIN = ["0", "4k", "8k", "16k", "32k", "64k", "128k"]
 ONE_ROOT = [f"factor_symbolic_roots1_{context}" for context in MAIN]
 VERSIONS = {"symbolic": SYMBOLIC_VERSION, "realistic": REALISTIC_VERSION}
-MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def settings_of(task):
@@ -257,28 +254,3 @@ def test_rows_of_strangers_are_checked(task, change, message, tmp_path, monkeypa
     pq.write_table(changed, tmp_path / "test.parquet")
     with pytest.raises(ValueError, match=message):
         manager(factor={"path": str(tmp_path)}).load([task])
-
-
-# --- with a real model
-
-
-@pytest.mark.slow
-def test_a_real_model_through_the_command(tmp_path):
-    folder = model_folder()
-    results, samples = lm_eval_cli(
-        tmp_path,
-        *("--model", "hf", "--device", "cpu", "--batch_size", "4", "--apply_chat_template"),
-        *("--model_args", f"pretrained={folder},gguf_file={MODEL_FILE},dtype=float32"),
-        *("--tasks", ",".join(MINI), "--metadata", json.dumps({"factor": {"num_puzzles": 1}})),
-        *("--gen_kwargs", "max_gen_toks=48"),
-    )
-    for task in MINI:
-        found = results["results"][task]
-        wrong = [found[f"{x},none"] for x in FactorOutcome if x != FactorOutcome.CORRECT]
-        assert found["acc,none"] + sum(wrong) == pytest.approx(1)
-        assert len(samples[task]) == {"factor_symbolic_mini": 8, "factor_realistic_mini": 9}[task]
-        for sample in samples[task]:
-            assert sample["doc"]["puzzle"] in sample["arguments"]["gen_args_0"]["arg_0"]
-            assert sample["prompt_tokens"] > sample["doc"]["context"] * 0.8
-            assert 0 < sample["response_tokens"] <= 48
-            assert (FactorOutcome(sample["outcome"]) == "correct") == sample["acc"]

@@ -15,8 +15,8 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from harness import random_state_put_back
-from real_model import model_folder
+from harness import lm_eval_random_state  # noqa: F401 (a fixture of every test)
+from real_model import wheel_folder
 
 from lm_eval_tasks.demo import MODEL, MODEL_FILE
 
@@ -42,13 +42,6 @@ class Server:
     log: Path
 
 
-@pytest.fixture(autouse=True)
-def global_random_state_is_left_alone():
-    """In place of the one for all tests: lm-eval seeds and draws from the global generators."""
-    with random_state_put_back():
-        yield
-
-
 @pytest.fixture
 def long_puzzles() -> dict:
     """Parameters of six puzzles whose prompts leave 50 to 500 tokens of their budget of 1024."""
@@ -63,7 +56,7 @@ def model(tmp_path_factory) -> Path:
 
     folder = tmp_path_factory.mktemp("models") / MODEL
     gguf = {
-        "pretrained_model_name_or_path": model_folder(),
+        "pretrained_model_name_or_path": wheel_folder(),
         "gguf_file": MODEL_FILE,
     }
     weights = {"quantization_config": GgufConfig(dequantize=True), "dtype": torch.bfloat16}
