@@ -189,7 +189,7 @@ def test_the_commands_are_targets_of_the_makefile():
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
     asked = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     made = {line.removeprefix("make ") for line in asked if line.startswith("make ")}
-    assert {"test", "demo", "docs"} == made <= TARGETS
+    assert {"test", "docs"} == made <= TARGETS
 
 
 def test_the_citation_is_of_this_version():

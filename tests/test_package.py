@@ -58,9 +58,10 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel):
 @pytest.mark.slow
 def test_the_wheel_works_without_the_repository(wheel, tmp_path):
     """What it needs of others comes from this environment; of ours, nothing but the wheel."""
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel)
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--quiet", "--no-deps", "--no-compile", wheel)
     (site,) = (tmp_path / "venv" / "lib").glob("python3.*/site-packages")
     others = [path for path in sys.path if path.endswith("site-packages")]
     (site / "others.pth").write_text("\n".join(others))  # .pth: editable finders are not followed
@@ -69,17 +70,17 @@ def test_the_wheel_works_without_the_repository(wheel, tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     options = {"cwd": work, "env": environment}
 
-    where = "import cogniload_gen, cogniload_analysis, lm_eval_tasks, cogniload_dataset as c\n"
-    where += "print(cogniload_gen.__file__, cogniload_analysis.__file__, c.__file__)"
-    assert run(python, "-c", where, **options).count(str(site)) == 3
+    program = "import cogniload_gen, cogniload_analysis, lm_eval_tasks, cogniload_dataset as c\n"
+    program += "print(cogniload_gen.__file__, cogniload_analysis.__file__, c.__file__)\n"
+    program += "print(len(c.load_dataset('cogniload', d=3, N=5, rho=50, split='test')))"
+    *_, where, rows = run(python, "-c", program, **options).splitlines()
+    assert where.count(str(site)) == 3
     assert str(site) not in cogniload_gen.__file__
+    assert rows == "100"
 
     cogniload = site.parents[2] / "bin" / "cogniload"
     small = ("--d", "3", "--N", "5", "--rho", "50", "--num-puzzles", "2")
     run(cogniload, "generate", "a.jsonl", *small, **options)
-    load = "from cogniload_dataset import load_dataset\n"
-    load += "print(len(load_dataset('cogniload', d=3, N=5, rho=50, split='test')))"
-    assert run(python, "-c", load, **options).strip().endswith("100")
     tasks = run(cogniload, "tasks", **options).strip()
     assert tasks == str(site / "lm_eval_tasks")
     command = (python, "-m", "lm_eval", "run", "--include_path", tasks, "--model", "dummy")

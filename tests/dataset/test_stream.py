@@ -1,5 +1,6 @@
 """Training streams: without end, shared by workers, resumed at once, apart from test splits."""
 
+from functools import cache
 from itertools import islice
 
 import datasets
@@ -13,8 +14,17 @@ from cogniload_dataset import load_dataset
 from cogniload_gen import generate_puzzles
 
 GRID = {"d": [2, 5], "N": [3, 6], "rho": 50}
-EXPECTED = generate_puzzles(**GRID, num_puzzles=300, split="train", trace=True)
-IDS = EXPECTED["id"].to_pylist()
+
+
+@cache
+def expected_rows():
+    """The puzzles at the beginning of the stream, of which the tests read a part."""
+    return generate_puzzles(**GRID, num_puzzles=300, split="train", trace=True)
+
+
+@cache
+def expected_ids():
+    return expected_rows()["id"].to_pylist()
 
 
 def endless(**given):
@@ -29,12 +39,12 @@ def ids(stream, count):
 
 def test_it_is_the_train_split_and_goes_on():
     stream = endless(trace=True)
-    assert list(islice(stream, 300)) == EXPECTED.to_pylist()[:300]
-    assert list(stream.take(3)) == list(stream.take(3)) == EXPECTED.to_pylist()[:3]
+    assert list(islice(stream, 300)) == expected_rows().to_pylist()[:300]
+    assert list(stream.take(3)) == list(stream.take(3)) == expected_rows().to_pylist()[:3]
     plain = datasets.load_dataset(
         "cogniload", streaming=True, num_puzzles=None, splits=["train"], **GRID
     )
-    assert ids(plain["train"], len(IDS)) == IDS
+    assert ids(plain["train"], len(expected_ids())) == expected_ids()
 
 
 def test_it_has_more_rows_than_anyone_reads():
@@ -71,9 +81,9 @@ def test_stopped_at_row_k_it_resumes_with_row_k_plus_1(view):
 
 
 def test_it_starts_at_any_index_without_making_those_before():
-    assert ids(endless(first_index=100), 50) == IDS[400:450]
+    assert ids(endless(first_index=100), 50) == expected_ids()[400:450]
     finite = load_dataset("cogniload", split="train", **GRID, first_index=100, num_puzzles=5)
-    assert finite["id"] == IDS[400:420]
+    assert finite["id"] == expected_ids()[400:420]
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
@@ -81,7 +91,7 @@ def test_workers_together_read_the_beginning_of_one_stream(workers):
     stream = endless().select_columns(["id", "d", "N"])
     loader = torch.utils.data.DataLoader(stream, batch_size=4, num_workers=workers)
     batches = list(islice(loader, 20))
-    assert sorted(id_ for batch in batches for id_ in batch["id"]) == sorted(IDS[:80])
+    assert sorted(id_ for batch in batches for id_ in batch["id"]) == sorted(expected_ids()[:80])
     assert all(len(set(zip(b["d"].tolist(), b["N"].tolist(), strict=True))) == 4 for b in batches)
 
 
@@ -92,16 +102,18 @@ def test_nodes_together_read_the_beginning_of_one_stream(count):
         ids(split_dataset_by_node(endless(), rank=rank, world_size=count), rows)
         for rank in range(count)
     ]
-    assert sorted(id_ for share in shares for id_ in share) == sorted(IDS[: rows * count])
+    assert sorted(id_ for share in shares for id_ in share) == sorted(
+        expected_ids()[: rows * count]
+    )
 
 
 def test_shards_of_shards_and_shuffling_lose_and_repeat_nothing():
     quarters = [endless().shard(2, i).shard(2, j) for i in (0, 1) for j in (0, 1)]
-    assert sorted(id_ for part in quarters for id_ in ids(part, 40)) == sorted(IDS[:160])
+    assert sorted(id_ for part in quarters for id_ in ids(part, 40)) == sorted(expected_ids()[:160])
     shuffled = ids(endless().shuffle(seed=3, buffer_size=30), 100)
     assert len(set(shuffled)) == 100
-    assert set(shuffled) <= set(IDS[:130])
-    assert shuffled != sorted(shuffled, key=IDS.index)
+    assert set(shuffled) <= set(expected_ids()[:130])
+    assert shuffled != sorted(shuffled, key=expected_ids().index)
 
 
 def test_a_share_of_a_grid_is_every_such_puzzle():
