@@ -1,18 +1,18 @@
 """Rewards: right tracking pays step by step, tricks don't, hostile text does no harm."""
 
 import asyncio
-import random
 import re
 from collections import Counter
 from itertools import pairwise
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import tokenizers
 import transformers
+from harness import random_state_put_back
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import within
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, generate_puzzles, score_response
@@ -295,7 +295,7 @@ def test_no_text_does_harm(response):
 
 
 def test_long_hostile_lines_take_no_longer_than_their_length():
-    """Each of these takes minutes if the time is quadratic in the length."""
+    """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
     poi = PUZZLE["poi"]
     for piece in (
         "a",
@@ -309,9 +309,10 @@ def test_long_hostile_lines_take_no_longer_than_their_length():
         "after ",
         "read a",
     ):
-        response = f"1. {poi} {piece * (1_000_000 // len(piece))}"
-        assert 0 <= step_score(response, PUZZLE) < 1
-        assert 0 <= step_score(response[4:], PUZZLE) < 1
+        response = f"1. {poi} {piece * (100_000 // len(piece))}"
+        with within(2):
+            assert 0 <= step_score(response, PUZZLE) < 1
+            assert 0 <= step_score(response[4:], PUZZLE) < 1
 
 
 def columns(puzzles):
@@ -438,8 +439,8 @@ def test_both_benchmarks_may_be_mixed_in_a_batch():
 @pytest.mark.slow
 def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
     """Two steps of TRL's GRPOTrainer with a tiny random model; it finds all columns it needs."""
-    trl = pytest.importorskip("trl")
-    python_state, numpy_state = random.getstate(), np.random.get_state()
+    import trl  # noqa: PLC0415  (seconds to import)
+
     special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
     letters = [*special.values(), "\n", *map(chr, range(32, 127))]
     numbers = {letter: i for i, letter in enumerate(letters)}
@@ -466,26 +467,25 @@ def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
         calls.append([row["id"] for row in rows])
         return answer_reward(right, **columns)
 
-    trainer = trl.GRPOTrainer(
-        model=transformers.LlamaForCausalLM(shape),
-        processing_class=tokenizer,
-        reward_funcs=[answer_reward, step_reward, right_reward],
-        train_dataset=puzzles.map(
-            lambda row: {
-                "prompt": [
-                    {"role": "user", "content": f"{row['puzzle']}\n\n{TRACKING_INSTRUCTION}"}
-                ]
-            }
-        ),
-        args=trl.GRPOConfig(
-            output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=4,
-            num_generations=2, max_completion_length=12, use_cpu=True, bf16=False,
-            report_to=[], logging_steps=1, save_strategy="no", disable_tqdm=True,
-        ),
-    )  # fmt: skip
-    trainer.train()
-    random.setstate(python_state)  # which the trainer seeds
-    np.random.set_state(numpy_state)
+    with random_state_put_back():  # the trainer seeds it
+        trainer = trl.GRPOTrainer(
+            model=transformers.LlamaForCausalLM(shape),
+            processing_class=tokenizer,
+            reward_funcs=[answer_reward, step_reward, right_reward],
+            train_dataset=puzzles.map(
+                lambda row: {
+                    "prompt": [
+                        {"role": "user", "content": f"{row['puzzle']}\n\n{TRACKING_INSTRUCTION}"}
+                    ]
+                }
+            ),
+            args=trl.GRPOConfig(
+                output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=4,
+                num_generations=2, max_completion_length=12, use_cpu=True, bf16=False,
+                report_to=[], logging_steps=1, save_strategy="no", disable_tqdm=True,
+            ),
+        )  # fmt: skip
+        trainer.train()
     first, second, _ = trainer.state.log_history
     for logged in (first, second):
         assert logged["rewards/right_reward/mean"] == 1

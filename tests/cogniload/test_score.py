@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from limits import within
 
 from cogniload_gen import score
 from cogniload_gen.cogniload.ontology import VOCABULARIES
@@ -390,11 +391,12 @@ def test_metacharacters_in_a_name(poi):
 
 @pytest.mark.parametrize(
     "response",
-    ["a" * 1_000_000, "\n" * 1_000_000, "." * 1_000_000, "(" * 1_000_000, " gree" * 200_000],
+    ["a" * 100_000, "\n" * 100_000, "." * 100_000, "(" * 100_000, " gree" * 20_000],
     ids=["letter", "newline", "full stop", "parenthesis", "near miss"],
 )
-def test_a_megabyte(response):
-    assert not outcome(response).correct
+def test_long_text_is_scored_in_time(response):
+    with within(1):
+        assert not outcome(response).correct
 
 
 @given(RESPONSES, st.sampled_from(["\n", "\n\n \n", "\n\t\r\n"]))

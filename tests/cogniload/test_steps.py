@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limits import within
 
 from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.cogniload.evidence import align
@@ -264,31 +265,19 @@ def test_no_name_and_no_value_is_read_as_a_pattern(name):
     ],
 )  # fmt: skip
 def test_long_hostile_text_takes_no_longer_than_its_length(piece):
-    """Each of these takes minutes if the time is quadratic in the length."""
-    for size in (LONGEST // 2, 1_000_000):
-        read_all(piece * (size // len(piece)), ROW)
+    """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
+    with within(2):
+        read_all(piece * (LONGEST // 10 // len(piece)), ROW)
 
 
-def test_quoted_statements_are_aligned_in_linear_time():
-    """The earlier blocks are moved at the first quote alone, also where it is no statement's."""
-
-    class Counted(Block):
-        moves = 0
-
-        def __setattr__(self, name, value):
-            Counted.moves += name == "statements"
-            super().__setattr__(name, value)
-
-    quote = Value(("clothes_hat",), "pink", frozenset(), "quoted", True, 0, 0)
-    blocks = [Counted((0,), False, i, cited=[quote]) for i in range(1, 201)]
-    Counted.moves = 0
-    align(blocks, solve_steps(PUZZLE))
-    assert Counted.moves < 3 * len(blocks)
+def test_of_a_longer_text_nothing_is_read():
+    with within(2):
+        assert not read_all("Ann: red hat, " * 100_000, ROW).read
 
 
-def test_a_hundred_thousand_numbered_lines():
+def test_twenty_thousand_numbered_lines():
     row = generate_puzzles(2, 30, 50, 1).to_pylist()[0]
     for form in ("{}.\n", "1.{}\n"):
-        text = "".join(form.format(i) for i in range(1, 100_001))
-        assert not read_all(text, row).read
-        assert not read_all(text[:LONGEST], row).read
+        text = "".join(form.format(i) for i in range(1, 20_001))
+        with within(2):
+            assert not read_all(text, row).read
