@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from browser import Browser, find_browser
 from inspect_ai import log as inspect_log
 from lm_eval_layout import (
     GRID,
@@ -210,8 +209,7 @@ def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys,
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(find_browser() is None, reason="chromium is not installed")
-def test_a_browser_shows_an_outcome(tmp_path):
+def test_a_browser_shows_an_outcome(browser, tmp_path):
     doc = make_puzzle(1, 20, 5)
     sample = make_sample(doc, "Ann is wearing red socks.", "wrong_logic")
     write_run(tmp_path / "results", "org/model", [sample])
@@ -222,13 +220,11 @@ def test_a_browser_shows_an_outcome(tmp_path):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        with Browser(tmp_path / "profile") as browser:
-            url = f"http://127.0.0.1:{server.server_port}/"
-            browser.command("Page.navigate", url=url)
-            click_on(browser, "cogniload")
-            click_on(browser, "Solve this logic puzzle.")
-            wait_for(browser, "Ann is wearing red socks.")
-            wait_for(browser, "wrong_logic")
+        browser.command("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/")
+        click_on(browser, "cogniload")
+        click_on(browser, "Solve this logic puzzle.")
+        wait_for(browser, "Ann is wearing red socks.")
+        wait_for(browser, "wrong_logic")
     finally:
         server.shutdown()
         server.server_close()

@@ -1,7 +1,5 @@
 """The benchmarks' records: whole, listed once, and all that a further benchmark needs."""
 
-import ast
-import subprocess
 import sys
 from configparser import ConfigParser
 from dataclasses import replace
@@ -62,26 +60,6 @@ def test_no_two_benchmarks_share_a_name_a_prefix_or_a_task():
         [task for each in ANALYSES for task in each.tasks],
     ):
         assert len(set(names)) == len(names)
-
-
-def imported(file):
-    """The modules that a file imports, at its top or within its functions."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-
-
-def test_what_is_shared_knows_no_benchmark_and_no_benchmark_another():
-    folders = {each.package.rpartition(".")[2] for each in ANALYSES}
-    for file in ROOT.rglob("*.py"):
-        if file.parent == ROOT and file.name in {"__init__.py", "analyses.py", "designs.py"}:
-            continue
-        others = folders - {file.parent.name}
-        for name in imported(file):
-            assert not any(name.startswith(f"cogniload_analysis.{each}") for each in others), file
-            assert name.split(".")[0] not in {"lm_eval", "lm_eval_tasks", "cogniload_dataset"}
 
 
 class ToyOutcome(StrEnum):

@@ -3,7 +3,6 @@
 import errno
 import http.server
 import io
-import os
 import re
 import resource
 import shutil
@@ -16,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from browser import Browser, find_browser
 from lm_eval_layout import (
     GRID,
     make_factor_puzzle,
@@ -306,16 +304,6 @@ def factor_page(tmp_path_factory, server):
 def undrawn(monkeypatch):
     """Leave the figures empty, which takes most of a report's time, where a test needs none."""
     monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if find_browser() is None:
-        if "CI" in os.environ:
-            pytest.fail("chromium is not installed: apt-get install chromium")
-        pytest.skip("chromium is not installed")
-    with Browser(tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.mark.parametrize("width", [390, 1100])
