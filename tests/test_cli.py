@@ -3,10 +3,8 @@
 import gzip
 import json
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import datasets
@@ -111,19 +109,6 @@ def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments):
         main(arguments)
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_ctrl_c_half_way_leaves_nothing(folder):
-    command = [sys.executable, "-m", "cogniload_gen", "generate", "a.jsonl", "--num-puzzles"]
-    running = subprocess.Popen([*command, "100000"], stderr=subprocess.PIPE)
-    while not list(folder.glob(".a.jsonl.*.part")):
-        assert running.poll() is None
-        time.sleep(0.05)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert said.decode() == "cogniload generate: interrupted\n"
-    assert list(folder.iterdir()) == []
 
 
 def test_solve_reads_a_file_or_standard_input(folder, capsys):

@@ -94,7 +94,7 @@ def test_the_reader_reads_ten_thousand_as_planned():
 
 
 def test_a_trace_is_a_function_of_its_puzzle_and_key():
-    """In other processes with other hash seeds too."""
+    """In another process with another hash seed too."""
     script = (
         "import hashlib\n"
         "from cogniload_gen import generate_puzzles\n"
@@ -106,13 +106,12 @@ def test_a_trace_is_a_function_of_its_puzzle_and_key():
     rows = generate_puzzles([1, 3], 8, 50, 12, split="train").to_pylist()
     texts = [write_trace(row["puzzle"], trace_key(row["id"])).response for row in reversed(rows)]
     expected = hashlib.sha256("\0".join(texts[::-1]).encode()).hexdigest()
-    for seed in ("0", "1"):
-        found = subprocess.run(
-            [sys.executable, "-c", script],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        assert found.stdout.strip() == expected
+    found = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONHASHSEED": "0"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert found.stdout.strip() == expected
 
 
 def test_kind_and_style_may_be_asked_for():

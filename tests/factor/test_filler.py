@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,8 +22,12 @@ from cogniload_gen.factor.filler import MAX_GROUP, WORDS, scatter
 from cogniload_gen.factor.knobs import PAPER_CONTEXTS, SymbolicCell
 from cogniload_gen.tokens import estimate, token_counter
 
-LONG = rows(N=[10, 39], context=4000, num_puzzles=100)
 TERMS = re.compile(r"[^a-z]+").split
+
+
+@cache
+def longs():
+    return rows(N=[10, 39], context=4000, num_puzzles=100)
 
 
 def named(tokenizer):
@@ -41,7 +46,7 @@ def unigram(tmp_path_factory):
         unk_token="<unk>",  # noqa: S106
         special_tokens=["<unk>"],
     )
-    tokenizer.train_from_iterator((filler(row["puzzle"]) for row in LONG[:20]), trainer)
+    tokenizer.train_from_iterator((filler(row["puzzle"]) for row in longs()[:20]), trainer)
     folder = tmp_path_factory.mktemp("unigram")
     PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
     return folder
@@ -103,14 +108,14 @@ def test_filler_is_never_short_even_if_one_word_holds_all_tokens():
 def test_the_counts_of_texts_add_up(tokenizer, request):
     """Sums over sentences, of words and of characters, are what the whole takes."""
     folder = request.getfixturevalue(tokenizer)
-    text = " " + filler(LONG[0]["puzzle"])
+    text = " " + filler(longs()[0]["puzzle"])
     whole = measure(folder)(text)
     for pieces in (re.findall(r" [^ ]+", text), re.findall(r" [^.]+\.", text)):
         assert token_counter(folder)(pieces).sum() == pytest.approx(whole, rel=0.01)
 
 
 def test_the_estimate_is_near_a_real_tokenizer(tokenizer_folder):
-    text = " ".join(filler(row["puzzle"]) for row in LONG[:10])
+    text = " ".join(filler(row["puzzle"]) for row in longs()[:10])
     assert estimate(text) == pytest.approx(measure(tokenizer_folder)(text), rel=0.05)
     assert estimate(" The Fox of South Zoo sleeps, 12 hours.") == 11
     assert [estimate(letters * "a") for letters in (0, 1, 12, 13, 26)] == [0, 1, 1, 2, 3]
@@ -140,12 +145,12 @@ def test_the_estimate_of_puzzles_is_within_a_quarter(tokenizer_folder):
 def test_words_are_drawn_alike_and_sentences_are_short():
     assert sorted(set(WORDS)) == list(WORDS)
     assert all(re.fullmatch("[a-z]+", word) for word in WORDS)
-    text = " ".join(filler(row["puzzle"]) for row in LONG)
+    text = " ".join(filler(row["puzzle"]) for row in longs())
     counts = Counter(TERMS(text.rstrip(".")))
     assert set(counts) == set(WORDS)
     assert chisquare(list(counts.values())).pvalue > 1e-4
     lengths, inner, commas = Counter(), 0, 0
-    for row in LONG:
+    for row in longs():
         *sentences, last, end = filler(row["puzzle"]).split(".")
         assert end == ""
         assert 1 <= len(last.split()) <= 6
@@ -160,7 +165,7 @@ def test_words_are_drawn_alike_and_sentences_are_short():
 def test_statements_are_dispersed_over_the_whole_filler():
     """One group in each of equal intervals, anywhere in it; few statements are in small groups."""
     sizes, within = {10: Counter(), 39: Counter()}, []
-    for row in LONG:
+    for row in longs():
         found, sentences = groups(row["puzzle"])
         width = (sentences + 1) / len(found)  # places in an interval
         for number, (place, _) in enumerate(found):
@@ -301,7 +306,7 @@ def test_the_text_is_a_prefix_for_a_shorter_context():
     )
     assert short == middle[: len(short)]
     assert middle == long[: len(middle)]
-    assert all(PUZZLE.fullmatch(row["puzzle"]) for row in LONG)
+    assert all(PUZZLE.fullmatch(row["puzzle"]) for row in longs())
 
 
 def test_memory_is_that_of_the_text():

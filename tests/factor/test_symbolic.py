@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +19,27 @@ from cogniload_gen.factor import symbolic
 from cogniload_gen.factor.forest import plant
 from cogniload_gen.factor.knobs import SYMBOLIC_VERSION
 
-EVERY_N = rows(num_puzzles=10) + rows(N=[100, 1000], num_puzzles=2)
-TWENTY = rows(N=20, num_puzzles=4000)
-THREE = rows(N=3, num_puzzles=6000)
-
 GOLDEN_GRID = {"N": [1, 5, 39], "context": [0, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000]}
 GOLDEN = "0c155ff4ff7910be531537e0135fd632be74bdedbf2e6c396bc41c49ee2ca14d"
 
 
+@cache
+def every_n():
+    return rows(num_puzzles=10) + rows(N=[100, 1000], num_puzzles=2)
+
+
+@cache
+def twenty():
+    return rows(N=20, num_puzzles=4000)
+
+
+@cache
+def three():
+    return rows(N=3, num_puzzles=6000)
+
+
 def test_a_text_states_a_forest_and_the_answer_is_the_set_of_variables():
-    for row in EVERY_N:
+    for row in every_n():
         text = PUZZLE.fullmatch(row["puzzle"])
         assert STATEMENT.sub("", text["text"]) == ""  # one after the other, with nothing between
         told = relations(row["puzzle"])
@@ -42,7 +54,7 @@ def test_a_text_states_a_forest_and_the_answer_is_the_set_of_variables():
 
 
 def test_each_step_of_a_solution_follows_from_those_before():
-    for row in EVERY_N:
+    for row in every_n():
         *lines, conclusion = row["solution"].split("\n")
         told = {r.variable: r for r in relations(row["puzzle"])}
         known = {}
@@ -77,7 +89,7 @@ def test_the_printed_example_has_the_form():
         "@<<<assign v1 = v4 - 1>>>@@<<<assign v0 = v4 - 1>>>@@<<<assign v3 = v4 + 1>>>@"
         "@<<<assign v2 = 1>>>@@<<<assign v4 = v2>>>@"
     )
-    puzzle = THREE[0]["puzzle"]
+    puzzle = three()[0]["puzzle"]
     known = values(relations(puzzle.replace(PUZZLE.fullmatch(puzzle)["text"], box)))
     assert [variable for variable, value in known.items() if value == 2] == ["v3"]
 
@@ -89,7 +101,7 @@ def uniform(drawn, low, high):
 
 
 def test_the_number_of_roots_operations_and_root_values_are_uniform():
-    told = [relations(row["puzzle"]) for row in TWENTY]
+    told = [relations(row["puzzle"]) for row in twenty()]
     assert uniform([sum(r.parent is None for r in puzzle) for puzzle in told], 1, 20)
     everything = [r for puzzle in told for r in puzzle]
     assert uniform([r.added for r in everything if r.parent is not None], -1, 1)
@@ -108,13 +120,13 @@ def depths(told):
 
 
 def test_roots_and_hops_are_counted():
-    for row in EVERY_N:
+    for row in every_n():
         told = relations(row["puzzle"])
         assert row["roots"] == sum(r.parent is None for r in told)
         depth = depths(told)
         gold = [] if row["answer"] == "none" else row["answer"].split(", ")
         assert row["hops"] == max((depth[variable] for variable in gold), default=0)
-    assert {0, 3} < {row["hops"] for row in EVERY_N}
+    assert {0, 3} < {row["hops"] for row in every_n()}
 
 
 def test_the_number_of_roots_can_be_set():
@@ -142,7 +154,7 @@ def test_wrong_roots_are_named(given, message):
 def test_neither_numbers_nor_order_tell_the_place_in_the_tree():
     """The only root is any variable, and is told at any point."""
     roots, orders = [], []
-    for row in THREE:
+    for row in three():
         told = relations(row["puzzle"])
         orders.append("".join(r.variable for r in told))
         parents = [r.parent for r in told]
@@ -155,7 +167,7 @@ def test_neither_numbers_nor_order_tell_the_place_in_the_tree():
 
 def test_parents_are_uniform_on_the_variables_before():
     """In the text, for trees of three: a chain as often as a star. In the forest, at any place."""
-    told = [[r.parent for r in relations(row["puzzle"])] for row in THREE]
+    told = [[r.parent for r in relations(row["puzzle"])] for row in three()]
     stars = [len(set(parents) - {None}) == 1 for parents in told if parents.count(None) == 1]
     assert binomtest(sum(stars), len(stars)).pvalue > 1e-4
     forests = plant(np.arange(4000, dtype=np.uint64), np.full(4000, 39))
@@ -185,7 +197,7 @@ def test_one_target_in_ten_is_empty(N):
 def test_other_targets_are_the_value_of_a_random_variable():
     """So its value is shared, and is also that of a root, as often as a random variable's is."""
     sizes, size_chances, roots, root_chances = [], [], [], []
-    for row in TWENTY:
+    for row in twenty():
         if row["answer"] != "none":
             told = relations(row["puzzle"])
             counts = Counter(values(told).values())
@@ -232,13 +244,12 @@ def test_golden_hash():
     assert digest(rows(**GOLDEN_GRID, num_puzzles=1)) == GOLDEN
 
 
-@pytest.mark.parametrize("hash_seed", ["0", "1"])
-def test_the_hash_holds_in_another_process(hash_seed):
+def test_the_hash_holds_in_another_process():
     program = (
         "from test_symbolic import GOLDEN_GRID, digest, rows\n"
         "print(digest(rows(**GOLDEN_GRID, num_puzzles=1)))"
     )
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "LC_ALL": "C", "TZ": "Asia/Tokyo"}
+    environment = os.environ | {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
     helpers = Path(symbolic_checker.__file__).parent
     ran = subprocess.run(
         [sys.executable, "-c", program],
