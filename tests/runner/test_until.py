@@ -19,8 +19,7 @@ from until_command import (
     until_arguments,
 )
 
-from cogniload_analysis import AdaptiveDesign
-from lm_eval_tasks.internals import read_task
+from cogniload_analysis import AdaptiveDesign, panels
 from lm_eval_tasks.runner.cut import Block
 from lm_eval_tasks.runner.names import yaml_of
 from lm_eval_tasks.runner.state import State
@@ -105,21 +104,12 @@ def test_its_puzzles_are_those_of_the_design(undisturbed):
 
 
 @pytest.mark.slow
-def test_it_ends_when_the_goal_is_met(server, tmp_path):
-    code, said, _ = command(*until_arguments(server, tmp_path, goal="ECL50 +- 40%", budget=400))
-    assert code == 0
-    found = re.match(r"stopped after (\d+) puzzles: ECL50 is known to ±40 %\n", said)
-    assert 250 <= int(found[1]) < 400
-
-
-@pytest.mark.slow
 def test_killed_at_random_moments_ends_as_undisturbed(server, tmp_path, undisturbed):
     server.seconds, moments = 0.005, random.Random(7)  # noqa: S311
     command_line = until_arguments(server, tmp_path, *BLOCK)
     before = {}
-    for _ in range(8):
+    for more in (10, 30, 60):
         process, asked = start(*command_line), len(server.requests)
-        more = moments.randrange(45)
         wait_for(lambda: len(server.requests) >= asked + more or not process.is_alive())  # noqa: B023
         time.sleep(moments.uniform(0, 0.5))
         process.kill()
@@ -236,8 +226,10 @@ def test_a_complete_run_asks_nothing_and_merges_once(server, undisturbed):
     assert config["until"] == {"goal": "ECL50", "target": 0.2, "budget": BUDGET}
 
 
-def test_it_can_be_reported(undisturbed, tmp_path):
-    assert command("report", undisturbed[0], "--out", tmp_path / "report")[0] == 0
+def test_it_can_be_reported(undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    assert command("report", undisturbed[0], "--out", tmp_path)[0] == 0
+    assert '<h2 id="adaptive-runs">' in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_range_keeps_to_the_window_of_a_model(server, tmp_path):
