@@ -15,12 +15,18 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from cogniload_analysis.fields import read_count
+from cogniload_gen.benchmark import Row
+
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
 PILOT = 64
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
 CUT_SHARE = 0.10
 DIGEST_DIGITS = 6
 """Significant digits of a prior that count in its digest, so that machines agree on it."""
+
+FACTS: dict[str, Any] = {"index": "float64", "cut": bool}
+"""The columns of a frame of samples from which a run is told again, beside loads and correct."""
 
 PuzzleT = TypeVar("PuzzleT", bound=tuple[Any, ...])
 BeliefT = TypeVar("BeliefT")
@@ -197,6 +203,10 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     ) -> Iterable[PuzzleT]:
         """Return the `size` new puzzles that tell most after `known` answers."""
 
+    @abstractmethod
+    def describe(self, told: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
+        """Return what answers say, with flags and the last batch's reason to stop."""
+
     @cached_property
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and a digest of its prior: what a run can't change midway."""
@@ -342,6 +352,12 @@ class Adaptive:
     knobs: tuple[str, ...]
     goals: tuple[Goal, ...]
     make: Callable[..., Design[Any]]
+
+
+def read_facts(sample: Row) -> tuple[float, bool]:
+    """Return the FACTS of a sample: its puzzle's index, NaN for none, and if it was cut off."""
+    cut = str(sample["outcome"]).endswith("max_context") or sample.get("finish_reason") == "length"
+    return float(read_count(sample["doc"], "index")), cut
 
 
 def half_width(low: float, high: float) -> float:

@@ -9,7 +9,7 @@ posterior given the answers; (4) a pilot, and then the batch that narrows the go
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from numbers import Real
@@ -192,6 +192,12 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         else:
             counts = pilot_counts(self.candidates, size)
         return number_puzzles(self.candidates, counts, asked)
+
+    def describe(self, told: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]) -> Capacity:
+        """Return the `Capacity` that answers say, with flags and reason to stop (steps 7 and 8)."""
+        capacity = describe_capacity(count_told(told), self.prior, self.settings.N)
+        flags = tuple(find_flags(capacity, batches, told, self))
+        return replace(capacity, flags=flags, stopped=batches[-1].stopped)
 
 
 def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:

@@ -9,7 +9,6 @@
 Its rules are in `adaptive`.
 """
 
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -20,10 +19,8 @@ from cogniload_analysis.cogniload.adaptive import (
     CapacityPlan,
     CapacitySettings,
     Puzzle,
-    count_told,
-    find_flags,
 )
-from cogniload_analysis.cogniload.curve import Capacity, Prior, describe_capacity
+from cogniload_analysis.cogniload.curve import Capacity, Prior
 from cogniload_analysis.cogniload.prior import (
     PUBLISHED,
     VAGUE,
@@ -61,12 +58,7 @@ class AdaptiveDesign(Design[Puzzle]):
 
     def estimate(self) -> Capacity:
         """Return the `Capacity` that all answers told so far say, with flags and reason to stop."""
-        capacity = describe_capacity(count_told(self._told), self.plan.prior, self.settings.N)
-        return replace(
-            capacity,
-            flags=tuple(find_flags(capacity, self.batches, self._told, self.plan)),
-            stopped=self.batches[-1].stopped,
-        )
+        return self.plan.describe(self._told, self.batches)
 
     def summary(self) -> list[str]:
         """Return the reason to stop, the estimate and its flags in words, each a line."""

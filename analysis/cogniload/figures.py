@@ -14,7 +14,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_analysis.cogniload.adaptive_run import axis_table
+from cogniload_analysis.adaptive_run import count_panel, curve_panel, level_table, shrink_panel
 from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.format import accuracy_table
 from cogniload_analysis.panels import (
@@ -37,7 +37,6 @@ LABELS = {
 }
 PANEL_HEIGHT = 2.6
 MOST_PANELS = 12
-GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 
 
@@ -114,52 +113,29 @@ def draw_run(
     The frames are its rows of `asked_table`, `curve_table` and `batch_table`. Below them stands how
     the interval shrank.
     """
-    curves = [_curve_panel(asked, curve, load) for load in LABELS]
-    counts = [_count_panel(asked, load) for load in LABELS]
+    curves, counts = [], []
+    for load, label in LABELS.items():
+        points = level_table(asked[asked["axis"] == load], load)
+        points = points.assign(level=_scale(points["level"], load))
+        rows = curve[curve["load"] == load]
+        rows = rows.assign(level=_scale(rows["level"], load))
+        finish_curve, finish_counts = (
+            partial(_finish_run, level=each["level"].to_numpy(float), load=load, half=each is rows)
+            for each in (rows, points)
+        )
+        curves.append(curve_panel(points, rows, label, finish_curve))
+        counts.append(count_panel(points, label, finish_counts))
     pairs = zip(curves, counts, strict=True)
     # On a phone, where it asked stands below each curve.
     panels = [*curves, *counts] if columns > 1 else [panel for pair in pairs for panel in pair]
-    return draw_panels([*panels, _shrink_panel(batches)], columns, height=2.2)
+    shrunk = shrink_panel(batches, f"{batches['goal'].iloc[0]} (crossing)")
+    return draw_panels([*panels, shrunk], columns, height=2.2)
 
 
-def _curve_panel(asked: pd.DataFrame, curve: pd.DataFrame, load: str) -> Panel:
-    """Return the panel of the curve over one load, with its band and what was measured there."""
-    points, rows = axis_table(asked, load), curve[curve["load"] == load]
-    series = [
-        Series(
-            "measured, 90 % interval",
-            _scale(points[load], load),
-            points["accuracy"],
-            points["low"],
-            points["high"],
-            joined=False,
-        ),
-        Series("curve, 95 % band", _scale(rows["level"], load), rows["accuracy"], marked=False),
-    ]
-    return Panel(series, LABELS[load], "Accuracy", "", partial(_finish_curve, rows=rows, load=load))
-
-
-def _finish_curve(axes: Axes, rows: pd.DataFrame, load: str) -> None:
-    level = np.asarray(_scale(rows["level"], load), dtype=float)
-    axes.fill_between(level, rows["low"], rows["high"], color=COLOURS[1], alpha=0.15, linewidth=0)
-    axes.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
-    axes.set_ylim(-0.03, 1.03)
-    _scale_axis(axes, level, logarithmic=load == "N")
-
-
-def _count_panel(asked: pd.DataFrame, load: str) -> Panel:
-    """Return the panel of how many puzzles were asked at each level of one load, and solved."""
-    points = axis_table(asked, load)
-    finish = partial(_finish_counts, points=points, load=load)
-    return Panel([], LABELS[load], "Puzzles asked", "", finish)
-
-
-def _finish_counts(axes: Axes, points: pd.DataFrame, load: str) -> None:
-    level = np.asarray(_scale(points[load], load), dtype=float)
-    axes.vlines(level, 0, points["puzzles"], color=COLOURS[1], linewidth=4, alpha=0.45)
-    axes.vlines(level, 0, points["correct"], color=COLOURS[1], linewidth=4)
-    axes.set_ylim(0)
-    axes.set_title("dark: solved", fontsize=7, loc="right", pad=2)
+def _finish_run(axes: Axes, level: np.ndarray, load: str, half: bool) -> None:
+    """Set the axis of a load; with `half`, mark an accuracy of a half."""
+    if half:
+        axes.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
     _scale_axis(axes, level, logarithmic=load == "N")
 
 
@@ -168,32 +144,6 @@ def _scale_axis(axes: Axes, level: np.ndarray, *, logarithmic: bool) -> None:
         axes.set_xscale("log")
         ticks = [tick for tick in N_TICKS if level.min() <= tick <= level.max()]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
-
-
-def _shrink_panel(batches: pd.DataFrame) -> Panel:
-    """Return the panel of the goal's interval by the number of answers."""
-    goal = batches["goal"].iloc[0]
-    ends = batches[["value", "low", "high"]].to_numpy(dtype=float)
-    bounded = batches[np.isfinite(ends).all(axis=1) & ((ends > 0).all(axis=1) | (goal != "ECL50"))]
-    series = Series(
-        "the goal, 95 % interval",
-        bounded["n"],
-        bounded["value"],
-        bounded["low"],
-        bounded["high"],
-    )
-    finish = partial(_finish_shrink, logarithmic=goal == "ECL50")
-    return Panel([series], "Answers", f"{goal} (crossing)", "", finish)
-
-
-def _finish_shrink(axes: Axes, *, logarithmic: bool) -> None:
-    axes.set_xlim(0)
-    if logarithmic:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        ticks = [tick for tick in GOAL_TICKS if low <= tick <= high]
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
 
 

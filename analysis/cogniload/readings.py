@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.fields import read_count, read_integer
+from cogniload_analysis import adaptive
+from cogniload_analysis.fields import read_integer
 from cogniload_analysis.record import Break
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
-from cogniload_gen.cogniload.score import Outcome
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps import ERRORS, Steps
 
@@ -22,8 +22,7 @@ FACTS: dict[str, Any] = {
     "error": pd.CategoricalDtype(["", *ERRORS]),
     "recovered": bool,
     "coverage": "float64",
-    "index": "float64",
-    "cut": bool,
+    **adaptive.FACTS,
 }
 """The columns that `read_facts` fills, and their types."""
 
@@ -33,8 +32,7 @@ def read_facts(sample: Row) -> tuple[bool, float, str, bool, float, float, bool]
 
     The index is NaN where the puzzle has none. ValueError and KeyError as `read_reading`.
     """
-    cut = sample["outcome"] == Outcome.WRONG_MAX_CONTEXT or sample.get("finish_reason") == "length"
-    return (*read_reading(sample), float(read_count(sample["doc"], "index")), cut)
+    return (*read_reading(sample), *adaptive.read_facts(sample))
 
 
 def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:

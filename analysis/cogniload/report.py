@@ -1,13 +1,14 @@
 """CogniLoad's part of the report: its fits, tables, figures and sentences."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 from tqdm import tqdm
 
+from cogniload_analysis.adaptive_run import Replay, batch_table
 from cogniload_analysis.cogniload import adaptive_run, breaks, figures, tables
 from cogniload_analysis.cogniload.adaptive import estimate_capacity
-from cogniload_analysis.cogniload.adaptive_run import Replay
 from cogniload_analysis.cogniload.curve import Capacity
 from cogniload_analysis.cogniload.glm import (
     InteractionGLM,
@@ -55,10 +56,10 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         comparisons[model] = compare_rho_terms(rows)
         interactions[model] = fit_interactions(rows)
         run = replays.get(model)
-        capacities[model] = run.capacity if run else estimate_capacity(rows)
+        capacities[model] = run.estimate if run else estimate_capacity(rows)
     ranking = tables.ranking_table(glms, capacities)
     made = build_tables(frame, glms, comparisons, interactions, capacities, ranking)
-    made += build_run_tables(replays)
+    made += build_run_tables(list(replays.values()))
     read = breaks.choose_read(frame)
     if frame["coverage"].notna().any():
         hazards = {model: breaks.fit_hazard(rows) for model, rows in read.items()}
@@ -253,7 +254,7 @@ def build_break_tables(
     ]
 
 
-def build_run_tables(replays: dict[str, Replay]) -> list[Table]:
+def build_run_tables(replays: Sequence[Replay]) -> list[Table]:
     """Return the tables on adaptive runs; none without one."""
     if not replays:
         return []
@@ -267,7 +268,7 @@ def build_run_tables(replays: dict[str, Replay]) -> list[Table]:
         Table(
             "adaptive_batches",
             "What was known before each batch, replayed: median and 95 % of the posterior draws.",
-            adaptive_run.batch_table(replays),
+            batch_table(replays),
             adaptive_run.format_batches,
         ),
         Table(

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from cogniload_analysis import adaptive_run
 from cogniload_analysis.adaptive import describe_interval
-from cogniload_analysis.cogniload.adaptive_run import format_width
 from cogniload_analysis.cogniload.thresholds import Threshold
 
 # An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1.
@@ -116,28 +116,17 @@ def _say_level(where: str) -> str:
 
 def say_run(row: dict) -> list[str]:
     """Say a row of `adaptive_run.run_table` in words, a sentence a finding."""
-    width, first = (format_width(row[name], row["goal"]) for name in ("width", "first_width"))
     GLM = f"{row['glm_ECL50']:.3g}" if math.isfinite(row["glm_ECL50"]) else "nowhere"
-    said = [
-        f"An adaptive design asked for these puzzles, towards {row['wanted']} with at most "
-        f"{row['budget']:,}: {_count(row['n'], 'puzzle')} in {_count(row['batches'], 'batch')}.",
-        f"It stopped there, since {row['stopped']}."
-        if row["stopped"]
-        else "The samples end before it had a reason to stop.",
-        f"The 95 % interval of {row['goal']} had a half-width of {first} after the first batch, "
-        f"and {width} at the end.",
+    own = [
         "Its thresholds are crossings: the loads at which the model itself solves half of the "
         "puzzles, with the other loads at the means of the paper's grid. The paper's projection "
         f"takes a whole grid. The plain GLM of these answers alone puts ECL50 at {GLM}.",
     ]
     if math.isfinite(row["slope"]):
-        moves = "falls" if row["slope"] < 0 else "rises"
-        said.append(
-            f"At ECL50, the logit of accuracy {moves} by {abs(row['slope']):.1f} as N grows "
-            "tenfold."
+        own.append(
+            f"At ECL50, the logit of accuracy falls by {-row['slope']:.1f} as N grows tenfold."
         )
-    flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
-    return [*said, *(flags or ["No check of the run found anything that speaks against these."])]
+    return adaptive_run.say_run(row, own)
 
 
 def say_predictions(rows: Sequence[dict]) -> list[str]:

@@ -28,6 +28,7 @@ from cogniload_analysis.adaptive import (
     MAX_INDEX,
     Adaptive,
     Answer,
+    Batch,
     Design,
     Goal,
     Interval,
@@ -272,6 +273,25 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             counts = spread(size, len(self.candidates))
         return number_puzzles(self.candidates, counts, asked)
 
+    def describe(
+        self, told: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]
+    ) -> DecayEstimate:
+        """Return the `DecayEstimate` that answers say, with flags and the reason to stop."""
+        belief, N = self.believe(told), self.candidates
+        goal = self.find_goal(belief)
+        bands = [belief.interval(column) for column in belief.accuracy(N).T]
+        band = {name: [getattr(at, name) for at in bands] for name in ("value", "low", "high")}
+        found = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
+        return DecayEstimate(
+            n=len(told),
+            **found,
+            no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
+            half_width=self.settings.wanted.half_width(goal.low, goal.high),
+            over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
+            flags=tuple(find_flags(found, told, self.settings)),
+            stopped=batches[-1].stopped,
+        )
+
 
 class DecayDesign(Design[Puzzle]):
     """Asks for puzzles of one context, is told the answers, and estimates a model's decay.
@@ -296,21 +316,7 @@ class DecayDesign(Design[Puzzle]):
 
     def estimate(self) -> DecayEstimate:
         """Return the `DecayEstimate` that all answers told so far say."""
-        plan, belief = self.plan, self.plan.believe(self._told)
-        goal = plan.find_goal(belief)
-        N = plan.candidates
-        bands = [belief.interval(column) for column in belief.accuracy(N).T]
-        band = {name: [getattr(at, name) for at in bands] for name in ("value", "low", "high")}
-        found = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
-        return DecayEstimate(
-            n=len(self._told),
-            **found,
-            no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
-            half_width=plan.settings.wanted.half_width(goal.low, goal.high),
-            over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
-            flags=tuple(find_flags(found, self._told, plan.settings)),
-            stopped=self.batches[-1].stopped,
-        )
+        return self.plan.describe(self._told, self.batches)
 
     def summary(self) -> list[str]:
         """Return the reason to stop, the estimate and its flags in words, each a line."""

@@ -6,13 +6,15 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis import adaptive
+from cogniload_analysis.factor import hops
 from cogniload_analysis.factor.compare import compare_decays
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.hops import FACTS, read_facts
 from cogniload_analysis.factor.loads import LOADS, describe_load, read_loads
 from cogniload_analysis.findings import Findings
 from cogniload_analysis.labels import label_models
 from cogniload_analysis.record import Analysis
+from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -35,6 +37,10 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     several = families.transform("nunique") > 1
     apart = several.groupby([frame["model"], suite], observed=True).transform("any")
     return family.where(apart, suite)
+
+
+def _read_facts(sample: Row) -> tuple[float | bool, ...]:
+    return (*hops.read_facts(sample), *adaptive.read_facts(sample))
 
 
 def set_factor(**options: Any) -> Analysis:
@@ -67,6 +73,6 @@ FACTOR = Analysis(
     report=_report,
     compare=compare_decays,
     package="cogniload_analysis.factor",
-    facts=FACTS,
-    read_facts=read_facts,
+    facts=hops.FACTS | adaptive.FACTS,
+    read_facts=_read_facts,
 )

@@ -1,13 +1,15 @@
 """FACTOR's part of the report: its fits, tables, figures and sentences."""
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
 
-from cogniload_analysis.factor import figures, hops, tables
-from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
-from cogniload_analysis.factor.loads import LOADS
+from cogniload_analysis.adaptive_run import Replay, batch_table
+from cogniload_analysis.factor import adaptive_run, figures, hops, tables
+from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION, Condition, by_condition
+from cogniload_analysis.factor.loads import LOADS, show_context
 from cogniload_analysis.factor.tables import HERE, Decays
 from cogniload_analysis.factor.words import say_decay, say_mode, say_sampling
 from cogniload_analysis.findings import Findings, Picture, Table
@@ -31,14 +33,19 @@ def report_factor(
         raise ValueError(f"n_clean must be a positive number, got {n_clean!r}")
     decays = tables.fit_decays(frame, accuracy_range=accuracy_range)
     lines = tables.fit_decays(frame, "least squares", accuracy_range=accuracy_range)
-    made = build_tables(frame, decays, lines, n_clean)
+    replays = adaptive_run.find_replays(frame)
+    made = build_tables(frame, decays, lines, n_clean) + build_run_tables(list(replays.values()))
     data = {table.name: table.data for table in made}
     pairs = sorted({(suite, model) for model, suite, *_ in decays})
     names = {
         (suite, model): f"factor_{suite}_{name_file(number, model)}"
         for number, (suite, model) in enumerate(pairs, start=1)
     }
-    pictures = draw_pictures(decays, data, names)
+    searched = {
+        condition: f"factor_adaptive_{name_file(number, condition[0])}"
+        for number, condition in enumerate(replays, start=1)
+    }
+    pictures = draw_pictures(decays, data, names) | draw_runs(data, searched)
     return Findings(
         tables=made,
         pictures=pictures,
@@ -46,6 +53,9 @@ def report_factor(
             describe_model(suite, model, data, pictures[name])
             for (suite, model), name in names.items()
         ],
+        sections={
+            "runs": describe_runs(data, {each: pictures[searched[each]] for each in searched})
+        },
         headings=tables.HEADINGS,
         symbols=tables.SYMBOLS,
     )
@@ -146,6 +156,73 @@ def build_tables(
             ),
         ]
     return in_order
+
+
+def build_run_tables(replays: Sequence[Replay]) -> list[Table]:
+    """Return the tables on adaptive runs; none without one."""
+    if not replays:
+        return []
+    return [
+        Table(
+            "factor_adaptive",
+            "Adaptive runs: what was asked for, and half the width of its 95 % interval.",
+            adaptive_run.run_table(replays),
+            adaptive_run.format_run,
+        ),
+        Table(
+            "factor_adaptive_batches",
+            "What was known before each batch, told again: median and 95 % of the posterior.",
+            batch_table(replays),
+            adaptive_run.format_batches,
+        ),
+        Table(
+            "factor_adaptive_cells",
+            "The N that adaptive runs asked.",
+            adaptive_run.asked_table(replays),
+            adaptive_run.format_asked,
+        ),
+        Table(
+            "factor_adaptive_curve",
+            "Accuracy by N in adaptive runs: median and 95 % of the posterior.",
+            adaptive_run.curve_table(replays),
+            adaptive_run.format_curve,
+        ),
+    ]
+
+
+def draw_runs(
+    data: Mapping[str, pd.DataFrame], names: Mapping[Condition, str]
+) -> dict[str, Picture]:
+    """Return the picture of each adaptive run; `names` has their names."""
+    if not names:
+        return {}
+    asked, curves, batches = (
+        dict(by_condition(data[f"factor_adaptive_{kind}"]))
+        for kind in ("cells", "curve", "batches")
+    )
+    drawings: dict[str, Drawing] = {}
+    for condition, name in names.items():
+        drawings[name] = (
+            f"Accuracy of {condition[0]} by N, where its adaptive run asked, and how the interval "
+            "of its goal shrank.",
+            partial(adaptive_run.draw_run, asked[condition], curves[condition], batches[condition]),
+        )
+    return draw_all(drawings)
+
+
+def describe_runs(
+    data: Mapping[str, pd.DataFrame], pictures: Mapping[Condition, Picture]
+) -> list[dict[str, object]]:
+    """Return what the page says of each adaptive run; the pictures are in the order of the runs."""
+    rows = data["factor_adaptive"].to_dict("records") if pictures else []
+    return [
+        {
+            "name": f"{row['model']}, {row['suite']} suite, context {show_context(row['context'])}",
+            "said": adaptive_run.say_run(row),
+            "picture": picture,
+        }
+        for row, picture in zip(rows, pictures.values(), strict=True)
+    ]
 
 
 def shortcut_tables(frame: pd.DataFrame) -> list[Table]:

@@ -1,6 +1,5 @@
 """Both meanings in the report, and adaptive runs told again, against computations made apart."""
 
-import json
 import re
 
 import numpy as np
@@ -8,7 +7,7 @@ import pandas as pd
 import pytest
 from lm_eval_layout import make_puzzle, make_sample, write_run
 from lxml import html
-from report_reader import page_text, read_table
+from report_reader import page_text, read_table, said_of_runs
 
 from cogniload_analysis import (
     PAPER_MEANS,
@@ -20,6 +19,7 @@ from cogniload_analysis import (
     read_samples,
 )
 from cogniload_analysis import report as reporting
+from cogniload_analysis.adaptive_run import read_until
 from cogniload_analysis.cogniload import adaptive_run, tables, words
 from cogniload_analysis.cogniload.curve import Link
 from cogniload_analysis.cogniload.fit import (
@@ -58,18 +58,9 @@ def write_design(folder, design, until=UNTIL, repeated=0):
         make_sample(make_puzzle(*p), "Text.", "correct_valid" if a.correct else "wrong_logic")
         for p, a in told + told[:repeated]
     ]
-    run = write_run(folder, "org/asked", samples)
-    (file,) = run.glob("results_*")
-    results = json.loads(file.read_text())
-    results["config"]["until"] = until
-    file.write_text(json.dumps(results))
+    config = {"model": "hf", "model_args": {"pretrained": "org/asked"}, "until": until}
+    write_run(folder, "org/asked", samples, config=config)
     return folder
-
-
-def said_of_runs(page):
-    heading = page.get_element_by_id("adaptive-runs")
-    (said, *_) = (each for each in heading.itersiblings() if each.tag == "ul")
-    return [page_text(each) for each in said.cssselect(".said")]
 
 
 def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_path):
@@ -118,7 +109,7 @@ def test_settings_that_are_none_leave_a_plain_report(design, tmp_path, until):
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1", '"x"', "{", "null", "NaN", "[[]]"])
 def test_settings_may_be_any_text(text):
-    assert adaptive_run.read_settings(pd.Series([text])) is None
+    assert read_until(pd.Series([text])) == {}
 
 
 def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
