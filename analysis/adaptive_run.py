@@ -32,12 +32,15 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 class Replay:
     """An adaptive run, told again: its plan, batches, answers by puzzle, and what they say.
 
-    `about` says whose run it is, by column of a table. The last of the `batches` has no puzzles: it
-    says what was known at the end.
+    `about` says whose run it is, by column of a table. `prior` names the plan's prior; it is not
+    that of the run unless `same_prior`. The last of the `batches` has no puzzles: it says what was
+    known at the end.
     """
 
     about: Mapping[str, Any]
     plan: Plan[Any, Any]
+    prior: str
+    same_prior: bool
     batches: tuple[Batch[Any], ...]
     told: Told
     estimate: Any
@@ -51,22 +54,33 @@ class Replay:
 def find_replay(
     rows: pd.DataFrame,
     about: Mapping[str, Any],
-    make_plan: Callable[[Mapping[str, Any]], Plan[Any, Any]],
+    make_plans: Callable[[Mapping[str, Any]], Mapping[str, Plan[Any, Any]]],
     puzzle: Any,
 ) -> Replay | None:
     """Return the replay of responses; None unless all are of one adaptive run.
 
-    `make_plan` takes the settings as the results name them, and raises ValueError or TypeError for
-    those of no design. `puzzle` is the design's kind of puzzle, whose fields are columns of `rows`.
+    `make_plans` takes the settings as the results name them, and returns a plan for each prior that
+    is at hand, by its name; ValueError or TypeError for settings of no design. The results name the
+    prior, or hold its digest; older ones say nothing of it, and had the first. That one also stands
+    in for a prior that is not at hand. `puzzle` is the design's kind of puzzle, whose fields are
+    columns of `rows`.
     """
     given, told = read_until(rows["until"]), read_answers(rows, puzzle)
     if not (given and told):
         return None
     try:
-        plan = make_plan(given)
+        plans = make_plans(given)
     except (ValueError, TypeError):
         return None
-    return replay(about, plan, told)
+    first, asked = next(iter(plans)), given.get("prior")
+    known = (
+        name for name, plan in plans.items() if asked in (None, name, plan.fingerprint["prior"])
+    )
+    name = next(known, "")
+    plan = plans[name or first]
+    batches = replay(plan, told)
+    estimate = plan.describe(told, batches)
+    return Replay(about, plan, name or first, bool(name), batches, told, estimate)
 
 
 def read_until(until: pd.Series) -> dict[str, Any]:
@@ -102,8 +116,8 @@ def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
     return told if len(told) == len(puzzles) else {}
 
 
-def replay(about: Mapping[str, Any], plan: Plan[Any, Any], told: Told) -> Replay:
-    """Return a run told again, from the answers in the order of asking."""
+def replay(plan: Plan[Any, Any], told: Told) -> tuple[Batch[Any], ...]:
+    """Return the batches of a run told again, from the answers in the order of asking."""
     puzzles = tuple(told)
     batches: list[Batch[Any]] = []
     start = 0
@@ -114,7 +128,7 @@ def replay(about: Mapping[str, Any], plan: Plan[Any, Any], told: Told) -> Replay
         stopped = "" if asked else plan.settings.reason_to_stop(start, start, found)
         batches.append(Batch(asked, start, **vars(found), stopped=stopped))
         start += len(asked)
-    return Replay(about, plan, tuple(batches), told, plan.describe(told, batches))
+    return tuple(batches)
 
 
 # --- Raw numbers -----------------------------------------------------------------------------
@@ -124,9 +138,10 @@ def run_row(run: Replay) -> dict[str, Any]:
     """Return what the page says of any adaptive run.
 
     Whose it is, goal and target as given, relative (whether a width is a share), wanted (goal and
-    target in words), budget, smallest_N and largest_N, n (answers), cut (of them, by a limit),
-    batches; width (half that of the goal's interval) and first_width (after the pilot), flags
-    (joined by " | ") and stopped.
+    target in words), budget, smallest_N and largest_N, prior (as told again) and same_prior
+    (whether it was asked with that one), n (answers), cut (of them, by a limit), batches; width
+    (half that of the goal's interval) and first_width (after the pilot), flags (joined by " | ")
+    and stopped.
     """
     settings, estimate = run.settings, run.estimate
     after_pilot = run.batches[min(1, len(run.batches) - 1)]
@@ -139,6 +154,8 @@ def run_row(run: Replay) -> dict[str, Any]:
         "budget": settings.budget,
         "smallest_N": settings.N[0],
         "largest_N": settings.N[1],
+        "prior": run.prior,
+        "same_prior": run.same_prior,
         "n": estimate.n,
         "cut": sum(answer.cut for answer in run.told.values()),
         "batches": len(run.batches) - 1,
@@ -269,14 +286,28 @@ def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
         f"An adaptive design asked for these puzzles, towards {row['wanted']} with at most "
         f"{row['budget']:,}: {row['n']:,} puzzle{'s' * (row['n'] != 1)} in "
         f"{row['batches']:,} batch{'es' * (row['batches'] != 1)}.",
-        f"It stopped there, since {row['stopped']}."
-        if row["stopped"]
-        else "The samples end before it had a reason to stop.",
+        *say_stop(row),
         f"The 95 % interval of {row['goal']} had a half-width of {first} after the first batch, "
         f"and {width} at the end.",
         *own,
         *(flags or ["No check of the run found anything that speaks against these."]),
     ]
+
+
+def say_stop(row: Mapping[Any, Any]) -> list[str]:
+    """Say why a run stopped, and whether it is told again with the prior it was asked with."""
+    reason = row["stopped"]
+    if not row["same_prior"]:
+        known = f"they were enough, since {reason}" if reason else "they give no reason to stop"
+        return [
+            "It was asked with a prior that is not at hand, as the results keep no more than its "
+            f"digest; what stands here is what the answers say under the {row['prior']} prior. "
+            f"Under that, {known}."
+        ]
+    said = [] if row["prior"] == "published" else [f"The prior was the {row['prior']} one."]
+    if reason:
+        return [f"It stopped there, since {reason}.", *said]
+    return ["The samples end before it had a reason to stop.", *said]
 
 
 # --- Drawn -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from cogniload_analysis.cogniload.adaptive import (
     CapacitySettings,
     Puzzle,
 )
-from cogniload_analysis.cogniload.prior import find_prior
+from cogniload_analysis.cogniload.prior import PUBLISHED, VAGUE, find_prior
 
 
 def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
@@ -23,14 +23,15 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
     found = {}
     for model, rows in responses.items():
         in_percent = rows.assign(rho=(100 * rows["rho"]).round(9))
-        if run := find_replay(in_percent, {"model": model}, make_plan, Puzzle):
+        if run := find_replay(in_percent, {"model": model}, make_plans, Puzzle):
             found[model] = run
     return found
 
 
-def make_plan(given: Mapping[str, Any]) -> CapacityPlan:
-    """Return the plan of the settings in the results; ValueError or TypeError for none."""
-    return CapacityPlan(adaptive_run.set_up(CapacitySettings, given), find_prior("published"))
+def make_plans(given: Mapping[str, Any]) -> dict[str, CapacityPlan]:
+    """Return the plans of the settings in the results; ValueError or TypeError for none."""
+    settings = adaptive_run.set_up(CapacitySettings, given)
+    return {name: CapacityPlan(settings, find_prior(name)) for name in (PUBLISHED, VAGUE)}
 
 
 # --- Raw numbers -----------------------------------------------------------------------------

@@ -44,16 +44,16 @@ def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
     found = {}
     for condition, rows in by_condition(frame):
         about = dict(zip(CONDITION, condition, strict=True))
-        make = partial(make_plan, suite=condition[1])
+        make = partial(make_plans, suite=condition[1])
         if run := find_replay(rows, about, make, Puzzle):
             found[condition] = run
     return found
 
 
-def make_plan(given: Mapping[str, Any], suite: str) -> DecayPlan:
+def make_plans(given: Mapping[str, Any], suite: str) -> dict[str, DecayPlan]:
     """Return the plan of the settings in the results; ValueError or TypeError for none."""
     settings = adaptive_run.set_up(DecaySettings, given, suite=suite)
-    return DecayPlan(settings, published_prior())
+    return {"published": DecayPlan(settings, published_prior())}
 
 
 # --- Raw numbers -----------------------------------------------------------------------------

@@ -140,7 +140,10 @@ def names_of(run: Run, chat_template: str | None) -> dict[str, Any]:
 
 def configuration(run: Run, model: dict[str, Any], free: dict[str, Any]) -> dict[str, Any]:
     """Return the "config" of lm-eval's results."""
-    arguments = run["arguments"]
+    arguments, until = run["arguments"], {}
+    if "until" in arguments:
+        fingerprint = {name: run["versions"][name] for name in ("design", "prior")}
+        until = {"until": arguments["until"] | fingerprint}
     return {
         "model": arguments["model"],
         **model,
@@ -153,7 +156,7 @@ def configuration(run: Run, model: dict[str, Any], free: dict[str, Any]) -> dict
         "gen_kwargs": arguments["gen_kwargs"],
         **dict(zip(SEEDS, arguments["seed"] or 4 * [None], strict=True)),
         "block_size": run["block_size"],
-        **({"until": arguments["until"]} if "until" in arguments else {}),
+        **until,
     }
 
 

@@ -9,7 +9,8 @@ from completion_server import serving
 from eval_command import command, done_blocks, error_of, read
 from until_command import N_EFF, respond_by_decay, until_arguments
 
-from cogniload_analysis import DecayDesign
+from cogniload_analysis import DecayDesign, read_factor_samples
+from cogniload_analysis.factor.adaptive_run import find_replays
 from lm_eval_tasks.runner.until import read_until, was_cut
 
 TASK, GOAL, BUDGET = "factor_symbolic_0", "N_eff±40%", 192
@@ -63,6 +64,11 @@ def test_it_asks_what_the_design_asks_and_ends_with_the_reason(undisturbed):
     assert re.fullmatch(r"n 24, N_eff [\d.<> ]+ \([\d.<> ]+ to [\d.<> ]+\), next 40", lines[0])
     assert {s["doc"]["context"] for s in samples} == {0}
     assert "n_eff,none" in results["results"][TASK]
+    until = {"goal": "N_eff", "target": 0.4, "budget": BUDGET}
+    assert results["config"]["until"] == until | design.plan.fingerprint
+    (run,) = find_replays(read_factor_samples(out)).values()
+    assert run.batches == design.batches
+    assert run.same_prior
 
 
 def test_it_goes_on_where_it_was_interrupted(server, undisturbed, tmp_path):

@@ -117,6 +117,46 @@ def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
     assert adaptive_run.find_replays({"m": frame}) == {}
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
+    design = AdaptiveDesign(**UNTIL | {"budget": 192}, prior="vague")
+    while not design.done:
+        design.tell(design.ask(), [p.N + 9 * p.d < 130 - p.index for p in design.ask()])
+    until = (
+        UNTIL | {"budget": 192} | design.plan.fingerprint | ({"prior": "vague"} if named else {})
+    )
+    frame = read_samples(write_design(tmp_path, design, until=until))
+    run = adaptive_run.find_replays({"m": frame})["m"]
+    assert run.batches == design.batches
+    assert run.estimate.ECL50 == design.estimate().ECL50
+    (row,) = adaptive_run.run_table([run]).to_dict("records")
+    assert words.say_run(row)[2] == "The prior was the vague one."
+
+
+def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path):
+    """A run with a prior of the user's own: what its answers say under the published one."""
+    earlier = pd.DataFrame(
+        {"model": "m", "d": 5, "N": [20, 50, 99], "rho": 0.5, "correct": [1, 1, 0]}
+    )
+    own = AdaptiveDesign(**UNTIL, prior=earlier).plan.fingerprint
+    frames = {
+        str(number): read_samples(write_design(tmp_path / str(number), design, until=until))
+        for number, until in enumerate((UNTIL, UNTIL | own))
+    }
+    before, run = adaptive_run.find_replays(frames).values()
+    assert before.same_prior
+    assert not run.same_prior
+    assert run.batches == before.batches
+    rows = adaptive_run.run_table([before, run]).to_dict("records")
+    plain, said = map(words.say_run, rows)
+    assert said[1] == (
+        "It was asked with a prior that is not at hand, as the results keep no more than its "
+        "digest; what stands here is what the answers say under the published prior. "
+        f"Under that, they were enough, since {rows[1]['stopped']}."
+    )
+    assert said[2:] == plain[2:]
+
+
 @pytest.fixture(scope="module")
 def grid():
     """A whole grid that was answered by a curve with a floor and interactions: 100 a cell."""

@@ -112,6 +112,20 @@ def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
     assert adaptive_run.find_replays(frame) == {}
 
 
+@pytest.mark.parametrize(("other", "same"), [({}, True), ({"prior": "0" * 16}, False)])
+def test_another_prior_is_told_from_the_published_one(design, tmp_path, other, same):
+    until = UNTIL | design.plan.fingerprint | other
+    (run,) = adaptive_run.find_replays(
+        read_factor_samples(write_design(tmp_path, design, until=until))
+    ).values()
+    assert run.same_prior == same
+    assert run.batches == design.batches  # those of the published prior in either case
+    (row,) = adaptive_run.run_table([run]).to_dict("records")
+    said = " ".join(adaptive_run.say_run(row))
+    assert ("It stopped there, since" in said) == same
+    assert ("a prior that is not at hand" in said) != same
+
+
 @pytest.mark.parametrize(("goal", "target"), [("CDF", 0.3), ("CDO", 0.3)])
 def test_other_goals_are_shown_in_their_own_units(tmp_path, goal, target):
     until = {"goal": goal, "target": target, "budget": 128}
