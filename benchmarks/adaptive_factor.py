@@ -1,9 +1,10 @@
 """How few puzzles tell N_eff: `python benchmarks/adaptive_factor.py [--seeds 5] [--processes 2]`.
 
 The published decays of the symbolic suite answer at random, in several worlds: as printed
-("line"); with 2 % of all answers lost and 3 % guessed ("lapses"); and with what is easy capped at
-98 % and 3 % guessed ("cap"). Beside the adaptive design stands an even grid, 5 to 50 puzzles for
-each N from 1 to 39 (the paper has 50), read by the same posterior.
+("line"); with 2 % of all answers lost and 3 % guessed ("lapses"); with what is easy capped at 98 %
+and 3 % guessed ("cap"); and, if asked for, with a quarter lost and 3 % guessed ("losses"). Beside
+the adaptive design stands an even grid, 5 to 50 puzzles for each N from 1 to 39 (the paper has 50),
+read by the same posterior.
 """
 
 import argparse
@@ -27,7 +28,8 @@ from cogniload_analysis.factor.adaptive import (
 )
 
 LAPSE, FLOOR = 0.02, 0.03
-WORLDS = ("line", "lapses", "cap")
+LOST = {"lapses": LAPSE, "losses": 0.25}
+WORLDS = ("line", "lapses", "cap", "losses")
 TARGETS = {"N_eff": (0.25, 0.20, 0.10), "CDF": (0.25, 0.20, 0.10), "CDO": (0.2, 0.1)}
 GRID_EACH = (5, 10, 15, 20, 30, 40, 50)
 LEAST_N_EFF = 2.0
@@ -47,8 +49,8 @@ def conditions(goal: str) -> list[tuple[float, float]]:
 def accuracy(N: np.ndarray, CDF: float, CDO: float, world: str) -> np.ndarray:
     """The accuracy of a condition in a world."""
     line = np.exp(np.minimum(CDF * N + CDO, 0))
-    if world == "lapses":
-        return FLOOR + (1 - FLOOR - LAPSE) * line
+    if world in LOST:
+        return FLOOR + (1 - FLOOR - LOST[world]) * line
     if world == "cap":
         return FLOOR + (1 - FLOOR) * np.minimum(line, 1 - LAPSE)
     return line
@@ -56,8 +58,8 @@ def accuracy(N: np.ndarray, CDF: float, CDO: float, world: str) -> np.ndarray:
 
 def truth(CDF: float, CDO: float, world: str) -> dict[str, float]:
     """The goals' true values: the line of what is neither guessed nor lost reaches 1 at N_eff."""
-    if world == "lapses":
-        CDO += np.log((1 - FLOOR - LAPSE) / (1 - FLOOR))
+    if world in LOST:
+        CDO += np.log((1 - FLOOR - LOST[world]) / (1 - FLOOR))
     return {"N_eff": -CDO / CDF, "CDF": CDF, "CDO": CDO}
 
 
@@ -136,7 +138,7 @@ def main() -> None:
     parser.add_argument("--goal", choices=list(TARGETS), default="N_eff")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--rows", type=Path, help="a CSV file to write every batch to")
-    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
+    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS[:3]))
     arguments = parser.parse_args()
     print(machine())
     jobs = list(product(conditions(arguments.goal), arguments.worlds, range(arguments.seeds)))

@@ -76,6 +76,7 @@ LEAST_CDO, MOST_CDO = -4.0, 12.0
 """Beyond these, a CDO's exact value plays no part in what is asked."""
 
 LOW_CAP = 0.95
+"""A cap is said to be low if its median is: its upper end falls below only after many answers."""
 
 
 class Puzzle(NamedTuple):
@@ -169,6 +170,11 @@ class DecayBelief:
     def CDO(self) -> np.ndarray:
         """The CDO of each."""
         return -self.CDF * self.N_eff
+
+    @property
+    def start(self) -> np.ndarray:
+        """The N from which the accuracy of each falls: where its line passes the cap."""
+        return self.N_eff + np.log(self.cap) / self.CDF
 
     def accuracy(self, N: np.ndarray) -> np.ndarray:
         """Return the accuracy of each at each N, a row each."""
@@ -288,7 +294,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
             over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
-            flags=tuple(find_flags(found, told, self.settings)),
+            flags=tuple(find_flags(found, belief.interval(belief.start), told, self.settings)),
             stopped=batches[-1].stopped,
         )
 
@@ -488,21 +494,30 @@ def number_puzzles(N: np.ndarray, counts: np.ndarray, asked: Iterable[Puzzle]) -
 
 
 def find_flags(
-    found: Mapping[str, Interval], told: Mapping[Puzzle, Answer], settings: DecaySettings
+    found: Mapping[str, Interval],
+    start: Interval,
+    told: Mapping[Puzzle, Answer],
+    settings: DecaySettings,
 ) -> Iterable[str]:
-    """Yield in words what a reader of an estimate should know."""
+    """Yield in words what a reader of an estimate should know.
+
+    `start` is the N from which accuracy falls. N_eff, where the line reaches an accuracy of 1, lies
+    before it where the cap is below 1.
+    """
     N_eff, cap = found["N_eff"], found["cap"]
     if not told:
         return
     half = N_eff.value + np.log(0.5) / found["CDF"].value
     near = [answer.cut for (N, _), answer in told.items() if not answer.correct and half >= N]
     yield from question_cut(near, "N_eff")
-    if cap.high < LOW_CAP:
-        yield (
-            f"accuracy does not rise above {cap.value:.0%} however easy a puzzle is: something "
-            "besides complexity may fail the model"
-        )
     smallest, largest = settings.N
+    if cap.value < LOW_CAP:
+        yield (
+            f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something besides "
+            "complexity may fail the model. N_eff is where the line would reach 100 %, and its "
+            "interval need not hold the N from which accuracy falls: "
+            f"{describe_interval(start, settings.N)}"
+        )
     if N_eff.low < smallest or N_eff.high > largest:
         yield f"N_eff may lie outside what can be asked, {smallest} to {largest}"
 

@@ -1,5 +1,6 @@
 """FACTOR's adaptive design: what it asks, how it goes on after a crash, and what it finds."""
 
+import re
 from hashlib import sha256
 from itertools import product
 from random import Random
@@ -150,6 +151,27 @@ def test_flags(lapse):
     flags = " ".join(design.estimate().flags)
     assert ("were cut off by a limit" in flags) == (lapse > 0)
     assert ("something besides complexity may fail the model" in flags) == (lapse > 0)
+
+
+def test_lapses_are_said_with_the_n_from_which_accuracy_falls():
+    """With a quarter lost, the line reaches 1 three variables before accuracy begins to fall."""
+    inside = before = 0
+    for seed in range(4):
+        rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=400)
+        while not design.done:
+            N = np.array([puzzle.N for puzzle in design.ask()])
+            chance = 0.03 + 0.72 * np.minimum(1, np.exp(CDF * (N - N_EFF)))
+            design.tell(design.ask(), rng.random(len(N)) < chance)
+        (flag,) = (each for each in design.estimate().flags if "% fail however easy" in each)
+        share, *ends = re.search(
+            r"about (\d+) % fail .* falls: .* \((.+) to (.+)\)$", flag
+        ).groups()
+        assert 10 < int(share) < 40
+        low, high = (float(end.strip("<> ")) for end in ends)
+        inside += low < N_EFF < high
+        before += design.estimate().N_eff.value < N_EFF
+    assert before == 4
+    assert inside >= 3  # of 4; fewer have a chance of 1 in 70 if 95 % is true
 
 
 def test_quantiles_of_weighted_values():
