@@ -21,10 +21,9 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from tqdm import tqdm
 
-from cogniload_analysis import PAPER_MEANS, published_table
+from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, published_table
 from cogniload_analysis.adaptive import half_width
 from cogniload_analysis.cogniload.adaptive import (
-    AdaptiveDesign,
     CapacitySettings,
     axes_grids,
     estimate_capacity,

@@ -100,11 +100,11 @@ def run_design(job: tuple[tuple[float, float], str, int], *, goal: str, budget: 
 def at_stop(rows: pd.DataFrame, target: float) -> pd.DataFrame:
     """The batch at which each run would have stopped; its last where it never did."""
     met = (rows["n"] >= DecaySettings.STOP_AFTER) & (rows["width"] <= target)
-    chosen = rows.assign(met=met).sort_values(["met", "n"], ascending=[False, True])
-    key = ["condition", "world", "seed"]
-    first = chosen[chosen["met"]].groupby(key, sort=False).head(1)
-    never = chosen.groupby(key, sort=False).tail(1)
-    return pd.concat([first, never[~never["met"]]])
+    runs = rows.assign(met=met).sort_values("n").groupby(["condition", "world", "seed"])
+    return pd.concat(
+        of_run[of_run["met"]].head(1) if of_run["met"].any() else of_run.tail(1)
+        for _, of_run in runs
+    )
 
 
 def print_tables(rows: pd.DataFrame, goal: str) -> None:
@@ -117,6 +117,7 @@ def print_tables(rows: pd.DataFrame, goal: str) -> None:
     stops["asked"] = stops["n"].where(stops["met"], np.inf)
     key = ["condition", "design", "target"]
     table = stops.groupby(key)["asked"].median().unstack(["design", "target"])
+    table.columns = [f"{design} ±{target:g}" for design, target in table.columns]
     table.insert(0, goal, rows.groupby("condition")["true"].median())
     print("\nmedian puzzles to the target (inf: not within the budget)")
     print(table.sort_values(goal).to_string(float_format="{:.4g}".format))

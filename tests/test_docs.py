@@ -2,10 +2,12 @@
 
 import pytest
 from build_docs import Anchors, broken_links, build
+from harness import random_state_put_back
 
 
 def test_it_is_built_without_a_broken_link(tmp_path):
-    assert build(tmp_path / "docs") == []
+    with random_state_put_back():  # a library may seed its generators when it is imported
+        assert build(tmp_path / "docs") == []
     module = tmp_path / "docs" / "api" / "cogniload_gen" / "cogniload" / "score.html"
     assert "score_response" in Anchors(module.read_text("utf-8")).places
     index = Anchors((tmp_path / "docs" / "index.html").read_text("utf-8"))
