@@ -35,7 +35,8 @@ demo: $(VENV)/.ready
 benchmark: $(VENV)/.ready
 	for file in benchmarks/[!m]*.py; do PYTHONPATH=tests/helpers $(RUN) $$file || exit; done
 
-# The CPU build of torch comes first: by itself, lm-eval would bring gigabytes of CUDA.
+# torch comes first, so that an index with builds for the CPU (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS;
+# PyTorch's is https://download.pytorch.org/whl/cpu) spares the gigabytes of CUDA that PyPI's brings.
 $(VENV)/.ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --upgrade pip

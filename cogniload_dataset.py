@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
+from difflib import get_close_matches
 from inspect import cleandoc, signature
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -340,9 +341,11 @@ def load_dataset(
 
     It makes just the split that is asked for: `load_dataset("cogniload", split="train", d=5)` is
     short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. For other
-    names than ours, it is `datasets.load_dataset`.
+    names than ours, it is `datasets.load_dataset`. ValueError for a name that is nearly one of ours.
     """
     known = benchmarks.datasets()
+    if path not in known and "/" not in path and (alike := get_close_matches(path, known, 1, 0.8)):
+        raise ValueError(f"there is no dataset {path!r}: did you mean {alike[0]!r}?")
     if path in known and split is not None:
         parameters.setdefault("splits", named_in(split, known[path]) or [str(split)])
     return datasets.load_dataset(

@@ -32,10 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 if it did its work, 2 after a one-line error, 130 after Ctrl-C."""
     root = parser()
     parsed, others = root.parse_known_args(arguments)
-    if parsed.run is run_eval:
+    if parsed.parser.takes_others:
         parsed.lm_eval_arguments = others
     elif others:
-        root.error(f"unrecognized arguments: {' '.join(others)}")
+        parsed.parser.error(f"unrecognized arguments: {' '.join(others)}")
     try:
         return parsed.run(parsed) or 0
     except (ValueError, OSError, ImportError) as error:
@@ -62,9 +62,9 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=version)
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, run: object, summary: str) -> argparse.ArgumentParser:
+    def command(name: str, run: object, summary: str) -> Parser:
         added = commands.add_parser(name, help=summary, description=summary)
-        added.set_defaults(run=run)
+        added.set_defaults(run=run, parser=added)
         return added
 
     add_puzzle_commands(command)
@@ -81,6 +81,7 @@ def parser() -> Parser:
     evaluate = command(
         "eval", run_eval, "Evaluate by lm-eval, in blocks that a crash leaves whole."
     )
+    evaluate.takes_others = True
     evaluate.usage = (
         "cogniload eval --output_path DIR [--config FILE] [--shard I/N] [--block_size COUNT] "
         "[arguments of lm_eval run]\n"
@@ -120,10 +121,13 @@ def parser() -> Parser:
     return root
 
 
-def add_puzzle_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+def add_puzzle_commands(command: Callable[..., Parser]) -> None:
     """Add the commands about puzzles: generate and solve."""
     generate = command("generate", run_generate, "Write puzzles to a .jsonl or .parquet file.")
-    generate.add_argument("out", type=Path, metavar="FILE", help="to write: .jsonl or .parquet")
+    generate.usage = "cogniload generate FILE [options]"  # after --d 3 5, it would be a value
+    generate.add_argument(
+        "out", type=Path, nargs="?", metavar="FILE", help="to write; stands first"
+    )
     generate.add_argument("--force", action="store_true", help="replace FILE if it exists")
     planted = "write traces of CogniLoad puzzles with one planted first error each"
     generate.add_argument("--errors", action="store_true", help=planted)
@@ -134,7 +138,7 @@ def add_puzzle_commands(command: Callable[..., argparse.ArgumentParser]) -> None
     solve.add_argument("file", nargs="?", type=Path, metavar="FILE", help=source)
 
 
-def add_sample_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+def add_sample_commands(command: Callable[..., Parser]) -> None:
     """Add the commands about responses at hand: score and steps."""
     score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
     samples = "samples_*.jsonl, gzipped or not"
@@ -155,7 +159,7 @@ def add_sample_commands(command: Callable[..., argparse.ArgumentParser]) -> None
     steps.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 
-def add_comparison_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+def add_comparison_commands(command: Callable[..., Parser]) -> None:
     """Add the commands that set runs side by side: compare, and plan before the runs."""
     compare = command("compare", run_compare, "Set runs side by side, puzzle by puzzle.")
     results = "lm-eval's --output_path; LABEL=DIR names its runs"
@@ -176,7 +180,7 @@ def add_comparison_commands(command: Callable[..., argparse.ArgumentParser]) -> 
     plan.add_argument("--throughput", type=float, default=2000, metavar="TOKENS", help=throughput)
 
 
-def add_view_command(command: Callable[..., argparse.ArgumentParser]) -> None:
+def add_view_command(command: Callable[..., Parser]) -> None:
     """Add the command that shows responses in Inspect's viewer."""
     view = command("view", run_view, "Write the responses as Inspect's logs and open its viewer.")
     output_path = "lm-eval's --output_path"
@@ -189,7 +193,7 @@ def add_view_command(command: Callable[..., argparse.ArgumentParser]) -> None:
     view.add_argument("--force", action="store_true", help="replace the logs that are there")
 
 
-def add_exchange_commands(command: Callable[..., argparse.ArgumentParser]) -> None:
+def add_exchange_commands(command: Callable[..., Parser]) -> None:
     """Add the commands about others' data: push, verify, overlap and import."""
     push = command("push", run_push, "Publish puzzles as a dataset on the Hugging Face Hub.")
     push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
@@ -323,6 +327,10 @@ def number(text: str) -> int | float | str:
 
 def run_generate(given: argparse.Namespace) -> None:
     """Run `cogniload generate FILE`."""
+    if given.out is None:
+        raise ValueError(
+            "FILE is missing: it stands before the options, as --d 3 5 takes any number"
+        )
     source = asked_puzzles(given)
     if given.errors and given.trace:
         raise ValueError("--trace is not for --errors: a trace has columns of its own")

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import datasets
@@ -76,6 +77,11 @@ def test_generate_overwrites_only_with_force(folder, capsys):
             )
         ],
         (["generate", "a.jsonl", "--num-puzzles", "0"], "num_puzzles must be .*got 0"),
+        (
+            ["generate", "--d", "5", "a.jsonl"],
+            "--d: invalid .* 'a.jsonl'|FILE is missing: it stands",
+        ),
+        (["generate", "--d", "5"], "FILE is missing: it stands before the options"),
         (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, got 'a\.csv'"),
         (["generate", "no/a.jsonl"], "no/a.jsonl: No such file"),
         (["generate", "/proc/a.jsonl"], "/proc/a.jsonl: "),
@@ -99,7 +105,6 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, messag
     [
         [],
         ["fly"],
-        ["generate"],
         ["generate", "a.jsonl", "--M", "3"],
         ["generate", "a.jsonl", "--n", "3"],
     ],
@@ -109,6 +114,24 @@ def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments):
         main(arguments)
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("generate --rh 5 a.jsonl", "generate: error: there is no --rh: did you mean --rho?"),
+        ("report X --otu r", "report: error: there is no --otu: did you mean --out?"),
+        ("plan --detcet=3", "plan: error: there is no --detcet: did you mean --detect?"),
+        ("generate a.jsonl --mass 3", "generate: error: unrecognized arguments: --mass 3"),
+        ("generate a.jsonl --num_puzzles x --d 3", "error: num_puzzles must be "),
+        ("eval --batch_size 3", "eval: error: --output_path is missing"),
+    ],
+)
+def test_a_misspelt_option_is_named_with_the_nearest(capsys, arguments, message):
+    """Whatever else is missing or wrong then; what is lm-eval's is not taken for misspelt."""
+    with suppress(SystemExit):
+        main(arguments.split())
+    assert message in capsys.readouterr().err
 
 
 def test_solve_reads_a_file_or_standard_input(folder, capsys):

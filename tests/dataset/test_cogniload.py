@@ -224,3 +224,8 @@ def test_another_kind_of_datasets_is_refused_in_one_line(monkeypatch):
 def test_this_environment_is_the_newer_end():
     assert int(datasets.__version__.split(".")[0]) >= 5
     assert sys.version_info >= (3, 11)
+
+
+def test_a_misspelt_name_is_not_asked_of_the_hub():
+    with pytest.raises(ValueError, match="there is no dataset 'cogniloda': did you mean 'cognil"):
+        load_dataset("cogniloda", d=1)
