@@ -185,6 +185,8 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
     def with_split(self, split: Any) -> "PuzzleBuilder":
         """Return the builder whose `splits` lists all that a split expression names."""
         named = named_in(split, self.config.family)
+        if not named and split is not None and str(split) != "all":
+            check_choice("split", str(split), self.config.family.splits)
         if set(named) <= set(self.config.splits):
             return self
         values = self.config.parameters | {"splits": named}
@@ -344,9 +346,7 @@ def load_dataset(
     names than ours, it is `datasets.load_dataset`. ValueError for a name that is nearly one of ours.
     """
     known = benchmarks.datasets()
-    if path not in known and "/" not in path and (alike := get_close_matches(path, known, 1, 0.8)):
-        raise ValueError(f"there is no dataset {path!r}: did you mean {alike[0]!r}?")
-    if path in known and split is not None:
+    if path in known and split is not None and str(split) != "all":
         parameters.setdefault("splits", named_in(split, known[path]) or [str(split)])
     return datasets.load_dataset(
         path, name, split=split, streaming=streaming, num_proc=num_proc, **parameters

@@ -82,7 +82,8 @@ def check_known(given: Iterable[str], known: Sequence[str], of: str) -> None:
     """
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
+            near = [each for each in known if each.lower() == name.lower()]
+            near = near or get_close_matches(name, known, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             raise ValueError(f"{of} takes {', '.join(known)}; got {name!r}{hint}")
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import venv
+from itertools import product
 from pathlib import Path
 
 import datasets
@@ -141,9 +142,11 @@ def test_an_unknown_parameter_or_split_is_refused():
         datasets.load_dataset("cogniload", M=3)
     with pytest.raises(ValueError, match=r"got 'num_puzzle' \(did you mean num_puzzles\?\)"):
         load_dataset("cogniload", num_puzzle=3)
-    for split in ("dev", "latest"):
+    with pytest.raises(ValueError, match=r"got 'D' \(did you mean d\?\)"):
+        load_dataset("cogniload", D=3)
+    for load, split in product((load_dataset, datasets.load_dataset), ("dev", "latest")):
         with pytest.raises(ValueError, match=f"split must be one of .*, got '{split}'"):
-            load_dataset("cogniload", split=split)
+            load("cogniload", split=split, d=1, N=5, rho=50, num_puzzles=1)
 
 
 def test_plain_load_dataset_makes_the_split_that_is_asked_for():
@@ -158,12 +161,16 @@ def test_plain_load_dataset_makes_the_split_that_is_asked_for():
     assert len(both) == 8
 
 
+@pytest.mark.parametrize("load", [load_dataset, datasets.load_dataset])
 @pytest.mark.parametrize("split", ["all", "train[:3]"])
-def test_a_part_of_a_split_is_no_stream(split):
-    with pytest.raises(
-        ValueError, match="split of a stream must be one of train, validation, test"
-    ):
-        datasets.load_dataset("cogniload", split=split, streaming=True, d=1, N=5)
+def test_a_part_of_a_split_is_no_stream(load, split):
+    with pytest.raises(ValueError, match=r"split of a stream must be one of train, .* take\(10\)"):
+        load("cogniload", split=split, streaming=True, d=1, N=5)
+
+
+def test_all_is_every_split_that_is_made():
+    asked = {"d": 1, "N": 5, "rho": 50, "num_puzzles": 2, "splits": ["train", "test"]}
+    assert len(load_dataset("cogniload", split="all", **asked)) == 4
 
 
 def test_help_has_every_knob():
