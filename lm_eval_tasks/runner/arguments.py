@@ -9,6 +9,7 @@ from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
+from cogniload_gen.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.internals import run_parser
 from lm_eval_tasks.runner.credentials import hide, public
@@ -40,6 +41,10 @@ OURS = ("block_size", "shard", "output_path", "until", "budget", "range")
 """What a --config file may hold beside lm-eval's arguments."""
 
 
+LARGEST_FILE = 2**18
+"""Bytes of a --config file: 256 KiB, which a YAML reader takes seconds for."""
+
+
 class EvalParser(Parser):
     """A parser whose errors repeat no credential of the arguments that they quote."""
 
@@ -68,7 +73,8 @@ def read_configuration(
     refused = [name for name in REFUSED if said.get(name)]
     if refused:
         raise ValueError(f"--{refused[0]} is refused: cogniload eval has no use for it")
-    for name, needed in (("output_path", ours["output_path"]), ("tasks", said.get("tasks"))):
+    named = any(str(each).strip(", ") for each in said.get("tasks") or ())
+    for name, needed in (("output_path", ours["output_path"]), ("tasks", named)):
         if not needed:
             raise ValueError(f"--{name} is missing: give it, or write it into the --config file")
     config = EvaluatorConfig.from_cli(Namespace(**said))
@@ -92,6 +98,7 @@ def read_configuration(
 
 def read_file(path: Path | str) -> dict[str, Any]:
     """Return the arguments in a YAML file; ValueError for an unknown name or a wrong type."""
+    read_whole(Path(path), LARGEST_FILE)  # refuses what lm-eval would read without end
     try:
         written: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
     except TypeError as error:

@@ -56,6 +56,19 @@ def test_a_value_of_a_wrong_type_is_named(tmp_path, name, value, types):
     assert error_of("eval", "--config", config) == message
 
 
+def test_a_file_without_end_is_refused(tmp_path):
+    config = tmp_path / "config.yaml"
+    with config.open("wb") as file:
+        file.truncate(3 * 2**30)
+    assert error_of("eval", "--config", config) == f"{config} must have at most 262144 bytes"
+    config.unlink()
+    config.symlink_to(config.name)
+    assert "config.yaml: Too many levels of symbolic links" in error_of("eval", "--config", config)
+    config.unlink()
+    config.symlink_to("/dev/zero")
+    assert error_of("eval", "--config", config) == f"{config} must be a file, got a device"
+
+
 @pytest.mark.parametrize("missing", ["tasks", "output_path"])
 def test_a_missing_argument_is_named(tmp_path, missing):
     config = tmp_path / "config.yaml"
@@ -64,3 +77,11 @@ def test_a_missing_argument_is_named(tmp_path, missing):
         yaml.safe_dump({"model": "dummy"} | {n: both[n] for n in both if n != missing})
     )
     assert error_of("eval", "--config", config).startswith(f"--{missing} is missing")
+
+
+@pytest.mark.parametrize("tasks", ["", ",", [], [""]])
+def test_tasks_without_a_name_are_missing(tmp_path, tasks):
+    config = tmp_path / "config.yaml"
+    settings = {"model": "dummy", "tasks": tasks, "output_path": str(tmp_path / "out")}
+    config.write_text(yaml.safe_dump(settings))
+    assert error_of("eval", "--config", config).startswith("--tasks is missing")
