@@ -90,10 +90,15 @@ def parser() -> Parser:
         "       cogniload eval --status DIR ..."
     )
     add = evaluate.add_argument
-    add("--output_path", type=Path, metavar="DIR", help="state and results; started again, go on")
+    add(
+        *spellings("output_path"),
+        type=Path,
+        metavar="DIR",
+        help="state and results; started again, go on",
+    )
     add("--config", type=Path, metavar="FILE", help="YAML of these arguments and of lm_eval run's")
     add("--shard", metavar="I/N", help="evaluate blocks I, I + N, I + 2N, ... alone")
-    add("--block_size", type=number, metavar="COUNT", help="documents a block (350; --until: 64)")
+    add(*spellings("block_size"), type=number, metavar="COUNT", help="documents in a block (350)")
     add("--until", metavar="GOAL", help="ask until it is known: ECL50±20%%, N_eff±20%%, ...")
     add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
     asked = "the least and the most N (or op) that --until asks: 10 400 for CogniLoad"
@@ -108,9 +113,11 @@ def parser() -> Parser:
     report.add_argument("--force", action="store_true", help="replace what is there")
     accuracies = "accuracies that FACTOR's fits take (default: 0.1 0.9)"
     ends = ("LOW", "HIGH")
-    report.add_argument("--factor-range", nargs=2, type=float, metavar=ends, help=accuracies)
+    report.add_argument(
+        *spellings("factor_range"), nargs=2, type=float, metavar=ends, help=accuracies
+    )
     n_clean = "FACTOR's Neff of a clean context, which several attempts are to reach"
-    report.add_argument("--factor-n-clean", type=float, metavar="N", help=n_clean)
+    report.add_argument(*spellings("factor_n_clean"), type=float, metavar="N", help=n_clean)
 
     add_comparison_commands(command)
     add_view_command(command)
@@ -175,7 +182,9 @@ def add_comparison_commands(command: Callable[..., Parser]) -> None:
     like = "published model that the better one is like, such as Qwen3-8B"
     plan.add_argument("--like", required=True, metavar="MODEL", help=like)
     tokens = "tokens of a response, in the mean (5000)"
-    plan.add_argument("--response-tokens", type=float, default=5000, metavar="TOKENS", help=tokens)
+    plan.add_argument(
+        *spellings("response_tokens"), type=float, default=5000, metavar="TOKENS", help=tokens
+    )
     throughput = "tokens of response a second and GPU (2000)"
     plan.add_argument("--throughput", type=float, default=2000, metavar="TOKENS", help=throughput)
 
@@ -189,7 +198,9 @@ def add_view_command(command: Callable[..., Parser]) -> None:
     view.add_argument("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
     site = "write the viewer with all logs in --out as a static site, and open nothing"
     view.add_argument("--bundle", type=Path, metavar="DIR", help=site)
-    view.add_argument("--no-open", action="store_true", help="write the logs, and open nothing")
+    view.add_argument(
+        *spellings("no_open"), action="store_true", help="write the logs, and open nothing"
+    )
     view.add_argument("--force", action="store_true", help="replace the logs that are there")
 
 
@@ -199,7 +210,7 @@ def add_exchange_commands(command: Callable[..., Parser]) -> None:
     push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
     push.add_argument("--private", action="store_true", help="make a new REPO private")
     dry_run = "write the folder that would be uploaded, and upload nothing"
-    push.add_argument("--dry-run", type=Path, metavar="DIR", help=dry_run)
+    push.add_argument(*spellings("dry_run"), type=Path, metavar="DIR", help=dry_run)
     add_puzzle_options(push)
 
     verify = command(

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogniload_gen import Outcome, generate_factor, generate_puzzles
-from cogniload_gen.cli import main
+from cogniload_gen.cli import main, parser
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [25, 50], "num_puzzles": 3}
@@ -50,6 +50,21 @@ def test_generate_passes_every_parameter_on(folder):
     main(["generate", "a.parquet", *SMALL, "--seed", "7", "--split", "train"])
     expected = generate_puzzles(**PUZZLES, seed=7, split="train")
     assert pq.read_table("a.parquet").to_pylist() == expected.to_pylist()
+
+
+@pytest.mark.parametrize("dashed", [True, False])
+def test_an_option_may_be_spelled_with_dashes_or_underscores(dashed):
+    for command, option, value in [
+        ("generate a.jsonl", "num_puzzles", "3"),
+        ("push a/b", "dry_run", "folder"),
+        ("report a --out b", "factor_n_clean", "3.5"),
+        ("plan --detect 0.1 --like a", "response_tokens", "5.5"),
+        ("eval", "output_path", "folder"),
+        ("eval", "block_size", "7"),
+    ]:
+        spelled = option.replace("_", "-") if dashed else option
+        given, others = parser().parse_known_args([*command.split(), f"--{spelled}", value])
+        assert (str(getattr(given, option)), others) == (value, [])
 
 
 def test_generate_overwrites_only_with_force(folder, capsys):
