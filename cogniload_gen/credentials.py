@@ -11,7 +11,7 @@ HIDDEN = "***"
 
 LAST_WORD = re.compile(
     r"(api|access)?keys?|secrets?|pass(word|wd|phrase|code)?s?|pwd|cred(ential)?s?"
-    r"|auth(entication|ori[sz]ation)?|bearer|cookies?|sig(nature)?|jwt|headers?|netrc"
+    r"|auth(entication|ori[sz]ation)?|bearer|cookies?|sig(nature)?|jwt|pat|headers?|netrc"
 )
 """A name that ends with one of these words holds a credential."""
 
@@ -39,6 +39,9 @@ SHAPES = re.compile(
 
 USER = re.compile(r"(?<=://)[^/?#\s\"'<>]{1,2000}@")
 QUERY = re.compile(r"(?<=[?&;])([\w.%~-]{1,64})=([^&;#\s\"'<>]{1,4000})")
+OPTION = re.compile(r"(?<![\w-])(--(?P<name>[\w-]{1,64})[=\s]\s{0,2})(?P<value>[^\s-]\S{0,3999})")
+"""`--name value` or `--name=value`: an option of a command."""
+
 PAIR = re.compile(
     r"""(?<![\w.-])(?P<name>[\w.-]{1,64})(?P<between>["']?\s{0,3}[=:]\s{0,3}["']?)"""
     r"""(?P<value>(?:(?:Bearer|Basic)\s{1,3})?[^\s"',;&{}\[\]]{1,4000})"""
@@ -63,7 +66,12 @@ def hide_by_rule(text: str) -> str:
     text = USER.sub("", text)
     text = QUERY.sub(rf"\1={HIDDEN}", text)
     text = SHAPES.sub(HIDDEN, text)
-    return PAIR.sub(hidden_pair, text)
+    return PAIR.sub(hidden_pair, OPTION.sub(hidden_option, text))
+
+
+def hidden_option(found: re.Match[str]) -> str:
+    """Return an option and its value, the value hidden if the name is of a credential."""
+    return f"{found[1]}{HIDDEN}" if names_credential(found["name"]) else found[0]
 
 
 def hidden_pair(found: re.Match[str]) -> str:

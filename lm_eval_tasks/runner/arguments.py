@@ -9,6 +9,7 @@ from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
+from cogniload_gen.credentials import names_credential
 from cogniload_gen.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.internals import run_parser
@@ -85,6 +86,12 @@ def read_configuration(
             "samples must be a mapping of tasks to lists of indices, or a JSON file that holds "
             f"one, got {brief(config.samples)}"
         )
+    for name in config.gen_kwargs or ():
+        if names_credential(str(name)):
+            raise ValueError(
+                f"gen_kwargs.{name} is refused: it would be written beside each response; "
+                "give it in --model_args or the environment"
+            )
     until = read_until(config.tasks, ours["until"], ours["budget"], ours["range"])
     if until:
         refuse_beside_until(config)

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 from completion_server import serving
-from eval_command import PUZZLES, command, done_blocks
+from eval_command import PUZZLES, command, done_blocks, error_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +63,7 @@ PRIVATE_NAMES = [
     "cookie",
     "signature",
     "jwt",
+    "pat",
 ]
 
 PUBLIC_NAMES = [
@@ -151,6 +152,11 @@ def test_urls(url, shown):
         ("max_tokens: 5 is above 4", "max_tokens: 5 is above 4"),
         ("model.root '/models/solver', now '/models/x'",) * 2,
         ("KeyError: 'index'",) * 2,
+        (
+            "unrecognized arguments: --api_key abc --n 3",
+            "unrecognized arguments: --api_key *** --n 3",
+        ),
+        ("unrecognized arguments: --api-key=abc", "unrecognized arguments: --api-key=***"),
         ("api_key=None",) * 2,
         ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
     ],
@@ -256,6 +262,15 @@ def test_no_secret_is_written_or_said(server, tmp_path, place, caplog):
     merged = command("eval", "--merge", tmp_path / "good", "--output_path", tmp_path / "merged")
     assert merged[0] == 0
     assert shows_nothing(*merged[1:])
+
+
+def test_gen_kwargs_hold_no_credential(tmp_path):
+    """They would be written beside each response."""
+    arguments = ("--model", "dummy", "--tasks", "cogniload_mini", "--output_path", tmp_path / "out")
+    error = error_of("eval", *arguments, "--gen_kwargs", f"api_key={SECRET}")
+    assert "gen_kwargs.api_key is refused" in error
+    assert SECRET not in error
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_misspelt_option_repeats_no_secret(capfd, tmp_path):
