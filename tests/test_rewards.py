@@ -310,7 +310,7 @@ def test_long_hostile_lines_take_no_longer_than_their_length():
         "read a",
     ):
         response = f"1. {poi} {piece * (100_000 // len(piece))}"
-        with within(2):
+        with within(5):
             assert 0 <= step_score(response, PUZZLE) < 1
             assert 0 <= step_score(response[4:], PUZZLE) < 1
 

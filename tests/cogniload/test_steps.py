@@ -266,18 +266,19 @@ def test_no_name_and_no_value_is_read_as_a_pattern(name):
 )  # fmt: skip
 def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
-    with within(2):
+    with within(5):
         read_all(piece * (LONGEST // 10 // len(piece)), ROW)
 
 
 def test_twenty_thousand_numbered_lines():
     row = generate_puzzles(2, 30, 50, 1).to_pylist()[0]
     for form in ("{}.\n", "1.{}\n"):
-        text = "".join(form.format(i) for i in range(1, 20_001))
-        with within(2):
-            assert not read_all(text, row).read
+        text = "".join(form.format(i) for i in range(1, 100_001))
+        for read in (text, text[:LONGEST]):
+            with within(5):
+                assert not read_all(read, row).read
 
 
 def test_of_a_longer_text_nothing_is_read():
-    with within(2):
+    with within(5):
         assert not read_all("Ann: red hat, " * 100_000, ROW).read

@@ -227,5 +227,5 @@ def test_no_text_does_harm(text, row):
 def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
     for row in (SYMBOLIC[-1], REALISTIC[-1]):
-        with within(2):
+        with within(5):
             read_factor_steps(piece * (100_000 // len(piece)), row)

@@ -68,7 +68,7 @@ def test_what_cogniload_eval_makes_of_a_recipe(name):
     recipe = read(name)
     given = Namespace(
         config=str(ROOT / "recipes" / f"{name}.yaml"), output_path="runs", shard="2/4",
-        block_size=None, merge=None, until=None, budget=None,
+        block_size=None, merge=None, until=None, budget=None, range=None,
     )  # fmt: skip
     config, ours = read_configuration(given, [])
     assert config.model == "vllm"
