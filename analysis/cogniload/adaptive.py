@@ -195,7 +195,9 @@ class CapacityPlan(Plan[Puzzle, Belief]):
 
     def describe(self, told: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]) -> Capacity:
         """Return the `Capacity` that answers say, with flags and reason to stop (steps 7 and 8)."""
-        capacity = describe_capacity(count_told(told), self.prior, self.settings.N)
+        capacity = describe_capacity(
+            count_told(told), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
+        )
         flags = tuple(find_flags(capacity, batches, told, self))
         return replace(capacity, flags=flags, stopped=batches[-1].stopped)
 
@@ -466,9 +468,9 @@ def estimate_capacity(
     answers = count_answers(frame)
     if not answers.n:
         raise ValueError("the frame must hold answers, got none")
-    tested = 10 ** answers.loads[:, 1]
+    d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
     N = round(tested.min()), round(tested.max())
-    return describe_capacity(answers, find_prior(prior), N)
+    return describe_capacity(answers, find_prior(prior), N, (float(d.min()), float(d.max())))
 
 
 def check_puzzle(given: Sequence[float]) -> Puzzle:

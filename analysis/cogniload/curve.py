@@ -247,7 +247,8 @@ class Capacity:
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
     that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
     crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
-    answers. `flags` say in words what a reader should know; none of them hides a number.
+    answers. `asked_N` and `asked_d` are the ends of the loads that were or can be asked. `flags`
+    say in words what a reader should know; none of them hides a number.
     """
 
     n: int
@@ -261,6 +262,8 @@ class Capacity:
     over_rho: Band
     slope: float
     glm_ECL50: float
+    asked_N: tuple[float, float]
+    asked_d: tuple[float, float]
     flags: tuple[str, ...] = ()
     stopped: str = ""
 
@@ -477,8 +480,10 @@ def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
     return 10 ** last_crossing(np.log10(curve_N(N)), accuracy)
 
 
-def describe_capacity(answers: Answers, prior: Prior, N: tuple[int, int]) -> Capacity:
-    """Return the `Capacity` that answers tell, N being the range that was or can be asked.
+def describe_capacity(
+    answers: Answers, prior: Prior, N: tuple[int, int], d: tuple[float, float]
+) -> Capacity:
+    """Return the `Capacity` that answers tell, N and d being the ranges that were or can be asked.
 
     Flags and the reason to stop are the caller's.
     """
@@ -492,7 +497,7 @@ def describe_capacity(answers: Answers, prior: Prior, N: tuple[int, int]) -> Cap
     return Capacity(
         n=answers.n,
         ECL50=_threshold(ECL50, N, "N"),
-        ID50=_threshold(last_crossing(CURVE_D, over_d), (1, 10), "d"),
+        ID50=_threshold(last_crossing(CURVE_D, over_d), d, "d"),
         NT50=_needle_threshold(NT50, share, over_rho),
         NT50_share=share,
         half_width=half_width(low, high),
@@ -501,6 +506,8 @@ def describe_capacity(answers: Answers, prior: Prior, N: tuple[int, int]) -> Cap
         over_rho=_band(CURVE_RHO, over_rho),
         slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
         glm_ECL50=glm_crossing(answers),
+        asked_N=N,
+        asked_d=d,
     )
 
 

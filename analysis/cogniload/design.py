@@ -15,7 +15,6 @@ from typing import Literal
 
 from cogniload_analysis.adaptive import Adaptive, Design, describe_interval
 from cogniload_analysis.cogniload.adaptive import (
-    ASKED_D,
     CapacityPlan,
     CapacitySettings,
     Puzzle,
@@ -65,8 +64,8 @@ class AdaptiveDesign(Design[Puzzle]):
         estimate = self.estimate()
         return [
             f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            f"ECL50 {describe_interval(estimate.ECL50, self.settings.N)} statements",
-            f"ID50  {describe_interval(estimate.ID50, (ASKED_D[0], ASKED_D[-1]))}",
+            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N)} statements",
+            f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
             f"NT50  {describe_interval(estimate.NT50, (0, 1))}, "
             f"{estimate.NT50_share:.0%} of the draws have one",
             *(f"note: {flag}" for flag in estimate.flags),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.curve import COEFFICIENTS as CURVE_COEFFICIENTS
-from cogniload_analysis.cogniload.curve import CURVE_REACH, FLOOR, Capacity, Link
+from cogniload_analysis.cogniload.curve import FLOOR, Capacity, Link
 from cogniload_analysis.cogniload.fit import (
     PublishedCurve,
     compare_fits,
@@ -198,10 +198,8 @@ def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
 
 
 def ends_asked(capacity: Capacity, threshold: str) -> tuple[float, float]:
-    """Return the least and the largest load that a crossing is looked for in, without reach."""
-    N = capacity.over_N.load
-    ends = N[0] / CURVE_REACH[0], N[-1] / CURVE_REACH[1]
-    return {"ECL50": (round(ends[0]), round(ends[1])), "ID50": (1, 10), "NT50": (0, 1)}[threshold]
+    """Return the least and the largest load that was or can be asked, where a crossing is known."""
+    return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
 
 
 def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]) -> pd.DataFrame:

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, logsumexp
 
-from cogniload_analysis import PAPER_MEANS, estimate_capacity, fit_load_glm
-from cogniload_analysis.cogniload import curve, prior
+from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, estimate_capacity, fit_load_glm
+from cogniload_analysis.cogniload import curve, prior, tables
 from cogniload_analysis.cogniload.curve import (
     LINKS,
     Answers,
@@ -257,5 +257,17 @@ def test_a_model_that_guesses_everywhere_has_no_capacity():
             for i in range(total)
         ]
     )
-    capacity = describe_capacity(count_answers(frame), published_prior(), (10, 40))
+    capacity = describe_capacity(count_answers(frame), published_prior(), (10, 40), (1, 10))
     assert (capacity.ECL50.value, capacity.ECL50.high) == (0, 0)
+
+
+def test_a_crossing_outside_is_said_of_the_loads_that_were_asked():
+    d, N, rho = np.meshgrid([1, 2, 3], [5, 10, 20], [0.1, 0.9])
+    cells = {"d": d.ravel(), "N": N.ravel(), "rho": rho.ravel()}
+    none = estimate_capacity(cells | {"correct": np.zeros(d.size)})
+    assert none.ID50.note == "outside what was asked: d from 1 to 3"
+    assert none.ECL50.note == "outside what was asked: N from 5 to 20"
+    table = tables.crossing_table({"none": none}).set_index("threshold")
+    assert table[["min_tested", "max_tested"]].to_numpy().tolist() == [[5, 20], [0, 1], [1, 3]]
+    can = AdaptiveDesign().estimate()
+    assert (can.asked_N, can.asked_d) == ((10, 400), (1, 10))
