@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from cogniload_analysis.fields import read_count
+from cogniload_analysis.format import say_beyond
 from cogniload_gen.benchmark import Row
 
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
@@ -393,9 +394,7 @@ def describe_interval(found: Located, asked: tuple[float, float]) -> str:
     def number(value: float) -> str:
         if np.isnan(value):
             return "none"
-        if value > asked[1]:
-            return f"> {asked[1]:g}"
-        return f"< {asked[0]:g}" if value < asked[0] else f"{value:.3g}"
+        return say_beyond(value, asked) or f"{value:.3g}"
 
     return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
 

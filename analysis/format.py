@@ -168,9 +168,28 @@ def format_number(values: pd.Series, decimals: int) -> pd.Series:
     return values.map(lambda value: "--" if np.isnan(value) else format_digits(value, decimals))
 
 
+def format_within(
+    values: pd.Series, decimals: pd.Series, least: pd.Series, most: pd.Series
+) -> pd.Series:
+    """Set numbers in print, each with its decimals; what lies beyond its range is said to."""
+    rows = zip(values, decimals, least, most, strict=True)
+    shown = [
+        "--" if np.isnan(value) else say_beyond(value, (low, high)) or format_digits(value, places)
+        for value, places, low, high in rows
+    ]
+    return pd.Series(shown, values.index, dtype=object)
+
+
 def format_interval(low: pd.Series, high: pd.Series, decimals: int) -> pd.Series:
     """Set intervals in print."""
     return format_number(low, decimals) + " to " + format_number(high, decimals)
+
+
+def say_beyond(value: float, asked: tuple[float, float]) -> str:
+    """Say that a value lies beyond what can be asked, as in > 400; "" where it doesn't."""
+    if value > asked[1]:
+        return f"> {asked[1]:g}"
+    return f"< {asked[0]:g}" if value < asked[0] else ""
 
 
 def format_digits(value: float, decimals: int) -> str:

@@ -32,6 +32,7 @@ FULL_NAMES = {
 """Table 2 abbreviates names that Tables 3 to 5 print in full."""
 
 GLM_LINK = Link(floor=0, ceiling=1)
+UNCOVERED = "its puzzles do not cover the paper's d and N"
 ENOUGH = 20
 """Responses at a value of a load from which its accuracy is judged: fewer miss by chance alone."""
 
@@ -179,6 +180,17 @@ def covers_grid(cells: pd.DataFrame) -> bool:
     """
     levels = [cells[load].nunique() for load in ("d", "N", "rho")]
     return len(cells) >= COVERED * math.prod(levels)
+
+
+def covers_paper(cells: pd.DataFrame) -> bool:
+    """Tell whether cells or responses (d, N) reach over the paper's d and N.
+
+    Only models that were asked so are ranked: of others, an ECL50 is an extrapolation.
+    """
+    return all(
+        cells[load].min() <= min(paper) and cells[load].max() >= max(paper)
+        for load, paper in (("d", PAPER_D), ("N", PAPER_N))
+    )
 
 
 def compare_fits(glm: LoadGLM) -> dict[str, float]:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload.fit import UNCOVERED, covers_paper
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.endings import ending_table
 from cogniload_analysis.format import format_interval, format_number
-from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N
 
 REACH = 4
 """How many times over the N that were asked a threshold can be told: beyond, it is "above"."""
@@ -20,10 +20,10 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
     """Return what the first screen says of each model; the other tables are in `data`, by name.
 
     Columns: rank, model, correct, responses, accuracy, low, high, chance, ECL50, ECL50_low,
-    ECL50_high, NT50, ID50, least_N and most_N (asked), covers (the paper's d and N), cut_share,
-    response_tokens (the mean). The rank is by ECL50, and only of models whose puzzles cover the
-    paper's d and N; a model that solves all of them comes first. Others follow, the most accurate
-    first.
+    ECL50_high, NT50 and ID50 (projections), least_N and most_N (asked), covers (the paper's d and
+    N), cut_share and response_tokens (mean). The rank is by ECL50, and only of models whose puzzles
+    cover the paper's d and N; one that solves all of them comes first. Others follow, the most
+    accurate first.
     """
     rows = []
     thresholds = data["ranking"].query("source == 'this report'").set_index("model")
@@ -38,7 +38,7 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
             | row
             | {"ECL50": ECL50["ECL50"], "ECL50_low": ECL50["low"], "ECL50_high": ECL50["high"]}
             | {name: fits.loc[row["model"], name] for name in ("NT50", "ID50")}
-            | {"least_N": mine["N"].min(), "most_N": mine["N"].max(), "covers": covers(mine)}
+            | {"least_N": mine["N"].min(), "most_N": mine["N"].max(), "covers": covers_paper(mine)}
             | {"cut_share": cut_shares[row["model"]]}
             | {"response_tokens": mine["response_tokens"].mean()}
         )
@@ -47,14 +47,6 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
     table["rank"] = ranked.rank(ascending=False, method="min")
     return table.sort_values(
         ["rank", "accuracy", "model"], ascending=[True, False, True], ignore_index=True
-    )
-
-
-def covers(frame: pd.DataFrame) -> bool:
-    """Return whether a model's puzzles reach over the paper's d and N."""
-    return all(
-        frame[load].min() <= min(paper) and frame[load].max() >= max(paper)
-        for load, paper in (("d", PAPER_D), ("N", PAPER_N))
     )
 
 
@@ -120,7 +112,7 @@ def say_overview(row: dict) -> str:
     if row["cut_share"] > 0:
         said.append(f"{100 * row['cut_share']:.1f} % of its responses were cut off")
     if not row["covers"]:
-        said.append("unranked, as its puzzles do not cover the paper's d and N")
+        said.append(f"unranked, as {UNCOVERED}")
     elif math.isnan(row["rank"]):
-        said.append("unranked, as it has no ECL50")
+        said.append("unranked, as it has no ECL50 (projection)")
     return "; ".join(said) + "."

@@ -67,7 +67,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     data = {table.name: table.data for table in made}
     overview = Table(
         "overview",
-        "All runs, best first: by ECL50 where the puzzles cover the paper's d and N.",
+        "All runs, best first: by ECL50 (projection) where the puzzles cover the paper's d and N.",
         overview_table(frame, data),
         format_overview,
     )
@@ -146,8 +146,9 @@ def build_tables(
         Table(
             "ranking",
             "Models by ECL50, among the 22 of the paper, in both meanings. New models are held at "
-            "the means of the paper's grid. The paper prints projections, without intervals; its "
-            "models' crossings follow from these with a guessing floor and Table 3.",
+            "the means of the paper's grid, and have a rank where their puzzles cover its d and N. "
+            "The paper prints projections, without intervals; its models' crossings follow from "
+            "these with a guessing floor and Table 3.",
             ranking,
             tables.format_ranking,
         ),

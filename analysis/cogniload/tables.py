@@ -1,6 +1,6 @@
 """Stage 4: the paper's tables, as frames of raw numbers and in the paper's print."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -9,9 +9,11 @@ import pandas as pd
 from cogniload_analysis.cogniload.curve import COEFFICIENTS as CURVE_COEFFICIENTS
 from cogniload_analysis.cogniload.curve import FLOOR, Capacity, Link
 from cogniload_analysis.cogniload.fit import (
+    UNCOVERED,
     PublishedCurve,
     compare_fits,
     covers_grid,
+    covers_paper,
     curve_crossing,
     goodness_of_fit,
 )
@@ -32,10 +34,9 @@ from cogniload_analysis.cogniload.thresholds import (
 from cogniload_analysis.format import (
     count_outcomes,
     describe_tokens,
-    format_digits,
-    format_interval,
     format_number,
     format_tokens,
+    format_within,
     format_words,
     stars,
 )
@@ -206,8 +207,9 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
     """Return both meanings of each model's thresholds at the means of the paper's grid.
 
     Columns: model, threshold, crossing, crossing_low, crossing_high, projection, projection_low,
-    projection_high, difference (of the crossing from the projection: a share of ECL50, else in the
-    threshold's unit) and note (why there is no projection). NaN where there is none.
+    projection_high, min_tested and max_tested (between which a crossing is known), difference (of
+    the crossing from the projection: a share of ECL50, else in the threshold's unit) and note (why
+    there is no projection). NaN where there is none; a crossing outside has no difference.
     """
     rows = []
     for model, glm in glms.items():
@@ -218,9 +220,12 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
             for meaning, found in ((CROSSING, crossing), (PROJECTION, projection)):
                 row |= {meaning: found.value}
                 row |= {f"{meaning}_{end}": getattr(found, end) for end in ("low", "high")}
-            difference = crossing.value - projection.value
+            low, high = ends_asked(capacities[model], name)
+            inside = low <= crossing.value <= high
+            difference = crossing.value - projection.value if inside else np.nan
             if name == "ECL50" and np.isfinite(difference):
                 difference /= projection.value
+            row |= {"min_tested": low, "max_tested": high}
             row |= {"difference": difference if np.isfinite(difference) else np.nan}
             rows.append(row | {"note": "" if covers_grid(glm.cells) else "no grid"})
     return pd.DataFrame(rows)
@@ -261,9 +266,10 @@ def ranking_table(
     """Return the published models and the new ones of `glms`, in both meanings of ECL50.
 
     New models are held at the means of the paper's grid, as the published ones are. `rank` is by
-    the projection and `crossing_rank` by the crossing, which orders the rows where it is known; a
-    model without a projection says why in `note`. Columns besides: model, source, ECL50, low, high
-    (the projection), crossing, crossing_low and crossing_high.
+    the projection and `crossing_rank` by the crossing, which orders the rows where it is known. A
+    new model whose puzzles don't cover the paper's d and N has neither, and stands last; `note`
+    says so, and why a model has no projection. Columns besides: model, source, ECL50, low, high
+    (the projection), crossing, crossing_low, crossing_high, min_tested and max_tested (N).
     """
     known = capacities or {}
     rows = [_rank(model, glm, known.get(model)) for model, glm in glms.items()]
@@ -271,17 +277,21 @@ def ranking_table(
     published["crossing"] = published["model"].map(published_crossings())
     printed = published["ECL50"].between(*CROSSINGS_KNOWN)
     published["crossing"] = published["crossing"].where(printed)
+    published["covers"] = True
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
-    key = table["crossing"].fillna(table["ECL50"])
-    table = table.loc[key.sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
-    table.insert(0, "rank", table["ECL50"].rank(ascending=False, method="min"))
-    table.insert(1, "crossing_rank", table["crossing"].rank(ascending=False, method="min"))
-    return table
+    covers = table.pop("covers").astype(bool)
+    projection, crossing = (table[name].where(covers) for name in ("ECL50", "crossing"))
+    table.insert(0, "rank", projection.rank(ascending=False, method="min"))
+    table.insert(1, "crossing_rank", crossing.rank(ascending=False, method="min"))
+    order = crossing.fillna(projection).sort_values(ascending=False, kind="stable").index
+    return table.loc[order].reset_index(drop=True)
 
 
 def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, float | str]:
     threshold = projections(glm, PAPER_MEANS).ECL50
     crossing = capacity.ECL50 if capacity else Threshold()
+    low, high = ends_asked(capacity, "ECL50") if capacity else (np.nan, np.nan)
+    covers = covers_paper(glm.cells)
     return {
         "model": model,
         "source": "this report",
@@ -291,7 +301,10 @@ def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, floa
         "crossing": crossing.value,
         "crossing_low": crossing.low,
         "crossing_high": crossing.high,
-        "note": threshold.note,
+        "min_tested": low,
+        "max_tested": high,
+        "note": "; ".join(filter(None, [threshold.note, "" if covers else UNCOVERED])),
+        "covers": covers,
     }
 
 
@@ -343,22 +356,32 @@ def format_thresholds(table: pd.DataFrame) -> pd.DataFrame:
     """Set `threshold_table` in print."""
     decimals = table["threshold"].map(DECIMALS)
     found = table["value"].notna()
-    value = [format_digits(*each) for each in zip(table["value"], decimals, strict=True)]
-    ends = zip(table["low"], table["high"], decimals, strict=True)
-    interval = [
-        f"{format_digits(low, places)} to {format_digits(high, places)}"
-        for low, high, places in ends
-    ]
+    crossing = table["meaning"] == CROSSING
+    value, interval = format_found(table, ("value", "low", "high"), decimals, crossing)
     return pd.DataFrame(
         {
             "Model": table["model"],
             "Threshold": table["threshold"] + " (" + table["meaning"] + ")",
-            "Estimate": pd.Series(value).where(found, table["status"]),
-            "95 % interval": pd.Series(interval).where(found, "--"),
+            "Estimate": value.where(found, table["status"]),
+            "95 % interval": interval,
             "Method": format_words(table["method"]).where(found, "--"),
             "Note": format_words(table["note"]),
         }
     )
+
+
+def format_found(
+    table: pd.DataFrame, names: Sequence[str], decimals: pd.Series, crossing: pd.Series | bool
+) -> tuple[pd.Series, pd.Series]:
+    """Set thresholds and their intervals in print; `names` are the columns of value, low and high.
+
+    A crossing is known within `min_tested` and `max_tested`, and said to lie beyond them; a
+    projection goes as far as its line.
+    """
+    known = np.broadcast_to(crossing, len(table))
+    asked = [table[f"{end}_tested"].where(known) for end in ("min", "max")]
+    value, low, high = (format_within(table[name], decimals, *asked) for name in names)
+    return value, (low + " to " + high).where(low != "--", "--")
 
 
 def format_aic(table: pd.DataFrame) -> pd.DataFrame:
@@ -386,24 +409,14 @@ def format_interactions(table: pd.DataFrame) -> pd.DataFrame:
 def format_meanings(table: pd.DataFrame) -> pd.DataFrame:
     """Set `meaning_table` in print."""
     decimals = table["threshold"].map(DECIMALS)
-
-    def shown(name: str) -> list[str]:
-        pairs = zip(table[name], decimals, strict=True)
-        return [
-            "--" if np.isnan(value) else format_digits(value, places) for value, places in pairs
-        ]
-
-    columns: dict[str, pd.Series | list[str]] = {
-        "Model": table["model"],
-        "Threshold": table["threshold"],
-    }
+    columns = {"Model": table["model"], "Threshold": table["threshold"]}
     for meaning in (CROSSING, PROJECTION):
-        ends = zip(shown(f"{meaning}_low"), shown(f"{meaning}_high"), strict=True)
-        intervals = ["--" if low == "--" else f"{low} to {high}" for low, high in ends]
-        columns |= {meaning.capitalize(): shown(meaning), f"{meaning} 95 %": intervals}
+        names = [f"{meaning}{end}" for end in ("", "_low", "_high")]
+        value, interval = format_found(table, names, decimals, meaning == CROSSING)
+        columns |= {meaning.capitalize(): value, f"{meaning} 95 %": interval}
     differences = zip(table["threshold"], table["difference"], strict=True)
-    columns["Difference"] = [say_difference(*each) for each in differences]
-    return pd.DataFrame(columns).astype(str)
+    said = [say_difference(*each) for each in differences]
+    return pd.DataFrame(columns).assign(Difference=said).astype(str)
 
 
 def say_difference(threshold: str, difference: float) -> str:
@@ -434,15 +447,14 @@ def format_fit(table: pd.DataFrame) -> pd.DataFrame:
 def format_ranking(table: pd.DataFrame) -> pd.DataFrame:
     """Set `ranking_table` in print."""
     columns = {"Model": table["model"]}
-    for meaning, value, low, high, rank in (
-        (PROJECTION, "ECL50", "low", "high", "rank"),
-        (CROSSING, "crossing", "crossing_low", "crossing_high", "crossing_rank"),
+    decimals = pd.Series(DECIMALS["ECL50"], table.index)
+    for meaning, names, rank in (
+        (PROJECTION, ("ECL50", "low", "high"), "rank"),
+        (CROSSING, ("crossing", "crossing_low", "crossing_high"), "crossing_rank"),
     ):
-        known = table[low].notna()
+        value, interval = format_found(table, names, decimals, meaning == CROSSING)
         columns[f"Rank ({meaning})"] = format_number(table[rank], 0)
-        columns[f"ECL50 ({meaning})"] = format_number(table[value], 1)
-        columns[f"95 % ({meaning})"] = format_interval(table[low], table[high], 1).where(
-            known, "--"
-        )
+        columns[f"ECL50 ({meaning})"] = value
+        columns[f"95 % ({meaning})"] = interval
     columns |= {"From": table["source"], "Note": format_words(table["note"])}
     return pd.DataFrame(columns)

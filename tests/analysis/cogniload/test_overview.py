@@ -44,6 +44,6 @@ def test_the_reason_why_a_model_is_unranked_is_its_own(overview):
     said = {row["model"]: say_overview(row) for row in overview.to_dict("records")}
     assert said["perfect"].startswith("perfect solves 100.0 %")
     assert not any("unranked" in said[model] for model in ("perfect", "good", "poor"))
-    assert said["level"].endswith("; unranked, as it has no ECL50.")
+    assert said["level"].endswith("; unranked, as it has no ECL50 (projection).")
     easy = said["easy only"]
     assert easy.endswith("; unranked, as its puzzles do not cover the paper's d and N.")

@@ -7,13 +7,14 @@ from lm_eval_layout import simulate_counts
 
 from cogniload_analysis import (
     accuracy_table,
+    estimate_capacity,
     fit_load_glm,
     outcome_table,
     published_table,
     ranking_table,
     token_table,
 )
-from cogniload_analysis.cogniload import tables
+from cogniload_analysis.cogniload import tables, words
 from cogniload_analysis.format import stars, to_latex
 from cogniload_gen.cogniload.score import Outcome
 
@@ -154,6 +155,31 @@ def test_a_model_that_cannot_be_ranked_says_why():
     )
 
 
+def test_a_weak_run_is_unranked_and_its_crossings_are_said_as_in_the_prose():
+    """Nothing right on the mini grid, where both the ranking and the first screen have it."""
+    levels = [(d, N, rho) for d in (1, 2, 3) for N in (5, 10, 20) for rho in (0.1, 0.5, 0.9)]
+    cells = pd.DataFrame(levels, columns=["d", "N", "rho"]).assign(successes=0, failures=2)
+    glms, capacities = {"weak": fit_load_glm(cells)}, {"weak": estimate_capacity(cells)}
+    ranking = ranking_table(glms, capacities)
+    last = ranking.iloc[-1]
+    assert last["model"] == "weak"
+    assert last[["rank", "crossing_rank"]].isna().all()
+    assert last["note"].endswith("; its puzzles do not cover the paper's d and N")
+    assert ranking["crossing_rank"].max() == ranking["crossing"].iloc[:-1].notna().sum()
+    shown = tables.format_ranking(ranking).iloc[-1]
+    assert shown[["Rank (crossing)", "ECL50 (crossing)"]].tolist() == ["--", "< 5"]
+    assert shown["95 % (crossing)"] == "< 5 to < 5"
+    found = tables.crossing_table(capacities)
+    prose = words.say_threshold(found.iloc[0].to_dict())
+    assert prose == "ECL50 (crossing): < 5 (< 5 to < 5) statements."
+    thresholds = tables.format_thresholds(found).set_index("Threshold")
+    assert thresholds.loc["ECL50 (crossing)", "Estimate"] == "< 5"
+    assert thresholds.loc["ID50 (crossing)", "Estimate"] == "< 1"
+    meanings = tables.format_meanings(tables.meaning_table(glms, capacities))
+    assert meanings.loc[0, ["Crossing", "crossing 95 %"]].tolist() == ["< 5", "< 5 to < 5"]
+    assert meanings.loc[0, "Difference"] == "--"
+
+
 def test_latex_has_booktabs_rules_and_escapes_names():
     shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
     text = to_latex(shown, "A caption.", "mine", tables.HEADINGS, {})
@@ -171,7 +197,7 @@ def test_numbers_beyond_print_are_said_in_words_or_powers():
     table = pd.DataFrame(rows, columns=["threshold", "value", "low", "high"])
     table = table.assign(
         model="m", meaning="projection", method="", status="not estimated", note=""
-    )
+    ).assign(min_tested=20, max_tested=250)
     shown = tables.format_thresholds(table)
     assert shown["Estimate"].tolist() == ["3.0e+09", "not estimated"]
     assert shown["95 % interval"].tolist() == ["40.0 to unbounded", "--"]
