@@ -65,8 +65,10 @@ def build_report(
     """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
     by_name = {each.name: each for each in (analyses.ANALYSES if among is None else among)}
     parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
-    for warning in (each for part in parts for each in part.warnings):
-        log.warning("%s", warning)
+    for part in parts:
+        for warning in part.warnings:
+            # a model has the same name in each part
+            log.warning("%s%s", f"{part.name}, " if len(parts) > 1 else "", warning)
     tables: dict[str, bytes] = {}
     figures: dict[str, bytes] = {}
     for part in parts:

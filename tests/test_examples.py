@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from lxml import html
 
 from cogniload_analysis.report import write_report
 from cogniload_gen import generate_puzzles, solve
@@ -53,10 +54,17 @@ def test_rescored_samples_name_the_metrics_that_they_have(path, tmp_path):
         assert not {"ECL50", "cdf"} & {*sample["metrics"]}
 
 
-def test_a_report_is_written_from_them(tmp_path):
+def test_a_report_is_written_from_them_and_says_what_the_readme_quotes(tmp_path, caplog):
     page = write_report(RESULTS, tmp_path / "report").read_text("utf-8")
     assert "SmolLM2-135M-Instruct" in page
-    assert "14 of 54 puzzles solved: 25.9 %" in page
     assert "CogniLoad and FACTOR" in page
+    readme = (RESULTS.parent.parent / "README.md").read_text("utf-8")
+    quotes = re.findall(r"^> (.+)$", readme, re.MULTILINE)
+    assert any(quote.startswith("14 of 54 puzzles solved: 25.9 %") for quote in quotes)
+    said = " ".join(html.fromstring(page).text_content().split())
+    assert [quote for quote in quotes if quote not in said] == []
+    cut = [message.partition(" %")[0] for message in caplog.messages if "were cut" in message]
+    model = "SmolLM2-135M-Instruct"
+    assert cut == [f"CogniLoad, {model}: 13.0", f"FACTOR, {model}: 54.2"]
     cells = (tmp_path / "report" / "tables" / "cells.csv").read_text("utf-8")
     assert len(cells.splitlines()) == 1 + 27
