@@ -149,7 +149,8 @@ def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     given = read_arguments(config.get("model_args"))
     dtype = str(config.get("model_dtype") or given.get("dtype") or "").removeprefix("torch.")
     how = [dtype, *(_phrase(name, given[name]) for name in QUANTISATION if given.get(name))]
-    device = str(config.get("device") or "")
+    # lm-eval's default is cuda:0, also for its dummy model, which runs nowhere
+    device = "" if backend == "dummy" else str(config.get("device") or "")
     graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
     if graphics and (device.startswith("cuda") or backend in ("hf", "vllm", "sglang")):
         device = "cpu" if device == "cpu" else graphics[1]
