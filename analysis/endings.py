@@ -32,7 +32,7 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
     reason = sample.get("finish_reason")
     if isinstance(reason, str):
         cut = reason == "length"
-    elif math.isnan(response) or (math.isnan(limit) and math.isnan(prompt + budget)):
+    elif math.isnan(response) or (math.isnan(limit) and not math.isfinite(prompt + budget)):
         return UNKNOWN
     elif math.isnan(limit):
         cut = is_cut_off(int(prompt), int(response), int(budget))

@@ -49,6 +49,7 @@ def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):
         (None, "length", math.nan, math.nan, "unknown"),
         (4096, None, 300, math.nan, "unknown"),
         (None, None, math.nan, 10, "unknown"),
+        (None, None, math.inf, 10, "unknown"),
         (None, "eos", 300, 10, "ended"),
     ],
 )
