@@ -1,7 +1,14 @@
 """The window of tokens that a prompt and its response share (CogniLoad, Appendix D.3)."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 CONTEXT_BUDGET = 32_768
 """The tokens that prompt and response share in the CogniLoad paper."""
+
+SMALLEST_BUDGET = 1024
+"""Tokens. A step of a smaller one is near the 20 tokens that Appendix D.3 takes for a cut end."""
 
 STOP_MARGIN = 20
 """A response that ends so few tokens before the budget was cut off."""
@@ -27,3 +34,68 @@ def is_cut_off(
     """
     used = (prompt_tokens or 0) + (response_tokens or 0)
     return context_budget is not None and used + STOP_MARGIN >= context_budget
+
+
+def response_limit(prompt_tokens: int, context_budget: int) -> int:
+    """Return the tokens that a prompt leaves a response of its budget, rounded down to steps.
+
+    lm-eval's Hugging Face and API backends batch only requests with equal generation arguments;
+    with exact limits, batches would shrink to one. 0 or less means that the prompt does not fit.
+    """
+    step = step_of(context_budget)
+    return (context_budget - prompt_tokens) // step * step
+
+
+def check_context_budget(context_budget: int) -> int:
+    """Return the budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
+    if not isinstance(context_budget, int) or context_budget < SMALLEST_BUDGET:
+        raise ValueError(
+            f"context_budget must be an integer of at least {SMALLEST_BUDGET} tokens, "
+            f"got {context_budget!r}"
+        )
+    return context_budget
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How one document's budget is shared.
+
+    `prompt_tokens` is an estimate unless `counted`; `response_limit` is what the response may have,
+    in tokens, and 0 or less if the prompt does not fit.
+    """
+
+    prompt_tokens: int
+    response_limit: int
+    counted: bool
+
+    def scored(
+        self, prompt_tokens: int | None, response_tokens: int | None
+    ) -> dict[str, int | None]:
+        """Return the counts that a response is scored with, from those of the model's backend.
+
+        `context_budget` is the prompt and the limit that the response really had, so that a
+        response cut at a limit below the budget is seen as cut.
+        """
+        prompt_tokens = self.prompt_tokens if self.counted else prompt_tokens
+        used = self.prompt_tokens if prompt_tokens is None else prompt_tokens
+        return {
+            "prompt_tokens": prompt_tokens,
+            "response_tokens": response_tokens,
+            "context_budget": used + self.response_limit,
+        }
+
+
+def check_fit(task: str, rows: Sequence[Mapping[str, Any]], shares: Mapping[str, Share]) -> None:
+    """Raise ValueError, naming the longest, if a prompt leaves no room for a response.
+
+    A row has an `id`, by which `shares` are kept, and a `context_budget`.
+    """
+    unfit = [row for row in rows if shares[row["id"]].response_limit <= 0]
+    if unfit:
+        longest = max(unfit, key=lambda row: shares[row["id"]].prompt_tokens)
+        budget = longest["context_budget"]
+        raise ValueError(
+            f"{task}: {len(unfit)} of {len(shares)} documents do not fit: {longest['id']} has "
+            f"{shares[longest['id']].prompt_tokens} prompt tokens, and its context_budget of "
+            f"{budget} must leave {step_of(budget)} for the response"
+        )

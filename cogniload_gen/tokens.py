@@ -6,7 +6,7 @@ from math import isfinite
 from numbers import Real
 from os import PathLike, fspath
 from reprlib import repr as brief
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -112,12 +112,12 @@ def as_number(counted: object) -> float:
     )
 
 
-def pretrained(name: str) -> Callable[[Sequence[str]], list[int]]:
-    """Return the counts of a Hugging Face tokenizer, without special tokens."""
+def load_tokenizer(name: str) -> Any:
+    """Return a Hugging Face tokenizer; ValueError, in one line, if it does not load."""
     try:
         from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
 
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+        return AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except ImportError as error:
         raise ValueError(
             f"tokenizer {brief(name)} needs transformers: {how_to_install('eval')}"
@@ -125,6 +125,11 @@ def pretrained(name: str) -> Callable[[Sequence[str]], list[int]]:
     except Exception as error:  # whatever the files or the Hub bring about
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error
+
+
+def pretrained(name: str) -> Callable[[Sequence[str]], list[int]]:
+    """Return the counts of a Hugging Face tokenizer, without special tokens."""
+    tokenizer = load_tokenizer(name)
 
     def lengths(texts: Sequence[str]) -> list[int]:
         encoded = tokenizer(list(texts), add_special_tokens=False, verbose=False)

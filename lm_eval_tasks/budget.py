@@ -10,7 +10,6 @@ own `max_gen_toks`, what its prompt leaves of its budget, and refuses what can't
 import json
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -20,7 +19,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
-from cogniload_gen.context_budget import step_of
+from cogniload_gen.context_budget import Share, check_fit, response_limit
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.internals import model_under_evaluation
 from lm_eval_tasks.metrics import most_frequent
@@ -28,31 +27,8 @@ from lm_eval_tasks.responses import keep_what_is_said, said_of
 
 log = logging.getLogger(__name__)
 
-SMALLEST_BUDGET = 1024
-"""Tokens. A step of a smaller one is near the 20 tokens that Appendix D.3 takes for a cut end."""
-
 LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """All names under which lm-eval's backends take a response limit (models/utils.py)."""
-
-
-def response_limit(prompt_tokens: int, context_budget: int) -> int:
-    """Return the tokens that a prompt leaves a response of its budget, rounded down to steps.
-
-    lm-eval's Hugging Face and API backends batch only requests with equal generation arguments;
-    with exact limits, batches would shrink to one. 0 or less means that the prompt does not fit.
-    """
-    step = step_of(context_budget)
-    return (context_budget - prompt_tokens) // step * step
-
-
-def check_context_budget(context_budget: int) -> int:
-    """Return the budget itself, in tokens; ValueError unless it is an integer of at least 1024."""
-    if not isinstance(context_budget, int) or context_budget < SMALLEST_BUDGET:
-        raise ValueError(
-            f"context_budget must be an integer of at least {SMALLEST_BUDGET} tokens, "
-            f"got {context_budget!r}"
-        )
-    return context_budget
 
 
 def context_window(model: LM | None) -> int | None:
@@ -104,19 +80,6 @@ def estimate_prompt_tokens(prompt: str | JsonChatStr) -> int:
     return sum(estimate(message["content"]) for message in json.loads(prompt.prompt))
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How one document's budget is shared.
-
-    `prompt_tokens` is an estimate unless `counted`; `response_limit` is what the response may have,
-    in tokens, and 0 or less if the prompt does not fit.
-    """
-
-    prompt_tokens: int
-    response_limit: int
-    counted: bool
-
-
 def share_budget(model: LM | None, request: Instance) -> Share:
     """Return the share of a request, whose document has a `context_budget` of tokens.
 
@@ -145,19 +108,6 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
         raise ValueError(
             f"{task}: the model takes {window} tokens and context_budget is {budget}: raise the "
             "model's (max_model_len for vllm, max_length elsewhere) or lower context_budget"
-        )
-
-
-def check_fit(task: str, requests: Iterable[Instance], shares: dict[str, Share]) -> None:
-    """Raise ValueError, naming the longest, if a prompt leaves no room for a response."""
-    unfit = [r.doc for r in requests if shares[r.doc["id"]].response_limit <= 0]
-    if unfit:
-        longest = max(unfit, key=lambda doc: shares[doc["id"]].prompt_tokens)
-        budget = longest["context_budget"]
-        raise ValueError(
-            f"{task}: {len(unfit)} of {len(shares)} documents do not fit: {longest['id']} has "
-            f"{shares[longest['id']].prompt_tokens} prompt tokens, and its context_budget of "
-            f"{budget} must leave {step_of(budget)} for the response"
         )
 
 
@@ -211,24 +161,17 @@ class SharedBudgetTask(ConfigurableTask):
             for request in tqdm(self.instances, desc="Counting prompt tokens")
         }
         warn_if_estimated(task, self._shares.values())
-        check_fit(task, self.instances, self._shares)
+        check_fit(task, [request.doc for request in self.instances], self._shares)
         for request in self.instances:
             limit_response(request, self._shares[request.doc["id"]].response_limit)
 
     def process_results(self, doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
         """Return the YAML's, of the document with its counts, and what is said of the response."""
         share, said = self._shares[doc["id"]], said_of(results[0])
-        prompt_tokens = share.prompt_tokens if share.counted else said.prompt_tokens
         response_tokens = said.response_tokens
         if response_tokens is None and share.counted:
             response_tokens = count_response_tokens(self._model, results[0])
-        limit = share.response_limit
-        budget = (share.prompt_tokens if prompt_tokens is None else prompt_tokens) + limit
-        counts = {
-            "prompt_tokens": prompt_tokens,
-            "response_tokens": response_tokens,
-            "context_budget": budget,
-        }
+        counts = share.scored(said.prompt_tokens, response_tokens)
         told = {"finish_reason": said.finish_reason, "backend_prompt_tokens": said.prompt_tokens}
         return super().process_results(doc | counts, results) | {
             name: fact for name, fact in told.items() if fact is not None

@@ -12,7 +12,7 @@ from datasets import Dataset, load_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_known
-from lm_eval_tasks.budget import check_context_budget
+from cogniload_gen.context_budget import check_context_budget
 
 SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""

@@ -2,16 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from logging import Logger
 from typing import Any
 
-from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Score, enough_read
-
-COUNTS = ("prompt_tokens", "response_tokens")
-STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
+from cogniload_gen.benchmark import enough_read
+from cogniload_gen.sample import sample_metrics
 
 Fit = Callable[[tuple[Any, ...]], dict[str, float | None]]
 """A fit of a run: from what its samples hold for it, to its numbers by name."""
@@ -22,46 +18,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
 
     `doc` is a puzzle with the token counts and the budget of its request (`SharedBudgetTask`).
     """
-    known = {name: doc[name] for name in (*COUNTS, "context_budget")}
-    counts = {name: doc[name] for name in COUNTS if doc[name] is not None}
-    scored = score_metrics(benchmarks.score(results[0], doc, **known))
-    return scored | step_metrics(results[0], doc) | counts
-
-
-def score_metrics(score: Score) -> dict[str, Any]:
-    """Return a score as a sample holds it.
-
-    `acc`, the outcome's name, 1 or 0 for every wrong outcome, the score's details, and under
-    `answer_read` the value that was read, its place in the response and the reason.
-    """
-    kinds: Any = type(score.outcome)
-    wrong = {kind.value: int(kind is score.outcome) for kind in kinds if not kind.correct}
-    evidence = None if score.evidence is None else list(score.evidence)
-    read = {"value": score.value, "evidence": evidence, "explanation": score.explanation}
-    metrics = {"acc": int(score.correct), "outcome": score.outcome.value, **wrong}
-    return metrics | dict(score.details) | {"answer_read": read}
-
-
-def step_metrics(response: str, doc: dict[str, Any]) -> dict[str, Any]:
-    """Return where a response's reasoning breaks, as a sample holds it under `steps_read`.
-
-    `error_none` and `error_` with each kind of a first error are 1 or 0, None if it can't be read.
-    Empty for a benchmark whose responses nothing reads. A puzzle that the solver can't read, as one
-    that was published elsewhere, has responses that can't be read either.
-    """
-    benchmark = benchmarks.of(doc)
-    if benchmark.read_steps is None:
-        return {}
-    facts: dict[str, Any] = dict.fromkeys(STEP_FACTS) | {"read": False, "coverage": 0.0}
-    with suppress(ValueError):
-        steps = benchmarks.read_steps(response, doc)
-        facts = {name: getattr(steps, name) for name in STEP_FACTS}
-    first = str(facts["error"] or "none")
-    kinds = {
-        f"error_{kind}": int(kind == first) if facts["read"] else None
-        for kind in ("none", *benchmark.step_errors)
-    }
-    return {"steps_read": facts} | kinds
+    return sample_metrics(results[0], doc)
 
 
 def share_of_read(kind: Sequence[int | None]) -> float | None:

@@ -11,7 +11,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Score
 from cogniload_gen.files import whole_file
 from cogniload_gen.inputs import read_lines
-from lm_eval_tasks.metrics import score_metrics, step_metrics
+from cogniload_gen.sample import score_metrics, step_metrics
 
 Judged = TypeVar("Judged")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import StepsRead
-from lm_eval_tasks.metrics import STEP_FACTS
+from cogniload_gen.sample import STEP_FACTS
 from lm_eval_tasks.rescore import file_of, read_samples
 
 

@@ -8,18 +8,20 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 
-from lm_eval_tasks.budget import (
-    LIMIT_NAMES,
+from cogniload_gen.context_budget import (
     SMALLEST_BUDGET,
     Share,
     check_context_budget,
     check_fit,
+    response_limit,
+)
+from lm_eval_tasks.budget import (
+    LIMIT_NAMES,
     check_window,
     context_window,
     count_prompt_tokens,
     count_response_tokens,
     limit_response,
-    response_limit,
     share_budget,
 )
 from lm_eval_tasks.internals import model_under_evaluation
@@ -161,9 +163,9 @@ def test_a_request_has_one_limit():
 
 
 def test_a_document_that_does_not_fit_is_named():
-    check_fit("task", [request()], {"p": Share(3900, 128, counted=True)})
+    check_fit("task", [request().doc], {"p": Share(3900, 128, counted=True)})
     with pytest.raises(ValueError) as error:
-        check_fit("task", [request()], {"p": Share(4000, 0, counted=True)})
+        check_fit("task", [request().doc], {"p": Share(4000, 0, counted=True)})
     assert str(error.value) == (
         "task: 1 of 1 documents do not fit: p has 4000 prompt tokens, "
         "and its context_budget of 4096 must leave 128 for the response"

@@ -17,10 +17,11 @@ from cogniload_analysis.cogniload.adaptive import axes_grids
 from cogniload_gen import GENERATOR_VERSION, Outcome, generate_puzzles, solve
 from cogniload_gen.cogniload.errors import ERRORS, write_trace
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.context_budget import response_limit
+from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.budget import (
     estimate_prompt_tokens,
     model_under_evaluation,
-    response_limit,
 )
 from lm_eval_tasks.cogniload.task import (
     THRESHOLDS,
@@ -30,7 +31,7 @@ from lm_eval_tasks.cogniload.task import (
     process_results,
 )
 from lm_eval_tasks.demo import guess, outcome_table, score
-from lm_eval_tasks.metrics import most_frequent, share_of_read, step_metrics
+from lm_eval_tasks.metrics import most_frequent, share_of_read
 
 SMALL = {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 2}
 

@@ -20,7 +20,7 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.errors import trace_key, write_trace
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps import ERRORS
-from lm_eval_tasks.metrics import step_metrics
+from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.rescore import rescore
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
