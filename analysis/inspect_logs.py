@@ -19,6 +19,14 @@ LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", 
 OURS = "lm_eval"
 """The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
 
+HOW_FAST = frozenset(
+    """
+    adaptive_connections attempt_timeout batch cache max_connections max_retries
+    stream_idle_timeout timeout
+    """.split()  # noqa: SIM905  (as NO_SETTINGS of lm-eval's)
+)
+"""Inspect's settings for generation that say how fast a model is asked, not what it says."""
+
 LARGEST_LOG = 1 << 30
 """Bytes of a log in JSON, which is read as a whole."""
 
@@ -58,12 +66,16 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     its arguments and its settings for generation. Raises ValueError for a file that is no log.
     """
     try:
-        spec = _read_header(file)["eval"]
+        header = _read_header(file)
+        spec = header["eval"]
         ours = (spec.get("metadata") or {}).get(OURS)
         if ours:
             return str(ours["task"]), str(ours["date"]), dict(ours["results"])
         task = str(spec["task"]).rpartition("/")[2].replace("-", "_")
-        settings = dict(spec.get("model_generate_config") or {})
+        # What was asked of the model, then what the task and the command asked of its generation.
+        plan = (header.get("plan") or {}).get("config") or {}
+        asked = {**(spec.get("model_generate_config") or {}), **plan}
+        settings = {name: value for name, value in asked.items() if name not in HOW_FAST}
         if "max_tokens" in settings:
             settings["max_gen_toks"] = settings.pop("max_tokens")
         about = {"version": str(spec.get("task_version") or "")}

@@ -24,7 +24,13 @@ import markdown2
 import pdoc
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("cogniload_gen", "cogniload_dataset", "cogniload_analysis", "lm_eval_tasks")
+PACKAGES = (
+    "cogniload_gen",
+    "cogniload_dataset",
+    "cogniload_analysis",
+    "lm_eval_tasks",
+    "inspect_tasks",
+)
 FOLDERS = {"analysis": "cogniload_analysis"}
 """Folders of the repository that are installed under another name."""
 

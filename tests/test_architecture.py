@@ -16,6 +16,7 @@ ROOMS = {
     "cogniload_dataset": {"cogniload_gen"},
     "cogniload_analysis": {"cogniload_gen"},
     "lm_eval_tasks": {"cogniload_gen", "cogniload_analysis"},
+    "inspect_tasks": {"cogniload_gen"},
 }
 """The rooms that each room may import."""
 
@@ -138,15 +139,17 @@ def installed_with(room: str) -> set[str]:
     wanted = SETUP["options"]["install_requires"]
     extras = SETUP["options.extras_require"]
     wanted += {"cogniload_analysis": extras["analysis"]}.get(room, "")
+    wanted += {"inspect_tasks": extras["inspect"]}.get(room, "")
     wanted += {"lm_eval_tasks": extras["eval"] + extras["analysis"]}.get(room, "")
     names = {re.match(r"[\w-]*", line)[0].lower() for line in wanted.splitlines() if line}
     return {PACKAGES.get(name, name.replace("-", "_")) for name in names}
 
 
 def test_a_room_imports_what_it_is_installed_with():
-    # lm-eval brings what it drives API models with.
+    # lm-eval brings what it drives API models with, and Inspect what it writes on a terminal with.
     brought = {
         "lm_eval_tasks": {"aiohttp", "requests", "tenacity", "yarl"},
+        "inspect_tasks": {"rich"},
     }
     found = set()
     for module in modules():

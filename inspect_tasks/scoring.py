@@ -1,0 +1,101 @@
+"""From a sample to its response and score, and from the scores of a run to its shares."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from inspect_ai.model import ModelOutput
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from cogniload_gen import benchmarks
+from cogniload_gen.context_budget import Share
+from cogniload_gen.sample import sample_metrics
+from inspect_tasks.samples import SHARE
+
+CUT = ("max_tokens", "model_length")
+"""Inspect's reasons for the end of a response that a limit cut."""
+
+
+def share_of(state: TaskState) -> Share:
+    """Return how a sample shares its budget: --max-tokens can lower its limit, never raise it."""
+    share = Share(**state.metadata[SHARE])
+    asked = active_generate_config().max_tokens
+    limit = share.response_limit
+    return replace(share, response_limit=limit if asked is None else min(limit, asked))
+
+
+@solver
+def generate_within_budget() -> Solver:
+    """Let the model answer with the tokens that the prompt leaves of the budget."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        return await generate(state, max_tokens=share_of(state).response_limit)
+
+    return solve
+
+
+@metric(scores="unreduced")
+def outcome_shares() -> Metric:
+    """Return the share of each outcome that a benchmark knows, by its name."""
+
+    def shares(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:
+            return {}
+        counts = Counter((each.score.metadata or {})["outcome"] for each in scores)
+        kinds: Any = benchmarks.of(scores[0].sample_metadata or {}).outcomes
+        return {kind.value: counts[kind.value] / len(scores) for kind in kinds}
+
+    return shares
+
+
+@scorer(metrics=[accuracy(), stderr(), outcome_shares()])
+def score_puzzle() -> Scorer:
+    """Score by the benchmark's own rules, with the evidence that lm-eval's samples have."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        share = share_of(state)
+        row = state.metadata | {"puzzle": state.input_text}
+        counts = share.scored(*said_tokens(state.output))
+        metrics = sample_metrics(state.output.completion, row | counts)
+        request = {"gen_args_0": {"arg_1": {"max_gen_toks": share.response_limit}}}
+        read = metrics["answer_read"]
+        return Score(
+            value=CORRECT if metrics["acc"] else INCORRECT,
+            answer=read["value"],
+            explanation=read["explanation"],
+            metadata=metrics
+            | {"suite": benchmarks.of(row).suite, "arguments": request}
+            | said_end(state.output),
+        )
+
+    return score
+
+
+def said_tokens(output: ModelOutput) -> tuple[int | None, int | None]:
+    """Return the tokens of prompt and response as a model's provider counts them."""
+    if output.usage is None:
+        return None, None
+    usage = output.usage
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return usage.input_tokens + cached, usage.output_tokens
+
+
+def said_end(output: ModelOutput) -> dict[str, str]:
+    """Return why a response ended, in lm-eval's words; nothing where the provider doesn't say."""
+    if output.stop_reason == "unknown":
+        return {}
+    return {"finish_reason": "length" if output.stop_reason in CUT else output.stop_reason}

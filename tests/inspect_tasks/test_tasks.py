@@ -1,0 +1,226 @@
+"""Inspect's own evaluations of the tasks, against lm-eval's of the same responses."""
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from harness import manager, random_state_put_back
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.loggers import EvaluationTracker
+from lm_eval.models.api_models import JsonChatStr
+from source_tree import ROOT, SETUP
+
+from cogniload_analysis.read import read_benchmarks
+from cogniload_gen import solve
+from inspect_tasks import tasks
+from inspect_tasks.samples import SHARE
+from inspect_tasks.settings import read_settings
+from lm_eval_tasks.budget import count_prompt_tokens
+from lm_eval_tasks.responses import Response, Said
+
+SMALL = {
+    "cogniload": {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 3},
+    "factor_symbolic": {"N": [1, 4, 7], "context": 0, "num_puzzles": 4},
+    "factor_realistic": {"op": [2, 3, 4], "context": 4000, "num_puzzles": 4},
+}
+SAME_TASK = ["cogniload", "factor_symbolic_0", "factor_realistic_4k"]
+OF_A_RUN = "model date task file offset lm_eval_version backend chat_template".split()  # noqa: SIM905
+"""Columns that differ because another harness ran."""
+
+
+def respond(prompt):
+    """Return a response to a prompt, why it ended and its tokens: right, wrong, cut or empty."""
+    kind = len(prompt) % 4
+    response = ["Who knows?", f"So the answer is {solve(prompt)}.", "The answer is 3.", ""][kind]
+    return response, ["stop", "stop", "length", "stop"][kind], len(prompt) // 4, 30_000 * kind // 2
+
+
+class Answering(LM):
+    """A model of lm-eval that answers as `respond` does."""
+
+    def generate_until(self, requests):
+        self.asked = {r.doc["id"]: (r.args[0], r.args[1]["max_gen_toks"]) for r in requests}
+        answers = [respond(request.args[0]) for request in requests]
+        return [Response(text, Said(*said)) for text, *said in answers]
+
+    loglikelihood = loglikelihood_rolling = None
+
+
+def answer(messages, tools, choice, config):
+    """Answer as `respond` does, in Inspect; a part of the prompt's tokens came from a cache."""
+    text, reason, before, after = respond(messages[-1].text)
+    output = ModelOutput.from_content(
+        "mockllm", text, stop_reason="max_tokens" if reason == "length" else reason
+    )
+    output.usage = ModelUsage(
+        input_tokens=before - 7, input_tokens_cache_read=7, output_tokens=after
+    )
+    return output
+
+
+def run_inspect(task, folder, **settings):
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none", **settings)
+    assert log.status == "success", log.error
+    return log
+
+
+def run_lm_eval(task, parameters, folder):
+    model, tracker = Answering(), EvaluationTracker(str(folder))
+    metadata = {task.partition("_")[0]: parameters}
+    tracker.general_config_tracker.model_name_sanitized = "model"
+    with random_state_put_back():
+        found = simple_evaluate(
+            model, tasks=[task], task_manager=manager(**metadata), bootstrap_iters=1
+        )
+    samples = found.pop("samples")
+    tracker.save_results_aggregated(found, samples)
+    tracker.save_results_samples(task, samples[task])
+    return model.asked, found["results"][task], samples[task]
+
+
+def limit_of(sample):
+    """Return the response limit that the model was asked with."""
+    (asked,) = (event for event in sample.events if event.event == "model")
+    return asked.config.max_tokens
+
+
+@pytest.mark.parametrize(("name", "same_task"), zip(SMALL, SAME_TASK, strict=True))
+def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_path):
+    log = run_inspect(getattr(tasks, name)(**SMALL[name]), tmp_path / "inspect")
+    asked, results, samples = run_lm_eval(same_task, SMALL[name], tmp_path / "lm_eval")
+    assert len(log.samples) == 12
+    assert log.eval.task == f"cogniload/{name}"
+    assert asked == {sample.id: (sample.input, limit_of(sample)) for sample in log.samples}
+    scores = {sample.id: sample.scores["score_puzzle"] for sample in log.samples}
+    for sample in samples:
+        score = scores[sample["doc"]["id"]]
+        same = [key for key in score.metadata if key not in ("arguments", "suite")]
+        assert {"outcome", "answer_read", "steps_read", "finish_reason"} <= {*same}
+        for key in same:
+            assert score.metadata[key] == sample[key], key
+        assert (score.value == "C") == sample["acc"]
+        assert score.answer == sample["answer_read"]["value"]
+        assert score.metadata["suite"] == sample["doc"].get("suite")
+    assert len({score.metadata["outcome"] for score in scores.values()}) > 2
+
+    metrics = {key: held for each in log.results.scores for key, held in each.metrics.items()}
+    assert metrics["accuracy"].value == pytest.approx(results["acc,none"])
+    shares = {key: metrics[key].value for key in metrics if f"{key},none" in results}
+    assert shares == pytest.approx({key: results[f"{key},none"] for key in shares})
+    assert "stderr" in metrics and shares
+
+    (ours, theirs) = (
+        frame.sort_values("id", ignore_index=True).drop(columns=OF_A_RUN)
+        for each in ("inspect", "lm_eval")
+        for frame in read_benchmarks(tmp_path / each).values()
+    )
+    pd.testing.assert_frame_equal(ours, theirs, check_categorical=False)
+
+
+def test_a_tokenizer_counts_a_prompt_as_lm_eval_does(tokenizer_folder):
+    """With the chat template, as the models of Inspect are asked."""
+    from transformers import AutoTokenizer  # noqa: PLC0415 (seconds to import)
+
+    loaded = AutoTokenizer.from_pretrained(tokenizer_folder)
+    model = SimpleNamespace(
+        tokenizer=loaded, tok_encode=lambda text, **kind: loaded(text, **kind)["input_ids"]
+    )
+    made = tasks.cogniload(**SMALL["cogniload"], tokenizer=str(tokenizer_folder))
+    for sample in made.dataset:
+        chat = JsonChatStr(json.dumps([{"role": "user", "content": sample.input}]))
+        assert sample.metadata[SHARE]["prompt_tokens"] == count_prompt_tokens(model, chat)
+        assert sample.metadata[SHARE]["counted"]
+
+
+def test_a_limit_that_was_asked_for_only_lowers(tmp_path):
+    for asked, limit in ((100, 100), (100_000, None)):
+        made = tasks.cogniload_quick(d=1, N=10, rho=50, num_puzzles=1)
+        (sample,) = run_inspect(made, tmp_path, max_tokens=asked).samples
+        assert limit_of(sample) == (limit or sample.metadata[SHARE]["response_limit"])
+
+
+@pytest.mark.parametrize("name", ["cogniload", "cogniload_lite", "cogniload_quick"])
+def test_parameters_are_those_of_lm_evals_task(name):
+    grid = read_settings("cogniload", name).defaults
+    cells = len(grid["d"]) * len(grid["N"]) * len(grid["rho"])
+    made = getattr(tasks, name)(num_puzzles=1)
+    assert len(made.dataset) == cells
+    assert made.version == "1.0"
+    assert made.config.temperature == 0
+    assert {sample.metadata["context_budget"] for sample in made.dataset} == {32768}
+
+
+def test_a_long_context_has_the_budget_of_its_own_task():
+    made = tasks.factor_symbolic(context=64000, N=1, num_puzzles=1)
+    assert made.dataset[0].metadata["context_budget"] == 98304
+    assert made.version == "2.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("cogniload", {"d": 99}, r"d must be an integer in 1..12 .*, got 99"),
+        ("cogniload", {"num_puzles": 5}, r"did you mean num_puzzles\?"),
+        ("cogniload_lite", {"context_budget": 99}, "context_budget must be .* got 99"),
+        ("cogniload", {"tokenizer": "/nowhere"}, "tokenizer '/nowhere' does not load"),
+        ("factor_realistic", {"context": "4k"}, "context must be .* got '4k'"),
+        ("factor_realistic", {"N": 3}, r"factor_realistic takes .* got 'N'"),
+        ("factor_symbolic", {"context": 40000, "num_puzzles": 1}, "39 of 39 documents do not fit"),
+    ],
+)
+def test_what_a_task_does_not_take_is_refused_in_one_line(name, given, said):
+    with pytest.raises(ValueError, match=said) as error:
+        getattr(tasks, name)(**given)
+    assert "\n" not in str(error.value)
+
+
+def test_the_command_finds_the_tasks_by_the_entry_point(tmp_path):
+    """That of setup.cfg, in the metadata of an installation, beside a model that answers."""
+    about = tmp_path / "cogniload-0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: cogniload\nVersion: 0\n")
+    named = SETUP["options.entry_points"]["inspect_ai"]
+    (about / "entry_points.txt").write_text(f"[inspect_ai]{named}\nanswers = answers\n")
+    (tmp_path / "answers.py").write_text(MODEL)
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "inspect_ai", "eval", "cogniload/cogniload"]
+        command += ["--model", "answers/solver", "--log-dir", tmp_path / "logs", *arguments]
+        path = os.pathsep.join(map(str, (tmp_path, ROOT)))
+        return subprocess.run(
+            [*command, "--display", "plain"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": path},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    small = ["-T", "d=1,3", "-T", "N=5", "-T", "rho=50", "-T", "num_puzzles=2"]
+    ran = run(*small, "--max-connections", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (frame,) = read_benchmarks(tmp_path / "logs").values()
+    assert set(frame["task"]) == {"cogniload"}
+    assert frame["correct"].tolist() == [True] * 4
+    assert set(frame["decoding"]) == {"temperature 0.0"}
+
+    refused = run("-T", "d=99")
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stdout + refused.stderr
+    assert "d must be an integer in 1..12" in " ".join(refused.stdout.split())
+
+
+MODEL = """
+from inspect_ai.model import ModelAPI, ModelOutput, modelapi
+from cogniload_gen import solve
+
+@modelapi(name="answers")
+class Answers(ModelAPI):
+    async def generate(self, input, tools, tool_choice, config):
+        return ModelOutput.from_content("solver", f"The answer is {solve(input[-1].text)}.")
+"""
