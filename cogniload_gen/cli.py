@@ -385,7 +385,8 @@ def run_steps(given: argparse.Namespace) -> None:
         counts += count_errors(samples, given.out, force=given.force)
     total = counts.total()
     unread = counts.pop("not read", 0)
-    print(f"{total} responses, {total - unread} of them could be read; their first errors:")
+    first_errors = "; their first errors:" if total > unread else ""
+    print(f"{total} responses, {total - unread} of them could be read{first_errors}")
     for kind, count in counts.most_common():
         print(f"{kind:26} {count:7} {count / (total - unread):8.2%}")
 

@@ -69,3 +69,13 @@ def test_what_is_no_sample_is_named(line, tmp_path, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "sample" in error
+
+
+def test_samples_that_nothing_is_read_of_have_no_list_of_errors(traces, tmp_path, capsys):
+    doc = traces[0] | {"poi": "", "suite": None}
+    line = {"doc": doc, "filtered_resps": ["I can't tell."], "filter": "none"}
+    samples = tmp_path / "samples_x.jsonl"
+    samples.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["steps", str(samples)]) == 0
+    assert capsys.readouterr().out == "1 responses, 0 of them could be read\n"
