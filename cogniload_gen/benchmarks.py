@@ -1,5 +1,7 @@
 """All benchmarks, and which of them a row, a text or a call is about."""
 
+from reprlib import repr as brief
+
 from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
 from cogniload_gen.checks import check_choice
 from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
@@ -17,6 +19,8 @@ def named(name: str) -> Benchmark:
 
 def of(row: Row) -> Benchmark:
     """Return the benchmark that a row is a puzzle of; ValueError if it is none."""
+    if not hasattr(row, "keys"):  # a row of pandas is no Mapping, and has them
+        raise ValueError(f"a row must be a mapping of columns to values, got {brief(row)}")
     for each in BENCHMARKS:
         if each.owns_row(row):
             return each
@@ -65,10 +69,11 @@ def score(
     `response_tokens` are counted against `context_budget`, which they share; a count that is not
     known counts as 0. Without a budget, CogniLoad has the paper's and FACTOR none.
 
-    Raises ValueError for a row that is no puzzle, or lacks a column that its scorer needs.
+    Raises ValueError for a response that is no text, and for a row that is no puzzle or lacks a
+    column that its scorer needs.
     """
     return of(row).score(
-        response or "",
+        check_response(response),
         row,
         prompt_tokens=prompt_tokens,
         response_tokens=response_tokens,
@@ -81,10 +86,17 @@ def read_steps(response: str | None, row: Row) -> StepsRead:
 
     `row` is the puzzle as `load_dataset` gives it. CogniLoad: `Steps`, statement by statement.
     FACTOR: `FactorSteps`, variable by variable. Their `read` says whether the text could be read at
-    all; if not, they claim nothing. Raises ValueError for a row that is no puzzle, and for a
-    benchmark whose responses nothing reads.
+    all; if not, they claim nothing. Raises ValueError for a response that is no text, a row that is
+    no puzzle, and a benchmark whose responses nothing reads.
     """
     benchmark = of(row)
     if benchmark.read_steps is None:
         raise ValueError(f"no reader of steps knows {benchmark.title}")
-    return benchmark.read_steps(response or "", row)
+    return benchmark.read_steps(check_response(response), row)
+
+
+def check_response(response: str | None) -> str:
+    """Return a response's text, which None lacks; ValueError if it is something else."""
+    if not isinstance(response, str | None):
+        raise ValueError(f"a response must be a text, got {brief(response)}")
+    return response or ""

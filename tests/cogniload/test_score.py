@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from limits import within
 
-from cogniload_gen import score
+from cogniload_gen import generate_puzzles, read_steps, score
 from cogniload_gen.cogniload.ontology import VOCABULARIES
 from cogniload_gen.cogniload.score import (
     CONTEXT_BUDGET,
@@ -489,3 +489,16 @@ def test_a_row_with_a_wrong_column_is_refused(column, wrong):
 def test_a_row_of_nothing_is_refused():
     with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
         score("x", {"text": "y"})
+
+
+@pytest.mark.parametrize("read", [score, read_steps])
+def test_what_is_no_text_or_no_row_is_named(read):
+    with pytest.raises(ValueError, match="a response must be a text, got 3"):
+        read(3, ROW)
+    with pytest.raises(ValueError, match="a row must be a mapping of columns to values, got None"):
+        read("x", None)
+
+
+def test_a_row_of_pandas_is_a_row():
+    row = generate_puzzles(2, 5, 50, 1).to_pandas().iloc[0]
+    assert score("x", row) == score("x", row.to_dict())
