@@ -93,7 +93,7 @@ def limit_of(sample):
     return asked.config.max_tokens
 
 
-@pytest.mark.parametrize(("name", "same_task"), zip(SMALL, SAME_TASK, strict=True))
+@pytest.mark.parametrize(("name", "same_task"), [*zip(SMALL, SAME_TASK, strict=True)])
 def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_path):
     log = run_inspect(getattr(tasks, name)(**SMALL[name]), tmp_path / "inspect")
     asked, results, samples = run_lm_eval(same_task, SMALL[name], tmp_path / "lm_eval")

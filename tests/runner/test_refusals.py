@@ -100,8 +100,8 @@ def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
             (["--samples", f'{{"cogniload_mini": {wrong}}}'], "samples of cogniload_mini must be a")
             for wrong in ("[0, 24]", "[]", '"ab"', "[1.5]", "[[1]]", "7")
         ),
-        (["--config", "no such file"], "Config file not found: "),
-        (["-C", "no such file"], "Config file not found: "),
+        (["--config", "no such file"], "no such file: No such file or directory"),
+        (["-C", "no such file"], "no such file: No such file or directory"),
     ],
 )
 def test_wrong_arguments(server, tmp_path, others, message):
@@ -113,7 +113,9 @@ def test_an_unknown_argument(server, tmp_path, capfd):
     with pytest.raises(SystemExit) as ended:
         main(arguments(server, tmp_path, "--modell", "x"))
     assert ended.value.code == 2
-    assert capfd.readouterr().err == ("cogniload eval: error: unrecognized arguments: --modell x\n")
+    assert capfd.readouterr().err == (
+        "cogniload eval: error: there is no --modell: did you mean --model?\n"
+    )
 
 
 def test_merging_what_is_no_run(server, half, tmp_path_factory):
