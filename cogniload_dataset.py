@@ -343,9 +343,11 @@ def load_dataset(
 
     It makes just the split that is asked for: `load_dataset("cogniload", split="train", d=5)` is
     short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. For other
-    names than ours, it is `datasets.load_dataset`. ValueError for a name that is nearly one of ours.
+    names than ours, it is `datasets.load_dataset`. ValueError for one that is nearly ours.
     """
     known = benchmarks.datasets()
+    if path not in known and "/" not in path and (alike := get_close_matches(path, known, 1, 0.8)):
+        raise ValueError(f"there is no dataset {path!r}: did you mean {alike[0]!r}?")
     if path in known and split is not None and str(split) != "all":
         parameters.setdefault("splits", named_in(split, known[path]) or [str(split)])
     return datasets.load_dataset(

@@ -98,7 +98,8 @@ def parser() -> Parser:
     )
     add("--config", type=Path, metavar="FILE", help="YAML of these arguments and of lm_eval run's")
     add("--shard", metavar="I/N", help="evaluate blocks I, I + N, I + 2N, ... alone")
-    add(*spellings("block_size"), type=number, metavar="COUNT", help="documents in a block (350)")
+    block = "documents a block (350; --until: 64)"
+    add(*spellings("block_size"), type=number, metavar="COUNT", help=block)
     add("--until", metavar="GOAL", help="ask until it is known: ECL50±20%%, N_eff±20%%, ...")
     add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
     asked = "the least and the most N (or op) that --until asks: 10 400 for CogniLoad"

@@ -123,8 +123,10 @@ def say_run(row: dict) -> list[str]:
         f"takes a whole grid. The plain GLM of these answers alone puts ECL50 at {GLM}.",
     ]
     if math.isfinite(row["slope"]):
+        moves = "falls" if row["slope"] < 0 else "rises"
         own.append(
-            f"At ECL50, the logit of accuracy falls by {-row['slope']:.1f} as N grows tenfold."
+            f"At ECL50, the logit of accuracy {moves} by {abs(row['slope']):.1f} as N grows "
+            "tenfold."
         )
     return adaptive_run.say_run(row, own)
 

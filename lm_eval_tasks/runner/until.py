@@ -163,21 +163,11 @@ def task_of_design(arguments: dict[str, Any]) -> dict[str, Any]:
     """
     asked = find_asked(arguments["tasks"][0])
     fixed = TASKS / asked.dataset / f"{asked.dataset}_axes.yaml"
-    longest = asked.decided(design_of(arguments).plan.longest)
+    longest = [asked.decided(puzzle) for puzzle in design_of(arguments).plan.longest]
     design = read_task(fixed) if fixed.exists() else asked.configuration
     metrics = {part: design[part] for part in ("process_results", "metric_list")}
-    return (
-        asked.configuration
-        | metrics
-        | {
-            "task": asked.name,
-            "dataset_kwargs": {
-                "dataset": asked.dataset,
-                "defaults": asked.defaults,
-                "grids": [longest],
-            },
-        }
-    )
+    puzzles = {"dataset": asked.dataset, "defaults": asked.defaults, "grids": longest}
+    return asked.configuration | metrics | {"task": asked.name, "dataset_kwargs": puzzles}
 
 
 def select(asked: Asked, puzzle: Puzzle, parameters: dict[str, Any]) -> tuple[Selection, Source]:
@@ -318,10 +308,10 @@ class Search:
         return Documents(self.asked, self.puzzles, self.parameters)
 
 
-def was_cut(sample: dict[str, Any]) -> bool:
-    """Return whether a limit cut off a response."""
-    cut = str(sample.get("outcome")).endswith("max_context")
-    return cut or sample.get("finish_reason") == "length"
+def was_cut(sample: dict[str, Any], outcomes: Any) -> bool:
+    """Return whether a limit cut a response off, by its outcome or by what the backend said."""
+    cut = [each.value for each in outcomes if each.cut]
+    return sample.get("outcome") in cut or sample.get("finish_reason") == "length"
 
 
 def whole_search(folders: Sequence[Path], state: State, run: Run) -> Search:

@@ -1,5 +1,6 @@
 """The benchmarks' records: whole, listed once, and all that a further benchmark needs."""
 
+import subprocess
 import sys
 from configparser import ConfigParser
 from dataclasses import replace

@@ -270,7 +270,24 @@ def test_long_hostile_text_takes_no_longer_than_its_length(piece):
         read_all(piece * (LONGEST // 10 // len(piece)), ROW)
 
 
-def test_twenty_thousand_numbered_lines():
+def test_quoted_statements_are_aligned_in_linear_time():
+    """The earlier blocks are moved at the first quote alone, also where it is no statement's."""
+
+    class Counted(Block):
+        moves = 0
+
+        def __setattr__(self, name, value):
+            Counted.moves += name == "statements"
+            super().__setattr__(name, value)
+
+    quote = Value(("clothes_hat",), "pink", frozenset(), "quoted", True, 0, 0)
+    blocks = [Counted((0,), False, i, cited=[quote]) for i in range(1, 201)]
+    Counted.moves = 0
+    align(blocks, solve_steps(PUZZLE))
+    assert Counted.moves < 3 * len(blocks)
+
+
+def test_a_hundred_thousand_numbered_lines():
     row = generate_puzzles(2, 30, 50, 1).to_pylist()[0]
     for form in ("{}.\n", "1.{}\n"):
         text = "".join(form.format(i) for i in range(1, 100_001))

@@ -43,6 +43,21 @@ def page_text(element):
     return " ".join(element.text_content().split())
 
 
+def assert_latex_is_whole(latex):
+    """Assert that nothing in a LaTeX table's text is a command by accident, or beyond ASCII."""
+    (caption,) = re.findall(r"^\\caption\{(.*?)\}(?: \\label.*)?$", latex, re.MULTILINE)
+    (layout,) = re.findall(r"^\\begin\{(?:tabular|longtable)\}\{(.*)\}", latex, re.MULTILINE)
+    heading, _, body = latex.partition(r"\midrule")
+    rows = [heading.partition(r"\toprule")[2].strip(), *body.strip().splitlines()]
+    rows = [row for row in rows if "&" in row and not row.startswith("\\")]
+    assert rows
+    for text in (caption, *rows):
+        plain = re.sub(r"(?<!\\)\$.*?(?<!\\)\$|\\[a-z]+\{\}|\\.|\\\\$", "", text)
+        assert plain.isascii(), text
+        assert not re.search(r"[\\%#_$^~]", plain), text
+        assert plain.count("&") == (0 if text is caption else len(layout) - 1), text
+
+
 def said_of_runs(page, prefix=""):
     """Return what the page says of its first adaptive run."""
     heading = page.get_element_by_id(f"{prefix}adaptive-runs")

@@ -20,6 +20,7 @@ from until_command import (
 )
 
 from cogniload_analysis import AdaptiveDesign, panels
+from lm_eval_tasks.internals import read_task
 from lm_eval_tasks.runner.cut import Block
 from lm_eval_tasks.runner.names import yaml_of
 from lm_eval_tasks.runner.state import State

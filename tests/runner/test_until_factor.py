@@ -11,7 +11,8 @@ from until_command import N_EFF, respond_by_decay, until_arguments
 
 from cogniload_analysis import DecayDesign, read_factor_samples
 from cogniload_analysis.factor.adaptive_run import find_replays
-from lm_eval_tasks.runner.until import read_until, was_cut
+from lm_eval_tasks.runner.state import State
+from lm_eval_tasks.runner.until import Search, read_until
 
 TASK, GOAL, BUDGET = "factor_symbolic_0", "N_eff±40%", 192
 BLOCK = ("--block_size", "24")
@@ -95,20 +96,6 @@ def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tm
     assert search.catch_up() == []
     assert len(search.design.told) == 64
     assert all(answer == (False, True) for answer in search.design.told.values())
-
-
-@pytest.mark.parametrize(
-    ("sample", "cut"),
-    [
-        ({"outcome": "max_context"}, True),
-        ({"outcome": "wrong_max_context"}, True),
-        ({"outcome": "no_answer", "finish_reason": "length"}, True),
-        ({"outcome": "wrong_set", "finish_reason": "stop"}, False),
-        ({}, False),
-    ],
-)
-def test_what_a_limit_cut_off_is_told_so_of_both_benchmarks(sample, cut):
-    assert was_cut(sample) == cut
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,6 @@ def test_cells_of_0_and_100_percent_in_words():
 def test_a_slope_s_direction_is_said_without_its_sign(slope, moves):
     row = {"goal": "ECL50", "wanted": "ECL50 ±20 %", "budget": 900, "n": 640, "batches": 5}
     row |= {"width": 0.19, "first_width": 0.8, "glm_ECL50": 60.0, "stopped": "", "flags": ""}
-    row |= {"relative": True, "prior": "published", "same_prior": True}
+    row |= {"relative": True, "same_prior": True, "prior": "published"}
     said = say_run(row | {"slope": slope})
     assert f"At ECL50, the logit of accuracy {moves} as N grows tenfold." in said
