@@ -29,7 +29,10 @@ def responses(chance, puzzles, seed):
     ("cdf", "cdo", "floor"), [(-0.06, 0.5, 0), (-0.07, -0.46, 0), (-0.08, 0.3, 0.03)]
 )
 def test_intervals_are_those_of_a_grid_of_curves(cdf, cdo, floor):
-    """Every curve of a grid, one after another: those within 1.92 of the best span the interval."""
+    """Every curve of a grid, one after another: those within 1.92 of the best span the interval.
+
+    The floor's prior is the same for all, since the floor is known.
+    """
     fit = fit_complexity_decay(responses(curve(cdf, cdo, floor), 50, 4), floor=floor)
     assert fit.floor == floor
     used = fit.points[fit.points["used"]]
@@ -40,7 +43,8 @@ def test_intervals_are_those_of_a_grid_of_curves(cdf, cdo, floor):
             offsets = np.linspace(cdo - 0.6, cdo + 0.6, 241)[:, None]
             reasoned = np.exp(np.minimum(slope * used["N"].to_numpy() + offsets, 0))
             chance = np.clip(floor + (1 - floor - lapses) * reasoned, 1e-12, 1 - 1e-12)
-            fits.append(np.log(chance) @ right + np.log1p(-chance) @ (50 - right))
+            prior = -((lapses / 0.015) ** 2) / 2
+            fits.append(np.log(chance) @ right + np.log1p(-chance) @ (50 - right) + prior)
             tried.append(np.column_stack([np.full(len(offsets), slope), offsets]))
     fits, tried = np.concatenate(fits), np.concatenate(tried)
     inside = tried[fits > fits.max() - 1.9207]
@@ -79,7 +83,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(cdf, cdo, lapses, floor, 
     counts = replace(counts, right=counts.right[:runs], wrong=counts.wrong[:runs])
     for name, truth in (("CDF", cdf), ("CDO", cdo), ("N_eff", -cdo / cdf)):
         fall = best - likelihood.profile(counts, found, name, np.full(runs, truth))
-        assert fall.min() > -1e-3
+        assert fall.min() > -1e-4
         held = int((fall < 1.9207).sum())
         assert binom.ppf(0.0005, runs, 0.94) <= held
         # intervals of half the confidence must miss it now and then: none is wide at will
@@ -158,4 +162,4 @@ def test_a_held_parameter_never_beats_the_best():
     counts = likelihood.Counts(N, right, 50 - right)
     found, best = likelihood.fit(counts)
     for name, value in (("CDF", -0.05), ("CDO", 0.2), ("N_eff", 4.0)):
-        assert likelihood.profile(counts, found, name, np.array([value])) <= best + 1e-3
+        assert likelihood.profile(counts, found, name, np.array([value])) <= best + 1e-4
