@@ -48,7 +48,8 @@ class Knob:
     of `choices`), "flag" (True or False) or "tokenizer". An integer with `choices` takes those
     words too: each puzzle then draws its own number, which the knob's column holds. A knob of a
     grid takes a value or a sequence of different values. `meaning` says in a phrase what it sets,
-    with its unit.
+    with its unit. `levels` are values from easy to hard, for training that goes on as a model
+    learns; a knob without any does not take part.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Knob:
     high: int = 0
     choices: tuple[str, ...] = ()
     shown_default: str = ""
+    levels: tuple[Given, ...] = ()
 
     def check(self, given: Given) -> tuple[Any, ...]:
         """Return the values of a grid's knob as a tuple; ValueError for what it does not take."""

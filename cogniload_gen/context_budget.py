@@ -1,8 +1,11 @@
 """The window of tokens that a prompt and its response share (CogniLoad, Appendix D.3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+from cogniload_gen.tokens import estimate, load_tokenizer
 
 CONTEXT_BUDGET = 32_768
 """The tokens that prompt and response share in the CogniLoad paper."""
@@ -83,6 +86,32 @@ class Share:
             "response_tokens": response_tokens,
             "context_budget": used + self.response_limit,
         }
+
+
+@lru_cache(maxsize=8)
+def prompt_counter(tokenizer: str | None) -> Callable[[str, int], Share]:
+    """Return a function from a prompt and its budget to the prompt's share.
+
+    A chat model's tokenizer, a Hugging Face name or folder, counts with its template; without a
+    tokenizer the counts are estimates. ValueError if it does not load.
+    """
+    if tokenizer is None:
+        return lambda prompt, budget: share(estimate(prompt), budget, counted=False)
+    loaded = load_tokenizer(tokenizer)
+
+    def count(prompt: str, budget: int) -> Share:
+        chat = [{"role": "user", "content": prompt}]
+        if loaded.chat_template:
+            prompt = loaded.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+        ids = loaded(prompt, add_special_tokens=not loaded.chat_template, verbose=False)
+        return share(len(ids["input_ids"]), budget, counted=True)
+
+    return count
+
+
+def share(prompt_tokens: int, budget: int, *, counted: bool) -> Share:
+    """Return how a prompt shares a budget with its response."""
+    return Share(prompt_tokens, response_limit(prompt_tokens, budget), counted)
 
 
 def check_fit(task: str, rows: Sequence[Mapping[str, Any]], shares: Mapping[str, Share]) -> None:

@@ -30,6 +30,7 @@ PACKAGES = (
     "cogniload_analysis",
     "lm_eval_tasks",
     "inspect_tasks",
+    "reasoning_gym_tasks",
 )
 FOLDERS = {"analysis": "cogniload_analysis"}
 """Folders of the repository that are installed under another name."""

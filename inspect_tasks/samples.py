@@ -1,7 +1,7 @@
 """From a task's parameters to its samples, each with the share of the budget that is left to it."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -9,8 +9,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.context_budget import Share, check_context_budget, check_fit, response_limit
-from cogniload_gen.tokens import estimate, load_tokenizer
+from cogniload_gen.context_budget import Share, check_context_budget, check_fit, prompt_counter
 from inspect_tasks.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -42,31 +41,6 @@ def make_samples(task: str, settings: Settings, given: Mapping[str, Given]) -> M
         log.warning("%s: prompts are estimated by their words: -T tokenizer=NAME counts them", task)
     check_fit(task, rows, shares)
     return MemoryDataset([make_sample(row, shares[row["id"]]) for row in rows], name=task)
-
-
-def prompt_counter(tokenizer: str | None) -> Callable[[str, int], Share]:
-    """Return a function from a prompt and its budget to the prompt's share.
-
-    A chat model's tokenizer, a Hugging Face name or folder, counts with its template; without a
-    tokenizer the counts are estimates. ValueError if it does not load.
-    """
-    if tokenizer is None:
-        return lambda prompt, budget: share(estimate(prompt), budget, counted=False)
-    loaded = load_tokenizer(tokenizer)
-
-    def count(prompt: str, budget: int) -> Share:
-        chat = [{"role": "user", "content": prompt}]
-        if loaded.chat_template:
-            prompt = loaded.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-        ids = loaded(prompt, add_special_tokens=not loaded.chat_template, verbose=False)
-        return share(len(ids["input_ids"]), budget, counted=True)
-
-    return count
-
-
-def share(prompt_tokens: int, budget: int, *, counted: bool) -> Share:
-    """Return how a prompt shares a budget with its response."""
-    return Share(prompt_tokens, response_limit(prompt_tokens, budget), counted)
 
 
 def make_sample(row: dict[str, Any], of_budget: Share) -> Sample:

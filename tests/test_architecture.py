@@ -17,6 +17,7 @@ ROOMS = {
     "cogniload_analysis": {"cogniload_gen"},
     "lm_eval_tasks": {"cogniload_gen", "cogniload_analysis"},
     "inspect_tasks": {"cogniload_gen"},
+    "reasoning_gym_tasks": {"cogniload_gen"},
 }
 """The rooms that each room may import."""
 
@@ -139,7 +140,10 @@ def installed_with(room: str) -> set[str]:
     wanted = SETUP["options"]["install_requires"]
     extras = SETUP["options.extras_require"]
     wanted += {"cogniload_analysis": extras["analysis"]}.get(room, "")
-    wanted += {"inspect_tasks": extras["inspect"]}.get(room, "")
+    wanted += {
+        "inspect_tasks": extras["inspect"],
+        "reasoning_gym_tasks": extras["reasoning_gym"],
+    }.get(room, "")
     wanted += {"lm_eval_tasks": extras["eval"] + extras["analysis"]}.get(room, "")
     names = {re.match(r"[\w-]*", line)[0].lower() for line in wanted.splitlines() if line}
     return {PACKAGES.get(name, name.replace("-", "_")) for name in names}

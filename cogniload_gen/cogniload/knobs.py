@@ -19,6 +19,7 @@ KNOBS = (
         PAPER_D,
         1,
         len(CATEGORIES),
+        levels=(1, 2, 3, 5, 7, 10),
     ),
     Knob(
         "N",
@@ -27,6 +28,7 @@ KNOBS = (
         PAPER_N,
         1,
         1_000_000,
+        levels=(5, 10, 20, 50, 100, 250),
     ),
     Knob(
         "rho",
@@ -36,6 +38,7 @@ KNOBS = (
         PAPER_RHO,
         0,
         100,
+        levels=(90.0, 75.0, 50.0, 25.0),  # models do worst between 25 and 50 (section 3.1)
     ),
 )
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)

@@ -53,8 +53,17 @@ SYMBOLIC_KNOBS = (
         1,
         MAX_N,
         shown_default="1 to 39",
+        levels=(2, 4, 8, 16, 24, 39),
     ),
-    Knob("context", "integer", "length: tokens of the filler, 0 for none", 0, 0, MAX_CONTEXT),
+    Knob(
+        "context",
+        "integer",
+        "length: tokens of the filler, 0 for none",
+        0,
+        0,
+        MAX_CONTEXT,
+        levels=(0, 1000, 2000, 4000, 8000, 16000),
+    ),
     Knob(
         "roots",
         "integer",
@@ -97,6 +106,7 @@ REALISTIC_KNOBS = (
         2,
         MAX_OP,
         shown_default="2 to 20",
+        levels=(2, 4, 6, 10, 15, 20),
     ),
     Knob(
         "context",
@@ -105,6 +115,7 @@ REALISTIC_KNOBS = (
         0,
         0,
         MAX_CONTEXT,
+        levels=(0, 1000, 2000, 4000, 8000, 16000),
     ),
     Knob(
         "noise",

@@ -1,0 +1,177 @@
+"""A benchmark's record -> its data set, configuration and curriculum for reasoning-gym."""
+
+from dataclasses import dataclass, field, fields, make_dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+from reasoning_gym.coaching import BaseCurriculum, ScalarAttributeDefinition
+from reasoning_gym.dataset import ProceduralDataset
+from reasoning_gym.factory import register_dataset
+
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.checks import Given, check_choice, check_integer, check_known
+from cogniload_gen.context_budget import (
+    CONTEXT_BUDGET,
+    Share,
+    check_context_budget,
+    check_fit,
+    prompt_counter,
+)
+from cogniload_gen.grid import MAX_PUZZLES, MAX_SEED, SPLITS
+from cogniload_gen.sample import COUNTS
+from cogniload_gen.source import Source
+
+BLOCK = 16
+"""Puzzles that are made at once: alone, each would take six times as long."""
+
+
+class RefusedConfigError(AssertionError, ValueError):
+    """A configuration with a wrong value: reasoning-gym's own are refused by AssertionErrors."""
+
+
+@dataclass(kw_only=True)
+class PuzzleConfig:
+    """What the configurations have besides their benchmark's knobs and options.
+
+    `seed` (None for any) and `split` choose the draws; by default none of the test split is seen in
+    training. `size` is how many items iterating gives: each cell of the knobs' product gets its
+    puzzles in turn. `tokenizer`, a Hugging Face name or folder, counts the prompts, which share
+    `context_budget` tokens with their responses; None estimates them.
+    """
+
+    benchmark: ClassVar[Benchmark]
+
+    seed: int | None = None
+    size: int = 500
+    split: str = "train"
+    context_budget: int = CONTEXT_BUDGET
+    tokenizer: str | None = None
+
+    def __new__(cls, **given: Given) -> Self:
+        """Refuse a name that the configuration does not have, with the nearest that it has."""
+        try:
+            check_known(given, [each.name for each in fields(cls)], dataset_name(cls.benchmark))
+        except ValueError as error:
+            raise RefusedConfigError(str(error)) from None
+        return super().__new__(cls)
+
+    def validate(self) -> None:
+        """Raise RefusedConfigError, in one line that names the value, for one that is wrong."""
+        try:
+            check_integer("size", self.size, low=1, high=MAX_PUZZLES)
+            check_context_budget(self.context_budget)
+            prompt_counter(self.tokenizer)
+            self.source(0 if self.seed is None else self.seed)
+        except ValueError as error:
+            raise RefusedConfigError(str(error)) from None
+
+    def source(self, seed: int) -> Source:
+        """Return the puzzles of a seed: those of `load_dataset` with the same parameters.
+
+        There are more than anyone asks for: reasoning-gym's composites go beyond the size.
+        """
+        asked = {knob.name: getattr(self, knob.name) for knob in self.benchmark.knobs}
+        options = {each.name: getattr(self, each.name) for each in self.benchmark.options}
+        split = check_choice("split", self.split, SPLITS)
+        seed = check_integer("seed", seed, low=0, high=MAX_SEED)
+        grid = self.benchmark.select(**asked, num_puzzles=MAX_PUZZLES, seed=seed, split=split)
+        return self.benchmark.source(grid, **options)
+
+
+class PuzzleDataset(ProceduralDataset):
+    """The puzzles of a configuration; item i is row i of the same grid elsewhere."""
+
+    def __init__(self, config: PuzzleConfig) -> None:
+        super().__init__(config=config, seed=config.seed, size=config.size)
+        self.source = config.source(self.seed)
+        self.count = prompt_counter(config.tokenizer)
+        self.block: tuple[int, list[dict[str, Any]]] = (-1, [])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the configuration and the seed alone, as the workers of a data loader need it."""
+        return type(self), (replace(self.config, seed=self.seed),)
+
+    def __getitem__(self, idx: int) -> dict[str, Any]:
+        """Return a puzzle: prompt, gold answer, and in the metadata its columns and its limit.
+
+        `response_limit` is the tokens that its prompt leaves of the budget; ValueError if none.
+        """
+        row = dict(self.row(check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES)))
+        budget = self.config.context_budget
+        share: Share = self.count(row["puzzle"], budget)
+        name = dataset_name(self.config.benchmark)
+        check_fit(name, [row | {"context_budget": budget}], {row["id"]: share})
+        return {
+            "question": row.pop("puzzle"),
+            "answer": row["answer"],
+            "metadata": row
+            | {
+                "source_dataset": name,
+                "source_index": idx,
+                "response_limit": share.response_limit,
+                "difficulty": {knob.name: row[knob.name] for knob in self.config.benchmark.knobs},
+            },
+        }
+
+    def row(self, idx: int) -> dict[str, Any]:
+        """Return a puzzle as `load_dataset` gives it; its neighbours are kept for the next call."""
+        block, place = divmod(idx, BLOCK)
+        if self.block[0] != block:
+            tables = self.source.tables(block * BLOCK, (block + 1) * BLOCK)
+            self.block = block, [row for table in tables for row in table.to_pylist()]
+        return self.block[1][place]
+
+    def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
+        """Return 1.0 if a response, the whole of it, is correct by the benchmark's rules, else 0.0.
+
+        The metadata of `entry` may tell `prompt_tokens`, `response_tokens` and `context_budget`
+        besides, by which a response is known to be cut off.
+        """
+        metadata = entry["metadata"]
+        counts = {name: metadata.get(name) for name in (*COUNTS, "context_budget")}
+        response = answer if isinstance(answer, str) else None
+        return float(benchmarks.score(response, metadata, **counts).correct)
+
+
+class PuzzleCurriculum(BaseCurriculum):
+    """The levels of a benchmark's knobs, each an attribute of the knob's name."""
+
+    def __init__(self, config_class: type[PuzzleConfig]) -> None:
+        super().__init__(dataset_name(config_class.benchmark), config_class)
+        self._define_attributes(
+            *(
+                ScalarAttributeDefinition(
+                    name=knob.name,
+                    field_name=knob.name,
+                    levels=list(knob.levels),
+                    description=knob.meaning,
+                )
+                for knob in config_class.benchmark.knobs
+                if knob.levels
+            )
+        )
+
+
+def dataset_name(benchmark: Benchmark) -> str:
+    """Return the name by which reasoning-gym knows a benchmark."""
+    return benchmark.name.replace("-", "_")
+
+
+def config_class(benchmark: Benchmark) -> type[PuzzleConfig]:
+    """Return the configuration of a benchmark: a field for each of its knobs and options."""
+    own = [(each.name, Any, each.default) for each in (*benchmark.knobs, *benchmark.options)]
+    name = f"{benchmark.name.title().replace('-', '')}Config"
+    return make_dataclass(
+        name,
+        [(name, kind, field(default=default)) for name, kind, default in own],
+        bases=(PuzzleConfig,),
+        kw_only=True,
+        namespace={"benchmark": benchmark, "__module__": __name__},
+    )
+
+
+for each in benchmarks.BENCHMARKS:
+    made = config_class(each)
+    globals()[made.__name__] = made  # where pickle looks for it
+    register_dataset(dataset_name(each), PuzzleDataset, made, partial(PuzzleCurriculum, made))

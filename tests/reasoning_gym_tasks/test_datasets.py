@@ -1,0 +1,223 @@
+"""The data sets as reasoning-gym's own tests check all of theirs, and against the benchmarks."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import reasoning_gym
+from reasoning_gym.coaching import CurriculumExperiment, CurriculumExperimentConfig
+from reasoning_gym.composite import CompositeConfig, CompositeDataset, DatasetSpec
+from reasoning_gym.dataset import ReseedingDataset
+from reasoning_gym.factory import create_curriculum, get_score_answer_fn
+
+import reasoning_gym_tasks
+from cogniload_gen import benchmarks
+from cogniload_gen.context_budget import response_limit
+from cogniload_gen.levels import at_level, highest_level
+from cogniload_gen.tokens import estimate
+
+SMALL = {
+    "cogniload": {"d": [1, 3], "N": [5, 20], "rho": 50},
+    "factor_symbolic": {"N": [1, 4, 7], "context": 0},
+    "factor_realistic": {"op": [2, 3], "context": [0, 2000], "noise": "close"},
+}
+SIZE = 20
+"""Items of a data set here: more than are made at once."""
+
+
+def create(name, **given):
+    return reasoning_gym.create_dataset(name, **{"seed": 7, "size": SIZE} | SMALL[name] | given)
+
+
+def benchmark_of(name):
+    return benchmarks.named(name.replace("factor_", "factor-"))
+
+
+def same_rows(name, count, **given):
+    """Return the first puzzles of the same grid, as every other tool has them."""
+    benchmark = benchmark_of(name)
+    asked = {"num_puzzles": count, "seed": 7, "split": "train"} | SMALL[name] | given
+    tables = benchmark.source(benchmark.select(**asked)).tables()
+    return [row for table in tables for row in table.to_pylist()][:count]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_iteration_is_deterministic_and_ends(name):
+    dataset = create(name)
+    items = list(dataset)
+    assert len(dataset) == len(items) == SIZE
+    assert items == list(dataset) == list(create(name))
+    assert [dataset[place] for place in (17, 3, 16, 15)] == [items[p] for p in (17, 3, 16, 15)]
+    assert items != list(create(name, seed=8))
+    assert pickle.loads(pickle.dumps(dataset))[18] == items[18]  # noqa: S301
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_items_are_the_rows_of_the_same_grid(name):
+    for given in ({}, {"split": "test"}, {"seed": 0}):
+        dataset = create(name, **given)
+        for place, (item, row) in enumerate(zip(dataset, same_rows(name, SIZE, **given))):  # noqa: B905
+            puzzle, metadata = row.pop("puzzle"), item["metadata"]
+            assert (item["question"], item["answer"]) == (puzzle, row["answer"])
+            assert metadata | row == metadata
+            assert (metadata["source_dataset"], metadata["source_index"]) == (name, place)
+            knobs = [knob.name for knob in benchmark_of(name).knobs]
+            assert metadata["difficulty"] == {knob: row[knob] for knob in knobs}
+            assert metadata["response_limit"] == response_limit(estimate(puzzle), 32768)
+
+
+def test_nothing_of_the_test_split_is_in_the_default():
+    prompts = [
+        {item["question"] for item in create("cogniload", split=s)} for s in ("test", "train")
+    ]
+    assert not set.intersection(*prompts)
+    assert all("-train-" in item["metadata"]["id"] for item in create("cogniload"))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_gold_answer_scores_1_and_no_answer_0(name):
+    dataset = create(name)
+    for item in dataset:
+        assert isinstance(item["answer"], str)
+        assert dataset.score_answer(item["answer"], item) == 1.0
+        assert get_score_answer_fn(name)(item["answer"], item) == 1.0
+        for response in (None, "", " \n", "Who knows?", 3):
+            assert dataset.score_answer(response, item) == 0.0
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_whole_response_scores_as_everywhere(name):
+    dataset, seen = create(name), set()
+    for item, other in zip(dataset, list(dataset)[1:], strict=False):
+        row = item["metadata"] | {"puzzle": item["question"]}
+        for answer in (item["answer"], other["answer"]):
+            for response in (
+                f"<think>It may be {other['answer']}.</think>\n\nThe answer is {answer}.",
+                f"The answer is {answer}.\nThat was all of it.\nOr was it?",
+                f"<answer>{answer}</answer>",
+            ):
+                score = dataset.score_answer(response, item)
+                assert score == float(benchmarks.score(response, row).correct)
+                seen.add(score)
+    assert seen == {0.0, 1.0}
+
+
+def test_counts_in_the_metadata_tell_a_response_that_was_cut_off():
+    dataset = create("cogniload")
+    item = dataset[0]
+    item["metadata"] |= {"prompt_tokens": 100, "response_tokens": 900, "context_budget": 1020}
+    assert dataset.score_answer(item["answer"], item) == 0.0
+    item["metadata"]["response_tokens"] = 899
+    assert dataset.score_answer(item["answer"], item) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
+        ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
+        ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
+        ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
+        ("cogniload", {"size": 0}, "size must be .*, got 0"),
+        ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
+        ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),
+        ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
+        ("factor_realistic", {"N": 3}, "factor_realistic takes .*; got 'N'"),
+        ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_in_one_line(name, given, said):
+    for kind in (AssertionError, ValueError):  # what reasoning-gym raises, and what we do
+        with pytest.raises(kind, match=said) as error:
+            create(name, **given)
+        assert "\n" not in str(error.value)
+
+
+def test_a_puzzle_that_leaves_no_tokens_is_refused():
+    with pytest.raises(ValueError, match=r"documents do not fit: cogniload-v1-train-.*1024 must"):
+        create("cogniload", N=200, context_budget=1024)[0]
+    with pytest.raises(ValueError, match=r"the index of an item must be .*, got -1"):
+        create("cogniload")[-1]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_curriculum_steps_through_the_levels(name):
+    curriculum, benchmark = create_curriculum(name), benchmark_of(name)
+    highest = highest_level(benchmark)
+    knobs = at_level(benchmark, 0)
+    assert set(curriculum.attributes) == set(knobs)
+    for level in range(highest + 1):
+        configuration = curriculum.generate_configuration({"seed": 1, "size": 2})
+        expected = at_level(benchmark, level)
+        assert {knob: getattr(configuration, knob) for knob in knobs} == expected
+        assert (configuration.seed, configuration.size) == (1, 2)
+        assert curriculum.increment_global_level() == (level < highest)
+    first = next(iter(knobs))
+    assert curriculum.decrement_attr_level(first)
+    lower = getattr(curriculum.generate_configuration(), first)
+    assert lower == at_level(benchmark, highest - 1)[first]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_each_level_makes_puzzles_that_fit_and_are_solved(name):
+    benchmark, sizes = benchmark_of(name), []
+    for level in range(highest_level(benchmark) + 1):
+        item = create(name, **at_level(benchmark, level))[0]
+        assert benchmarks.solve(item["question"]) == item["answer"]
+        sizes.append(len(item["question"]))
+    assert sizes == sorted(sizes)
+
+
+def test_a_composite_mixes_them_and_changes_their_difficulty():
+    specs = [DatasetSpec(name, 1.0, dict(given)) for name, given in SMALL.items()]
+    specs.append(DatasetSpec("leg_counting", 1.0, {}))
+    composite = CompositeDataset(CompositeConfig(size=40, seed=1, datasets=specs))
+    items = list(composite)
+    assert {item["metadata"]["source_dataset"] for item in items} == {*SMALL, "leg_counting"}
+    assert all(composite.score_answer(item["answer"], item) == 1.0 for item in items)
+    composite.update_dataset_config("cogniload", {"N": 7})
+    loads = [
+        i["metadata"]["N"] for i in composite if i["metadata"]["source_dataset"] == "cogniload"
+    ]
+    assert set(loads) == {7}
+
+
+def test_an_experiment_follows_its_curriculum_and_keeps_scores_by_difficulty():
+    told = CurriculumExperimentConfig.from_yaml_stream(
+        "curricula: {cogniload: {attribute_levels: {'*': 1, rho: 0}}}"
+    )
+    experiment = CurriculumExperiment("train", told, size=8, seed=3)
+    for place in range(8):
+        entry = experiment.get_dataset_entry(place)
+        entry_id = entry["metadata"]["entry_id"]
+        answer = entry["answer"] if place % 2 else "Who knows?"
+        assert experiment.score_answer_with_id(answer, entry_id) == place % 2
+    ((key, scores),) = experiment.score_board.aggregate()["cogniload"].scores.items()
+    assert key == (("source", "cogniload"), ("N", 10), ("d", 2), ("rho", 90.0))
+    assert sorted(scores) == [0.0] * 4 + [1.0] * 4
+    experiment.update_difficulty("cogniload", "increment")
+    assert experiment.get_dataset_entry(0)["metadata"]["difficulty"] == {
+        "d": 3,
+        "N": 20,
+        "rho": 50.0,
+    }
+
+
+def test_reseeding_never_gives_a_puzzle_twice():
+    stream = iter(ReseedingDataset(create("cogniload"), chunk_size=4))
+    ids = [next(stream)["metadata"]["id"] for _ in range(20)]
+    assert len(set(ids)) == 20
+
+
+def test_without_its_extra_it_says_what_to_install():
+    code = "import sys; sys.modules['reasoning_gym'] = None; import reasoning_gym_tasks"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    said = ran.stderr.splitlines()[-1]
+    assert said.startswith(
+        "ImportError: reasoning_gym_tasks needs pip install 'cogniload[reasoning_"
+    )
+
+
+def test_the_public_names_are_there():
+    assert all(hasattr(reasoning_gym_tasks, name) for name in reasoning_gym_tasks.__all__)
