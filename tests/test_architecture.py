@@ -18,6 +18,7 @@ ROOMS = {
     "lm_eval_tasks": {"cogniload_gen", "cogniload_analysis"},
     "inspect_tasks": {"cogniload_gen"},
     "reasoning_gym_tasks": {"cogniload_gen"},
+    "verifiers_tasks": {"cogniload_gen"},
 }
 """The rooms that each room may import."""
 
@@ -143,6 +144,7 @@ def installed_with(room: str) -> set[str]:
     wanted += {
         "inspect_tasks": extras["inspect"],
         "reasoning_gym_tasks": extras["reasoning_gym"],
+        "verifiers_tasks": extras["verifiers"],
     }.get(room, "")
     wanted += {"lm_eval_tasks": extras["eval"] + extras["analysis"]}.get(room, "")
     names = {re.match(r"[\w-]*", line)[0].lower() for line in wanted.splitlines() if line}
@@ -150,10 +152,12 @@ def installed_with(room: str) -> set[str]:
 
 
 def test_a_room_imports_what_it_is_installed_with():
-    # lm-eval brings what it drives API models with, and Inspect what it writes on a terminal with.
+    # lm-eval brings what it drives API models with, Inspect what it writes on a terminal with, and
+    # verifiers what its configurations and its clients are made of.
     brought = {
         "lm_eval_tasks": {"aiohttp", "requests", "tenacity", "yarl"},
         "inspect_tasks": {"rich"},
+        "verifiers_tasks": {"httpx", "pydantic"},
     }
     found = set()
     for module in modules():

@@ -47,6 +47,7 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel):
         ("lm_eval_tasks", "lm_eval_tasks"),
         ("inspect_tasks", "inspect_tasks"),
         ("reasoning_gym_tasks", "reasoning_gym_tasks"),
+        ("verifiers_tasks", "verifiers_tasks"),
     ):
         expected |= {
             f"{package}/{path.relative_to(ROOT / folder)}"

@@ -43,10 +43,13 @@ class Handler(BaseHTTPRequestHandler):
             "finish_reason": "stop",
         }
         usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
+        usage["total_tokens"] = sum(usage.values())
+        completion = {"id": "completion", "object": "chat.completion", "created": 0}
+        completion |= {"model": "solver", "choices": [choice], "usage": usage}
         with server.lock:
             instead = server.once.pop(0) if server.once else server.instead
         if isinstance(instead, dict):
-            instead = json.dumps({"choices": [choice], "usage": usage} | instead)
+            instead = json.dumps(completion | instead)
         self.answer(status, instead)
 
     def answer(self, status, content):

@@ -1,0 +1,307 @@
+"""The environment as verifiers installs, validates, evaluates and scores it."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from importlib.metadata import version
+from itertools import islice, pairwise
+from pathlib import Path
+
+import pytest
+import verifiers.v1 as vf
+from completion_server import respond, serving
+from source_tree import ROOT
+from verifiers.v1.graph import MessageNode
+from verifiers.v1.state import state_cls
+from verifiers.v1.trace import ModelCall, Trace, TraceTask
+from verifiers.v1.types import AssistantMessage, Sampling, Usage, UserMessage
+from verifiers.v1.utils.loaders import harness_class, taskset_class
+
+import verifiers_tasks
+from cogniload_gen import benchmarks, solve
+from cogniload_gen.context_budget import response_limit
+from cogniload_gen.levels import at_level
+from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
+from cogniload_gen.tokens import estimate
+
+SMALL = {
+    "cogniload": {"d": [1, 3], "N": [5, 20], "rho": [50]},
+    "factor-symbolic": {"N": [1, 4, 7], "context": [0]},
+    "factor-realistic": {"op": [2, 3], "context": [0, 2000], "noise": ["close"]},
+}
+
+
+def taskset(**given):
+    config = vf.taskset_config_type("verifiers_tasks")(id="verifiers_tasks", **given)
+    return vf.load_taskset(config)
+
+
+def same_rows(name, count, **given):
+    """Return the first puzzles of the same grid, as every other tool has them."""
+    benchmark = benchmarks.named(name)
+    asked = {"num_puzzles": count, "split": "train"} | SMALL[name] | given
+    tables = benchmark.source(benchmark.select(**asked)).tables()
+    return [row for table in tables for row in table.to_pylist()][:count]
+
+
+def scored(task, response, usage=None, asked=None):
+    """Return the trace of a response, scored from what an environment server is sent."""
+    data = type(task.data).model_validate(task.data.model_dump())
+    task = type(task)(data, task.config)
+    told = TraceTask(type="PuzzleTask", data=data, key=task.key, hash=task.hash)
+    agent = vf.AgentInfo(config=vf.AgentConfig(runtime=vf.SubprocessConfig()))
+    trace = Trace(task=told, state=state_cls(type(task))(), agent=agent)
+    trace.nodes = [
+        MessageNode(message=UserMessage(content=data.prompt)),
+        MessageNode(parent=0, message=AssistantMessage(content=response), sampled=True),
+    ]
+    limit = data.response_limit if asked is None else asked
+    trace.calls = [ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)]
+    asyncio.run(task.score(trace))
+    return trace
+
+
+def test_the_environment_is_the_one_that_it_is_written_for():
+    assert version("verifiers") == "0.4.0"
+    assert taskset_class("verifiers_tasks") is verifiers_tasks.PuzzleTaskset
+    assert harness_class("verifiers_tasks") is verifiers_tasks.PuzzleHarness
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_tasks_are_the_rows_of_the_same_grid(name):
+    for given in ({}, {"split": "test", "seed": 7}):
+        tasks = list(taskset(benchmark=name, num_puzzles=3, **SMALL[name], **given))
+        rows = same_rows(name, len(tasks), **given)
+        assert len(tasks) == 12 if name != "factor-symbolic" else 9
+        for place, (task, row) in enumerate(zip(tasks, rows, strict=True)):
+            data = task.data
+            assert (data.idx, data.id, data.prompt) == (place, row["id"], row["puzzle"])
+            assert (task.key, task.row) == (row["id"], row)
+            assert data.response_limit == response_limit(estimate(row["puzzle"]), 32768)
+            assert asyncio.run(task.validate(None)) is True
+        wrong = task.with_data(row=task.data.row | {"answer": "beige"})
+        assert asyncio.run(wrong.validate(None)) is False
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_without_a_number_of_puzzles_it_is_endless(name):
+    endless = taskset(benchmark=name, **SMALL[name])
+    assert not endless.bounded
+    ids = [task.data.id for task in islice(endless, 100)]
+    assert ids == [row["id"] for row in same_rows(name, 100)]
+    some = endless.include(idx=["90:95"]).take(3)
+    assert some.bounded
+    assert [task.data.id for task in some] == ids[90:93]
+    assert not taskset().bounded
+    assert taskset(num_puzzles=1).bounded
+
+
+def test_a_prompt_may_say_how_steps_are_read():
+    (task,) = taskset(num_puzzles=1, d=2, N=6, rho=50, tracking=True)
+    assert task.data.prompt == f"{task.row['puzzle']}\n\n{TRACKING_INSTRUCTION}"
+    assert solve(task.row["puzzle"]) == task.row["answer"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_rewards_and_metrics_are_the_benchmarks_own(name):
+    tasks, seen = list(taskset(benchmark=name, num_puzzles=2, **SMALL[name])), Counter()
+    for task, other in pairwise(tasks):
+        row = task.row
+        for response in (
+            f"So the answer is {row['answer']}.",
+            f"The answer is {other.row['answer']}.\n",
+            f"It is {row['answer']} or {other.row['answer']}.",
+            "Who knows?\n\n(that was it)\n",
+            "",
+        ):
+            trace, score = scored(task, response), benchmarks.score(response, row)
+            rewards = {name: reward.score for name, reward in trace.rewards.items()}
+            assert rewards == {
+                "answer": answer_score(response, row),
+                "steps": step_score(response, row),
+            }
+            assert trace.reward == rewards["answer"]
+            told = {name for name, value in trace.metrics.items() if value and name != "acc"}
+            assert trace.metrics["acc"] == score.correct
+            assert told == ({score.outcome.value} if not score.correct else set())
+            assert trace.info["score"]["answer_read"]["value"] == score.value
+            seen[score.outcome.value] += 1
+    assert len(seen) > 2
+
+
+def test_the_weights_of_the_rewards_can_be_set():
+    weights = {"rewards": {"steps": {"weight": 0.5}}}
+    (task,) = taskset(num_puzzles=1, d=1, N=4, rho=100, split="test", task=weights)
+    poi, states = task.row["poi"], task.row["answer"]
+    trace = scored(task, f"4. {poi} is wearing a {states}.\nThe answer is {states}.")
+    assert trace.reward == 1.0 + 0.5 * trace.rewards["steps"].score
+
+
+def test_counts_tell_a_response_that_was_cut_off():
+    (task,) = taskset(num_puzzles=1, d=1, N=5, rho=50, context_budget=1024)
+    response, limit = f"The answer is {task.row['answer']}.", task.data.response_limit
+    for tokens, asked, cut in (
+        (limit - 20, None, True), (limit - 21, None, False), (80, 100, True), (79, 100, False),
+        (79, 10**6, False), (limit, 10**6, True),
+    ):  # fmt: skip
+        usage = Usage(prompt_tokens=100, completion_tokens=tokens)
+        trace = scored(task, response, usage, asked)
+        assert trace.metrics["wrong_max_context"] == cut
+        assert trace.info["score"]["response_tokens"] == tokens
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
+        ({"d": ["x"]}, "d must be an integer .*, got 'x'"),
+        ({"num_puzles": 5}, r"got 'num_puzles' \(did you mean num_puzzles\?\)"),
+        ({"op": 3}, r"op is not for cogniload, got \[3\]"),
+        ({"benchmark": "x"}, "benchmark must be one of cogniload, .* got 'x'"),
+        ({"split": "dev"}, "split must be one of train, .*, got 'dev'"),
+        ({"num_puzzles": 0}, "num_puzzles must be .*, got 0"),
+        ({"context_budget": 99}, "context_budget must be .*, got 99"),
+        ({"fall": 0.9}, "fall must be below rise = 0.8, got 0.9"),
+        ({"task": {"success": "x"}, "num_puzzles": 3}, "num_puzzles is not for difficulty"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_one_line(given, said):
+    with pytest.raises(ValueError, match=said):
+        taskset(**given)
+
+
+def test_a_puzzle_that_leaves_no_tokens_is_refused():
+    with pytest.raises(ValueError, match=r"1 of 1 documents do not fit: cogniload-.* 1024 must"):
+        list(taskset(num_puzzles=1, d=1, N=200, rho=50, context_budget=1024))
+
+
+def test_difficulty_follows_the_rewards(tmp_path):
+    """A model that solves up to N = 10 is led there, and goes up and down around it."""
+    task_config = {"success": tmp_path / "runs" / "success.jsonl"}
+    following = taskset(task=task_config, window=4, rho=50)
+    assert not following.bounded
+    went, ids = [], []
+    for task in islice(following, 60):
+        row = task.row
+        went.append(task.data.level)
+        ids.append(task.data.id)
+        levels = at_level(benchmarks.named("cogniload"), task.data.level)
+        assert {name: row[name] for name in levels} == levels | {"rho": 50.0}
+        scored(task, f"The answer is {row['answer']}." if row["N"] <= 10 else "Who knows?")
+    assert went[:13] == [0] * 4 + [1] * 4 + [2] * 4 + [1]
+    assert set(went[4:]) == {1, 2}
+    assert len(set(ids)) == 60
+
+    again = list(islice(taskset(task=task_config, window=4, rho=50), 4))
+    assert {task.data.level for task in again} <= {1, 2}
+    assert not set(ids) & {task.data.id for task in again}
+
+
+def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
+    path = tmp_path / "success.jsonl"
+    lines = [{"trace": name, "level": 0, "reward": 1.0} for name in ("a", "a", "b", "c")]
+    text = "\n".join(map(json.dumps, lines))
+    path.write_text(text)
+    following = iter(taskset(task={"success": path}, window=3))
+    assert next(following).data.level == 0
+    path.write_text(f"{text}\n")
+    assert next(following).data.level == 1
+
+
+def run(command, *arguments, folder):
+    """Run a command of verifiers; without a terminal and without its platform."""
+    program = Path(sys.executable).with_name(command)
+    return subprocess.run(
+        [program, "verifiers_tasks", *map(str, arguments), "-o", folder, "--no-rich"],
+        cwd=folder, env=os.environ | {"NO_COLOR": "1", "COLUMNS": "200"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_validate_command_finds_every_puzzle_valid(tmp_path):
+    given = ("--taskset.d", 1, 3, "--taskset.N", 5, "--taskset.num-puzzles", 2)
+    ran = run("vf-validate", *given, "--runtime.type", "subprocess", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    (summary,) = (json.loads(file.read_text()) for file in tmp_path.rglob("summary.json"))
+    assert summary["total"] == summary["outcomes"]["valid"] == 2 * 2 * 7
+    assert {check["valid"] for check in summary["checks"].values()} == {28}
+
+
+def test_the_eval_command_evaluates_a_served_model(tmp_path):
+    success = tmp_path / "success.jsonl"
+    given = ("--env.taskset.d", 1, "--env.taskset.rho", 50, "--env.taskset.task.success", success)
+    with serving() as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        model = ("--model", "solver", "--client.base-url", url, "--no-push", "--run.name", "run")
+        ran = run("vf-eval", *given, *model, "-n", 20, folder=tmp_path)
+        requests = server.requests
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
+    episodes = [json.loads(line) for line in lines]
+    assert len(episodes) == len(requests) == 20
+    asked = {each["messages"][-1]["content"]: each["max_tokens"] for each in requests}
+    assert all(len(each["messages"]) == 1 for each in requests)
+    outcomes = Counter()
+    for episode in episodes:
+        (trace,) = episode["traces"]
+        data = trace["task"]["data"]
+        assert asked[data["prompt"]] == data["response_limit"]
+        response = respond(data["prompt"])
+        assert trace["nodes"][-1]["message"]["content"] == response
+        row = data["row"] | {"puzzle": data["prompt"]}
+        assert trace["rewards"]["answer"]["score"] == answer_score(response, row)
+        assert trace["metrics"]["acc"] == benchmarks.score(response, row).correct
+        assert trace["info"]["score"]["response_tokens"] == len(response.split())
+        outcomes[trace["info"]["score"]["outcome"]] += 1
+    assert len(outcomes) == 2
+    kept = [json.loads(line) for line in success.read_text().splitlines()]
+    assert sum(each["reward"] for each in kept) == outcomes["correct_valid"]
+    assert {each["trace"] for each in kept} == {e["traces"][0]["id"] for e in episodes}
+
+
+def test_a_wrong_argument_is_one_line_of_the_command(tmp_path):
+    ran = run("vf-eval", "--env.taskset.d", 99, "-n", 2, folder=tmp_path)
+    assert ran.returncode == 1
+    assert "Traceback" not in ran.stderr
+    assert "d must be an integer in 1..12 or a sequence of such, got 99" in ran.stderr
+
+
+@contextmanager
+def real_model():
+    """The small real model, served from the environment that `make test` is run in."""
+    python = ROOT / ".venv" / "bin" / "python"
+    if not python.exists():
+        pytest.skip("no .venv to serve a model from")
+    helpers = ROOT / "tests" / "helpers"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, helpers)))}
+    command = [python, helpers / "model_server.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        finally:
+            process.terminate()
+
+
+def test_the_eval_command_evaluates_a_real_model(tmp_path):
+    given = ("--env.taskset.d", 1, "--env.taskset.N", 5, "--env.taskset.rho", 50)
+    with real_model() as url:
+        model = ("--model", "real", "--client.base-url", url, "--no-push", "--run.name", "run")
+        short = ("--sampling.max-tokens", 60, "--max-concurrent", 1)
+        ran = run("vf-eval", *given, *model, *short, "-n", 3, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
+    for line in lines:
+        (trace,) = json.loads(line)["traces"]
+        data, score = trace["task"]["data"], trace["info"]["score"]
+        response = trace["nodes"][-1]["message"]["content"]
+        row = data["row"] | {"puzzle": data["prompt"]}
+        assert response
+        assert 0 < score["response_tokens"] <= 60
+        cut = score["response_tokens"] > 60 - 20
+        assert trace["metrics"]["wrong_max_context"] == cut
+        assert cut or trace["metrics"]["acc"] == benchmarks.score(response, row).correct
+    assert len(lines) == 3

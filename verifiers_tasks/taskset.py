@@ -1,0 +1,280 @@
+"""A benchmark's record -> its puzzles as tasks of verifiers, with rewards, metrics and levels."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any
+
+import verifiers.v1 as vf
+import yaml
+from pydantic import BeforeValidator, Field, create_model, model_validator
+
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.checks import Given, check_choice, check_known
+from cogniload_gen.context_budget import (
+    CONTEXT_BUDGET,
+    Share,
+    check_context_budget,
+    check_fit,
+    prompt_counter,
+)
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS
+from cogniload_gen.levels import Climb, at_level, highest_level
+from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
+from cogniload_gen.sample import sample_metrics
+from cogniload_gen.source import Source
+from verifiers_tasks.success import Success, SuccessReader, write_success
+
+BLOCK = 64
+"""Puzzles that are made at once."""
+
+
+def read_values(given: Given) -> Given:
+    """Return a knob's values as a list; a command line gives texts, some of which are numbers."""
+    if given is None:
+        return None
+    values = given if isinstance(given, list | tuple) else [given]
+    return [yaml.safe_load(each) if isinstance(each, str) else each for each in values]
+
+
+Values = Annotated[list[Any] | None, BeforeValidator(read_values)]
+
+
+class PuzzleTaskConfig(vf.TaskConfig):
+    """What the scoring of a task reads."""
+
+    success: Path | None = None
+    """The file that keeps the rewards by level. With it, difficulty follows the model."""
+
+
+class SharedConfig(vf.TasksetConfig):
+    """What tasks are made of, besides the knobs; a knob that is not given is the paper's."""
+
+    task: PuzzleTaskConfig = PuzzleTaskConfig()
+    benchmark: str = "cogniload"
+    """cogniload, factor-symbolic or factor-realistic."""
+    num_puzzles: int | None = None
+    """Puzzles in each cell of the knobs' product; without end if it is not given."""
+    seed: int = 42
+    """The seed of the draws."""
+    split: str = "train"
+    """train, validation or test: no two share any draws."""
+    tokenizer: str | None = None
+    """The model's, a Hugging Face name or folder, to count prompts; else they are estimated."""
+    context_budget: int = CONTEXT_BUDGET
+    """Tokens that a prompt and its response share."""
+    tracking: bool = False
+    """Whether to add to each prompt how steps are read, for the step reward."""
+    window: int = Field(32, ge=1)
+    """Rewards at a level by which it is judged, where difficulty follows the model."""
+    rise: float = Field(0.8, gt=0, le=1)
+    """The mean reward from which the level goes up."""
+    fall: float = Field(0.2, ge=0, lt=1)
+    """The mean reward to which the level goes down."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def check_names(cls, given: Given) -> Given:
+        """Refuse a name that is unknown, with the nearest that is known."""
+        if isinstance(given, dict):
+            check_known(given, [*cls.model_fields], "verifiers_tasks")
+        return given
+
+    @model_validator(mode="after")
+    def check(self) -> "SharedConfig":
+        """Refuse a wrong value in one line that names it."""
+        check_context_budget(self.context_budget)
+        prompt_counter(self.tokenizer)
+        if self.fall >= self.rise:
+            raise ValueError(f"fall must be below rise = {self.rise}, got {self.fall}")
+        if self.task.success is not None and self.num_puzzles is not None:
+            raise ValueError("num_puzzles is not for difficulty that follows the model")
+        self.source(self.knobs)
+        return self
+
+    @property
+    def record(self) -> Benchmark:
+        """The benchmark."""
+        return benchmarks.named(self.benchmark)
+
+    @property
+    def knobs(self) -> dict[str, Given]:
+        """The knobs that are given, which must be the benchmark's."""
+        own = {knob.name for knob in self.record.knobs}
+        given = {name: getattr(self, name) for name in KNOBS}
+        for name, value in given.items():
+            if value is not None and name not in own:
+                raise ValueError(f"{name} is not for {self.benchmark}, got {value}")
+        return {name: value for name, value in given.items() if value is not None}
+
+    def source(self, knobs: Mapping[str, Given], first_index: int = 0) -> Source:
+        """Return the puzzles of knobs, with the other parameters of this configuration."""
+        count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
+        split = check_choice("split", self.split, SPLITS)
+        options: dict[str, Given] = {each.name: each.default for each in self.record.options}
+        if "tokenizer" in options:
+            options["tokenizer"] = self.tokenizer
+        return self.record.source(
+            self.record.select(
+                **knobs, num_puzzles=count, seed=self.seed, split=split, first_index=first_index
+            ),
+            **options,
+        )
+
+
+KNOBS = {knob.name: knob.meaning for each in benchmarks.BENCHMARKS for knob in each.knobs}
+"""What the knobs of all benchmarks set, by their names."""
+
+FIELDS: Any = {name: (Values, Field(None, description=told)) for name, told in KNOBS.items()}
+
+PuzzleConfig = create_model("PuzzleConfig", __base__=SharedConfig, __module__=__name__, **FIELDS)
+
+
+class PuzzleData(vf.TaskData):
+    """A puzzle: its columns but the prompt, and the tokens that the prompt leaves its response."""
+
+    row: dict[str, Any]
+    prompt_tokens: int
+    counted: bool
+    response_limit: int
+    level: int | None = None
+
+
+class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
+    """A puzzle with its gold answer, rewards and metrics."""
+
+    @property
+    def key(self) -> str:
+        """The puzzle's id."""
+        return self.data.id
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The puzzle as `load_dataset` gives it."""
+        return self.data.row | {"puzzle": self.data.prompt.removesuffix(TRACKING)}
+
+    @vf.reward(weight=1.0)
+    async def answer(self, trace: vf.Trace) -> float:
+        """Return the answer reward: 1.0 if the answer is right and not hedged."""
+        return answer_score(response_of(trace), self.row)
+
+    @vf.reward(weight=0.0)
+    async def steps(self, trace: vf.Trace) -> float:
+        """Return the step reward: how far the response tracks the puzzle's states."""
+        return step_score(response_of(trace), self.row)
+
+    @vf.metric
+    async def outcome(self, trace: vf.Trace) -> dict[str, float]:
+        """Return `acc` and each wrong outcome as 1 or 0; `trace.info` gets the whole score."""
+        share = Share(self.data.prompt_tokens, limit_of(self.data, trace), self.data.counted)
+        usage = trace.calls[-1].usage if trace.calls else None
+        said = (None, None) if usage is None else (usage.input_tokens, usage.completion_tokens)
+        metrics = sample_metrics(response_of(trace), self.row | share.scored(*said))
+        trace.info["score"] = metrics
+        wrong = [kind.value for kind in self.outcomes if not kind.correct]
+        return {name: float(metrics[name]) for name in ("acc", *wrong)}
+
+    @property
+    def outcomes(self) -> Any:
+        """The outcomes that its benchmark knows."""
+        return benchmarks.of(self.row).outcomes
+
+    async def score(self, trace: vf.Trace, runtime: vf.Runtime | None = None) -> None:
+        """Score as verifiers does, and keep what a response earned at its level."""
+        await super().score(trace, runtime)
+        earned = trace.rewards.get("answer")
+        path, level = self.config.success, self.data.level
+        if path is not None and level is not None and earned is not None and trace.num_turns:
+            write_success(path, Success(trace.id, level, earned.score))
+
+    async def validate(self, runtime: vf.Runtime) -> bool:
+        """Tell whether the solver reads the gold answer from the text, and it is scored right."""
+        row = self.row
+        solved = benchmarks.solve(row["puzzle"]) == row["answer"]
+        return solved and benchmarks.score(row["answer"], row).correct
+
+
+TRACKING = f"\n\n{TRACKING_INSTRUCTION}"
+
+
+def response_of(trace: vf.Trace) -> str:
+    """Return the last response as the model gave it: `last_reply` would strip it."""
+    messages = trace.assistant_messages
+    return (messages[-1].content or "") if messages else ""
+
+
+def limit_of(data: PuzzleData, trace: vf.Trace) -> int:
+    """Return the tokens that a response could have: what a run asks for can only lower them."""
+    asked = trace.calls[-1].sampling if trace.calls else None
+    tokens = None if asked is None else asked.max_tokens
+    return data.response_limit if tokens is None else min(tokens, data.response_limit)
+
+
+class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
+    """The puzzles of a grid; without `num_puzzles`, or where difficulty follows, without end."""
+
+    def __init__(self, config: SharedConfig) -> None:
+        super().__init__(config)
+        self.INFINITE = config.num_puzzles is None
+        self.share = prompt_counter(config.tokenizer)
+
+    def load(self) -> Iterator[PuzzleTask]:
+        """Yield the tasks in the order of the rows; the next puzzle is made when it is asked for.
+
+        ValueError for a puzzle that leaves no room for a response.
+        """
+        if self.config.task.success is not None:
+            return self.follow(self.config.task.success)
+        return map(self.make_task, rows_of(self.config.source(self.config.knobs)))
+
+    def follow(self, success: Path) -> Iterator[PuzzleTask]:
+        """Yield tasks at the level that the file of rewards leads to by then.
+
+        A knob that is given keeps its value at every level. What has been answered at a level
+        before, by what the file tells at first, does not come again.
+        """
+        config, reader = self.config, SuccessReader(success)
+        climb = Climb(highest_level(config.record), config.window, config.rise, config.fall)
+        before = list(reader.read())
+        answered = Counter(each.level for each in before)
+        streams: dict[int, Iterator[dict[str, Any]]] = {}
+        while True:
+            for each in [*before, *reader.read()]:
+                climb.tell(each.level, each.reward)
+            before = []
+            if climb.level not in streams:
+                knobs = at_level(config.record, climb.level) | config.knobs
+                cells = len(config.source(knobs).selection.cells)
+                first = -(-answered[climb.level] // cells)
+                streams[climb.level] = rows_of(config.source(knobs, first))
+            yield self.make_task(next(streams[climb.level]), climb.level)
+
+    def make_task(self, row: dict[str, Any], level: int | None = None) -> PuzzleTask:
+        """Return a puzzle as a task; ValueError if its prompt leaves no room for a response."""
+        budget = self.config.context_budget
+        prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
+        share = self.share(prompt, budget)
+        check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
+        data = PuzzleData(
+            id=row["id"],
+            name=row["id"],
+            prompt=prompt,
+            row={name: value for name, value in row.items() if name != "puzzle"},
+            prompt_tokens=share.prompt_tokens,
+            counted=share.counted,
+            response_limit=share.response_limit,
+            level=level,
+        )
+        return PuzzleTask(data, self.config.task)
+
+
+def rows_of(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield the rows of puzzles, made in blocks of BLOCK."""
+    total = len(source.selection)
+    for start in count(0, BLOCK):
+        if start >= total:
+            return
+        for table in source.tables(start, min(start + BLOCK, total)):
+            yield from table.to_pylist()
