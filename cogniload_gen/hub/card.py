@@ -1,4 +1,4 @@
-"""Published configurations -> the card and the Croissant file of their repository.
+"""Published configurations -> the card, Croissant file and eval.yaml of their repository.
 
 The card's metadata holds, under `puzzles`, the parameters of every set: what `cogniload verify`
 makes the rows again from, and what a later push adds its own to.
@@ -37,6 +37,11 @@ LARGEST_CARD = 1 << 20
 
 NO_HASH = "https://github.com/mlcommons/croissant/issues/80"
 """What the Hub's own Croissant files say in place of a repository's hash, which none can have."""
+
+NEAREST_SCORER = (
+    "The scorer of this file is Inspect's nearest; that of the benchmark, with its limits of "
+    "tokens, is in the tasks of the package cogniload (for Inspect and for lm-eval)."
+)
 
 CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(): "sc:Float"}
 
@@ -201,6 +206,36 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
                 ],
             }
             for each, split in splits
+        ],
+    }
+
+
+def evaluation(configurations: list[Configuration]) -> dict:
+    """Return the eval.yaml of a repository, by which the Hub shows a benchmark and Inspect runs it.
+
+    A task is the test split of a configuration; without any there is nothing to evaluate. Inspect
+    takes no scorers but its own from a file: each benchmark names the nearest to its rules.
+    """
+    words = benchmark_words(configurations)
+    return {
+        "name": " and ".join(each["name"] for each in words),
+        "description": " ".join([*(each["summary"].strip() for each in words), NEAREST_SCORER]),
+        "evaluation_framework": "inspect-ai",
+        "tasks": [
+            {
+                "id": each.name,
+                "config": each.name,
+                "split": "test",
+                "field_spec": {
+                    "input": "puzzle",
+                    "target": "answer",
+                    "metadata": ["id", *(knob.name for knob in each.benchmark.knobs)],
+                },
+                "solvers": [{"name": "generate"}],
+                "scorers": [each.benchmark.words.get("scorer", {"name": "includes"})],
+            }
+            for each in configurations
+            if "test" in each.splits
         ],
     }
 

@@ -1,4 +1,4 @@
-"""A grid -> a dataset repository on the Hub: Parquet files, a card and a Croissant file.
+"""A grid -> a repository on the Hub: Parquet files, a card, a Croissant file, an eval.yaml.
 
 Everything that is uploaded is a pure function of the configurations that the repository then holds.
 So the same push again completes an upload that was interrupted.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 from huggingface_hub import HfApi, get_token
 from huggingface_hub.errors import (
     EntryNotFoundError,
@@ -29,7 +30,7 @@ from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import Given
 from cogniload_gen.files import whole_folder
 from cogniload_gen.grid import SPLITS, Grid
-from cogniload_gen.hub.card import croissant, data_files, dataset_card, read_card
+from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
 from cogniload_gen.hub.configurations import (
     Configuration,
     configuration_of,
@@ -146,6 +147,10 @@ def write_folder(
     (folder / "README.md").write_text(str(dataset_card(repo, configurations)), "utf-8")
     description = json.dumps(croissant(repo, configurations), indent=2, ensure_ascii=False)
     (folder / "croissant.json").write_text(description + "\n", "utf-8")
+    told = evaluation(configurations)
+    if told["tasks"]:
+        text = yaml.safe_dump(told, sort_keys=False, allow_unicode=True)
+        (folder / "eval.yaml").write_text(text, "utf-8")
     (folder / new.name).mkdir()
     for split in new.splits:
         write_split(folder / new.name, new, split)

@@ -1,0 +1,100 @@
+"""The eval.yaml of what is published, as Inspect's own reader takes and runs it."""
+
+import huggingface_hub
+import pytest
+import yaml
+from grids import cogniload_grid, factor_grid
+from inspect_ai import eval as inspect_eval
+from inspect_ai._eval.task import hf
+from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from cogniload_gen import benchmarks
+from cogniload_gen.hub.configurations import configuration_of
+from cogniload_gen.hub.push import push, write_folder
+
+GRIDS = {
+    "cogniload": cogniload_grid([1, 3], [5], [50], num_puzzles=6),
+    "factor-symbolic": factor_grid("symbolic", N=[1, 4, 7], num_puzzles=4),
+    "factor-realistic": factor_grid("realistic", op=[2, 3], num_puzzles=6),
+}
+
+
+@pytest.fixture(params=GRIDS)
+def published(request, tmp_path, monkeypatch):
+    """A benchmark's small grid in a folder that Inspect takes for me/puzzles on the Hub."""
+    folder = tmp_path / "folder"
+    push(GRIDS[request.param], "me/puzzles", dry_run=folder)
+    load = hf.hf_dataset
+    monkeypatch.setattr(
+        huggingface_hub, "hf_hub_download", lambda *, filename, **_: str(folder / filename)
+    )
+    monkeypatch.setattr(
+        hf, "hf_dataset", lambda path, revision, **asked: load(str(folder), **asked)
+    )
+    return request.param, folder
+
+
+def test_inspect_reads_the_file_and_its_rows(published):
+    name, folder = published
+    told = yaml.safe_load((folder / "eval.yaml").read_text("utf-8"))
+    assert told["evaluation_framework"] == "inspect-ai"
+    assert told["name"] == benchmarks.named(name).title
+    assert [HFTask.model_validate(each).id for each in told["tasks"]] == [
+        path.name for path in folder.iterdir() if path.is_dir()
+    ]
+    (task,) = task_create_from_hf("hf/me/puzzles")
+    grid = GRIDS[name]
+    rows = [
+        row for table in benchmarks.named(name).source(grid).tables() for row in table.to_pylist()
+    ]
+    assert [(s.input, s.target) for s in task.dataset] == [(r["puzzle"], r["answer"]) for r in rows]
+    for sample, row in zip(task.dataset, rows, strict=True):
+        assert sample.metadata["id"] == row["id"]
+        assert sample.metadata | row == row
+
+
+SENTENCES = {
+    "cogniload": "After the statements, {poi} is wearing {answer} clothes.",
+    "factor-symbolic": "So the variables with that value are {answer}.",
+    "factor-realistic": "4 + 3 = 7.\n\n**Answer: {answer}**",
+}
+
+
+def test_its_scorer_is_near_to_the_benchmarks(published, tmp_path):
+    """Alike on the answers of a model that concludes as it is asked to, right or wrong."""
+    name, _ = published
+    (task,) = task_create_from_hf("hf/me/puzzles")
+    samples = list(task.dataset)
+    solved = {sample.input: benchmarks.solve(sample.input) for sample in samples}
+    wrong = {
+        sample.input: next(each for each in solved.values() if each != solved[sample.input])
+        for sample in samples[::3]
+    }
+
+    def answer(messages, tools, choice, config):
+        text = messages[-1].text
+        said = SENTENCES[name].format(poi="Jo", answer=(solved | wrong)[text])
+        output = ModelOutput.from_content("mockllm", f"It may be {solved[text]}.\n{said}")
+        output.usage = ModelUsage(input_tokens=9, output_tokens=9, total_tokens=18)
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=answer)
+    (log,) = inspect_eval(task, model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    (scores,) = ({s.id: s.scores[name] for s in log.samples} for name in log.samples[0].scores)
+    for sample in log.samples:
+        expected = sample.input not in wrong
+        assert (scores[sample.id].value == "C") == expected, sample.output.completion
+
+
+def test_only_test_splits_are_evaluated(tmp_path):
+    train = cogniload_grid(1, 5, 50, num_puzzles=2, split="train")
+    push(train, "me/puzzles", dry_run=tmp_path / "train")
+    assert not (tmp_path / "train" / "eval.yaml").exists()
+    both = [configuration_of(each) for each in (train, *GRIDS.values())]
+    write_folder(tmp_path, "me/puzzles", both[1], both)
+    told = yaml.safe_load((tmp_path / "eval.yaml").read_text("utf-8"))
+    assert [task["config"] for task in told["tasks"]] == [each.name for each in both[1:]]
+    assert {task["split"] for task in told["tasks"]} == {"test"}
+    assert len({task["id"] for task in told["tasks"]}) == 3
