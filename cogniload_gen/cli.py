@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,6 +23,7 @@ from cogniload_gen.parser import Parser
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
 from cogniload_gen.write import write_puzzles
+from lm_eval_tasks.answers import score_responses
 from lm_eval_tasks.demo import run_demo
 from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
 from lm_eval_tasks.rescore import rescore
@@ -148,10 +150,19 @@ def add_puzzle_commands(command: Callable[..., Parser]) -> None:
 
 def add_sample_commands(command: Callable[..., Parser]) -> None:
     """Add the commands about responses at hand: score and steps."""
-    score = command("score", run_score, "Score the responses in lm-eval's samples_*.jsonl again.")
+    score = command(
+        "score", run_score, "Score lm-eval's samples_*.jsonl again, or tables of responses."
+    )
     samples = "samples_*.jsonl, gzipped or not"
     score.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=samples)
-    score.add_argument("--out", type=Path, metavar="FILE", help="write the samples, scored again")
+    score.add_argument(
+        "--dataset", type=Path, metavar="FOLDER",
+        help="score tables SAMPLES (.parquet, .jsonl, .csv) with id and response, perhaps with "
+        "prompt_tokens, response_tokens, response_limit and finish_reason, to the puzzles in "
+        "FOLDER's Parquet files, or in a file",
+    )  # fmt: skip
+    written = "write the samples, scored; a report reads MODEL/samples_TASK_DATE.jsonl"
+    score.add_argument("--out", type=Path, metavar="FILE", help=written)
     score.add_argument("--force", action="store_true", help="replace FILE if it exists")
     score.add_argument(
         "--release", type=Path, metavar="FOLDER",
@@ -364,8 +375,12 @@ def run_solve(given: argparse.Namespace) -> None:
 
 def run_score(given: argparse.Namespace) -> int:
     """Run `cogniload score SAMPLES`."""
+    if given.release and given.dataset:
+        raise ValueError("--release has puzzles of its own, and takes no --dataset")
     if given.release:
         return run_score_release(given)
+    if given.dataset:
+        return run_score_dataset(given)
     if given.out and len(given.samples) > 1:
         raise ValueError(f"--out takes one samples file, got {len(given.samples)}")
     outcomes: Counter[OutcomeName] = Counter()
@@ -374,6 +389,17 @@ def run_score(given: argparse.Namespace) -> int:
         counted, differing = rescore(samples, given.out, force=given.force)
         outcomes, changed = outcomes + counted, changed + differing
     print_outcomes(outcomes, f"{changed} scored anew")
+    return 0
+
+
+def run_score_dataset(given: argparse.Namespace) -> int:
+    """Run `cogniload score --dataset FOLDER RESPONSES`."""
+    samples, out = given.samples, given.out
+    outcomes, missing = score_responses(given.dataset, samples, out, force=given.force)
+    total = outcomes.total()
+    share = sum(count for outcome, count in outcomes.items() if outcome.correct) / total
+    error = sqrt(share * (1 - share) / max(total - 1, 1))
+    print_outcomes(outcomes, f"standard error {error:.2%}, {missing} puzzles without a response")
     return 0
 
 

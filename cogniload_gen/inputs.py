@@ -12,6 +12,9 @@ from typing import BinaryIO, cast
 LARGEST = 1 << 26
 """Bytes of a line or of a text: 64 MiB, about 100 times the largest sample of a 128K context."""
 
+BUFFER = 1 << 20
+"""Bytes that are read at once: lines of 30 KB and more take a third of the time then."""
+
 LONGEST_MESSAGE = 1000
 """Characters of a message on the terminal."""
 
@@ -34,7 +37,7 @@ def check_file(path: Path) -> Path:
 def open_file(path: Path) -> BinaryIO:
     """Return a file, gzipped or not, opened to be read as bytes; ValueError as `check_file`."""
     check_file(path)
-    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb", BUFFER)
 
 
 def read_lines(path: Path) -> Iterator[bytes]:

@@ -88,9 +88,12 @@ def replace_metrics(sample: dict[str, Any], metrics: dict[str, Any]) -> dict[str
 
 
 def score_sample(sample: dict[str, Any]) -> Score:
-    """Return the score of a sample's response, with the tokens and the budget that it had."""
+    """Return the score of a sample's response, with the tokens and the budget that it had.
+
+    Where it does not say both, the budget is the benchmark's own.
+    """
     prompt_tokens, budget = sample.get("prompt_tokens"), None
-    if prompt_tokens is not None:
+    if prompt_tokens is not None and "arguments" in sample:
         budget = prompt_tokens + sample["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"]
     return benchmarks.score(
         sample["filtered_resps"][0],

@@ -1,0 +1,183 @@
+"""`cogniload score --dataset`: any table of responses, scored as lm-eval's tasks score."""
+
+import json
+import re
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_analysis.read import read_benchmarks
+from cogniload_gen import generate_factor, generate_puzzles, score
+from cogniload_gen.cli import main
+from lm_eval_tasks.answers import score_responses
+
+SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answer(row, place):
+    """A right answer, a wrong one, one cut off by its limit, or an empty one."""
+    said = f"So in the end, {row.get('poi', 'it')} is {row['answer']}. The answer: {row['answer']}."
+    return [
+        {"id": row["id"], "response": said, "finish_reason": "stop"},
+        {"id": row["id"], "response": "I can't tell, it is 3.", "prompt_tokens": 99},
+        {"id": row["id"], "response": said, "finish_reason": "length"}
+        | {"prompt_tokens": 100, "response_tokens": 50, "response_limit": 50},
+        {"id": row["id"], "response": ""},
+    ][place % 4]
+
+
+def expected(row, answered):
+    budget = None
+    if "response_limit" in answered:
+        budget = answered["prompt_tokens"] + answered["response_limit"]
+    counts = {name: answered.get(name) for name in ("prompt_tokens", "response_tokens")}
+    return score(answered["response"], row, **counts, context_budget=budget)
+
+
+def write(path, rows):
+    path = Path(path)
+    table = pa.Table.from_pylist(
+        [dict.fromkeys(key for each in rows for key in each) | row for row in rows]
+    )
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=3)
+    elif path.suffix == ".csv":
+        pyarrow.csv.write_csv(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+MADE = {
+    "CogniLoad": lambda: generate_puzzles([1, 3], 5, 50, num_puzzles=6),
+    "FACTOR": lambda: generate_factor("symbolic", N=[3, 5], num_puzzles=6),
+}
+
+
+@pytest.mark.parametrize("benchmark", MADE)
+@pytest.mark.parametrize("dataset", ["rows.parquet", "rows.jsonl", "split"])
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "csv"])
+def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, dataset, kind):
+    """In another order than the dataset's, over parts of files; and a report reads the samples."""
+    rows = MADE[benchmark]().to_pylist()
+    if dataset == "split":
+        for place, name in ((0, "split/data/test-1.parquet"), (1, "split/other/test.parquet")):
+            Path(name).parent.mkdir(parents=True)
+            write(name, rows[place::2])
+    else:
+        write(dataset, rows)
+    given = [answer(row, place) for place, row in enumerate(rows)][::-1]
+    write(f"given.{kind}", given)
+    out = folder / "model" / SAMPLES
+    out.parent.mkdir()
+    assert main(["score", "--dataset", dataset, f"given.{kind}", "--out", str(out)]) == 0
+    samples = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    by_id = {row["id"]: row for row in rows}
+    assert [sample["doc"]["id"] for sample in samples] == [each["id"] for each in given]
+    for sample, answered in zip(samples, given, strict=True):
+        wanted = expected(by_id[answered["id"]], answered)
+        assert sample["outcome"] == wanted.outcome.value
+        assert sample["acc"] == wanted.correct
+        assert sample["answer_read"]["explanation"] == wanted.explanation
+        assert sample["doc"] == by_id[answered["id"]]
+    assert len({sample["outcome"] for sample in samples}) >= 3
+    frame = read_benchmarks(out)[benchmark]
+    assert frame["id"].tolist() == [each["id"] for each in given]
+    assert frame["outcome"].tolist() == [sample["outcome"] for sample in samples]
+    assert set(frame["model"]) == {"model"}
+    assert set(frame["ending"]) >= {"ended", "unknown"}
+    assert main(["score", str(out)]) == 0
+
+
+def test_the_accuracy_its_standard_error_and_what_is_missing_are_printed(folder, capsys):
+    rows = MADE["CogniLoad"]().to_pylist()
+    write("rows.parquet", rows)
+    write("given.jsonl", [answer(row, place) for place, row in enumerate(rows[:8])])
+    assert main(["score", "--dataset", "rows.parquet", "given.jsonl"]) == 0
+    first, *_ = capsys.readouterr().out.splitlines()
+    said = "8 responses, 2 correct (25.00%), standard error 16.37%, 4 puzzles without a response"
+    assert first == said  # the sample's deviation over the root of 8, as lm-eval's
+
+
+ROW = {"id": "no", "response": ""}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([ROW, ROW | {"id": "x"}], r"2 responses have an id that no puzzle in rows\.parquet has, "
+         r"first 'no' \(given\.jsonl line 1\)"),
+        ([0, 0, 1, 0], "2 responses have an id that another response has, first 'cognil.*line 2"),
+        ([0, 0, ROW], "1 responses have .* no puzzle in .*; 1 responses have an id that another"),
+        ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
+        ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
+        ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
+        ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
+        ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
+        ([3], "given.jsonl line 1 must be an object, got 3"),
+        ([], "given.jsonl must hold at least one response"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given, said):
+    rows = MADE["CogniLoad"]().to_pylist()
+    write("rows.parquet", rows)
+    right = [answer(row, 0) for row in rows]
+    given = [right[each] if each in (0, 1) else each for each in given]
+    Path("given.jsonl").write_text("".join(json.dumps(each) + "\n" for each in given))
+    command = ["score", "--dataset", "rows.parquet", "given.jsonl", "--out", "out.jsonl"]
+    assert main(command) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("cogniload score: error: ")
+    assert re.search(said, error), error
+    assert not Path("out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ("empty", "empty must hold Parquet files of puzzles, got none"),
+        ("rows.csv", r"rows.csv must be a folder of Parquet files, or a file that ends in \.parq"),
+        ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
+        ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
+        ("broken.parquet", "broken.parquet must hold puzzles: "),
+        ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
+        ("no.parquet", "no.parquet: No such file"),
+    ],
+)
+def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
+    rows = MADE["CogniLoad"]().to_pylist()
+    Path("empty").mkdir()
+    Path("twice").mkdir()
+    Path("rows.csv").touch()
+    for name in ("twice/a.parquet", "twice/b.parquet"):
+        write(name, rows)
+    for name in ("broken.parquet", "broken.jsonl"):
+        Path(name).write_text("no")
+    write("others.parquet", [ROW])
+    write("given.jsonl", [answer(row, 0) for row in rows])
+    assert main(["score", "--dataset", dataset, "given.jsonl"]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1
+    assert re.search(said, errors[0]), errors
+
+
+def test_memory_is_that_of_a_batch(folder):
+    rows = generate_puzzles(1, 5, 50, num_puzzles=3000).to_pylist()
+    write("rows.parquet", rows)
+    write("given.jsonl", [answer(row, 0) | {"response": "x" * 30_000} for row in rows])
+    tracemalloc.start()
+    outcomes, missing = score_responses(Path("rows.parquet"), [Path("given.jsonl")])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (outcomes.total(), missing) == (3000, 0)
+    assert most < 40e6  # of 90 MB of responses
