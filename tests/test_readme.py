@@ -73,7 +73,7 @@ def commands(page):
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, "recipes/README.md", "recipes/cuda.md", "recipes/rocm.md"]
+    "page", [*PAGES, *map("recipes/{}.md".format, ("README", "answering/README", "cuda", "rocm"))]
 )
 def test_a_command_can_be_parsed(page, monkeypatch):
     """Each command of a page has options that there are. What lm-eval takes, it knows itself."""

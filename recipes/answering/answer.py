@@ -1,0 +1,114 @@
+"""Answers puzzles with vLLM: for each file of puzzles a file of responses, to be scored.
+
+    python recipes/answering/answer.py Qwen/Qwen3-8B puzzles/ responses/
+    cogniload score --dataset puzzles/ responses/
+
+Prompt and response share `--context-budget` tokens, as in the tasks for lm-eval. The decoding is
+the model's own (its generation_config.json), but for what --sampling says. Each file is written
+whole, and one that is there is not made again: killed, the same command goes on.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_gen.context_budget import (
+    CONTEXT_BUDGET,
+    Share,
+    check_context_budget,
+    check_fit,
+    response_limit,
+)
+from cogniload_gen.files import whole_file
+from cogniload_gen.stored import StoredPuzzles, find_files
+
+
+def main() -> None:
+    """Answer all files, or those of one shard, that have no responses yet."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("model", help="a Hugging Face name or folder")
+    parser.add_argument("puzzles", type=Path, help="a .parquet or .jsonl file, or a folder of them")
+    parser.add_argument("out", type=Path, help="the folder of the responses")
+    parser.add_argument("--context-budget", type=int, default=CONTEXT_BUDGET)
+    parser.add_argument("--sampling", type=json.loads, default={}, help='{"temperature": 0.6, ...}')
+    parser.add_argument("--engine", type=json.loads, default={}, help="more arguments of vllm.LLM")
+    parser.add_argument("--shard", default="1/1", help="I/N: files I, I + N, I + 2N, ... alone")
+    given = parser.parse_args()
+    budget = check_context_budget(given.context_budget)
+    shard, shards = map(int, given.shard.split("/"))
+    outs = {file: name_out(file, given) for file in find_files(given.puzzles)[shard - 1 :: shards]}
+    left = {file: out for file, out in outs.items() if not out.exists()}
+    print(f"{len(outs)} files of puzzles, {len(outs) - len(left)} of them answered")
+    if not left:
+        return
+    import vllm  # noqa: PLC0415  (it takes long to load)
+
+    model = vllm.LLM(given.model, max_model_len=budget, **given.engine)
+    for file, out in left.items():
+        rows = answer(model, read_puzzles(file), budget, given.sampling)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(out) as part:
+            pq.write_table(pa.Table.from_pylist(rows), part)
+        print(f"{out}: {len(rows)} responses")
+
+
+def name_out(file: Path, given: argparse.Namespace) -> Path:
+    """Return where the responses to a file's puzzles belong: one folder, names told apart."""
+    inner = file.relative_to(given.puzzles) if given.puzzles.is_dir() else Path(file.name)
+    return Path(given.out, "-".join(inner.with_suffix(".parquet").parts))
+
+
+def read_puzzles(file: Path) -> list[dict[str, Any]]:
+    """Return the puzzles of a file."""
+    puzzles = StoredPuzzles(file)
+    return puzzles.rows(range(len(puzzles)))
+
+
+def answer(
+    model: Any, rows: list[dict[str, Any]], budget: int, sampling: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the responses to puzzles, each with what its prompt leaves of the budget.
+
+    ValueError for prompts that leave nothing.
+    """
+    chats = [[{"role": "user", "content": row["puzzle"]}] for row in rows]
+    encode = model.get_tokenizer().apply_chat_template
+    shares = {}
+    for row, chat in zip(rows, chats, strict=True):
+        prompt = encode(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
+        shares[row["id"]] = Share(len(prompt), response_limit(len(prompt), budget), counted=True)
+    check_fit("answer", [row | {"context_budget": budget} for row in rows], shares)
+    settings = []
+    for row in rows:
+        asked = model.get_default_sampling_params()
+        for name, value in sampling.items():
+            setattr(asked, name, value)
+        limit = shares[row["id"]].response_limit
+        asked.max_tokens = min(limit, sampling.get("max_tokens", limit))
+        settings.append(asked)
+    responses = []
+    for row, asked, output in zip(rows, settings, model.chat(chats, settings), strict=True):
+        (said,) = output.outputs
+        responses.append(
+            {
+                "id": row["id"],
+                "response": said.text,
+                "prompt_tokens": len(output.prompt_token_ids),
+                "response_tokens": len(said.token_ids),
+                "response_limit": asked.max_tokens,
+                "finish_reason": said.finish_reason,
+            }
+        )
+    return responses
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (ValueError, OSError) as error:
+        sys.exit(f"answer.py: error: {error}")
