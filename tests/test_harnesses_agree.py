@@ -1,0 +1,153 @@
+"""The same stored responses through every harness: equal ids, prompts, limits and scores."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from harness import manager, random_state_put_back
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import (
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+    modelapi,
+)
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from replayed import PARAMETERS, parameters_of, replays
+
+from cogniload_gen import benchmarks
+from cogniload_gen.write import write_puzzles
+from inspect_tasks import tasks
+from lm_eval_tasks.answers import score_responses
+from lm_eval_tasks.responses import Response, Said
+
+pytestmark = pytest.mark.slow
+
+LM_EVAL_TASK = {"factor_symbolic": "factor_symbolic_0", "factor_realistic": "factor_realistic_4k"}
+
+
+def by_lm_eval(name, stored, _):
+    """Yield id, prompt, limit, outcome and correct of each sample of lm-eval's own run."""
+    model = Replaying(stored)
+    dataset, parameters = parameters_of(name)
+    parameters.pop("suite", None)
+    task = LM_EVAL_TASK.get(name, name)
+    with random_state_put_back():
+        found = simple_evaluate(
+            model, tasks=[task], task_manager=manager(**{dataset: parameters}), bootstrap_iters=0
+        )
+    for sample in found["samples"][task]:
+        prompt, settings = model.asked[sample["doc"]["id"]]
+        limit = settings["max_gen_toks"]
+        yield sample["doc"]["id"], prompt, limit, sample["outcome"], bool(sample["acc"])
+
+
+class Replaying(LM):
+    """A model of lm-eval that gives the stored responses."""
+
+    def __init__(self, stored):
+        super().__init__()
+        self.stored, self.asked = {each.id: each for each in stored}, {}
+
+    def generate_until(self, requests):
+        """Return what is stored."""
+        responses = []
+        for request in requests:
+            each = self.stored[request.doc["id"]]
+            self.asked[each.id] = request.args
+            said = Said(each.finish_reason, each.prompt_tokens, each.response_tokens)
+            responses.append(Response(each.response, said))
+        return responses
+
+    loglikelihood = loglikelihood_rolling = None
+
+
+@modelapi(name="replaying")
+class ReplayingAPI(ModelAPI):
+    """A model of Inspect that gives the stored responses."""
+
+    def __init__(self, model_name, base_url=None, api_key=None, config=None, *, stored, **others):
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        self.by_prompt = {each.prompt: each for each in stored}
+
+    async def generate(self, input, tools, tool_choice, config):
+        """Return what is stored."""
+        each = self.by_prompt[input[-1].text]
+        reason = "max_tokens" if each.finish_reason == "length" else "stop"
+        output = ModelOutput.from_content("stored", each.response, stop_reason=reason)
+        if each.prompt_tokens is not None:
+            said = {"input_tokens": each.prompt_tokens, "output_tokens": each.response_tokens}
+            output.usage = ModelUsage(**said)
+        return output
+
+
+def by_inspect(name, stored, folder):
+    """Yield the same of each sample of Inspect's own run."""
+    model = get_model("replaying/stored", stored=stored, memoize=False)
+    task = getattr(tasks, name)(**PARAMETERS[name])
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
+    for sample in log.samples:
+        (asked,) = (event for event in sample.events if event.event == "model")
+        score = sample.scores["score_puzzle"]
+        yield (
+            sample.id,
+            sample.input,
+            asked.config.max_tokens,
+            score.metadata["outcome"],
+            score.value == "C",
+        )
+
+
+def by_tables(name, stored, folder):
+    """Yield the same of `cogniload score --dataset`, to which a table says the limits."""
+    dataset, parameters = parameters_of(name)
+    write_puzzles(benchmarks.datasets()[dataset].source(parameters), folder / "puzzles.parquet")
+    columns = ("id", "response", "finish_reason", "prompt_tokens", "response_tokens")
+    rows = [
+        {column: getattr(each, column) for column in columns} | {"response_limit": each.limit}
+        for each in stored
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "responses.parquet")
+    out = folder / "samples.jsonl"
+    score_responses(folder / "puzzles.parquet", [folder / "responses.parquet"], out)
+    for line in out.read_text("utf-8").splitlines():
+        sample = json.loads(line)
+        limit = sample["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"]
+        doc = sample["doc"]
+        yield doc["id"], doc["puzzle"], limit, sample["outcome"], bool(sample["acc"])
+
+
+HARNESSES = {"lm-eval": by_lm_eval, "Inspect": by_inspect, "a table of responses": by_tables}
+"""From a benchmark's name, its stored responses and an empty folder to what a harness made of it.
+
+A new harness is a function here. One that has an environment of its own reads the file that
+`python tests/helpers/replayed.py FILE` writes.
+"""
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_a_harness_gives_the_ids_prompts_limits_and_scores_of_all(harness, name, tmp_path: Path):
+    stored = [each for each in replays() if each.benchmark == name]
+    told = sorted(HARNESSES[harness](name, stored, tmp_path))
+    wanted = [(each.id, each.prompt, each.limit, each.outcome, each.correct) for each in stored]
+    assert [each[0] for each in told] == sorted(each.id for each in stored)
+    assert told == sorted(wanted)
+
+
+def test_the_stored_responses_are_a_thousand_of_every_outcome():
+    assert len(replays()) > 1000
+    found = {(each.benchmark, each.outcome) for each in replays()}
+    of = {name: benchmarks.named(name.replace("_", "-")) for name in PARAMETERS}
+    kinds = {(name, kind.value) for name in PARAMETERS for kind in of[name].outcomes}
+    assert found == kinds
+    assert len({each.prompt for each in replays()}) == len(replays())
+    assert len({each.limit for each in replays()}) > 5
+    assert {each.finish_reason for each in replays()} == {"stop", "length"}
