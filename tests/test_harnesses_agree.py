@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import reasoning_gym
 from harness import manager, random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import (
@@ -20,7 +21,10 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from replayed import PARAMETERS, parameters_of, replays
 
+import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
+from cogniload_gen.context_budget import Share
+from cogniload_gen.tokens import estimate
 from cogniload_gen.write import write_puzzles
 from inspect_tasks import tasks
 from lm_eval_tasks.answers import score_responses
@@ -124,7 +128,26 @@ def by_tables(name, stored, folder):
         yield doc["id"], doc["puzzle"], limit, sample["outcome"], bool(sample["acc"])
 
 
-HARNESSES = {"lm-eval": by_lm_eval, "Inspect": by_inspect, "a table of responses": by_tables}
+def by_reasoning_gym(name, stored, _):
+    """Yield the same of reasoning-gym's items, which have scores and no outcomes."""
+    asked = {key: value for key, value in PARAMETERS[name].items() if key != "num_puzzles"}
+    made = reasoning_gym.create_dataset(name, **asked, seed=42, split="test", size=len(stored))
+    by_id = {each.id: each for each in stored}
+    for entry in made:
+        metadata = entry["metadata"]
+        each = by_id[metadata["id"]]
+        share = Share(estimate(each.prompt), metadata["response_limit"], counted=False)
+        entry["metadata"] |= share.scored(each.prompt_tokens, each.response_tokens)
+        correct = made.score_answer(each.response, entry) == 1
+        yield each.id, entry["question"], metadata["response_limit"], None, correct
+
+
+HARNESSES = {
+    "lm-eval": by_lm_eval,
+    "Inspect": by_inspect,
+    "reasoning-gym": by_reasoning_gym,
+    "a table of responses": by_tables,
+}
 """From a benchmark's name, its stored responses and an empty folder to what a harness made of it.
 
 A new harness is a function here. One that has an environment of its own reads the file that
@@ -137,9 +160,15 @@ A new harness is a function here. One that has an environment of its own reads t
 def test_a_harness_gives_the_ids_prompts_limits_and_scores_of_all(harness, name, tmp_path: Path):
     stored = [each for each in replays() if each.benchmark == name]
     told = sorted(HARNESSES[harness](name, stored, tmp_path))
-    wanted = [(each.id, each.prompt, each.limit, each.outcome, each.correct) for each in stored]
-    assert [each[0] for each in told] == sorted(each.id for each in stored)
-    assert told == sorted(wanted)
+    wanted = sorted(
+        (each.id, each.prompt, each.limit, each.outcome, each.correct) for each in stored
+    )
+    assert [each[0] for each in told] == [each[0] for each in wanted]
+    for (*facts, outcome, correct), (*same, stored_outcome, right) in zip(
+        told, wanted, strict=True
+    ):
+        assert facts == same
+        assert (outcome or stored_outcome, correct) == (stored_outcome, right), facts[0]
 
 
 def test_the_stored_responses_are_a_thousand_of_every_outcome():
