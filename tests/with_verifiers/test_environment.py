@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import verifiers.v1 as vf
 from completion_server import respond, serving
+from replayed import PARAMETERS, replays
 from source_tree import ROOT
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
@@ -131,6 +132,25 @@ def test_rewards_and_metrics_are_the_benchmarks_own(name):
             assert trace.info["score"]["answer_read"]["value"] == score.value
             seen[score.outcome.value] += 1
     assert len(seen) > 2
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harness(name):
+    stored = {each.id: each for each in replays() if each.benchmark == name}
+    given = PARAMETERS[name] | {"benchmark": name.replace("factor_", "factor-"), "split": "test"}
+    tasks, outcomes = list(taskset(**given)), Counter()
+    assert [task.data.id for task in tasks] == [*stored]
+    for task in tasks:
+        each, usage = stored[task.data.id], None
+        assert (task.data.prompt, task.data.response_limit) == (each.prompt, each.limit)
+        if each.prompt_tokens is not None:
+            counts = {"completion_tokens": each.response_tokens}
+            usage = Usage(prompt_tokens=each.prompt_tokens, **counts)
+        trace = scored(task, each.response, usage)
+        assert trace.info["score"]["outcome"] == each.outcome, each.id
+        assert trace.metrics["acc"] == each.correct, each.id
+        outcomes[each.outcome] += 1
+    assert set(outcomes) == {kind.value for kind in task.outcomes}
 
 
 def test_the_weights_of_the_rewards_can_be_set():
