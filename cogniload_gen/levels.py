@@ -12,8 +12,8 @@ from cogniload_gen.checks import Given
 
 
 def highest_level(benchmark: Benchmark) -> int:
-    """Return the number of a benchmark's highest level; the lowest is 0."""
-    return max(len(knob.levels) for knob in benchmark.knobs) - 1
+    """Return the number of a benchmark's highest level; the lowest, which each has, is 0."""
+    return max(1, *(len(knob.levels) for knob in benchmark.knobs)) - 1
 
 
 def at_level(benchmark: Benchmark, level: int) -> dict[str, Given]:

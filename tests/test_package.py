@@ -101,3 +101,22 @@ def test_the_analysis_without_its_extra_says_what_to_install():
         "ImportError: cogniload_analysis needs pandas, scipy: pip install 'cogniload[analysis]' "
         "(from a clone: pip install '.[analysis]')"
     )
+
+
+HARNESSES = ("inspect_ai", "lm_eval", "reasoning_gym", "torch", "transformers", "trl", "verifiers")
+
+
+def test_the_base_works_where_no_extra_is_installed():
+    """It makes, solves, scores and rewards puzzles, and streams them."""
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys({HARNESSES!r})
+import cogniload_dataset, cogniload_gen
+for name in dir(cogniload_gen):
+    getattr(cogniload_gen, name)
+row = cogniload_gen.generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()[0]
+answer = cogniload_gen.solve(row["puzzle"])
+assert cogniload_gen.score(answer, row).correct
+assert cogniload_gen.rewards.answer_score(answer, row) == 1
+"""
+    run(sys.executable, "-c", code)
