@@ -13,7 +13,8 @@ _OPERATOR = "[-+*]|/(?=[ (]*[0-9])|" + any_of(WORDS["numbers"]["operators"]).rep
 _WORD = {kind: any_of(words).replace(" ", "[ ]") for kind, words in WORDS["signs"].items()}
 TOKEN = compile(
     rf"""
-      (?P<range>{VARIABLE},?\ ?(?:-|(?<=\ )(?:to|through|thru|until)\ |\.\.+|…),?\ ?{VARIABLE})
+      (?P<range>
+        {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:to|through|thru|until)\ |\.\.+|…)\ ?,?\ ?{VARIABLE})
     | (?P<expression>(?:{VARIABLE}|{NUMBER})
         (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{VARIABLE}|{NUMBER}))++)
     | (?P<variable>{VARIABLE})
@@ -25,7 +26,8 @@ TOKEN = compile(
     | (?P<equal>=|\||{_WORD["equal"]})
     | (?P<comma>[,&;/]|(?<=[0-9])\ (?={VARIABLE})|{_WORD["and"]})
     | (?P<or>{_WORD["or"]})
-    | (?P<colon>:|->|→)
+    | (?P<arrow>(?:->|→|⇒)\ ?(?={NUMBER}))
+    | (?P<colon>:|->|→|⇒)
     | (?P<opener>{_WORD["opener"]}
         |\bvariables?\b(?=\ (?:equal|that|with|whose|which|having)\b)
         |\bwith\b(?=\ v[ _]{{0,3}}[0-9]))
@@ -214,7 +216,11 @@ def chains(text: str) -> Iterator[Chain]:
         elif kind in {"comma", "or"}:
             clause.after_comma = True
             clause.after_or |= kind == "or"
-        elif kind == "equal" or (kind == "colon" and clause.takes_colon):
+        elif (
+            kind == "equal"
+            or (kind == "arrow" and clause.has_variable and clause.parts[-1])
+            or (kind in {"arrow", "colon"} and clause.takes_colon)
+        ):
             clause.link(
                 Sign(unequal=False, by_word=kind == "equal" and token.text not in {"=", "|"})
             )
@@ -224,7 +230,7 @@ def chains(text: str) -> Iterator[Chain]:
             clause = Clause()
         elif kind == "unequal" and not clause.after_comma:
             clause.link(Sign(unequal=True, by_word=False))
-        elif kind not in {"opener", "colon"} or not clause.ends_with_sign:
+        elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
             yield from clause.chains()
             clause = Clause()
             if kind == "unequal":
@@ -242,24 +248,37 @@ COMMITTED = compile(
 )
 CORRECTION = compile(any_of(WORDS["cues"]["correction"]).removesuffix(r"(?!\w)") + "[ ,:]*")
 EMPTY = compile(any_of(WORDS["empty"]["none"]))
-DANGLING = compile(r"(?:[=+(-]|\b(?:is|are|equals?|of|and|the|plus|minus|times|than|by|each))$")
+DANGLING = compile(rf"(?:[=+(-]|{any_of(_UNCOMMITTED['dangling'])})$")
 REFUSAL = compile(any_of(_UNCOMMITTED["refusal"]))
 HEDGE = compile(any_of(_UNCOMMITTED["hedge"]))
 EXAMPLE = compile(rf"{any_of(_UNCOMMITTED['example'])}[^.;\n]*")
 FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
 REASON = compile(
-    rf"(?<=[a-z0-9)\]])(?:,? {any_of(WORDS['cues']['reason'])}"
+    rf"(?<=[a-z0-9)\]])(?:(?:,| -)? {any_of(WORDS['cues']['reason'])}"
     r"|, as (?!is|are|do|does|has|have|did|well))"
     r"(?:(?!, (?:and )?(?:so|therefore|thus|hence)\b)[^;\n])*"
 )
 ELIDED = compile(
-    rf"\b((?:but|while|whereas|though|although|however,?) (?:only )?{FEW_VARIABLES}"
+    rf"\b((?:but|while|whereas|though|although|however,?|instead,?|yet) (?:only )?{FEW_VARIABLES}"
     r" (?:is|are|does|do|has|have))(?=\W*(?:[.,;\n]|$))"
 )
+MANY_NUMBERS = rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}"
+RESPECTIVELY = compile(
+    rf"({VARIABLE}(?:(?:, |,? and ){VARIABLE}){{1,20}})([a-z ]{{1,40}})({MANY_NUMBERS}),? "
+    "respectively"
+)
 REPHRASED = (
+    (compile(rf"^(?:unlike|in contrast to|as opposed to) {FEW_VARIABLES}, "), ""),
     (compile(r"^(?:although|though|even though|despite) [^,;\n]*, "), ""),
     (compile(rf"({VARIABLE}) (?:and|or) {VARIABLE}([^.\n]{{0,80}})\bthe former\b"), r"\2\1"),
     (compile(rf"{VARIABLE} (?:and|or) ({VARIABLE})([^.\n]{{0,80}})\bthe latter\b"), r"\2\1"),
+    (
+        compile(
+            r",? (?:while|whereas|and|but|with) (?:all |every |each )?(?:of )?(?:the )?"
+            r"(?:others?|rest|remaining)\b[^.;\n]*"
+        ),
+        "",
+    ),
     (compile(r"\bnot (?:only|just)\b"), ""),
     (compile(r",? but (?:also|rather)\b"), ","),
     (
@@ -271,15 +290,33 @@ REPHRASED = (
     (compile(r", (?:each )?being [^,;\n]*,"), ""),
     (compile(rf", (?:and )?(?:not|rather than) {FEW_VARIABLES}, (?:which|that) [^.;\n]*"), ""),
     (compile(rf", (?:and )?(?:not|rather than|instead of) {FEW_VARIABLES}, "), " "),
+    (
+        compile(rf"({VARIABLE}),? (?:rather than|instead of|(?:but |and )?not) {FEW_VARIABLES}"),
+        r"\1",
+    ),
     (compile(rf"\b(?:not|[a-z]+n't) {FEW_VARIABLES}(?:, [^,.;\n]{{1,30}},)?,? but "), ""),
     (compile(r"\b(?:rather than|instead of) (?=v[ _]{0,3}[0-9])"), "not "),
-    (compile(r" plus (?=v[ _]{0,3}[0-9])"), " and "),
+    (compile(r",? plus (?=v[ _]{0,3}[0-9])"), " as well as "),
+    (
+        compile(
+            r",? (?:and )?(?:just like|the same (?:is true|goes|holds|applies) (?:for|of|to)) "
+            r"(?=v[ _]{0,3}[0-9])"
+        ),
+        " as well as ",
+    ),
+    (compile(rf"^(?:just )?like ({FEW_VARIABLES}), "), r"\1 and "),
     (compile(rf"({FEW_VARIABLES}),? (?:however|on the other hand), "), r"but \1 "),
     (compile(rf",? and ({FEW_VARIABLES}),? (?:too|as well)(?=[.;\n]|$)"), r" as is \1"),
     (compile(r",? (?:it's|it is) (?=v[ _]{0,3}[0-9])"), "; it is "),
     (compile(r"\b(there (?:are|is)(?: exactly| only| just)?) [0-9]+(?= ?(?:[:,.]|$))"), r"\1"),
-    (compile(rf"({VARIABLE}) (?:is|are|does|do|has) (?:too|as well)\b"), r"as is \1"),
+    (
+        compile(rf"(?:,? (?:but|and) )?({VARIABLE}) (?:is|are|does|do|has) (?:too|as well)\b"),
+        r" as is \1",
+    ),
 )
+
+
+ANY_NUMBER = compile(NUMBER)
 
 
 class Claims(NamedTuple):
@@ -325,9 +362,21 @@ def committed(text: str) -> str | None:
     text = decision
     text = corrected(text, lambda after: VARIABLE_FIRST.search(after) or EMPTY.search(after))
     text = EXAMPLE.sub("", text)
+    if "respectively" in text:
+        text = RESPECTIVELY.sub(one_by_one, text)
     for pattern, replacement in REPHRASED:
         text = pattern.sub(replacement, text)
     return without_reason(text)
+
+
+def one_by_one(match: Match) -> str:
+    """The pairs of "v3 and v7 are 2 and 1, respectively", as long as these are as many as those."""
+    names, numbers = VARIABLE_FIRST.findall(match[1]), ANY_NUMBER.findall(match[3])
+    if len(names) != len(numbers):
+        return match[0]
+    return "; ".join(
+        f"{name}{match[2]}{number}" for name, number in zip(names, numbers, strict=True)
+    )
 
 
 def without_reason(text: str) -> str:

@@ -85,7 +85,7 @@ import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from re import compile
+from re import compile, escape
 from typing import NamedTuple
 
 from cogniload_gen.factor.claims import (
@@ -106,6 +106,7 @@ from cogniload_gen.factor.claims import (
     read_claims,
     tokens,
     values,
+    without_reason,
 )
 from cogniload_gen.factor.statements import (
     NUMBER,
@@ -136,7 +137,7 @@ class Conclusion(NamedTuple):
     """The variables that a statement concludes with, and by which rule.
 
     `has_cue`: the statement says that it concludes; `adds`: it goes on from the one before it;
-    `is_open`: it leaves a choice or a doubt.
+    `is_open`: it leaves a choice or a doubt; `is_weak`: it concludes only after one that does.
     """
 
     names: set[str]
@@ -144,12 +145,19 @@ class Conclusion(NamedTuple):
     has_cue: bool
     adds: bool = False
     is_open: bool = False
+    is_weak: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the statement before may belong to it."""
+        return self.is_weak or self.adds or not (self.has_cue or len(self.names) > 1)
 
 
 # --- symbolic suite -------------------------------------------------------------------------------
 
 _CUES, _EMPTY = WORDS["cues"], WORDS["empty"]
 CUE = compile(rf"{any_of([*_CUES['concluding'], 'variables?'])}|^so\b")
+STRONG_CUE = compile(any_of([*_CUES["certain"], "variables?"]))
 LIST_CUE = compile(rf"{any_of(_CUES['concluding'] + _CUES['listing'])}|^so\b")
 ADDING = compile(any_of(_CUES["adding"]))
 NOT_EMPTY = compile(
@@ -161,23 +169,42 @@ ALL_BUT = compile(
     rf"{any_of([*_EMPTY['besides'], 'but'])}"
     rf"(?: for)?(?: the)?(?: variables?)? {FEW_VARIABLES}"
 )
+ONLY = compile(rf"\b(?:only|just) ({FEW_VARIABLES})\W*$")
+NONE_FIRST = compile(r"\W*(?:none|nothing|no variables?)(?: ?[-,;:(.]| because| since|$)")
 CONTRAST = compile(rf"{any_of(_EMPTY['contrast'])}|;")
 MOST_WORDS = 5
 """Of a last statement that lists variables without a cue (C5)."""
 UNFINISHED = compile(any_of(WORDS["uncommitted"]["unfinished"]))
+CONTINUED = compile(r"\b(?:to be )?continu(?:ed|ing) (?:in|below|with)|\bto be continued")
+DENIAL, PERSONAL = compile(any_of(_EMPTY["denial"])), compile(any_of(_EMPTY["personal"]))
+MOST_DENYING_WORDS = 8
+CLAUSE = compile(r"[;,:] ")
+STEP = compile(rf"\W*{any_of(WORDS['numbers']['label'])} [0-9]")
+VALUES_LAST = compile(rf": {NUMBER}(?:,? (?:and )?{NUMBER})*+\W*$")
 NEXT = compile(r"^(?:next|then|now)\b")
 ELLIPSIS = compile(r"\b(?:is|are|was|were|do|does|did|has|have)\W*$")
 
 
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C5)."""
-    found = statements(response)
+    found = before_next(statements(response), str(target))
     said = [statement for statement in found if not statement.is_remark]
     for some in (said, found) if len(said) < len(found) else (found,):
         reading = last_conclusion(some, str(target), found)
         if reading is not None:
             return reading
     return last_listed(found, str(target)) or last_stated(found, str(target))
+
+
+def before_next(found: list[Statement], target: str) -> list[Statement]:
+    """The statements before a question for another value, which begins another puzzle (R1)."""
+    for place, statement in enumerate(found):
+        text = statement.text
+        if place and text.endswith("?") and "variable" in text:
+            asked = numbers_in(text)
+            if asked and target not in asked:
+                return found[:place]
+    return found
 
 
 def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
@@ -209,32 +236,43 @@ def last_conclusion(
 
     `found` are all statements, which tell the variables that there are.
     """
-    names: set[str] = set()
-    last: tuple[Statement, Conclusion] | None = None
-    start = 0
+    joined: list[tuple[Statement, Conclusion]] = []
+    denied: set[str] = set()
+    is_refuted = False
     for statement in reversed(some):
         concluded = conclusion(statement, target, found)
-        if concluded is None:
-            if last:
+        begun = any(not other.is_weak for _, other in joined)
+        if concluded is None or (concluded.is_weak and not concluded.adds):
+            if begun:
                 break
-            continue
-        if concluded.is_open:
-            if last:
-                break
+            joined, is_refuted = [], is_refuted or concluded is not None
+            if CORRECTION.match(statement.text):
+                denied |= claims_of(statement.text, target).other
+        elif begun and concluded.is_open:
+            break
+        elif concluded.is_open:
             return Reading(None, "C4", (statement.start, statement.stop))
-        if last is None:
-            last = statement, concluded
-        names |= concluded.names
-        start = statement.start
-        if concluded.has_cue and not concluded.adds:
-            break
-        if len(concluded.names) > 1 and not concluded.adds:
-            break
-    if last is None:
+        elif is_refuted and not concluded.names:
+            return None
+        else:
+            joined.append((statement, concluded))
+            if not concluded.goes_on:
+                break
+    return joint_reading(joined, denied, found)
+
+
+def joint_reading(
+    joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], found: Sequence[Statement]
+) -> Reading | None:
+    """What conclusions say that belong together, the last one first, but for what was denied."""
+    sure = [(statement, concluded) for statement, concluded in joined if not concluded.is_weak]
+    if not sure or (is_unfinished(found) and not STRONG_CUE.search(sure[0][0].whole)):
         return None
-    statement, concluded = last
-    place = start, statement.stop
-    return Reading(", ".join(in_order(names)) or "none", concluded.rule, place)
+    place = joined[-1][0].start, joined[0][0].stop
+    names = set().union(*(concluded.names for _, concluded in joined))
+    if names and not names - denied:
+        return Reading(None, "C4", place)
+    return Reading(", ".join(in_order(names - denied)) or "none", sure[0][1].rule, place)
 
 
 def conclusion(statement: Statement, target: str, found: Sequence[Statement]) -> Conclusion | None:
@@ -251,10 +289,10 @@ def conclusion(statement: Statement, target: str, found: Sequence[Statement]) ->
     adds = bool(ADDING.search(text))
     names = all_but(whole, target, found)
     if names is not None:
-        return Conclusion(names, "C2", has_cue=True)
+        return Conclusion(names, "C2", has_cue=True, is_open=not names)
     names = none_but(whole, target)
     if names is not None:
-        return Conclusion(names, "C1", has_cue or not names, adds)
+        return Conclusion(names, "C1", has_cue or not names, adds, bool(HEDGE.search(text)))
     outer, *asides = read_claims(text, target)
     entries = [listed_entry(item, target, outer) for item in statement.items]
     other = set().union(*(aside.other - aside.equal for aside in asides))
@@ -262,7 +300,7 @@ def conclusion(statement: Statement, target: str, found: Sequence[Statement]) ->
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
     if equal:
         says_so = has_cue or outer.by_word or outer.asked or any(entry.by_word for entry in entries)
-        return Conclusion(equal, "C2", has_cue, adds, is_open) if says_so else None
+        return Conclusion(equal, "C2", has_cue, adds, is_open, is_weak=not says_so)
     listed = outer.listed.union(*(entry.listed for entry in entries)) - outer.other - other
     # "v3 (2)" is an equation
     is_bare = outer.bare and all(entry.bare for entry in entries)
@@ -286,8 +324,13 @@ def all_but(text: str, target: str, found: Sequence[Statement]) -> set[str] | No
 def none_but(text: str, target: str) -> set[str] | None:
     """The variables that a text excepts when it says that none has the value, or None (C1)."""
     empty = EMPTY.search(text)
+    if NONE_FIRST.match(text):
+        return set()
     if not empty or NOT_EMPTY.search(text):
         return None
+    only = ONLY.search(text, empty.end())
+    if only:
+        return set(names_of(tokens(only[1])))
     for part in (text[: empty.start()], *CONTRAST.split(text[empty.end() :], maxsplit=1)[1:]):
         claims = claims_of(part, target)
         names = claims.equal or (claims.listed if ELLIPSIS.search(part) else set())
@@ -304,7 +347,7 @@ def numbers_in(text: str) -> list[str]:
 
 def listed_entry(item: str, target: str, header: Claims) -> Claims:
     """What an item of a list says; if its header names the target, its first variable has it."""
-    outer, *asides = read_claims(item, target)
+    outer, *asides = read_claims(without_reason(item), target)
     other = set().union(*(aside.other - aside.equal for aside in asides))
     equal, listed = outer.equal - other, outer.listed - outer.other - other
     if header.asked and not equal and not outer.other:
@@ -325,7 +368,7 @@ def last_stated(found: Sequence[Statement], target: str) -> Reading:
         if not VARIABLE_FIRST.search(statement.whole):
             continue
         text = committed(statement.text)
-        for part in (*([] if text is None else [text]), *statement.items):
+        for part in filter(None, (text, *map(committed, statement.items))):
             for claims in read_claims(part, target):
                 stated |= dict.fromkeys(claims.other, False) | dict.fromkeys(claims.equal, True)
                 open_names |= claims.unvalued
@@ -333,9 +376,39 @@ def last_stated(found: Sequence[Statement], target: str) -> Reading:
                     place = place[0] if place else statement.start, statement.stop
     names = in_order(name for name, is_equal in stated.items() if is_equal)
     unresolved = open_names - stated.keys()
-    if not names or unresolved or breaks_off(found) or found[-1].text.endswith("?"):
+    said = [statement for statement in found if not statement.is_remark]
+    if said and not any(stated.values()) and denies(said[-1]) and speaks_of_variables(found):
+        return Reading("none", "C5", (said[-1].start, said[-1].stop))
+    if said and not ends_with_value(said[-1], target):
+        return Reading(None, "C5")
+    if not names or unresolved or is_unfinished(found) or found[-1].text.endswith("?"):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
+
+
+def speaks_of_variables(found: Sequence[Statement]) -> bool:
+    """Whether a response names variables, or the word."""
+    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in found)
+
+
+def denies(statement: Statement) -> bool:
+    """Whether the last clause of a statement denies something of no variable in particular."""
+    clause = CLAUSE.split(statement.parts[-1])[-1]
+    return (
+        bool(DENIAL.search(clause))
+        and not NOT_EMPTY.search(clause)
+        and not PERSONAL.search(clause)
+        and not VARIABLE_FIRST.search(clause)
+        and len(clause.split()) <= MOST_DENYING_WORDS
+    )
+
+
+def ends_with_value(statement: Statement, target: str) -> bool:
+    """Whether the last line of a statement gives variables a value."""
+    last = statement.parts[-1]
+    if VALUES_LAST.search(last) or EMPTY.search(last) or NOT_EMPTY.search(last):
+        return True
+    return any(claims.equal or claims.other for claims in read_claims(last, target))
 
 
 def breaks_off(found: Sequence[Statement]) -> bool:
@@ -346,13 +419,30 @@ def breaks_off(found: Sequence[Statement]) -> bool:
     return bool(DANGLING.search(last)) or bool(NEXT.search(last) and not any(values(last)))
 
 
+def is_unfinished(found: Sequence[Statement]) -> bool:
+    """Whether a response ends within an equation, or before the variables of its conclusion."""
+    if not found or breaks_off(found):
+        return bool(found)
+    last = found[-1]
+    if CONTINUED.search(last.whole):
+        return True
+    if STEP.match(last.whole) and not VARIABLE_FIRST.search(last.whole):
+        return True
+    return (
+        (last.whole[-1:].isalnum() or last.whole.endswith(":"))
+        and not last.is_heading
+        and bool(CUE.search(last.whole))
+        and not VARIABLE_FIRST.search(last.whole)
+        and not EMPTY.search(last.whole)
+    )
+
+
 # --- realistic suite (N1 to N4) -------------------------------------------------------------------
 
 _NUMBERS = WORDS["numbers"]
-PLACES = tomllib.loads(files(__package__).joinpath("data/realistic.toml").read_text("utf-8"))[
-    "kinds"
-]
-"""What a place is called, after its name."""
+_WORLD = tomllib.loads(files(__package__).joinpath("data/realistic.toml").read_text("utf-8"))
+PLACES, ANIMALS = _WORLD["kinds"], _WORLD["animals"]
+"""What a place is called, after its name, and the animals."""
 ANSWER = compile(
     rf"{any_of(_NUMBERS['answer'])}(?: ?\([^()\n]{{0,60}}\))?"
     r"(?: ?[:=-]|[^.:=\n]{0,60}?\b(?:is|are|was|would be|should be|must be|equals)\b)"
@@ -364,12 +454,18 @@ WORK = compile(
 )
 POSSESSIVE = compile(r"(?<!it)(?<!that)(?<!here)'s [a-z]")
 SUBJECT = compile(r"how many ([^?.\n]{1,40}) does ([^?.\n]{1,40}) have\b")
+ANIMAL = compile(any_of(map(str.lower, ANIMALS)))
 PLACE = compile(any_of(rf"[a-z]+ {kind.lower()}" for kind in PLACES))
+ABSENT = compile(any_of(_NUMBERS["absent"]))
 DEFINED = compile(r"\b(?:define|let|call|denote) [^.;\n]{1,80}")
 LETTER = compile(r"(?<![\w'])[b-hj-z](?![\w'])")
-OPEN_SUM = compile(r"[0-9] (?:[-+*]|plus|minus|times|(?:more|less) than) [a-z(][^=0-9]*$")
+OPEN_SUM = compile(
+    r"[0-9] (?:[-+*]|plus|minus|times|(?:more|less) than) [a-z(][^=0-9]*$"
+    r"|(?:is|are|has|have|=) [0-9]++ (?:times|(?:more|less) than) [a-z]"
+    r"(?:(?!\b(?:is|are|or|gives?|makes?|equals?)\b)[^=,;:])*$"
+)
 CLOSED = compile(r"^[^=:0-9]*[.!]$")
-CLAUSE_END = compile(rf";|, (?:and|but|while|whereas)\b|, (?={PLACE.pattern})")
+CLAUSE_END = compile(rf"[;\n]|, (?:and|but|while|whereas)\b|, (?={PLACE.pattern}|{ANIMAL.pattern})")
 FINAL_NUMBER = compile(rf"(?:[=:]|\b(?:is|are|has|have)) (?:only )?{NUMBER}(?: [a-z]+)?\W*$")
 COUNTED = compile(rf"{NUMBER} [a-z]+\W*")
 SENTENCE = compile(r"^(?=[^=: ]*+ )[^=:]*(?<=[.!])$")
@@ -383,10 +479,13 @@ DERIVED = compile(r"(?:therefore|thus|hence|∴|finally),? [a-z] = ")
 WHOLE = rf"(?<![0-9],){NUMBER}"
 REWRITTEN = (
     (compile(r"\b(is|are|was)n't\b"), r"\1 not"),
+    (compile("~(?=[0-9])"), "~ "),
     (compile(rf"([-+*/] ?{WHOLE}),? or ({NUMBER})"), r"\1 = \2"),
-    (compile(rf"\b(?:not|instead of|rather than) {NUMBER}"), ""),
+    (compile(rf"(?:\bnot|n't|\b(?:instead of|rather than))(?: have| equal| be)? {NUMBER}"), ""),
+    (compile(rf",? which is {NUMBER} (?:more|less|fewer|times)\b[^.;\n]*"), ""),
     (compile(rf"{any_of(_NUMBERS['label'])}(?: (?!is|are)[a-z]+)?:? ?#?[0-9]+(?:\.[0-9]+)*"), ""),
     (compile(rf"{WHOLE} {any_of(_NUMBERS['count'])}"), ""),
+    (compile(r"[0-9]++(?:\.[0-9]++)? ?%"), ""),
     (
         compile(
             rf"({WHOLE}[^;\n]{{0,40}}?),? {any_of(WORDS['cues']['reason'])}(?:(?!, so\b)[^;\n])*"
@@ -410,7 +509,6 @@ def read_number(response: str, question: str | None = None) -> Reading:
     for statement in reversed(found):
         text = number_text(statement.whole)
         if text is None:
-            correction = None
             continue
         *before, after = ANSWER.split(text)
         if before and any(token.kind in {"number", "expression"} for token in tokens(after)):
@@ -422,9 +520,9 @@ def read_number(response: str, question: str | None = None) -> Reading:
         if is_apart(statement, found):
             continue
         text = number_text(statement.whole)
-        if text is None or not any(values(text)):
+        if text is None or not any(values(text)) or OPEN_SUM.search(text):
             continue
-        bold = bold_number(response[statement.start : statement.stop])
+        bold = bold_number(response[statement.start : statement.stop + len("**")])
         if concludes(statement, text, bold, subject, found) and not cut_after(statement, found):
             return number_of(statement, bold or part_on(subject, text), "N2", first=False)
         break
@@ -485,7 +583,7 @@ def number_text(text: str) -> str | None:
     """What a statement commits to, without what only looks like its number, or None (R4)."""
     if not HAS_NUMBER.search(text):
         return None
-    text = decided(text) or ""
+    text = "" if ABSENT.search(text) else decided(text) or ""
     for pattern, replacement in REWRITTEN:
         text = pattern.sub(replacement, text)
     return text or None
@@ -513,11 +611,11 @@ def concludes(
 ) -> bool:
     """Whether a statement with a number is an answer, not a step of the work (N2)."""
     letters = letters_of(found, subject)
-    if DANGLING.search(text) or OPEN_SUM.search(text):
+    if DANGLING.search(text):
         return False
     if names(subject, statement) or any(f" {letter} = " in f" {text}" for letter in letters):
         return True
-    if subject and (POSSESSIVE.search(text) or PLACE.search(text.replace(subject[1], ""))):
+    if subject and is_of_another(subject, text):
         return False
     if not subject and ends_work(statement, text, found):
         return True
@@ -525,13 +623,21 @@ def concludes(
         return False
     is_last = statement is found[-1]
     says_so = (
-        not any(kind == "word" for kind, _ in tokens(text))
+        all(
+            subject and word.startswith(subject[0]) for kind, word in tokens(text) if kind == "word"
+        )
         or NUMBER_CUE.search(text)
-        or (len(found) == 1 and COUNTED.fullmatch(text))
+        or (len(found) == 1 and COUNTED.fullmatch(PARENTHESES.sub("", text).strip()))
         or (is_last and SENTENCE.search(text) and not UNFINISHED.search(text))
     )
     is_sure = bold or CORRECTION.match(statement.text) or (is_last and DERIVED.match(text))
     return bool(is_sure or (says_so and not WORK.search(statement.whole)))
+
+
+def is_of_another(subject: Sequence[str], text: str) -> bool:
+    """Whether a text speaks of another place than the subject's, or of other animals only."""
+    is_elsewhere = POSSESSIVE.search(text) or PLACE.search(text.replace(subject[1], ""))
+    return bool(is_elsewhere or (ANIMAL.search(text) and subject[0] not in text))
 
 
 def ends_work(statement: Statement, text: str, found: Sequence[Statement]) -> bool:
@@ -563,7 +669,18 @@ def part_on(subject: Sequence[str], text: str) -> str:
     """The part of a text with a number that names the place last; else the text."""
     parts = CLAUSE_END.split(text) if subject else []
     said = [part for part in parts if subject[1] in part and any(values(part))]
-    return said[-1] if said else text
+    both = [part for part in said if subject[0] in part]
+    named = [part for part in parts if subject[0] in part and any(values(part))]
+    text = (both or said or named or [text])[-1]
+    counted = (
+        compile(rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}")
+        if subject
+        else None
+    )
+    found = list(counted.finditer(text)) if counted else []
+    if len(found) == 1 and "=" not in text[found[0].end() :]:
+        return text[: found[0].end()]
+    return text
 
 
 def subject_of(found: Sequence[Statement], question: str | None) -> tuple[str, ...]:

