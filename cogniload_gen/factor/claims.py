@@ -224,6 +224,8 @@ def chains(text: str) -> Iterator[Chain]:
             clause.link(
                 Sign(unequal=False, by_word=kind == "equal" and token.text not in {"=", "|"})
             )
+        elif kind == "crossed" and not clause.parts[-1]:
+            clause.link(Sign(unequal=True, by_word=False))
         elif kind == "crossed":
             clause.link(Sign(unequal=True, by_word=False))
             yield from clause.chains()
@@ -288,6 +290,7 @@ REPHRASED = (
         "",
     ),
     (compile(r", (?:each )?being [^,;\n]*,"), ""),
+    (compile(rf", (?:with |the values? of ){VARIABLE} being [^;\n]*"), ""),
     (compile(rf", (?:and )?(?:not|rather than) {FEW_VARIABLES}, (?:which|that) [^.;\n]*"), ""),
     (compile(rf", (?:and )?(?:not|rather than|instead of) {FEW_VARIABLES}, "), " "),
     (
@@ -306,7 +309,12 @@ REPHRASED = (
     ),
     (compile(rf"^(?:just )?like ({FEW_VARIABLES}), "), r"\1 and "),
     (compile(rf"({FEW_VARIABLES}),? (?:however|on the other hand), "), r"but \1 "),
-    (compile(rf",? and ({FEW_VARIABLES}),? (?:too|as well)(?=[.;\n]|$)"), r" as is \1"),
+    (
+        compile(
+            rf"[,;]?(?: and)? ({FEW_VARIABLES}),? (?:too|as well|likewise|the same)(?=[.;\n]|$)"
+        ),
+        r" as is \1",
+    ),
     (compile(r",? (?:it's|it is) (?=v[ _]{0,3}[0-9])"), "; it is "),
     (compile(r"\b(there (?:are|is)(?: exactly| only| just)?) [0-9]+(?= ?(?:[:,.]|$))"), r"\1"),
     (

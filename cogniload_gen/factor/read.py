@@ -261,12 +261,20 @@ def last_conclusion(
     return joint_reading(joined, denied, found)
 
 
+def refuses(statement: Statement) -> bool:
+    """Whether a statement says that its author can't tell, and takes nothing back."""
+    return is_refusal(statement.text) and not CORRECTION.search(statement.text)
+
+
 def joint_reading(
     joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], found: Sequence[Statement]
 ) -> Reading | None:
     """What conclusions say that belong together, the last one first, but for what was denied."""
     sure = [(statement, concluded) for statement, concluded in joined if not concluded.is_weak]
-    if not sure or (is_unfinished(found) and not STRONG_CUE.search(sure[0][0].whole)):
+    if not sure:
+        return None
+    is_certain = STRONG_CUE.search(sure[0][0].whole)
+    if not is_certain and (is_unfinished(found) or any(map(refuses, found))):
         return None
     place = joined[-1][0].start, joined[0][0].stop
     names = set().union(*(concluded.names for _, concluded in joined))
@@ -465,7 +473,9 @@ OPEN_SUM = compile(
     r"(?:(?!\b(?:is|are|or|gives?|makes?|equals?)\b)[^=,;:])*$"
 )
 CLOSED = compile(r"^[^=:0-9]*[.!]$")
-CLAUSE_END = compile(rf"[;\n]|, (?:and|but|while|whereas)\b|, (?={PLACE.pattern}|{ANIMAL.pattern})")
+CLAUSE_END = compile(
+    rf"[;\n]|, (?:and|with|but|while|whereas)\b|, (?={PLACE.pattern}|{ANIMAL.pattern})"
+)
 FINAL_NUMBER = compile(rf"(?:[=:]|\b(?:is|are|has|have)) (?:only )?{NUMBER}(?: [a-z]+)?\W*$")
 COUNTED = compile(rf"{NUMBER} [a-z]+\W*")
 SENTENCE = compile(r"^(?=[^=: ]*+ )[^=:]*(?<=[.!])$")
@@ -670,8 +680,12 @@ def part_on(subject: Sequence[str], text: str) -> str:
     parts = CLAUSE_END.split(text) if subject else []
     said = [part for part in parts if subject[1] in part and any(values(part))]
     both = [part for part in said if subject[0] in part]
-    named = [part for part in parts if subject[0] in part and any(values(part))]
-    text = (both or said or named or [text])[-1]
+    named = [
+        part
+        for part in parts
+        if subject[0] in part and any(values(part)) and not is_of_another(subject, part)
+    ]
+    text = (both or named or said or [text])[-1]
     counted = (
         compile(rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}")
         if subject

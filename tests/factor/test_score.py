@@ -100,7 +100,8 @@ SYMBOLIC_WORDS = {
          "is are was were be being equal equals equalling equaling value values valued has have "
          "having hold holds take takes become becomes evaluates give gives yield yields match "
          "matches reach reaches get gets comes_out_to came_out_as works_out_to turns_out_to_be "
-         "is_found_to_be are_seen_to_be amounts_to comes_to resolves_to reduces_to results_in"),
+         "is_found_to_be are_seen_to_be amounts_to comes_to resolves_to reduces_to results_in "
+         "stays_at ends_up_as"),
         ("2 is {} v3, v4 is 1.", "v3", "taken_by held_by shared_by reached_by attained_by"),
         ("v3 is 2, {} v7.", "v3, v7",
          "as_is as_are as_do as_does as_did as_has as_have and_so_does likewise"),
@@ -235,7 +236,7 @@ SYMBOLIC_WORDS = {
          "looking_for possible_answers depends_on remains_to_be i_need find "
          "identify then,_determine to_find in_order_to_find "
          "to_determine to_identify to_solve to_figure to_get to_locate to_see depending_on unless "
-         "so_far thus_far beginning_with todo:"),
+         "so_far thus_far beginning_with todo: my_goal_is_to"),
         ("{}: The variable that equals 2 is v3.", None, "approach plan my_strategy the_outline"),
         ("{} v3 is equal to 2.", None, "assign"),
     ],
@@ -261,7 +262,7 @@ SYMBOLIC_WORDS = {
         ("The answer {} v3.", None, "one_of might may_be could_be perhaps possibly maybe either"),
         ("The answer is v3 {}.", None, "(?)"),
         ("The variable equal to 2, therefore v9 {} v3.", None, "can_be"),
-        ("v3 {} 2.", None, "could_equal"),
+        ("v3 {} 2.", None, "could_equal may_equal"),
     ],
     "uncommitted.example": [
         ("The answer is v3, {} v7.", "v3",
@@ -306,7 +307,7 @@ REALISTIC_WORDS = {
     "numbers.absent": [
         ("Hamilton Farm has 8 Fox, which {}.", None,
          "is_not_stated nothing_says isn't_given i_could_not_find i_can't_find "
-         "i_am_unable_to_find"),
+         "i_am_unable_to_find i_lack_the_data_for"),
     ],
     "numbers.work": [("{} South Zoo has 8 Fox.", None, "define let step first next then now")],
 }  # fmt: skip
