@@ -127,6 +127,15 @@ class Clause:
         return bool(self.signs) and not self.parts[-1]
 
     @property
+    def ends_with_equation(self) -> bool:
+        """Whether a single operand follows an equals sign, and none of the signs is unequal."""
+        return (
+            bool(self.signs)
+            and len(self.parts[-1]) == 1
+            and not any(sign.unequal for sign in self.signs)
+        )
+
+    @property
     def ends_with_value(self) -> bool:
         """Whether the last operand is a number that a sign joins to variables."""
         ends = bool(self.signs) and bool(self.parts[-1])
@@ -230,6 +239,10 @@ def chains(text: str) -> Iterator[Chain]:
             clause.link(Sign(unequal=True, by_word=False))
             yield from clause.chains()
             clause = Clause()
+        elif kind == "unequal" and clause.ends_with_equation and not clause.after_comma:
+            yield from clause.chains()
+            clause = Clause()
+            clause.link(Sign(unequal=True, by_word=False))
         elif kind == "unequal" and not clause.after_comma:
             clause.link(Sign(unequal=True, by_word=False))
         elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
@@ -244,6 +257,7 @@ def chains(text: str) -> Iterator[Chain]:
 
 _UNCOMMITTED = WORDS["uncommitted"]
 PLAN = compile(any_of(_UNCOMMITTED["plan"]))
+ASIDE_PLAN = compile(r"(?<=\w )\([^()\n]*\)")
 COMMITTED = compile(
     any_of(["answers?(?: is| are|:)", "therefore", "thus", "hence", "so", "we (?:get|find|see)"])
     + r"|: (?=v[ _]{0,3}[0-9].{0,200} (?:is|are|both|equals?|satisf|has|have)\b)"
@@ -276,8 +290,9 @@ REPHRASED = (
     (compile(rf"{VARIABLE} (?:and|or) ({VARIABLE})([^.\n]{{0,80}})\bthe latter\b"), r"\2\1"),
     (
         compile(
-            r",? (?:while|whereas|and|but|with) (?:all |every |each )?(?:of )?(?:the )?"
-            r"(?:others?|rest|remaining)\b[^.;\n]*"
+            r"(?:(?:,? (?:while|whereas|and|but|with)|[;,])(?: all| every| each)?"
+            r"|(?<=[0-9]) (?:all|every|each))(?: of)?(?: the)? "
+            r"(?:others?(?! than| (?:one |variable )?(?:is|being) v)|rest|remaining)\b[^.;\n]*"
         ),
         "",
     ),
@@ -350,6 +365,11 @@ def is_refusal(text: str) -> bool:
     return bool(REFUSAL.search(text))
 
 
+def drop_plan(match: Match) -> str:
+    """Nothing for a parenthesis that commits to nothing, else the parenthesis."""
+    return "" if PLAN.search(match[0]) else match[0]
+
+
 def decided(text: str) -> str | None:
     """What a statement says beyond a question, a plan or a refusal, or None (R4)."""
     if text.endswith("?") or is_refusal(text):
@@ -364,7 +384,7 @@ def decided(text: str) -> str | None:
 @lru_cache(maxsize=256)
 def committed(text: str) -> str | None:
     """What a statement commits to about variables, in plain terms, or None (R4)."""
-    decision = decided(text)
+    decision = decided(ASIDE_PLAN.sub(drop_plan, text))
     if decision is None:
         return None
     text = decision

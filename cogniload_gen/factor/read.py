@@ -6,28 +6,30 @@ leaves open how an answer is read. These are the rules; the words that they name
 
 R1. Final part. What stands up to the last mark that ends a reasoning trace, such as "</think>", is
     dropped, and so is what stands after a mark that begins one without end, after a mark that ends
-    the turn, and, once an "answer:" has been given, from the next question on. The last 20,000
-    characters of what is left are read.
+    the turn, and, once an "answer:" has been given, from the next question on, as from a question
+    for another value. The last 20,000 characters of what is left are read.
 R2. Plain text. The rest is in lowercase, with subscripts, full-width and mathematical letters in
     ASCII; LaTeX commands, braces, dollars, emphasis, code and check marks are blank, and so is what
-    is struck through; a cross (✗) is kept. "\\boxed" and an <answer> tag are the word "answer:"; an
-    empty pair of brackets, "\\emptyset" and "\\varnothing" are "∅". Some words of other languages
-    are read as English ones, and numbers in words as digits.
+    is struck through; a cross (✗) is kept. "\\boxed" and an <answer> or <result> tag are the word
+    "answer:"; an empty pair of brackets, "\\emptyset" and "\\varnothing" are "∅". Some words of
+    other languages are read as English ones, and numbers in words as digits.
 R3. Statements. Blank lines are dropped, and heading, quotation and bullet marks. A line that ends
-    with a colon or with "answer" or "conclusion" goes on with the next line, and then with the
-    items of a list or the rows of a table. Lines end where they end, and sentences at ". ", "! "
-    and "? ". A remark is a statement that begins with "Check:", "Note that" or the like or stands
-    in parentheses, and what stands under a heading that is one.
+    with a comma, a colon or with "answer" or "conclusion" goes on with the next line, and then with
+    the items of a list or the rows of a table; so does a number alone above a list. Lines end where
+    they end, and sentences at ". ", "! " and "? ". A remark is a statement that begins with
+    "Check:", "Note that" or the like or stands in parentheses, and what stands under a heading that
+    is one.
 R4. Not read. A question, a plan ("to find ...", "let me", "whether", "if") and a refusal ("I cannot
     determine") commit to nothing; of a plan, what follows a "so", "answer:" or the like is read.
     Nor are examples ("such as v6"), reasons ("because v4 = 1") and concessions ("although ...,"),
     what "not" excludes in favour of something else ("not v4 but v6"), and what stands before a
-    correction ("no, wait").
+    correction ("no, wait"), nor what is said of "the others".
 R5. Tokens. A variable is "v" and a number (v3, V3, v_3, v 3, v03); "v1 through v4" is all four. A
     number is an integer or a decimal (-3, 1,024, 2.0). Operands joined by + - * /, with or without
     parentheses, are an expression. EQUAL words and signs are an equals sign; with "not", ≠ and the
     like among them, an unequal one, and so is a cross after a variable or value; a colon is one
-    after a variable or a value ("2: v3"), or between "equal to 2" and the variables. PASSED words
+    after a variable or a value ("2: v3"), or between "equal to 2" and the variables, and so is an
+    arrow before a number. PASSED words
     count for nothing. Any other word separates what stands before it from what follows, and so do
     "only", "so" and the like (OPENER) unless they follow an equals sign.
 R6. Equations. Operands joined by equals signs are a chain. Variables joined by a comma, "and", "as
@@ -35,7 +37,8 @@ R6. Equations. Operands joined by equals signs are a chain. Variables joined by 
     "=" the left sign takes only the first item; otherwise the right sign takes only the last. The
     value of a chain is its last number: all variables that stand in it by themselves have this
     value, or, if one of its signs is unequal, another. "But v4 is" gives v4 the target value, and a
-    JOINT word after a value adds variables ("v3 is 2, as well as v7"). In a table's row, the first
+    JOINT word after a value adds variables ("v3 is 2, as well as v7"); "respectively" pairs
+    variables with as many values. In a table's row, the first
     cell of variables has the last value beside it. Variables of a chain without a value say
     nothing; variables in no chain are listed.
 R7. Asides. What stands in parentheses after a variable is read by itself, as an equation of the
@@ -45,7 +48,7 @@ Symbolic suite. A statement concludes with
 C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "no other",
     "except v3" and the like (NOT_EMPTY), nor numbers without the target among them (unless it says
     "answer"); yet if it gives variables the target value before that, or after a "but", "so" and
-    the like (CONTRAST) that follows, with these;
+    the like (CONTRAST) that follows, with these, as with those of a last "only v3";
 C2. else the variables that it gives the target value, without those that an aside gives another, if
     a CUE ("answer", "variable", "only", "therefore", ...) is in it or a word joins them to the
     value ("v3 is equal to 2", not "v3 = 2"); of "all variables but v3", those that the response
@@ -55,15 +58,20 @@ C3. else its listed variables, without those that it gives another value, if it 
     a variable ("the variable equal to 2 in this text is v3"), or holds nothing but variables. An
     item of a list whose head names the target so gives it to its first variable.
 C4. The answer is the conclusion of the last statement that has one. If no CUE is in it, but "also"
-    or the like or only one variable, that of the statement before it is added, and so on. Remarks
-    are read only if nothing else concludes. A table's row that no line opens, and a statement that
-    breaks off, conclude nothing. A conclusion that leaves a choice ("v4 or v6") or a doubt ("might
-    be") is no answer.
+    or the like or only one variable, that of the statement before it is added, and so on; an
+    equation with "also" ("Also, v7 = 2") is added to what concludes before it. What a correction
+    after it gives another value is taken away, and "none" is nothing once an equation after it
+    gives the target. Remarks are read only if nothing else concludes. A table's row that no line
+    opens, and a statement that breaks off, conclude nothing; where the response breaks off or
+    refuses, a conclusion needs a CERTAIN cue ("answer", "only", "variable"). One that leaves a
+    choice ("v4 or v6") or a doubt ("might be") is no answer.
 C5. If none concludes, and the response neither refuses nor breaks off, the answer is what the last
     statement with variables lists without a number or an UNFINISHED word ("I get v4."), or none if
-    it denies the target to all of them; else the variables to which the response last gives the
-    target value, if there are any, if it gives every variable that it sets equal to another a
-    value, and if it doesn't end with a question.
+    it denies the target to all of them; else none, if no variable has been given the target and the
+    last clause is a DENIAL of a few words, but not of a PERSONAL one ("you", "text"); else the
+    variables to which the response last gives the target value, if there are any, if it gives every
+    variable that it sets equal to another a value, and if it ends with a value, not with a plan or
+    a question.
 
 Realistic suite. Each chain has its value as in R6; the number of a step or a heading is none, nor
 is what follows a value as its reason. The subject is the animal and the place of the question,
@@ -72,13 +80,16 @@ N1. The answer is the first value after the last "answer:", "answer is" and the 
     statement in which a number follows it, or that of a correction that comes next;
 N2. else the last value, outside parentheses and in bold print if there is one, of the last
     statement that has a value, remarks, headings and tables apart, if it concludes: if it names the
-    subject; or if it names no other place, is no step of the work ("Define ...", "x = ..."), and
-    has bold print, corrects another, has a NUMBER_CUE ("therefore", "has", ...), holds no other
-    words, or is the last sentence. If the response breaks off after it, there is no answer. If the
-    subject is not known, an equation of a place's animal that ends the response concludes.
+    subject; or if it names no other place or animal, is no step of the work ("Define ...", "x =
+    ..."), and has bold print, corrects another, has a NUMBER_CUE ("therefore", "has", ...), holds
+    no other words, or is the last sentence. If the response breaks off after it, there is no
+    answer. If the subject is not known, an equation of a place's animal that ends the response
+    concludes.
 N3. Else the last statement that names the subject and ends with a value, or the row or cell of a
     table that stands for the subject.
-N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer.
+N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
+    statement that something is not told (ABSENT), and a sum that is left open ("3 times the Bear of
+    South Zoo"), have no value.
 """
 
 import tomllib
@@ -180,6 +191,7 @@ DENIAL, PERSONAL = compile(any_of(_EMPTY["denial"])), compile(any_of(_EMPTY["per
 MOST_DENYING_WORDS = 8
 CLAUSE = compile(r"[;,:] ")
 STEP = compile(rf"\W*{any_of(WORDS['numbers']['label'])} [0-9]")
+OTHERS = compile(r"(?:all |every |each )?(?:of )?(?:the )?(?:others?|rest|remaining)\b")
 VALUES_LAST = compile(rf": {NUMBER}(?:,? (?:and )?{NUMBER})*+\W*$")
 NEXT = compile(r"^(?:next|then|now)\b")
 ELLIPSIS = compile(r"\b(?:is|are|was|were|do|does|did|has|have)\W*$")
@@ -414,7 +426,12 @@ def denies(statement: Statement) -> bool:
 def ends_with_value(statement: Statement, target: str) -> bool:
     """Whether the last line of a statement gives variables a value."""
     last = statement.parts[-1]
-    if VALUES_LAST.search(last) or EMPTY.search(last) or NOT_EMPTY.search(last):
+    if (
+        VALUES_LAST.search(last)
+        or OTHERS.match(last)
+        or EMPTY.search(last)
+        or NOT_EMPTY.search(last)
+    ):
         return True
     return any(claims.equal or claims.other for claims in read_claims(last, target))
 
@@ -490,6 +507,8 @@ WHOLE = rf"(?<![0-9],){NUMBER}"
 REWRITTEN = (
     (compile(r"\b(is|are|was)n't\b"), r"\1 not"),
     (compile("~(?=[0-9])"), "~ "),
+    (compile(rf"({NUMBER}) ?\(or (?=[0-9])"), r"\1 or "),
+    (compile(rf"({NUMBER})\+(?= [a-z]|\W*$)"), r"at least \1"),
     (compile(rf"([-+*/] ?{WHOLE}),? or ({NUMBER})"), r"\1 = \2"),
     (compile(rf"(?:\bnot|n't|\b(?:instead of|rather than))(?: have| equal| be)? {NUMBER}"), ""),
     (compile(rf",? which is {NUMBER} (?:more|less|fewer|times)\b[^.;\n]*"), ""),

@@ -243,6 +243,7 @@ SYMBOLIC_WORDS = {
     "uncommitted.refusal": [
         ("It {} which variable is equal to 2, v3.", None,
          "is_unknown is_unclear remains_undetermined is_uncertain is_not_clear"),
+        ("Therefore v3. But I see that {}.", None, "no_variables_were_given"),
         ("I {} which variable is equal to 2, v3.", None,
          "cannot_tell can't_say can_not_say couldn't_tell could_not_tell am_unable_to_say "
          "am_not_able_to_say have_no_way_of_knowing cannot_list "
@@ -261,6 +262,7 @@ SYMBOLIC_WORDS = {
     "uncommitted.hedge": [
         ("The answer {} v3.", None, "one_of might may_be could_be perhaps possibly maybe either"),
         ("The answer is v3 {}.", None, "(?)"),
+        ("v4 is 1, v7 {} 2, therefore v3.", None, "at_least_one_is"),
         ("The variable equal to 2, therefore v9 {} v3.", None, "can_be"),
         ("v3 {} 2.", None, "could_equal may_equal"),
     ],
