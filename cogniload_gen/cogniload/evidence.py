@@ -175,8 +175,8 @@ def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
         return NOTHING, []
     told: list[Evidence] = []
     for block in blocks:
-        scattered = block.scattered
-        told += [e for e in block.evidence if not (scattered and isinstance(e, Value))]
+        values_count = not block.scattered
+        told += [e for e in block.evidence if values_count or not isinstance(e, Value)]
     evidence, corrections = take_back(told, poi)
     after, before = told_values(evidence, poi)
     absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]

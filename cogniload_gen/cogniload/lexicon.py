@@ -2,11 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
-from itertools import accumulate, chain, product
-from operator import and_
+from itertools import accumulate, chain, compress, product
+from operator import add, and_, itemgetter, not_
 from typing import NamedTuple
 
 from cogniload_gen.cogniload.ontology import VOCABULARIES
@@ -53,6 +53,9 @@ LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
 MEMORY = 20_000
 """How many different words are kept; a response that has more is looked up word by word."""
 
+ALIASES_WITHIN = 2000
+"""The characters at the start of a response within which it may give people letters."""
+
 
 class Word(NamedTuple):
     """A word with a meaning: its kind, what it names, and its place in the text."""
@@ -61,6 +64,10 @@ class Word(NamedTuple):
     data: str | int
     start: int
     end: int
+
+
+KIND, DATA, LENGTH = map(itemgetter, range(3))
+NEW_WORD = partial(tuple.__new__, Word)
 
 
 class Phrase(NamedTuple):
@@ -76,7 +83,9 @@ class Phrase(NamedTuple):
         parts = re.split("[ -]", spelling)
         joints = product(" -", repeat=len(parts) - 1)
         forms = ("".join(chain(*zip(parts, (*joint, ""), strict=True))) for joint in joints)
-        return cls(re.compile(rf"\b{'[ -]'.join(map(re.escape, parts))}\b"), value, tuple(forms))
+        words = "[ -]".join(map(re.escape, parts))
+        alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end, since a literal is found fastest
+        return cls(re.compile(words + alone, re.DOTALL), value, tuple(forms))
 
 
 class Lexicon:
@@ -130,6 +139,7 @@ class Lexicon:
             for i in range(1, len(word))
         }
         self.meanings = Meanings(self)
+        self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
         keywords = "|".join(map(re.escape, reversed(chinese)))
         self.token = re.compile(
@@ -145,28 +155,17 @@ class Lexicon:
         pieces = self.token.findall(text)
         if len(self.meanings) > MEMORY:
             self.meanings.clear()
-        aliases = find_aliases(response, self.people)
-        short = {*aliases, "s"}
         meanings = list(map(self.meanings.__getitem__, pieces))
         starts = list(accumulate(map(len, pieces), initial=0))
-        for i in [i for i, meaning in enumerate(meanings) if meaning[1] in short]:
-            kind, data, length = meanings[i]
-            if kind and response[starts[i]].isupper():
-                kind, data = self.alias(text, starts[i], length, aliases) or (kind, data)
-                meanings[i] = kind, data, length
-        known = [
-            (kind, data, start, start + length)
-            for start, (kind, data, length) in zip(starts, meanings, strict=False)
-            if kind
-        ]
-        plain_words = [word[0] == "word" for word in known]
-        run_goes_on = map(and_, plain_words, chain(plain_words[1:], (False,)))
-        make = tuple.__new__
-        return [
-            make(Word, word)
-            for word, goes_on in zip(known, run_goes_on, strict=True)
-            if not goes_on
-        ]
+        aliases = find_aliases(response, self.alias_patterns)
+        capitals = self.meanings.pieces_of({*aliases, "s"})
+        if not capitals.isdisjoint(pieces):
+            for i in [i for i, piece in enumerate(pieces) if piece in capitals]:
+                kind, data, length = meanings[i]
+                if kind and response[starts[i]].isupper():
+                    kind, data = self.alias(text, starts[i], length, aliases) or (kind, data)
+                    meanings[i] = kind, data, length
+        return words_of(meanings, starts)
 
     def alias(
         self, text: str, start: int, length: int, aliases: dict[str, str]
@@ -179,18 +178,47 @@ class Lexicon:
 
 
 class Meanings(dict):
-    """The meaning of each piece of text that was seen, which may end with spaces."""
+    """The meaning of each piece of text that was seen, which may end with spaces.
+
+    `short` has the pieces of words of one or two letters that stand for themselves, by the word.
+    """
 
     def __init__(self, lexicon: Lexicon) -> None:
         super().__init__()
         self.lexicon = lexicon
+        self.short: dict[str, set[str]] = {}
 
     def __missing__(self, piece: str) -> Meaning:
         word = piece.rstrip(" ")
         kind, data = look_up(word, self.lexicon) if word else ("", "")
         meaning = kind, data, len(word)
         self[piece] = meaning
+        if len(word) <= 2 and data == word:
+            self.short.setdefault(word, set()).add(piece)
         return meaning
+
+    def clear(self) -> None:
+        """Forget all pieces."""
+        super().clear()
+        self.short.clear()
+
+    def pieces_of(self, words: Iterable[str]) -> set[str]:
+        """The pieces that were seen of some words of one or two letters."""
+        return set().union(*(self.short.get(word, ()) for word in words))
+
+
+def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
+    """The words with a meaning, of each run of plain ones the last; no loop, for speed."""
+    kinds = list(map(KIND, meanings))
+    if "" in kinds:
+        kinds, meanings, starts = (
+            list(compress(some, kinds)) for some in (kinds, meanings, starts)
+        )
+    is_plain = list(map("word".__eq__, kinds))
+    ends_run = list(map(not_, map(and_, is_plain, chain(is_plain[1:], (False,)))))
+    kept, begin = list(compress(meanings, ends_run)), list(compress(starts, ends_run))
+    end = map(add, begin, map(LENGTH, kept))
+    return list(map(NEW_WORD, zip(map(KIND, kept), map(DATA, kept), begin, end, strict=True)))
 
 
 def padded(value: str, match: re.Match[str]) -> str:
@@ -298,17 +326,20 @@ def spellings(values: Iterable[str]) -> dict[str, str]:
     return {spelling: value for spelling, value in found.items() if value in values}
 
 
-def find_aliases(response: str, people: Sequence[str]) -> dict[str, str]:
+def alias_pattern(name: str) -> re.Pattern:
+    """The pattern by which a response gives a person a letter or two, which are a group."""
+    first, rest, whole = map(re.escape, (name[0], name[1:], name))
+    return re.compile(
+        rf"\b(?:({first}[a-z]?) ?[=:] ?\**{whole}\b|{whole} ?[(=,]? ?({first}[a-z]?)\b"
+        rf"|({first})\({rest}\))"
+    )
+
+
+def find_aliases(response: str, patterns: Mapping[str, re.Pattern]) -> dict[str, str]:
     """The one or two letters that a response gives people: "F = Fay", "Isabel (I)", "A(mber)"."""
     aliases: dict[str, str] = {}
-    opening = response[:2000]
-    for name in people:
-        first, rest, whole = map(re.escape, (name[0], name[1:], name))
-        found = re.search(
-            rf"\b(?:({first}[a-z]?) ?[=:] ?\**{whole}\b|{whole} ?[(=,]? ?({first}[a-z]?)\b"
-            rf"|({first})\({rest}\))",
-            opening,
-        )
+    for name, pattern in patterns.items():
+        found = pattern.search(response, 0, ALIASES_WITHIN)
         letters = found and (found[1] or found[2] or found[3])
         if letters and letters != name:
             aliases.setdefault(letters.lower(), name)

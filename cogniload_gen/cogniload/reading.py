@@ -4,11 +4,12 @@ Nothing here knows the truth. The text falls into blocks, each about some statem
 becomes evidence in the order of the text.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import compress, count
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.lexicon import Lexicon, Word
+from cogniload_gen.cogniload.lexicon import KIND, Lexicon, Word
 
 INITIAL, END = 0, -1
 """The labels of the blocks that are about the initial state and about the final one."""
@@ -27,6 +28,11 @@ LISTING = frozenset(("comma", "and", "range", "dash", "label", "slash", "hash"))
 BEFORE_NUMBERS = frozenset(("comma", "stop", "and", "open", "word", "colon", "condition"))
 COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
 SETS_APART = CLAUSE_ENDS | {"stop"}
+ENDS = frozenset(("stop", "question"))
+FRAME = frozenset(("open", "close", "pipe"))
+ASIDES = frozenset(("open", "close", "people", "condition", "old", "rest", "arrow"))
+"""What says how other words of its sentence are meant, and nothing by itself."""
+
 BEYOND = ["line"] * 4
 """The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
 
@@ -84,7 +90,7 @@ class Back(NamedTuple):
 Evidence = Value | Verdict | Same | Back
 
 
-@dataclass
+@dataclass(slots=True)
 class Block:
     """A stretch of text about some statements.
 
@@ -110,7 +116,7 @@ class Block:
         return self.statements[-1] - self.statements[0] >= len(self.statements)
 
 
-@dataclass
+@dataclass(slots=True)
 class Voice:
     """How the words of a sentence are meant, as far as it was read."""
 
@@ -158,38 +164,41 @@ class Reader:
             "open": self.on_open, "close": self.on_close,
         }  # fmt: skip
 
-        self.telling = LABELLING | self.handlers.keys() - {"open", "close"}
+        self.telling = LABELLING | self.handlers.keys() - ASIDES
+        self.acting = self.handlers.keys() | LABELLING | OPENERS | SETS_APART
 
-    def read(self, words: Sequence[Word]) -> list[Block]:
+    def read(self, words: list[Word]) -> list[Block]:
         """The blocks of a response."""
-        breaks = [i for i, word in enumerate(words) if word.kind == "line"]
-        starts, ends = [0, *(i + 1 for i in breaks)], [*breaks, len(words)]
-        lines = [list(words[start:end]) for start, end in zip(starts, ends, strict=True)]
-        while len(lines) > 1 and all(w.kind in ("open", "close", "pipe") for w in lines[-1]):
+        kinds = list(map(KIND, words))
+        breaks = list(compress(count(), map("line".__eq__, kinds)))
+        bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
+        lines = [(words[start:end], kinds[start:end]) for start, end in bounds]
+        while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
             lines.pop()
-        for line in lines[:-1]:
-            self.read_line(line)
-        self.read_line(lines[-1], ends=True)
+        for line, its_kinds in lines[:-1]:
+            self.read_line(line, its_kinds)
+        self.read_line(*lines[-1], ends=True)
         return self.blocks
 
     # Lines, sentences and tables (S1)
 
-    def read_line(self, line: list[Word], ends: bool = False) -> None:
+    def read_line(self, line: list[Word], kinds: list[str], ends: bool = False) -> None:
         """A line: a table's row, or sentences; the response's last sentence answers it."""
         if not line:
             return
         self.recent = NOBODY
-        if line[0].kind == "pipe" or (self.columns and sum(w.kind == "pipe" for w in line) > 1):
+        if kinds[0] == "pipe" or (self.columns and kinds.count("pipe") > 1):
             self.read_row(line)
             return
         self.columns = None
-        sentences = list(split_sentences(line))
-        for i, sentence in enumerate(sentences):
-            alone = i == 0 or sentence[0].kind in ("end", "but", "recap")
-            if ends and alone and i == len(sentences) - 1 and self.answers(sentence):
-                self.block = Block((END,), False, sentence[0].start, final=True)
+        for start, end in sentence_bounds(line, kinds):
+            its_kinds = kinds[start:end]
+            alone = start == 0 or its_kinds[0] in ("end", "but", "recap")
+            if ends and alone and end == len(line) and self.answers(line[start:end]):
+                self.block = Block((END,), False, line[start].start, final=True)
                 self.blocks.append(self.block)
-            self.read_sentence(sentence, i == 0)
+            if not self.telling.isdisjoint(its_kinds):
+                self.read_sentence(line[start:end], start == 0)
 
     def answers(self, sentence: list[Word]) -> bool:
         """Whether the last sentence answers the question, and tells no more of the states."""
@@ -199,7 +208,7 @@ class Reader:
         if any(w.kind == "person" and w.data != self.poi for w in sentence):
             return False
         asked = self.lexicon.solution.category
-        told = attach(sentence, [word.kind for word in sentence], self.lexicon).values()
+        told = attach(sentence, list(map(KIND, sentence)), self.lexicon).values()
         return bool(told) and all(asked in categories for categories in told)
 
     def read_row(self, line: list[Word]) -> None:
@@ -226,8 +235,8 @@ class Reader:
         for cell, (_, _, is_state) in zip(cells[1:], columns[1:], strict=True):
             if not is_state:
                 self.block.subject = NOBODY
-                for part in split_sentences(cell):
-                    self.read_sentence(part, False, anchors=False)
+                for start, end in sentence_bounds(cell, list(map(KIND, cell))):
+                    self.read_sentence(cell[start:end], False, anchors=False)
         for cell, (who, noun, is_state) in zip(cells[1:], columns[1:], strict=True):
             if is_state:
                 self.read_cell(cell, who, noun)
@@ -254,10 +263,14 @@ class Reader:
         self.read_sentence(cell, False, anchors=False, who=who)
 
     def read_sentence(
-        self, words: list[Word], at_line: bool, anchors: bool = True, who: frozenset[str] = NOBODY
+        self,
+        words: list[Word],
+        at_line: bool,
+        anchors: bool = True,
+        who: frozenset[str] = NOBODY,
     ) -> None:
         """A sentence: its labels, whom it is about, and what it tells of them."""
-        kinds = [word.kind for word in words]
+        kinds = list(map(KIND, words))
         if self.telling.isdisjoint(kinds):
             return
         self.words, self.kinds = words, kinds + BEYOND
@@ -268,35 +281,45 @@ class Reader:
             self.learn_order(words)
         self.by_person = self.tuples(words) if "open" in kinds else {}
         handler_of = self.handlers.get
-        i = read = 0
-        while i < len(words):
-            kind = kinds[i]
+        acting = map(self.acting.__contains__, kinds)
+        following = uncounted = 0
+        for i in compress(count(), acting):
+            if i < following:
+                continue
+            kind, following = kinds[i], i + 1
+            read = i - uncounted
             if anchors and kind in LABELLING:
                 end = self.on_label(i, read, at_line and read == 0)
                 if end > i:
-                    i = end
+                    following = end
+                    uncounted += end - i
                     continue
             if read == 0 and kind in OPENERS:
                 voice.aside = kind == "open"
-                i += 1
+                uncounted += 1
                 continue
-            read += 1
             handler = handler_of(kind)
-            following = handler(i) if handler else i + 1
+            if handler:
+                following = handler(i)
+                uncounted += following - i - 1
             if kind in SETS_APART:
-                if voice.negated:
-                    self.deny(i)
-                voice.negated = voice.old = False
-                if kind != "arrow":
-                    voice.rest = False
-                if voice.given and kind in ("comma", "but"):
-                    voice.quoted = False
-            elif kind == "start" and read <= 4:
-                self.begin(i, read - 1, at_line)
-            i = following
-        self.deny(i)
+                self.set_apart(kind, i)
+            elif kind == "start" and read < 4:
+                self.begin(i, read, at_line)
+        self.deny(max(following, len(words)))
         if has_values:
             self.place_lists()
+
+    def set_apart(self, kind: str, i: int) -> None:
+        """End a clause at words[i]: a negation and the like reach no further."""
+        voice = self.voice
+        if voice.negated:
+            self.deny(i)
+        voice.negated = voice.old = False
+        if kind != "arrow":
+            voice.rest = False
+        if voice.given and kind in ("comma", "but"):
+            voice.quoted = False
 
     def inherited(self, at_line: bool) -> frozenset[str]:
         """Whom a sentence is about that names nobody: the last ones of the block.
@@ -520,7 +543,7 @@ class Reader:
         """Whom "he" or "she" means: the last person named to whom it fits, else the PoI."""
         gender = self.lexicon.gender
         for group in (self.voice.who, self.recent, self.block.subject):
-            fits = [name for name in group if gender[name] in ("", kind)]
+            fits = [name for name in sorted(group) if gender[name] in ("", kind)]
             if fits:
                 return frozenset([self.poi] if self.poi in fits else fits[:1])
         if gender[self.poi] in ("", kind):
@@ -791,21 +814,22 @@ class Reader:
         if d < 2 or len(run) != d or run[0].role == "quoted":
             return
         told = [value.categories for value in run]
+        clear = set(map(len, told)) == {1}
         order = self.order
-        if all(len(categories) == 1 for categories in told):
-            order = tuple(categories[0] for categories in told)
+        if clear:
+            order = tuple([category for (category,) in told])
         elif not order and self.block.labels == (INITIAL,) and len(run[0].who) == 1:
             (name,) = run[0].who
             state = self.lexicon.solution.states[0][name]
             fits = [[c for c in value.categories if state[c] == value.value] for value in run]
             if all(len(fit) == 1 for fit in fits):
                 order = tuple(fit[0] for fit in fits)
-        if len(set(order)) != d or any(
-            c not in options for c, options in zip(order, told, strict=True)
+        if len(set(order)) != d or not (
+            clear or all(c in options for c, options in zip(order, told, strict=True))
         ):
             return
         self.order = order
-        if all(value.explicit and len(value.categories) == 1 for value in run):
+        if clear and all(value.explicit for value in run):
             return  # nothing to learn
         self.block.evidence[-d:] = [
             value._replace(categories=(category,), explicit=True)
@@ -822,21 +846,20 @@ class Reader:
         return run[::-1]
 
 
-def split_sentences(words: list[Word]) -> Iterator[list[Word]]:
+def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
     """The sentences of a line; the full stop of its label, as in "3. ", ends none."""
     start = 0
-    for i, word in enumerate(words):
-        ends = word.kind == "question"
-        if word.kind == "stop":
-            spaced = i + 1 == len(words) or words[i + 1].start > word.end
-            before = words[i - 1].kind if i > start else ""
+    for i in compress(count(), map(ENDS.__contains__, kinds)):
+        if kinds[i] == "stop":
+            before = kinds[i - 1] if i > start else ""
+            spaced = i + 1 == len(words) or words[i + 1].start > words[i].end
             is_label = before == "label" or (start == 0 and i <= 2 and before == "number")
-            ends = spaced and not is_label
-        if ends:
-            yield words[start : i + 1]
-            start = i + 1
+            if is_label or not spaced:
+                continue
+        yield start, i + 1
+        start = i + 1
     if start < len(words):
-        yield words[start:]
+        yield start, len(words)
 
 
 def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, tuple[str, ...]]:

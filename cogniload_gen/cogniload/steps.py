@@ -280,11 +280,17 @@ def by_category(values: Sequence[Value]) -> dict[str, Told]:
 def others_of(blocks: Sorted, poi: str) -> dict[int, dict[str, dict[str, Told]]]:
     """The values of others than the PoI that are told after each statement."""
     found: dict[int, dict[str, dict[str, Told]]] = {}
+    alone = frozenset([poi])
     for t, some in enumerate(blocks.statements):
         told: dict[str, dict[str, Told]] = {}
         for block in some:
             for item in block.evidence:
-                if isinstance(item, Value) and item.role == "after" and len(item.categories) == 1:
+                if (
+                    isinstance(item, Value)
+                    and item.role == "after"
+                    and item.who != alone
+                    and len(item.categories) == 1
+                ):
                     for name in sorted(item.who - {poi}):
                         value = Told(item.value, item.start, item.end)
                         told.setdefault(name, {})[item.categories[0]] = value

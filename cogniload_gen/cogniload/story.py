@@ -94,7 +94,7 @@ def tests(
         return []
     found: dict[tuple[tuple[int, ...], str], float] = {}
     for value in values:
-        key = tuple(place[c] for c in value.categories), value.value
+        key = tuple(map(place.__getitem__, value.categories)), value.value
         cost = explicit if value.explicit else implied
         found[key] = max(cost, found.get(key, 0.0))
     return [(where, value, cost) for (where, value), cost in found.items()]

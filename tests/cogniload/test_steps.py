@@ -178,6 +178,18 @@ def test_recovery_is_found():
     assert (steps.first_error, steps.recovered, steps.recovered_at) == (3, False, None)
 
 
+def test_of_several_whom_a_pronoun_fits_it_means_the_same_one_in_each_process():
+    """Sets of names are in another order in each process."""
+    people = ["Ann", "Mary", "Paul", "Peter", "Thomas", "Walter"]
+    puzzle = "\n".join(f"{name} is wearing a red hat." for name in people)
+    puzzle += "\n1. The people wearing a red hat put on a blue hat.\nWhat color hat is Ann wearing?"
+    men = "Walter, Thomas, Peter and Paul"
+    read = read_all(f"1. {men} have red hats. Ann: blue hat.\n{men} met. He has a pink hat.",
+                    {"puzzle": puzzle})  # fmt: skip
+    pink = [name for name, told in read.told_others[1].items() if "pink" in repr(told)]
+    assert pink == ["Paul"]
+
+
 @pytest.mark.parametrize(
     "text", ["", " ", "\n", "Ann is wearing a blue hat.", "I don't know.", PUZZLE]
 )
