@@ -406,10 +406,15 @@ class Dataset:
                 )
         return benchmark, asked
 
-    def source(self, given: Mapping[str, Given]) -> Source:
-        """Return the puzzles that parameters, options among them, ask for; checked."""
+    def select(self, given: Mapping[str, Given]) -> tuple[Benchmark, Selection, dict[str, Given]]:
+        """Return the benchmark that parameters ask for, the puzzles, checked, and the options."""
         benchmark, asked = self.choose(given)
         options = {
             knob.name: asked.pop(knob.name) for knob in benchmark.options if knob.name in asked
         }
-        return benchmark.source(benchmark.select(**asked), **options)
+        return benchmark, benchmark.select(**asked), options
+
+    def source(self, given: Mapping[str, Given]) -> Source:
+        """Return the puzzles that parameters, options among them, ask for; checked."""
+        benchmark, selection, options = self.select(given)
+        return benchmark.source(selection, **options)

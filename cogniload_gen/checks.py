@@ -3,6 +3,7 @@
 Every error is one line that names the parameter, what it got and what it takes.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -66,6 +67,15 @@ def check_choices(name: str, given: Given, choices: Sequence[str]) -> tuple[str,
     if not values or len(set(values)) < len(values):
         raise ValueError(f"{name} must hold at least one value and none twice, got {brief(given)}")
     return values
+
+
+def check_shard(given: Given) -> tuple[int, int]:
+    """Return (3, 8) of "3/8", the third of eight shards."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(given))
+    shard, shards = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= shard <= shards:
+        raise ValueError(f"shard must be I/N with 1 <= I <= N, got {brief(given)}")
+    return shard, shards
 
 
 def check_flag(name: str, given: Given) -> bool:

@@ -13,13 +13,14 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark, Knob, OutcomeName, settings
-from cogniload_gen.checks import check_integer
+from cogniload_gen.checks import Given, check_integer, check_shard
 from cogniload_gen.cogniload.errors import trace_source
 from cogniload_gen.cogniload.release import import_release, score_release
 from cogniload_gen.extras import needing
 from cogniload_gen.inputs import check_file, one_line, read_stream, read_whole
 from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
 from cogniload_gen.parser import Parser
+from cogniload_gen.shards import ROWS_PER_FILE, files_of
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
 from cogniload_gen.write import write_puzzles
@@ -43,8 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         print(f"cogniload {parsed.command}: error: {said(error)}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print(f"cogniload {parsed.command}: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        how = "".join(f": {word}" for word in interrupt.args)
+        print(f"cogniload {parsed.command}: interrupted{how}", file=sys.stderr)
         return 130
 
 
@@ -133,11 +135,21 @@ def parser() -> Parser:
 
 def add_puzzle_commands(command: Callable[..., Parser]) -> None:
     """Add the commands about puzzles: generate and solve."""
-    generate = command("generate", run_generate, "Write puzzles to a .jsonl or .parquet file.")
-    generate.usage = "cogniload generate FILE [options]"  # after --d 3 5, it would be a value
-    generate.add_argument(
-        "out", type=Path, nargs="?", metavar="FILE", help="to write; stands first"
+    generate = command(
+        "generate", run_generate,
+        "Write puzzles to a .jsonl or .parquet file, or to a folder of Parquet files that several "
+        "processes make together.",
+    )  # fmt: skip
+    generate.usage = (  # after --d 3 5, FILE would be a value
+        "cogniload generate FILE [options]\n"
+        "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
     )
+    out = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
+    generate.add_argument("out", nargs="?", metavar="FILE", help=out)
+    share = "make files I, I + N, I + 2N, ... of the folder alone; any N makes the same files"
+    generate.add_argument("--shard", metavar="I/N", help=share)
+    rows = f"puzzles in each file of the folder ({ROWS_PER_FILE:,})"
+    generate.add_argument(*spellings("rows_per_file"), type=number, metavar="COUNT", help=rows)
     generate.add_argument("--force", action="store_true", help="replace FILE if it exists")
     planted = "write traces of CogniLoad puzzles with one planted first error each"
     generate.add_argument("--errors", action="store_true", help=planted)
@@ -227,10 +239,16 @@ def add_exchange_commands(command: Callable[..., Parser]) -> None:
 
     verify = command(
         "verify", run_verify,
-        "Make published puzzles again, compare every row, and solve every puzzle. "
-        "Exit code: 0 the same, 1 they differ, 2 could not be told.",
+        "Make published puzzles, or those of `generate OUT/`, again, compare every row, and solve "
+        "every puzzle. Exit code: 0 the same, 1 they differ, 2 could not be told.",
     )  # fmt: skip
-    verify.add_argument("source", metavar="DIR_OR_REPO", help="a --dry-run's folder, or user/name")
+    where = "a folder of generate's or of push --dry-run's, or user/name"
+    verify.add_argument("source", metavar="DIR_OR_REPO", help=where)
+    sample = (
+        "of generate's folder, make so many row groups again, such as 1%%; digests, row counts and "
+        "ids are checked of all"
+    )
+    verify.add_argument("--sample", metavar="SHARE", help=sample)
     load = "load this one if the rows were measured by it; no other is loaded"
     verify.add_argument("--tokenizer", metavar="NAME", help=load)
 
@@ -324,6 +342,12 @@ def asked_puzzles(given: argparse.Namespace) -> Source:
     return dataset.source(asked)
 
 
+def asked_options(given: argparse.Namespace) -> dict[str, Given]:
+    """Return the options among those of `asked_puzzles` that are no part of a puzzle's address."""
+    options = {name: getattr(given, name) for name in ("trace", "tokenizer")}
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def refuse_option(name: str, suite: str | None) -> NoReturn:
     """Raise ValueError for an option of another benchmark than the one that is asked for."""
     users = [each for each in benchmarks.BENCHMARKS if name in {k.name for k in each.parameters}]
@@ -349,18 +373,59 @@ def number(text: str) -> int | float | str:
 
 
 def run_generate(given: argparse.Namespace) -> None:
-    """Run `cogniload generate FILE`."""
+    """Run `cogniload generate FILE` or `cogniload generate OUT/`."""
     if given.out is None:
         raise ValueError(
             "FILE is missing: it stands before the options, as --d 3 5 takes any number"
         )
-    source = asked_puzzles(given)
+    is_folder = given.out.endswith("/") or given.shard is not None
+    (generate_folder if is_folder else generate_file)(given)
+
+
+def generate_file(given: argparse.Namespace) -> None:
+    """Run `cogniload generate FILE`."""
+    if given.rows_per_file is not None:
+        raise ValueError(f"--rows-per-file is for a folder: write {given.out}/ for one")
+    source, out = asked_puzzles(given), Path(given.out)
     if given.errors and given.trace:
         raise ValueError("--trace is not for --errors: a trace has columns of its own")
     if given.errors:
         source = trace_source(source)
-    write_puzzles(source, given.out, force=given.force)
-    print(f"{given.out}: {len(source.selection)} {'traces' if given.errors else 'puzzles'}")
+    write_puzzles(source, out, force=given.force)
+    print(f"{out}: {len(source.selection)} {'traces' if given.errors else 'puzzles'}")
+
+
+def generate_folder(given: argparse.Namespace) -> None:
+    """Run `cogniload generate OUT/`: make the files of a shard that are not whole yet."""
+    for option in ("force", "errors"):
+        if getattr(given, option):
+            raise ValueError(f"--{option} is for a file, got it for the folder {given.out}")
+    shard, shards = check_shard("1/1" if given.shard is None else given.shard)
+    rows = ROWS_PER_FILE if given.rows_per_file is None else given.rows_per_file
+    selection, options = asked_puzzles(given).selection, asked_options(given)
+    files = files_of(given.out, selection, rows_per_file=rows, **options).start()
+    mine = range(shard - 1, len(files), shards)
+    made = 0
+    try:
+        with tqdm(
+            total=sum(len(files.rows(number)) for number in mine), unit=" puzzles", disable=None
+        ) as progress:
+            for number in mine:
+                if files.proven(number):
+                    progress.update(len(files.rows(number)))
+                else:
+                    files.write(number, progress.update)
+                    made += 1
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{made} files made; the same command goes on") from None
+    part = f"shard {shard}/{shards}: " * (shards > 1)
+    print(f"{part}{made} files made, {len(mine) - made} were whole by their SHA-256")
+    whole = files.finish()
+    if whole < len(files):
+        print(f"{given.out}: {whole} of {len(files)} files are there; other shards make the rest")
+    else:
+        print(f"{given.out}: {len(selection)} puzzles in {len(files)} files")
+        print(f"next: cogniload verify {shlex.quote(given.out)} --sample 1%")
 
 
 def run_solve(given: argparse.Namespace) -> None:
@@ -449,16 +514,19 @@ def run_push(given: argparse.Namespace) -> None:
     """Run `cogniload push REPO`."""
     from cogniload_gen.hub.push import push  # noqa: PLC0415  (the Hub's library takes its time)
 
-    options = {name: getattr(given, name) for name in ("trace", "tokenizer")}
-    options = {name: value for name, value in options.items() if value is not None}
-    grid = asked_puzzles(given).selection
+    grid, options = asked_puzzles(given).selection, asked_options(given)
     print(push(grid, given.repo, private=given.private, dry_run=given.dry_run, **options))
 
 
 def run_verify(given: argparse.Namespace) -> int:
     """Run `cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
     from cogniload_gen.hub.verify import COUNTED, verify  # noqa: PLC0415  (the Hub takes its time)
+    from cogniload_gen.hub.verify_files import is_of_files  # noqa: PLC0415
 
+    if is_of_files(given.source):
+        return verify_folder(given)
+    if given.sample is not None:
+        raise ValueError("--sample is for a folder of `cogniload generate OUT/`")
     verdict = verify(given.source, tokenizer=given.tokenizer)
     for difference in verdict.first:
         print(difference)
@@ -467,6 +535,24 @@ def run_verify(given: argparse.Namespace) -> int:
         print(f"{given.source} differs: {counted} values, {verdict.rows} rows expected")
         return 1
     print(f"{given.source} is the same: {verdict.rows} rows, every puzzle solved")
+    return 0
+
+
+def verify_folder(given: argparse.Namespace) -> int:
+    """Run `cogniload verify OUT`: 0 if its files are as they were generated, 1 if not."""
+    from cogniload_gen.hub.verify_files import check_share, verify_files  # noqa: PLC0415
+
+    share = 1.0 if given.sample is None else check_share(given.sample)
+    verdict = verify_files(Path(given.source), sample=share, tokenizer=given.tokenizer)
+    for line in verdict.damage:
+        print(one_line(line))
+    if verdict.damages:
+        print(f"{given.source} is damaged: {verdict.damages} things are wrong")
+        return 1
+    print(
+        f"{given.source} is whole: {verdict.rows} rows in {verdict.files} files; "
+        f"{verdict.made_again} made again, the same, and solved"
+    )
     return 0
 
 

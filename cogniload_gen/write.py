@@ -12,6 +12,12 @@ from tqdm import tqdm
 from cogniload_gen.files import whole_file
 from cogniload_gen.source import Source
 
+SHARED = {"compression": "zstd", "write_page_index": True}
+"""How Parquet is written that others are to read: smaller, and searched without reading it all."""
+
+ROW_GROUP_BYTES = 64_000_000
+"""Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
+
 
 def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
     """Write puzzles to `path` (.jsonl or .parquet), whole or not at all.
@@ -55,6 +61,16 @@ def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table
     """Yield a function that appends a table to a Parquet file, as a row group."""
     with pq.ParquetWriter(path, schema) as writer:
         yield writer.write_table
+
+
+def row_groups(table: pa.Table) -> Iterator[pa.Table]:
+    """Yield a table in pieces of at most ROW_GROUP_BYTES; only a single row can have more."""
+    if table.nbytes <= ROW_GROUP_BYTES or len(table) == 1:
+        yield table
+    else:
+        middle = len(table) // 2
+        yield from row_groups(table.slice(0, middle))
+        yield from row_groups(table.slice(middle))
 
 
 WRITERS = {".jsonl": jsonl_writer, ".parquet": parquet_writer}

@@ -56,7 +56,7 @@ NOT_BRANCHES = {
 GENERATORS = {
     "generate", "simulate", "render", "table", "filler", "forest", "symbolic", "realistic",
     "dependencies", "noise", "training", "draws", "source", "hub", "overlap", "push", "write",
-    "rewards", "cli", "generate_puzzles", "generate_factor",
+    "shards", "rewards", "cli", "generate_puzzles", "generate_factor",
 }  # fmt: skip
 """Modules and functions of cogniload_gen that make puzzles or publish them."""
 

@@ -162,6 +162,25 @@ def read_entry(entry: Given) -> Configuration:
     return Configuration(benchmark, version, each[0].parameters, tuple(dict.fromkeys(splits)))
 
 
+def check_version(puzzles: Configuration, source: str) -> None:
+    """Raise ValueError if this release makes other puzzles; `source` holds the configuration."""
+    if puzzles.generator_version != puzzles.benchmark.version:
+        raise ValueError(
+            f"{source}: {puzzles.name} is of generator version {puzzles.generator_version}; "
+            f"this release makes version {puzzles.benchmark.version} again"
+        )
+
+
+def check_tokenizer(puzzles: Configuration, source: str, tokenizer: str | None) -> None:
+    """Raise ValueError if puzzles measure by a tokenizer other than the one that may be loaded."""
+    asked = puzzles.options.get("tokenizer")
+    if asked not in (None, tokenizer):
+        raise ValueError(
+            f"{source}: {puzzles.name} measures by the tokenizer {brief(asked)}: "
+            "pass --tokenizer with its name to load it"
+        )
+
+
 def merge(published: list[Configuration], new: Configuration) -> list[Configuration]:
     """Return a repository's configurations with `new`: of each name one, with all of its splits.
 

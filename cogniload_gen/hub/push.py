@@ -8,13 +8,11 @@ import json
 import logging
 import re
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from huggingface_hub import HfApi, get_token
@@ -40,14 +38,12 @@ from cogniload_gen.hub.configurations import (
 )
 from cogniload_gen.hub.errors import hub_errors
 from cogniload_gen.hub.verify import REPOSITORY, differing
+from cogniload_gen.write import SHARED, row_groups
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 log = logging.getLogger(__name__)
-
-ROW_GROUP_BYTES = 64_000_000
-"""Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
 
 FILE_BYTES = 500_000_000
 """Bytes of rows in a file, before compression: what `datasets` takes for a shard."""
@@ -168,12 +164,7 @@ def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
                     if writer is not None:
                         writer.close()
                     written.append(folder / f"{split}-{len(written):05}.parquet")
-                    size, writer = (
-                        0,
-                        pq.ParquetWriter(
-                            written[-1], source.schema, compression="zstd", write_page_index=True
-                        ),
-                    )
+                    size, writer = 0, pq.ParquetWriter(written[-1], source.schema, **SHARED)
                 writer.write_table(rows)
                 size += rows.nbytes
                 progress.update(len(rows))
@@ -181,16 +172,6 @@ def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
             writer.close()
     for path in written:
         path.rename(path.with_stem(f"{path.stem}-of-{len(written):05}"))
-
-
-def row_groups(table: pa.Table) -> Iterator[pa.Table]:
-    """Yield a table in pieces of at most ROW_GROUP_BYTES; only a single row can have more."""
-    if table.nbytes <= ROW_GROUP_BYTES or len(table) == 1:
-        yield table
-    else:
-        middle = len(table) // 2
-        yield from row_groups(table.slice(0, middle))
-        yield from row_groups(table.slice(middle))
 
 
 def asked_values(dataset: "Dataset", knob: Knob) -> list[Given]:

@@ -17,8 +17,9 @@ from huggingface_hub import snapshot_download
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
+from cogniload_gen.grid import Selection
 from cogniload_gen.hub.card import data_files, read_card
-from cogniload_gen.hub.configurations import Configuration
+from cogniload_gen.hub.configurations import Configuration, check_tokenizer, check_version
 from cogniload_gen.hub.errors import hub_errors
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -98,17 +99,8 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
         message = f"{source}: not as `cogniload push` writes it: {error!s:.600}"
         raise ValueError(message) from None
     for each in configurations:
-        if each.generator_version != each.benchmark.version:
-            raise ValueError(
-                f"{source}: {each.name} is of generator version {each.generator_version}; "
-                f"this release makes version {each.benchmark.version} again"
-            )
-        asked = each.options.get("tokenizer")
-        if asked not in (None, tokenizer):
-            raise ValueError(
-                f"{source}: {each.name} measures by the tokenizer {brief(asked)}: "
-                "pass --tokenizer with its name to load it"
-            )
+        check_version(each, str(source))
+        check_tokenizer(each, str(source), tokenizer)
     splits = [(each, split) for each in configurations for split in each.splits]
     if is_repository:
         patterns = [data_files(each, split) for each, split in splits]
@@ -126,30 +118,34 @@ def differences(
 ) -> Iterator[Difference]:
     """Yield what differs in some splits of a folder; `progress` is told the rows compared."""
     for each, split in splits:
-        too_short = first_too_short(folder, each, split)
+        where = data_files(each, split)
+        puzzles = read_rows(folder, each, split, ["puzzle"])
+        too_short = first_too_short(puzzles, each.selection(split), where=where)
         if too_short:
             yield too_short
             continue
         yield from differing(
             read_rows(folder, each, split), each.source(split).tables(), each.schema,
-            where=data_files(each, split), solve=solve, progress=progress,
+            where=where, solve=solve, progress=progress,
         )  # fmt: skip
 
 
-def first_too_short(folder: Path, puzzles: Configuration, split: str) -> Difference | None:
+def first_too_short(
+    published: Iterable[pa.Table], selection: Selection, start: int = 0, *, where: str = ""
+) -> Difference | None:
     """Return the first puzzle that is too short, if all that should be there is much more.
 
-    How long the puzzles are must not be left to the card: to make long ones takes long.
+    How long the puzzles are must not be left to the card: to make long ones takes long. The first
+    one published is row `start` of the selection.
     """
-    selection, start, lacking = puzzles.selection(split), 0, 0
-    first: Difference | None = None
-    for rows in read_rows(folder, puzzles, split, ["puzzle"]):
+    lacking, first = 0, None
+    for rows in published:
         lengths = [len(puzzle or "") for puzzle in rows["puzzle"].to_pylist()]
         batch = selection.batch(start, min(start + len(rows), len(selection)))
         for row, (cell, length) in enumerate(zip(batch.cells, lengths, strict=False), start):
             least = max(getattr(cell, knob, 0) for knob in LENGTHS)
             if length < least:
-                told = f"{length} characters", f"at least {least}", data_files(puzzles, split)
+                told = f"{length} characters", f"at least {least}", where
                 first = first or Difference(row, None, "puzzle", *told)
                 lacking += least - length
         if lacking > MADE_BESIDES:
@@ -175,15 +171,26 @@ def read_rows(
     if not paths:
         raise ValueError(f"{folder} must hold {pattern}, got no such file")
     for path in paths:
-        try:
-            with pq.ParquetFile(path) as file:
-                check_columns(file.schema_arrow, puzzles.schema)
-                largest = check_row_groups(file.metadata)
-                rows = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, largest)))
-                for batch in file.iter_batches(rows, columns=columns):
-                    yield pa.Table.from_batches([batch])
-        except (ValueError, OSError, pa.ArrowException) as error:
-            raise ValueError(f"{path}: {error}") from None
+        yield from read_file(path, puzzles.schema, columns)
+
+
+def read_file(
+    path: Path, schema: pa.Schema, columns: list[str] | None = None, group: int | None = None
+) -> Iterator[pa.Table]:
+    """Yield the rows of a file, or of one row group, as tables of bounded size.
+
+    ValueError for a file that can't be read, of other columns, or with too large row groups.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            check_columns(file.schema_arrow, schema)
+            largest = check_row_groups(file.metadata)
+            rows = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, largest)))
+            groups = None if group is None else [group]
+            for batch in file.iter_batches(rows, row_groups=groups, columns=columns):
+                yield pa.Table.from_batches([batch])
+    except (ValueError, OSError, pa.ArrowException) as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def check_row_groups(metadata: pq.FileMetaData) -> int:
@@ -213,14 +220,15 @@ def differing(
     where: str = "",
     solve: Callable[[str], str] | None = None,
     progress: Callable[[int], object] = int,
+    start: int = 0,
 ) -> Iterator[Difference]:
     """Yield the values in which published rows differ from those that the generator made.
 
-    Both streams have the columns of `schema`. A row that one of them lacks differs in its id, None;
-    of many that are not published, those of one table are told. With `solve`, an answer that it
-    does not read from its puzzle differs too.
+    Both streams have the columns of `schema`, and their first row has the number `start`. A row
+    that one of them lacks differs in its id, None; of many that are not published, those of one
+    table are told. With `solve`, an answer that it does not read from its puzzle differs too.
     """
-    take, start = row_taker(published, schema), 0
+    take = row_taker(published, schema)
     for expected in made:
         rows = take(len(expected))
         common = expected.slice(0, len(rows))

@@ -1,6 +1,5 @@
 """The command line and the file of --config -> lm-eval's arguments, checked by it, and ours."""
 
-import re
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
+from cogniload_gen.checks import check_shard
 from cogniload_gen.credentials import names_credential
 from cogniload_gen.inputs import read_whole
 from cogniload_gen.parser import Parser
@@ -97,7 +97,7 @@ def read_configuration(
         refuse_beside_until(config)
     return config, {
         "folder": Path(ours["output_path"]),
-        "shard": read_shard("1/1" if ours["shard"] is None else ours["shard"]),
+        "shard": check_shard("1/1" if ours["shard"] is None else ours["shard"]),
         "block_size": read_block_size(ours["block_size"]),
         "until": until,
     }
@@ -125,15 +125,6 @@ def read_file(path: Path | str) -> dict[str, Any]:
             names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in allowed)
             raise ValueError(f"{name} of {path} must be {names}, got {brief(value)}")
     return written
-
-
-def read_shard(text: object) -> tuple[int, int]:
-    """Return (3, 8) of "3/8"; ValueError unless it is I/N with 1 <= I <= N."""
-    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(text))
-    shard, shards = map(int, found.groups()) if found else (0, 0)
-    if not 1 <= shard <= shards:
-        raise ValueError(f"shard must be I/N with 1 <= I <= N, got {brief(text)}")
-    return shard, shards
 
 
 def read_block_size(size: object) -> int | None:

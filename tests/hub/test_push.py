@@ -20,7 +20,7 @@ from huggingface_hub import DatasetCard, DatasetCardData
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 import cogniload_dataset
-from cogniload_gen import generate_puzzles
+from cogniload_gen import generate_puzzles, write
 from cogniload_gen.canary import CANARY
 from cogniload_gen.cli import main
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
@@ -28,7 +28,7 @@ from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
 from cogniload_gen.hub.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub.errors import hub_errors
-from cogniload_gen.hub.push import push, row_groups
+from cogniload_gen.hub.push import push
 from cogniload_gen.hub.verify import verify
 
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
@@ -178,7 +178,7 @@ def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
 
 def test_row_groups_are_bounded(tmp_path, monkeypatch):
     """However long the puzzles are; files are cut too, and read as one split."""
-    monkeypatch.setattr(push_module, "ROW_GROUP_BYTES", 100_000)
+    monkeypatch.setattr(write, "ROW_GROUP_BYTES", 100_000)
     monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
     grid = cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30)
     push(grid, "me/puzzles", dry_run=tmp_path / "folder", trace=True)
@@ -198,10 +198,10 @@ def test_row_groups_are_bounded(tmp_path, monkeypatch):
 
 
 def test_only_a_single_row_makes_a_larger_group(monkeypatch):
-    assert push_module.ROW_GROUP_BYTES < 100_000_000
-    monkeypatch.setattr(push_module, "ROW_GROUP_BYTES", 1000)
+    assert write.ROW_GROUP_BYTES < 100_000_000
+    monkeypatch.setattr(write, "ROW_GROUP_BYTES", 1000)
     table = pa.table({"puzzle": ["x" * 2000, "y", *["z" * 100] * 50, "x" * 2000]})
-    groups = list(row_groups(table))
+    groups = list(write.row_groups(table))
     assert pa.concat_tables(groups).equals(table)
     assert all(group.nbytes <= 1000 or len(group) == 1 for group in groups)
     assert len(groups) < 20

@@ -1,0 +1,174 @@
+"""A folder of `cogniload generate OUT/` -> whether its files are those that its manifest says.
+
+Every file is proven by its digest, its number of rows and their ids. Of the row groups, a sample is
+made again from the addresses of its puzzles, and solved.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, islice, pairwise
+from math import ceil
+from pathlib import Path
+from reprlib import repr as brief
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from cogniload_gen.benchmarks import solve
+from cogniload_gen.checks import Given
+from cogniload_gen.draws import address_key
+from cogniload_gen.grid import address_columns, batch_bounds
+from cogniload_gen.hub.configurations import check_tokenizer
+from cogniload_gen.hub.verify import (
+    BATCH_ROWS,
+    COUNTED,
+    SHOWN,
+    Difference,
+    differing,
+    first_too_short,
+    read_file,
+)
+from cogniload_gen.shards import MANIFEST, PuzzleFiles, digest, read_files
+
+IGNORED = {MANIFEST, "README.md"}
+"""Files that are no data; so are those whose names begin with a dot."""
+
+
+@dataclass(frozen=True)
+class FolderVerdict:
+    """What `verify_files` found: the files and rows that there should be, the rows made again.
+
+    `damage` holds a line for each thing that is wrong, up to SHOWN; `damages` counts up to COUNTED.
+    """
+
+    files: int
+    rows: int
+    made_again: int
+    damages: int
+    damage: tuple[str, ...]
+
+
+def is_of_files(source: Path | str) -> bool:
+    """Tell whether a folder is one that `cogniload generate OUT/` writes, and not `push`."""
+    folder = Path(source)
+    return folder.is_dir() and ((folder / MANIFEST).exists() or any(folder.glob("*.parquet")))
+
+
+def check_share(given: Given) -> float:
+    """Return 0.01 of "1%"."""
+    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", str(given))
+    if not found or not 0 < float(found[1]) <= 100:
+        raise ValueError(f"--sample must be a percentage, such as 1%, got {brief(given)}")
+    return float(found[1]) / 100
+
+
+def verify_files(
+    folder: Path, *, sample: float = 1.0, tokenizer: str | None = None
+) -> FolderVerdict:
+    """Prove the files of a folder, and make a share of their row groups again (at least one).
+
+    Which row groups is drawn by the files' digests: one from each stretch of 1 / `sample`. A
+    tokenizer by which contexts are measured is loaded only if it is the one given; ValueError for
+    another.
+    """
+    try:
+        files = read_files(folder)
+    except (ValueError, OSError) as error:
+        return FolderVerdict(0, 0, 0, 1, (str(error),))
+    check_tokenizer(files.configuration, str(folder), tokenizer)
+    groups: list[tuple[int, int, range]] = []
+    with tqdm(total=len(files.selection), unit=" puzzles", disable=None) as progress:
+        found = list(islice(damage_of_files(files, groups, progress.update), COUNTED))
+    chosen = choose(groups, sample, address_key(*(each.sha256 for each in files.written.values())))
+    rows = sum(len(rows) for *_, rows in chosen)
+    with tqdm(total=rows, unit=" puzzles made again", disable=None) as progress:
+        lines = (line for each in chosen for line in damage_of_group(files, *each, progress.update))
+        found += islice(lines, COUNTED - len(found))
+    return FolderVerdict(
+        len(files), len(files.selection), rows, len(found), tuple(map(str, found[:SHOWN]))
+    )
+
+
+def damage_of_files(
+    files: PuzzleFiles,
+    groups: list[tuple[int, int, range]],
+    progress: Callable[[int], object],
+) -> Iterator[str | Difference]:
+    """Yield what is wrong with the files, and add the row groups of those that are right.
+
+    A row group is the number of its file, its own there, and its rows in the grid.
+    """
+    if not files.written:
+        yield f"{files.folder / MANIFEST} has no digests: some files are still to be generated"
+    for name in sorted({each.name for each in files.folder.iterdir()} - {*files.names} - IGNORED):
+        if name[0] != ".":
+            yield f"{files.folder / name} is not of these puzzles"
+    for number, name in enumerate(files.names):
+        path, rows = files.folder / name, files.rows(number)
+        wrong = damage_of_file(files, number)
+        first = next(wrong, None)
+        if first is None:
+            with pq.ParquetFile(path) as file:
+                sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+            bounds = pairwise(accumulate(sizes, initial=rows.start))
+            groups += [(number, group, range(*each)) for group, each in enumerate(bounds)]
+        else:
+            yield first
+            yield from wrong
+        progress(len(rows))
+
+
+def damage_of_file(files: PuzzleFiles, number: int) -> Iterator[str | Difference]:
+    """Yield what is wrong with a file: that it is missing or changed, or its rows are others."""
+    path, rows = files.folder / files.names[number], files.rows(number)
+    entry = files.entry(number)
+    if not path.is_file():
+        yield f"{path} is missing"
+    elif entry and digest(path) != (entry.bytes, entry.sha256):
+        yield f"{path} has changed since it was written: its SHA-256 is not the manifest's"
+    else:
+        ids = pa.schema([files.source.schema.field("id")])
+        made = (
+            pa.table({"id": address_columns(files.selection, batch)["id"]}, ids)
+            for bounds in batch_bounds(rows.start, rows.stop, most=BATCH_ROWS)
+            for batch in [files.selection.batch(*bounds)]
+        )
+        try:
+            there = read_file(path, files.source.schema, ["id"])
+            yield from differing(there, made, ids, where=path.name)
+        except ValueError as error:
+            yield str(error)
+
+
+def choose(
+    groups: list[tuple[int, int, range]], share: float, key: int
+) -> list[tuple[int, int, range]]:
+    """Return a share of row groups: one, drawn by a key, of each of as many stretches."""
+    count = ceil(share * len(groups))
+    bounds = pairwise(len(groups) * each // count for each in range(count + 1)) if count else ()
+    return [groups[first + address_key(key, first) % (last - first)] for first, last in bounds]
+
+
+def damage_of_group(
+    files: PuzzleFiles, number: int, group: int, rows: range, progress: Callable[[int], object]
+) -> Iterator[str | Difference]:
+    """Yield what differs in a row group from what the generator makes, or the solver reads."""
+    path, schema = files.folder / files.names[number], files.source.schema
+    start = rows.start - files.rows(number).start
+    try:
+        puzzles = read_file(path, schema, ["puzzle"], group)
+        too_short = first_too_short(puzzles, files.selection, rows.start, where=path.name)
+        if too_short:
+            yield too_short
+            return
+        there, made = (
+            read_file(path, schema, group=group),
+            files.source.tables(rows.start, rows.stop),
+        )
+        yield from differing(
+            there, made, schema, where=path.name, solve=solve, progress=progress, start=start
+        )
+    except ValueError as error:
+        yield str(error)
