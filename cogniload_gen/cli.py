@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from math import sqrt
+from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,14 +17,16 @@ from cogniload_gen.checks import Given, check_integer, check_shard
 from cogniload_gen.cogniload.errors import trace_source
 from cogniload_gen.cogniload.release import import_release, score_release
 from cogniload_gen.extras import needing
+from cogniload_gen.factor.recall import lines, measure, write_csv
+from cogniload_gen.factor.retrieval import CHUNKS, ENCODER, QUERIES, RETRIEVERS, check_retrieval
+from cogniload_gen.files import EXISTS
 from cogniload_gen.inputs import check_file, one_line, read_stream, read_whole
 from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
 from cogniload_gen.parser import Parser
 from cogniload_gen.shards import ROWS_PER_FILE, files_of
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
-from cogniload_gen.write import write_puzzles
-from lm_eval_tasks.answers import score_responses
+from cogniload_gen.write import read_puzzles, write_puzzles
 from lm_eval_tasks.demo import run_demo
 from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
 from lm_eval_tasks.rescore import rescore
@@ -74,6 +76,7 @@ def parser() -> Parser:
     add_puzzle_commands(command)
     add_sample_commands(command)
     add_exchange_commands(command)
+    add_retrieve_command(command)
 
     tasks = command(
         "tasks", run_tasks, "Print the folder of the lm-eval tasks, for --include_path."
@@ -271,6 +274,36 @@ def add_exchange_commands(command: Callable[..., Parser]) -> None:
     imports.add_argument("folder", type=Path, metavar="FOLDER", help="that holds exp/ and meta/")
     imports.add_argument("--out", type=Path, required=True, metavar="FILE", help="to write")
     imports.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+
+def add_retrieve_command(command: Callable[..., Parser]) -> None:
+    """Add the command that says what retrievers find, without a model."""
+    retrieve = command(
+        "retrieve", run_retrieve,
+        "Say how much of what FACTOR's answers need retrievers find, without a model.",
+    )  # fmt: skip
+    retrieve.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, it would be a value
+    read = "puzzles to read, .jsonl or .parquet; stands first (default: made by the options below)"
+    retrieve.add_argument("file", type=Path, nargs="?", metavar="FILE", help=read)
+    chosen = {
+        "retriever": (tuple(RETRIEVERS), ["bm25", "iterative", "random", "oracle"]),
+        "chunk": (CHUNKS, ["sentence"]),
+        "query": (QUERIES, ["question"]),
+    }
+    for name, (choices, default) in chosen.items():
+        told = f"{', '.join(choices)}, or several (default {' '.join(default)})"
+        retrieve.add_argument(
+            f"--{name}", nargs="+", default=default, metavar=name.upper(), help=told
+        )
+    tokens = "tokens that may be found, or several such budgets (default 500 1000 2000)"
+    retrieve.add_argument(
+        "--budget", type=number, nargs="+", default=[500, 1000, 2000], metavar="TOKENS", help=tokens
+    )
+    model = f"model of sentence-transformers, a name or a folder (default {ENCODER})"
+    retrieve.add_argument("--encoder", default=ENCODER, metavar="MODEL", help=model)
+    retrieve.add_argument("--out", type=Path, metavar="FILE", help="write the table as CSV")
+    retrieve.add_argument("--force", action="store_true", help="replace it if it exists")
+    add_puzzle_options(retrieve)
 
 
 def add_puzzle_options(command: argparse.ArgumentParser) -> None:
@@ -578,6 +611,32 @@ def run_overlap(given: argparse.Namespace) -> int:
         * (total > limit)
     )
     return int(total > 0)
+
+
+def run_retrieve(given: argparse.Namespace) -> None:
+    """Run `cogniload retrieve [FILE]`."""
+    asked = [
+        check_retrieval(dict(zip(names, values, strict=True)) | {"encoder": given.encoder})
+        for names in [("chunk", "retriever", "query", "budget")]
+        for values in product(given.chunk, given.retriever, given.query, given.budget)
+    ]
+    # a retriever that goes by no query finds the same for each
+    asked = list({str(settings): settings for settings in asked}.values())
+    if given.out and not given.force and given.out.exists():
+        raise FileExistsError(EXISTS.format(given.out))  # an error that would come late otherwise
+    if given.file:
+        rows = read_puzzles(given.file)
+    else:
+        if given.suite is None:
+            suites = " or ".join(str(each.suite) for each in benchmarks.BENCHMARKS if each.suite)
+            raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
+        source = asked_puzzles(given)
+        rows = (row for table in source.tables() for row in table.to_pylist())
+    progress = tqdm(rows, unit=" puzzles", disable=None)
+    found = measure(progress, asked, given.tokenizer)
+    print("\n".join(lines(found)))
+    if given.out:
+        write_csv(found, given.out, force=given.force)
 
 
 def run_import(given: argparse.Namespace) -> int:

@@ -1,22 +1,21 @@
-"""Puzzles -> a JSON Lines or Parquet file."""
+"""Puzzles -> a JSON Lines or Parquet file, and back."""
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from reprlib import repr as brief
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
+from cogniload_gen.benchmark import Row
 from cogniload_gen.files import whole_file
+from cogniload_gen.inputs import check_file, read_lines
 from cogniload_gen.source import Source
 
-SHARED = {"compression": "zstd", "write_page_index": True}
-"""How Parquet is written that others are to read: smaller, and searched without reading it all."""
-
-ROW_GROUP_BYTES = 64_000_000
-"""Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
+ROWS_AT_ONCE = 256
 
 
 def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
@@ -74,3 +73,22 @@ def row_groups(table: pa.Table) -> Iterator[pa.Table]:
 
 
 WRITERS = {".jsonl": jsonl_writer, ".parquet": parquet_writer}
+
+
+def read_puzzles(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file of puzzles; ValueError names the line that is none."""
+    if path.suffix == ".parquet":
+        try:
+            batches = pq.ParquetFile(check_file(path)).iter_batches(ROWS_AT_ONCE)
+            yield from (row for batch in batches for row in batch.to_pylist())
+        except pa.ArrowException as error:
+            raise ValueError(f"{path} must be a Parquet file: {error}") from None
+        return
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path} line {number} must be JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"{path} line {number} must be a puzzle's columns, got {brief(row)}")
+        yield row

@@ -65,6 +65,8 @@ PACKAGES = {"pyyaml": "yaml", "lm-eval": "lm_eval", "huggingface-hub": "huggingf
 
 IMPORTED_IF_THERE = {
     ("cogniload_gen.tokens", "transformers"): "only for a tokenizer given by its name",
+    ("cogniload_gen.factor.retrieval", "bm25s"): "an extra of its own, for one retriever",
+    ("cogniload_gen.factor.retrieval", "sentence_transformers"): "the same, for encoders",
     ("cogniload_analysis.inspect_view", "inspect_ai"): "an extra of its own, for `cogniload view`",
 }
 """Imports of packages that the room does not install, and why."""

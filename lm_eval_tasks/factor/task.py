@@ -1,13 +1,21 @@
-"""The fit behind FACTOR's decay, for its YAMLs."""
+"""FACTOR's prompts, whole or retrieved, and the fit behind its decay, for its YAMLs."""
 
 import logging
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from datasets import Dataset
+from lm_eval.api.metrics import mean
+from tqdm import tqdm
+
 from cogniload_gen import benchmarks
+from cogniload_gen.checks import Given, check_known
 from cogniload_gen.extras import how_to_install
-from lm_eval_tasks import metrics
+from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
+from cogniload_gen.tokens import Tokenizer
+from lm_eval_tasks import documents, metrics
+from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.metrics import log_problems, numbers_of
 
 log = logging.getLogger(__name__)
@@ -15,16 +23,120 @@ log = logging.getLogger(__name__)
 DECAY = {"cdf": "CDF", "cdo": "CDO", "n_eff": "N_eff"}
 """The metrics of a run's fit, and what the analysis calls them."""
 
+RETRIEVE = "retrieve"
+"""The parameter that has a retriever choose what of a puzzle the prompt holds."""
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def make_dataset(*, dataset: str, defaults: dict[str, Given], **given: Any) -> dict[str, Dataset]:
+    """Return the puzzles of a task, as `documents.make_dataset` does, with what is retrieved.
+
+    `retrieve` in the metadata, with the task's own for what it leaves out, has the settings of
+    `check_retrieval`; null has the whole puzzles in the prompts.
+    """
+    asked = given.get(dataset)
+    if isinstance(asked, dict):
+        known = (*defaults, *documents.SELECTION)
+        check_known(asked, tuple(dict.fromkeys([*known, RETRIEVE])), f"{dataset} metadata")
+        given[dataset] = {name: value for name, value in asked.items() if name != RETRIEVE}
+    told = choose_retrieval(defaults, asked if isinstance(asked, dict) else {})
+    rest = {name: value for name, value in defaults.items() if name != RETRIEVE}
+    made = documents.make_dataset(dataset=dataset, defaults=rest, **given)
+    if told is None:
+        return made
+    tokenizer = (rest | given.get(dataset, {})).get("tokenizer")
+    return {split: with_retrieved(rows, told, tokenizer) for split, rows in made.items()}
+
+
+def choose_retrieval(defaults: dict[str, Given], asked: dict[str, Given]) -> Retrieval | None:
+    """Return the settings of a task's retrieval by its parameters; None for whole puzzles."""
+    own, chosen = defaults.get(RETRIEVE), asked.get(RETRIEVE)
+    if chosen is None:
+        chosen = None if RETRIEVE in asked else own
+    elif isinstance(chosen, dict):
+        chosen = (own or {}) | chosen
+    return None if chosen is None else check_retrieval(chosen)
+
+
+def with_retrieved(rows: Dataset, settings: Retrieval, tokenizer: Tokenizer) -> Dataset:
+    """Add what is retrieved of each puzzle.
+
+    `prompt` holds it, `needed` and `found` count the statements that the answer needs and those of
+    them that are in it, `retrieved_tokens` are its tokens, and `retrieval` tells the settings.
+    """
+    found = [
+        retrieve(puzzle, settings, tokenizer)
+        for puzzle in tqdm(rows["puzzle"], "Retrieving", disable=None)
+    ]
+    columns = {
+        "prompt": [each.prompt for each in found],
+        "needed": [each.needed for each in found],
+        "found": [each.found for each in found],
+        "retrieved_tokens": [each.tokens for each in found],
+        "retrieval": [str(settings)] * len(found),
+    }
+    for name, values in columns.items():
+        rows = rows.add_column(name, values)
+    return rows
+
+
+def make_prompt(doc: dict[str, Any]) -> str:
+    """Return the prompt of a document: what was retrieved, else the whole puzzle."""
+    return doc.get("prompt") or doc["puzzle"]
+
+
+# --- metrics --------------------------------------------------------------------------------------
+
 
 def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
     """Return the metrics of one response, and for each number of the fit what it is fitted to.
 
-    `doc` is as for `metrics.process_results`.
+    `doc` is as for `metrics.process_results`. Where the prompt was retrieved, what became of it is
+    told besides.
     """
     scored = metrics.process_results(doc, results)
     complexity, *_ = benchmarks.of(doc).knobs
     result = (doc[complexity.name], scored["acc"], doc["context"], doc.get("noise"))
-    return scored | dict.fromkeys(DECAY, result)
+    return scored | dict.fromkeys(DECAY, result) | split_failure(doc, scored["acc"])
+
+
+def split_failure(doc: dict, right: int) -> dict[str, Any]:
+    """Return what became of a retrieved prompt; empty for a whole one.
+
+    `recall` is [statements found, statements needed]. A wrong answer is `not_retrieved` if any of
+    these is missing, else `not_reasoned`: acc, `not_retrieved` and `not_reasoned` add up to 1.
+    """
+    if "retrieval" not in doc:
+        return {}
+    closed = doc["found"] == doc["needed"]
+    return {
+        "recall": [doc["found"], doc["needed"]],
+        "closure_recall": int(closed),
+        "not_retrieved": int(not right and not closed),
+        "not_reasoned": int(not right and closed),
+    }
+
+
+def share_found(counts: Sequence[Sequence[int]]) -> float:
+    """Return the share of the needed statements that were retrieved, over all puzzles."""
+    found, needed = (sum(each) for each in zip(*counts, strict=True))
+    return found / needed
+
+
+class FactorTask(SharedBudgetTask):
+    """A task of FACTOR: of a run whose prompts are retrieved, lm-eval's table says how well."""
+
+    def aggregation(self) -> dict[str, Any]:
+        """Return the YAML's, and those of what was retrieved."""
+        shares = dict.fromkeys(("closure_recall", "not_retrieved", "not_reasoned"), mean)
+        return super().aggregation() | {"recall": share_found} | shares
+
+    def higher_is_better(self) -> dict[str, Any]:
+        """Return the YAML's, and those of what was retrieved."""
+        better = {"recall": True, "closure_recall": True}
+        return super().higher_is_better() | better | {"not_retrieved": False, "not_reasoned": False}
 
 
 def mean_size(sets: Sequence[Sequence[str]]) -> float:

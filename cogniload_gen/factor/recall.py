@@ -1,0 +1,187 @@
+"""How much of what answers need a retriever finds, by budget: no model is asked (section 1)."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from math import sqrt
+from pathlib import Path
+from statistics import NormalDist
+from typing import NamedTuple
+
+from cogniload_gen.benchmark import Row
+from cogniload_gen.checks import check_columns
+from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, cut, rank, show, split, within
+from cogniload_gen.files import whole_file
+from cogniload_gen.tokens import Tokenizer
+
+CONFIDENCE = 0.9
+"""Of the intervals, as of those of the accuracies in a report."""
+
+
+class Recall(NamedTuple):
+    """What one retriever finds with one budget, of the puzzles of one cell.
+
+    `N` is the complexity: op in the realistic suite. `recall` is the share of the needed statements
+    that were found, and `closure` the share of the puzzles of which all were; each with the ends of
+    its 90 % interval. `tokens` are those of what was found, in the mean.
+    """
+
+    suite: str
+    N: int
+    context: int
+    noise: str
+    retriever: str
+    chunk: str
+    query: str
+    budget: int
+    puzzles: int
+    needed: int
+    found: int
+    recall: float
+    recall_low: float
+    recall_high: float
+    closed: int
+    closure: float
+    closure_low: float
+    closure_high: float
+    tokens: float
+
+
+Cell = tuple[str, int, int, str]
+"""Suite, complexity, context and noise."""
+
+Count = tuple[int, int, float]
+"""Of one puzzle: the statements needed, those found, and the tokens of what was found."""
+
+
+def measure(
+    rows: Iterable[Row], asked: Sequence[Retrieval], tokenizer: Tokenizer = None
+) -> list[Recall]:
+    """Return what each of the settings finds of the puzzles, cell by cell.
+
+    ValueError, in one line, for a row that is no puzzle of FACTOR; ImportError where the extra of a
+    retriever is missing.
+    """
+    counts: dict[tuple[Cell, Retrieval], list[Count]] = {}
+    for row in rows:
+        cell, found = cell_of(row), count_found(str(row["puzzle"]), asked, tokenizer)
+        for settings, count in zip(asked, found, strict=True):
+            counts.setdefault((cell, settings), []).append(count)
+    if not counts:
+        raise ValueError("there are no puzzles to retrieve from")
+    return [sum_up(*key, of_puzzles) for key, of_puzzles in counts.items()]
+
+
+def cell_of(row: Row) -> Cell:
+    """Return suite, complexity, context and noise of a row; ValueError if one is missing."""
+    complexity = "op" if row.get("suite") == "realistic" else "N"
+    known = check_columns(row, ["suite", complexity, "context", "puzzle"])
+    return known["suite"], known[complexity], known["context"], row.get("noise") or ""
+
+
+def count_found(
+    puzzle: str, asked: Sequence[Retrieval], tokenizer: Tokenizer = None
+) -> list[Count]:
+    """Return what each of the settings finds of a puzzle."""
+    parts = split(puzzle)
+    chunks = {kind: cut(parts, kind, tokenizer) for kind in {each.chunk for each in asked}}
+    counts = []
+    for settings in asked:
+        of_kind = chunks[settings.chunk]
+        ranked = rank(parts, of_kind, settings)
+        found = show(parts, of_kind, within(ranked, of_kind, settings.budget))
+        counts.append((found.needed, found.found, found.tokens))
+    return counts
+
+
+def sum_up(cell: Cell, settings: Retrieval, counts: Sequence[Count]) -> Recall:
+    """Return what settings found of the puzzles of a cell."""
+    needed, found, tokens = (sum(each) for each in zip(*counts, strict=True))
+    closed = sum(of_all == of_them for of_all, of_them, _ in counts)
+    return Recall(
+        *cell,
+        settings.retriever,
+        settings.chunk,
+        settings.query if RETRIEVERS[settings.retriever].asks else "",
+        settings.budget,
+        len(counts),
+        needed,
+        found,
+        found / needed,
+        *ratio_interval([(of_them, of_all) for of_all, of_them, _ in counts]),
+        closed,
+        closed / len(counts),
+        *share_interval(closed, len(counts)),
+        tokens / len(counts),
+    )
+
+
+def share_interval(count: int, of: int) -> tuple[float, float]:
+    """Return the ends of Wilson's interval of a share."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    share = count / of
+    middle = share + z * z / (2 * of)
+    margin = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    low, high = ((middle + sign * margin) / (1 + z * z / of) for sign in (-1, 1))
+    return max(low, 0.0), min(high, 1.0)
+
+
+def ratio_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Return the ends of the interval of a ratio of sums, of independent pairs.
+
+    Statements of one puzzle are found or missed together, so puzzles are what is drawn. Where all
+    pairs agree, as where everything is found, the interval is that one value.
+    """
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    above, below = (sum(each) for each in zip(*pairs, strict=True))
+    ratio = above / below
+    spread = sum((found - ratio * needed) ** 2 for found, needed in pairs)
+    margin = z * sqrt(spread * len(pairs) / max(len(pairs) - 1, 1)) / below
+    return max(ratio - margin, 0.0), min(ratio + margin, 1.0)
+
+
+HEADINGS = {
+    "suite": "suite",
+    "N": "N/op",
+    "context": "context",
+    "retriever": "retriever",
+    "chunk": "chunk",
+    "query": "query",
+    "budget": "budget",
+    "puzzles": "puzzles",
+}
+"""The columns that a printed table names the rows by."""
+
+
+def lines(found: Sequence[Recall]) -> list[str]:
+    """Return a table for the terminal, in per cent with the 90 % intervals."""
+    table = [[*HEADINGS.values(), "recall [%]", "closure recall [%]", "tokens"]]
+    for each in found:
+        table.append(
+            [str(getattr(each, name)) for name in HEADINGS]
+            + [
+                percent(each.recall, each.recall_low, each.recall_high),
+                percent(each.closure, each.closure_low, each.closure_high),
+                f"{each.tokens:.0f}",
+            ]
+        )
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+
+
+def percent(value: float, low: float, high: float) -> str:
+    """Return a share and its interval in per cent."""
+    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def write_csv(found: Sequence[Recall], path: Path, *, force: bool = False) -> None:
+    """Write a row for each setting and cell, whole or not at all; errors as `whole_file`."""
+    with (
+        whole_file(path, force=force) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow(Recall._fields)
+        writer.writerows(found)

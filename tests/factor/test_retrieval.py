@@ -1,0 +1,448 @@
+"""What retrievers find of FACTOR's puzzles, against counts made apart from the text."""
+
+import math
+import re
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from bm25s.stopwords import STOPWORDS_EN
+from harness import random_state_put_back
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from cogniload_gen import generate_factor, solve
+from cogniload_gen.cli import main
+from cogniload_gen.factor import recall, retrieval
+from cogniload_gen.factor.retrieval import (
+    CHUNKS,
+    ORDERS,
+    QUERIES,
+    RETRIEVERS,
+    Retrieval,
+    check_retrieval,
+    retrieve,
+    split,
+)
+
+PUZZLES = {
+    "realistic": generate_factor("realistic", op=[2, 5, 12], context=[0, 1500], num_puzzles=4),
+    "symbolic": generate_factor("symbolic", N=[1, 6, 20], context=[0, 600], num_puzzles=4),
+}
+ROWS = {suite: table.to_pylist() for suite, table in PUZZLES.items()}
+ALL = [row for rows in ROWS.values() for row in rows]
+PLAIN = [name for name, each in RETRIEVERS.items() if not each.encodes]
+SUITES = pytest.mark.parametrize("suite", ROWS)
+
+
+def solution_statements(row):
+    """The statements that the solution takes, as the puzzle has them: read from the solution."""
+    if row["suite"] == "symbolic":
+        names = re.findall(r"^(v\d+) = ", row["solution"], re.MULTILINE)
+        patterns = [rf"@<<<assign {name} = [^>]*>>>@" for name in names]
+    else:
+        names = re.findall(r"Define (.+?) as ", row["solution"])
+        stated = [name for name in names if not name.endswith("'s Animal")]
+        patterns = [rf"The number of each {re.escape(name)} is [^.]*\." for name in stated]
+    found = [re.findall(pattern, row["puzzle"]) for pattern in patterns]
+    assert all(len(each) == 1 for each in found)
+    return [statement for (statement,) in found]
+
+
+def count_words(text):
+    """A tokenizer; statements of one group follow each other without a space."""
+    return len(text.replace("@@", "@ @").split())
+
+
+# --- the text
+
+
+@SUITES
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_with_room_for_all_the_prompt_is_the_puzzle(suite, chunk):
+    for row in ROWS[suite]:
+        for name in ("random", "bm25", "iterative", "iterative-bm25"):
+            found = retrieve(row["puzzle"], Retrieval(name, 10**6, chunk))
+            assert found.prompt == row["puzzle"]
+            assert found.closed
+
+
+@SUITES
+def test_every_statement_is_a_sentence_and_the_question_is_the_column(suite):
+    for row in ROWS[suite]:
+        parts = split(row["puzzle"])
+        stripped = [sentence.strip() for sentence in parts.sentences]
+        assert set(solution_statements(row)) <= set(stripped)
+        assert sum(map(bool, map(retrieval.defined, stripped))) == len(
+            re.findall("<<<assign |The number of each ", "".join(parts.sentences))
+        )
+        assert parts.queries["question"] == row["question"]
+
+
+def test_a_text_that_is_no_puzzle_is_refused_in_one_line():
+    for text in ("", "How many Fox does Hamilton Farm have?", "<<<assign v1 = v2>>>"):
+        with pytest.raises(ValueError, match=r"^a FACTOR puzzle must have .*$"):
+            retrieve(text, Retrieval("oracle", 10))
+
+
+# --- what is found
+
+
+@SUITES
+def test_the_oracle_closes_at_its_own_budget_and_not_below(suite):
+    """Its own budget is the words of the solution's statements, which the solution tells."""
+    for row in ROWS[suite]:
+        statements = solution_statements(row)
+        budget = sum(map(count_words, statements))
+        found = retrieve(row["puzzle"], Retrieval("oracle", budget), count_words)
+        assert found.closed
+        assert found.tokens == budget
+        assert found.needed == len(statements)
+        assert solve(found.prompt) == row["answer"]
+        short = retrieve(row["puzzle"], Retrieval("oracle", max(budget - 1, 1)), count_words)
+        assert short.found == found.needed - 1
+
+
+@SUITES
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_is_found_agrees_with_the_statements_that_the_prompt_holds(suite, name):
+    for row in ROWS[suite]:
+        statements = solution_statements(row)
+        for chunk, budget in (
+            (CHUNKS[0], 60),
+            (CHUNKS[1], 150),
+            (CHUNKS[2], 400),
+            (CHUNKS[3], 400),
+        ):
+            found = retrieve(row["puzzle"], Retrieval(name, budget, chunk), count_words)
+            assert found.found == sum(each in found.prompt for each in statements)
+            assert found.needed == len(statements)
+            body = split_body(found.prompt, row)
+            assert found.tokens == count_words(body) <= budget
+
+
+def split_body(prompt, row):
+    """What a prompt holds of the text, between what stands around it in the puzzle."""
+    parts = split(row["puzzle"])
+    assert prompt.startswith(parts.opening)
+    assert prompt.endswith(parts.closing)
+    return prompt[len(parts.opening) : len(prompt) - len(parts.closing)]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_realistic_prompt_determines_the_answer_where_it_is_closed_and_only_there(name):
+    closed = set()
+    for row in ROWS["realistic"]:
+        for budget in (80, 300, 900):
+            found = retrieve(row["puzzle"], Retrieval(name, budget))
+            closed.add(found.closed)
+            try:
+                answer = solve(found.prompt)
+            except ValueError:
+                answer = None
+            assert (answer == row["answer"]) == found.closed
+    assert closed == {True, False}
+
+
+@given(
+    row=st.sampled_from(ALL),
+    name=st.sampled_from(PLAIN),
+    chunk=st.sampled_from(CHUNKS),
+    query=st.sampled_from(QUERIES),
+    budgets=st.tuples(st.integers(1, 2000), st.integers(1, 2000)).map(sorted),
+)
+def test_a_larger_budget_never_finds_less(row, name, chunk, query, budgets):
+    small, large = (
+        retrieve(row["puzzle"], Retrieval(name, budget, chunk, query)) for budget in budgets
+    )
+    assert small.found <= large.found
+    assert small.tokens <= large.tokens
+    sentences = [sentence.strip() for sentence in split(row["puzzle"]).sentences]
+    assert all(each in large.prompt for each in sentences if each in small.prompt)
+
+
+@SUITES
+@pytest.mark.parametrize("name", PLAIN)
+def test_the_order_changes_nothing_but_the_order(suite, name):
+    row = ROWS[suite][-1]
+    in_text, by_rank = (
+        retrieve(row["puzzle"], Retrieval(name, 300, order=order)) for order in ORDERS
+    )
+    assert in_text[1:] == by_rank[1:]
+    sentences = [sentence.strip() for sentence in split(row["puzzle"]).sentences]
+    places = [in_text.prompt.find(each) for each in sentences]
+    shown = [place for place in places if place >= 0]
+    assert shown == sorted(shown)
+    assert sorted(in_text.prompt.split()) == sorted(by_rank.prompt.split()) or suite == "symbolic"
+    assert {each in in_text.prompt for each in sentences} == {True, False}
+    assert [each in in_text.prompt for each in sentences] == [
+        each in by_rank.prompt for each in sentences
+    ]
+
+
+CHAIN = """Problem: The number of each North Zoo's Fox is 2. It rains at North Zoo all day. \
+The number of each South Zoo's Owl is 3 times each North Zoo's Fox. Nobody likes the Deer. \
+The number of each West Zoo's Deer is each South Zoo's Owl. The number of each East Zoo's Mule is 4.
+
+Question: How many Deer does West Zoo have?"""
+
+
+def test_hops_follow_the_names_that_were_found():
+    """Of two chains of ten statements, alike but for their names, one leads to the answer."""
+    chains = []
+    for names in ("ABCDEFGHIJ", "KLMNOPQRST"):
+        places = [f"{letter}orth Zoo" for letter in names]
+        chain = [f"The number of each {places[0]}'s Fox is 2."]
+        chain += [
+            f"The number of each {this}'s Fox is 3 more than each {before}'s Fox."
+            for before, this in pairwise(places)
+        ]
+        chains.append(chain)
+    text = " ".join(statement for pair in zip(*chains, strict=True) for statement in pair)
+    puzzle = f"Problem: {text}\n\nQuestion: How many Fox does Jorth Zoo have?"
+    budget = sum(map(count_words, chains[0]))
+    assert retrieve(puzzle, Retrieval("iterative", budget), count_words).closed
+    for query in QUERIES:
+        once, in_hops = (
+            retrieve(puzzle, Retrieval(name, budget, query=query), count_words)
+            for name in ("bm25", "iterative-bm25")
+        )
+        assert once.found <= 6
+        assert in_hops.found > once.found
+
+
+def test_a_total_is_asked_for_by_its_place():
+    scores = retrieval.name_scores(("South Zoo's Fox", "North Zoo's Fox", "at South Zoo"))
+    assert scores(["South Zoo's Animal", "North Zoo's Fox", "North Zoo's Fo"]).tolist() == [
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 0],
+    ]
+
+
+# --- scores
+
+
+def plain_bm25(texts, query, k1=1.5, b=0.75):
+    """BM25 as Lucene has it, written from its formula."""
+    corpus = [
+        [w for w in re.findall(r"\w+", text.lower()) if w not in STOPWORDS_EN] for text in texts
+    ]
+    mean = sum(map(len, corpus)) / len(corpus)
+    scores = np.zeros(len(corpus))
+    for word in re.findall(r"\w+", query.lower()):
+        holders = sum(word in text for text in corpus)
+        idf = math.log(1 + (len(corpus) - holders + 0.5) / (holders + 0.5))
+        for i, text in enumerate(corpus):
+            count = text.count(word)
+            scores[i] += idf * count / (count + k1 * (1 - b + b * len(text) / mean))
+    return scores
+
+
+@SUITES
+def test_bm25_is_its_formula(suite):
+    for row in ROWS[suite][-3:]:
+        parts = split(row["puzzle"])
+        texts = tuple(parts.sentences)
+        scores = retrieval.bm25_scores(texts)
+        for query in (parts.queries["question"], parts.queries["name"]):
+            expected = plain_bm25(texts, query)
+            assert scores([query])[0] == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert not scores(["nothing of it"]).any() or "of" in parts.queries
+
+
+@pytest.mark.slow  # sentence-transformers alone takes long to import
+def test_a_real_encoder_ranks_by_its_cosines():
+    with random_state_put_back():  # what is imported for it draws from the global generators
+        texts = tuple(split(CHAIN).sentences)
+        model = retrieval.load_encoder(retrieval.ENCODER)
+        scores = retrieval.encoder_scores(texts, retrieval.ENCODER)(["West Zoo's Deer"])[0]
+        vectors = model.encode([text.strip() for text in texts])
+        query = model.encode("West Zoo's Deer")
+        lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+        assert scores == pytest.approx(vectors @ query / lengths, abs=1e-5)
+        assert scores.argmax() == 4
+        for name in ("encoder", "iterative-encoder"):
+            found = retrieve(CHAIN, Retrieval(name, 25, query="name"), count_words)
+            assert "The number of each West Zoo's Deer is" in found.prompt
+            assert retrieve(CHAIN, Retrieval(name, 1000)).prompt == CHAIN
+        with pytest.raises(ValueError, match=r"^encoder 'none' does not load: .*$"):
+            retrieve(CHAIN, Retrieval("encoder", 10, encoder="none"))
+
+
+# --- settings
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("bm25", "retrieve must be an object with a retriever and a budget, got 'bm25'"),
+        ({"budget": 5}, "retrieve needs a retriever, got budget"),
+        ({}, "retrieve needs a retriever, got nothing"),
+        ({"retriever": "bm25"}, "retrieve needs a budget, got retriever"),
+        ({"retriever": "bm26", "budget": 5}, "retriever must be one of bm25, .*, got 'bm26'"),
+        ({"retriever": "bm25", "budget": 0}, r"budget must be an integer in 1\.\.1000000, got 0"),
+        ({"retriever": "bm25", "budget": 5, "chunk": 1}, "chunk must be one of sentence, .*got 1"),
+        ({"retriever": "bm25", "budget": 5, "query": "x"}, "query must be one of question, .*'x'"),
+        (
+            {"retriever": "bm25", "budget": 5, "order": ""},
+            "order must be one of text, rank, got ''",
+        ),
+        (
+            {"retriever": "bm25", "budget": 5, "encoder": 1},
+            "encoder must be a model's name or .* 1",
+        ),
+        ({"retriever": "bm25", "budget": 5, "chunks": 1}, r"retrieve takes .*did you mean chunk\?"),
+    ],
+)
+def test_wrong_settings_are_one_line(given, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        check_retrieval(given)
+
+
+def test_settings_are_told_apart_where_prompts_may_differ():
+    told = {}
+    for name in RETRIEVERS:
+        for chunk in CHUNKS:
+            for query in QUERIES:
+                for order in ORDERS:
+                    settings = Retrieval(name, 100, chunk, query, order)
+                    told.setdefault(str(settings), []).append(settings)
+    for alike in told.values():
+        assert len(alike) == (1 if RETRIEVERS[alike[0].retriever].asks else len(QUERIES))
+    assert str(Retrieval("encoder", 9)) != str(Retrieval("encoder", 9, encoder="other"))
+    assert str(Retrieval("bm25", 9)) == str(Retrieval("bm25", 9, encoder="other"))
+    assert str(Retrieval("bm25", 9)) != str(Retrieval("bm25", 10))
+
+
+@pytest.mark.parametrize("name", ["bm25", "encoder"])
+def test_without_the_extra_it_says_what_to_install(monkeypatch, name):
+    for module in ("bm25s", "sentence_transformers"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for cached in (retrieval.load_encoder, retrieval.encode_query, retrieval.encoder_scores):
+        cached.cache_clear()
+    retrieval.bm25_scores.cache_clear()
+    with pytest.raises(ImportError, match=rf"{name} needs pip install 'cogniload\[retrieval\]'"):
+        retrieve(CHAIN, Retrieval(name, 10))
+    assert retrieve(CHAIN, Retrieval("iterative", 100)).closed
+
+
+def test_the_base_imports_nothing_of_the_extra():
+    code = (
+        "import sys, cogniload_gen.cli; print({'bm25s', 'sentence_transformers'} & {*sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "set()\n"
+
+
+# --- recall
+
+
+def test_recall_and_closure_agree_with_a_count_made_apart():
+    rows = [row for row in ROWS["realistic"] if row["op"] == 5 and row["context"]]
+    asked = [Retrieval(name, budget) for name in ("bm25", "oracle") for budget in (120, 500)]
+    for found, settings in zip(recall.measure(rows, asked), asked, strict=True):
+        held = []
+        for row in rows:
+            prompt = retrieve(row["puzzle"], settings).prompt
+            statements = solution_statements(row)
+            held.append((sum(each in prompt for each in statements), len(statements)))
+        assert (found.retriever, found.budget) == (settings.retriever, settings.budget)
+        assert found.puzzles == len(rows)
+        assert found.recall == sum(a for a, _ in held) / sum(b for _, b in held)
+        assert found.closure == sum(a == b for a, b in held) / len(held)
+
+
+def test_cells_are_kept_apart():
+    found = recall.measure(ALL, [Retrieval("random", 100)])
+    assert {(each.suite, each.N, each.context) for each in found} == {
+        (row["suite"], row.get("op") or row["N"], row["context"]) for row in ALL
+    }
+    assert sum(each.puzzles for each in found) == len(ALL)
+
+
+@given(st.integers(0, 40), st.integers(1, 40))
+def test_the_interval_of_a_share_is_wilson_s(count, of):
+    low, high = recall.share_interval(min(count, of), of)
+    expected = proportion_confint(min(count, of), of, alpha=0.1, method="wilson")
+    assert (low, high) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
+    """Puzzles of 3 to 9 statements, which are found together more often than by chance."""
+    draw = np.random.default_rng(7)
+    held = 0
+    for _ in range(400):
+        pairs = []
+        for _ in range(60):
+            needed, share = draw.integers(3, 10), draw.choice((0.2, 0.5, 0.8))
+            pairs.append((draw.binomial(needed, share), needed))
+        low, high = recall.ratio_interval(pairs)
+        held += low <= 0.5 <= high
+    assert 0.85 <= held / 400 <= 0.95
+
+
+# --- the command
+
+SMALL = ["--suite", "realistic", "--op", "3", "--context", "600", "--num-puzzles", "4"]
+
+
+def test_the_command_measures_made_and_read_puzzles_alike(tmp_path, capsys):
+    settings = ["--retriever", "bm25", "oracle", "--budget", "100", "400"]
+    assert main(["retrieve", *SMALL, *settings, "--out", str(tmp_path / "made.csv")]) == 0
+    made = capsys.readouterr().out
+    assert len(made.splitlines()) == 5
+    for suffix in ("jsonl", "parquet"):
+        file = str(tmp_path / f"puzzles.{suffix}")
+        assert main(["generate", file, *SMALL]) == 0
+        capsys.readouterr()
+        assert main(["retrieve", file, *settings, "--out", str(tmp_path / f"{suffix}.csv")]) == 0
+        assert capsys.readouterr().out == made
+        assert (tmp_path / f"{suffix}.csv").read_text() == (tmp_path / "made.csv").read_text()
+    head, *rows = (tmp_path / "made.csv").read_text().splitlines()
+    assert head.startswith("suite,N,context,noise,retriever,chunk,query,budget,puzzles,needed,")
+    assert rows[3].startswith("realistic,3,600,close,oracle,sentence,,400,4,")
+
+
+def test_a_retriever_without_a_query_is_measured_once(capsys):
+    asked = ["--retriever", "random", "--query", "question", "name", "--budget", "100"]
+    assert main(["retrieve", *SMALL, *asked]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give a FILE of puzzles, or --suite symbolic or realistic to make some"),
+        (["--suite", "realistic", "--N", "3"], "N is not for the realistic suite, got [3]"),
+        ([*SMALL, "--retriever", "grep"], "retriever must be one of bm25, "),
+        ([*SMALL, "--budget", "0"], "budget must be an integer in 1..1000000, got 0"),
+        (["none.jsonl"], "none.jsonl: No such file"),
+        (["bad.jsonl"], "bad.jsonl line 1 must be JSON"),
+        (["list.jsonl"], "list.jsonl line 1 must be a puzzle's columns, got [1]"),
+        (["other.jsonl"], "a row needs the column suite of the puzzles, got ['d']"),
+        (["text.jsonl"], "a FACTOR puzzle must have "),
+        (["empty.jsonl"], "there are no puzzles to retrieve from"),
+        (["bad.parquet"], "bad.parquet must be a Parquet file"),
+        ([*SMALL, "--out", "bad.jsonl"], "bad.jsonl exists: "),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_code_2(
+    tmp_path, monkeypatch, capsys, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.jsonl").write_text("{")
+    (tmp_path / "list.jsonl").write_text("[1]\n")
+    (tmp_path / "other.jsonl").write_text('{"d": 1}\n')
+    text = '{"suite": "symbolic", "N": 1, "context": 0, "puzzle": "x"}\n'
+    (tmp_path / "text.jsonl").write_text(text)
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "bad.parquet").write_text("x")
+    assert main(["retrieve", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"cogniload retrieve: error: {message}")
+    assert said.err.count("\n") == 1
+    assert not said.out
