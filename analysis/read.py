@@ -33,6 +33,7 @@ from cogniload_analysis.runs import (
     drop_copies,
     name_puzzles,
     name_settings,
+    name_views,
     read_limit,
     read_settings,
 )
@@ -248,9 +249,10 @@ def _read_runs(found: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataF
     frames = [
         _read_run(run, analysis, text) for run in tqdm(runs, "reading", unit="file", disable=None)
     ]
-    rows = [(run.base, run.task, setting) for run, setting in in_order]
+    views = name_views([run.base for run in runs], frames, analysis.views)
+    rows = [(run.base, run.task, *named) for run, *named in zip(runs, settings, views, strict=True)]
     puzzles = name_puzzles(rows, frames, analysis.loads)
-    for run, frame, *named in zip(runs, frames, settings, puzzles, strict=True):
+    for run, frame, *named in zip(runs, frames, settings, views, puzzles, strict=True):
         named.append(run.columns["interim"])
         setting = "".join(f", {each}" for each in named if each)
         about_it = run.columns | {"model": run.base + setting, "setting": setting}

@@ -81,6 +81,8 @@ class Analysis:
         facts: The columns that `read_facts` fills with what only its samples say, and their types.
         read_facts: From a sample to the values of `facts`; ValueError for one out of range, and
             KeyError for a missing field.
+        views: The facts, in words, that say how puzzles were shown to the model: runs that differ
+            in one are rows of their own.
         compare: From the frame and pairs of its models to the differences of its own measures, with
             the columns first, second, measure, condition (in words), scale ("difference" or
             "ratio"), first_value, second_value, difference, low, high, p, method and note.
@@ -102,6 +104,7 @@ class Analysis:
     label: Callable[[pd.DataFrame], list[str]] = label_models
     facts: Mapping[str, Any] = field(default_factory=dict)
     read_facts: Callable[[Row], tuple[float | str, ...]] = lambda sample: ()
+    views: tuple[str, ...] = ()
     compare: Callable[[pd.DataFrame, Pairs], pd.DataFrame] = compare_nothing
     find_break: Callable[[str, Row, Any], Break | None] = lambda response, puzzle, row: None
 

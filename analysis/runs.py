@@ -250,6 +250,18 @@ def name_settings(runs: Sequence[Run]) -> list[str]:
     return named
 
 
+def name_views(
+    bases: Sequence[str], frames: Sequence[pd.DataFrame], views: Sequence[str]
+) -> list[str]:
+    """Return how each frame's puzzles were shown, where others of its base were shown otherwise."""
+    shown = [{view: join_levels(frame[view]) for view in views} for frame in frames]
+    named = []
+    for base, mine in zip(bases, shown, strict=True):
+        of_base = [each for each, its in zip(shown, bases, strict=True) if its == base]
+        named.append(", ".join(mine[view] or f"no {view}" for view in _differing(of_base)))
+    return named
+
+
 def name_puzzles(
     rows: Sequence[tuple[str, ...]], frames: Sequence[pd.DataFrame], loads: Sequence[Load]
 ) -> list[str]:

@@ -5,6 +5,8 @@ panels side by side: 3 on paper, 1 on a phone.
 """
 
 from collections.abc import Sequence
+from functools import partial
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -16,9 +18,19 @@ from cogniload_analysis.factor.decay import ComplexityDecay, Condition, by_condi
 from cogniload_analysis.factor.hops import HOP_BASELINES
 from cogniload_analysis.factor.loads import show_context
 from cogniload_analysis.factor.modes import PUZZLE_TOKENS
+from cogniload_analysis.factor.retrieval import PARTS
 from cogniload_analysis.factor.tables import HERE, Decays, context_series
 from cogniload_analysis.intervals import wilson_interval
-from cogniload_analysis.panels import FAINT, PAPER, Panel, Series, Values, draw_panels, shorten_name
+from cogniload_analysis.panels import (
+    FAINT,
+    PAPER,
+    Panel,
+    Series,
+    Values,
+    draw_panels,
+    series_style,
+    shorten_name,
+)
 from cogniload_analysis.papers import published_table
 
 COMPLEXITY = {
@@ -298,6 +310,32 @@ def draw_shortcuts(table: pd.DataFrame, columns: int = PAPER) -> Figure:
             for label, name in shown.items()
         ]
         panels.append(Panel(series, "Complexity N", "Accuracy", f"{context:,} tokens, {noise}"))
+    return draw_panels(panels, columns)
+
+
+def draw_retrieval(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw the shares of what became of retrieved prompts, as stacked bars by N.
+
+    `table` is `retrieval_table`'s by N, of one model and suite.
+    """
+    # bars are no series: these have no points, and stand for them in the legend
+    legend = [Series(label, [], [], joined=False) for label in PARTS.values()]
+
+    def bars(rows: pd.DataFrame, axes: Axes) -> None:
+        bottom = np.zeros(len(rows))
+        for index, part in enumerate(PARTS):
+            share = (rows[part] / rows["responses"]).to_numpy()
+            axes.bar(rows["N"], share, 0.8, bottom, color=series_style(index)["color"])
+            bottom += share
+        _set_accuracy(axes)
+
+    suite = str(table["suite"].iloc[0])
+    panels = []
+    for _, rows in table.groupby(["context", "noise", "retrieval"], observed=True):
+        context, noise, told = rows[["context", "noise", "retrieval"]].iloc[0]
+        title = "\n".join(wrap(f"{_label_context(context, noise)}: {told}", 34))
+        finish = partial(bars, rows)
+        panels.append(Panel(legend, COMPLEXITY[suite], "Share of the responses", title, finish))
     return draw_panels(panels, columns)
 
 

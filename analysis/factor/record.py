@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis import adaptive
-from cogniload_analysis.factor import hops
+from cogniload_analysis.factor import hops, retrieval
 from cogniload_analysis.factor.compare import compare_decays
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS, describe_load, read_loads
@@ -39,8 +39,9 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     return family.where(apart, suite)
 
 
-def _read_facts(sample: Row) -> tuple[float | bool, ...]:
-    return (*hops.read_facts(sample), *adaptive.read_facts(sample))
+def _read_facts(sample: Row) -> tuple[float | str, ...]:
+    readers = (hops.read_facts, adaptive.read_facts, retrieval.read_facts)
+    return tuple(fact for read in readers for fact in read(sample))
 
 
 def set_factor(**options: Any) -> Analysis:
@@ -73,6 +74,7 @@ FACTOR = Analysis(
     report=_report,
     compare=compare_decays,
     package="cogniload_analysis.factor",
-    facts=hops.FACTS | adaptive.FACTS,
+    facts=hops.FACTS | adaptive.FACTS | retrieval.FACTS,
+    views=("retrieval",),
     read_facts=_read_facts,
 )

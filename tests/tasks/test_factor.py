@@ -1,5 +1,6 @@
 """The FACTOR tasks in the real harness."""
 
+import re
 import sys
 from math import exp, isfinite
 
@@ -15,8 +16,9 @@ from lm_eval.evaluator import simple_evaluate
 from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import FactorOutcome, generate_factor
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
+from cogniload_gen.factor.retrieval import check_retrieval, retrieve
 from cogniload_gen.hub.push import push
-from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results
+from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results, split_failure
 
 MINI = ["factor_symbolic_mini", "factor_realistic_mini"]
 CONTEXTS = {
@@ -215,6 +217,91 @@ def test_documents_that_do_not_fit_are_refused_before_the_run(monkeypatch):
             task_manager=manager(factor={"context": [0, 4000], "context_budget": 2048}),
             bootstrap_iters=1,
         )
+
+
+# --- with retrieved prompts
+
+
+def evaluated(task, **given):
+    """The results and the samples of a task by lm-eval's dummy model."""
+    options = {"task_manager": manager(factor=given), "bootstrap_iters": 1}
+    found = simple_evaluate("dummy", tasks=[task], **options)
+    return found["results"][task], found["samples"][task]
+
+
+@pytest.mark.parametrize("task", MINI)
+def test_a_retrieved_prompt_holds_what_was_found_and_the_sample_tells_it(task):
+    whole = evaluated(task, num_puzzles=1)[1]
+    settings = {"retriever": "bm25", "budget": 120 if "symbolic" in task else 300}
+    results, samples = evaluated(task, num_puzzles=1, retrieve=settings)
+    assert {sample["doc"]["id"] for sample in samples} == {sample["doc"]["id"] for sample in whole}
+    for sample in samples:
+        doc = sample["doc"]
+        found = retrieve(doc["puzzle"], check_retrieval(settings))
+        assert sample["arguments"][0][0] == found.prompt == doc["prompt"]
+        assert sample["recall"] == [doc["found"], doc["needed"]] == [found.found, found.needed]
+        assert doc["retrieval"] == str(check_retrieval(settings))
+        assert sample["closure_recall"] == found.closed
+        split = sample["acc"] + sample["not_retrieved"] + sample["not_reasoned"]
+        assert split == 1 == sample["not_retrieved"] + found.closed
+    assert {sample["closure_recall"] for sample in samples} == {0, 1}
+    shares = [results[f"{name},none"] for name in ("acc", "not_retrieved", "not_reasoned")]
+    assert sum(shares) == pytest.approx(1)
+    found, needed = (sum(sample["recall"][i] for sample in samples) for i in (0, 1))
+    assert results["recall,none"] == found / needed
+    for sample in whole:
+        assert sample["arguments"][0][0] == sample["doc"]["puzzle"]
+        assert not {"retrieval", "prompt"} & {*sample["doc"]}
+        assert "closure_recall" not in sample
+
+
+def test_a_right_answer_is_no_failure():
+    doc = {"retrieval": "x", "needed": 3, "found": 2}
+    assert split_failure(doc, 1)["not_retrieved"] == split_failure(doc, 1)["not_reasoned"] == 0
+    assert split_failure(doc, 0)["not_retrieved"] == 1
+    assert split_failure(doc | {"found": 3}, 0)["not_reasoned"] == 1
+    assert split_failure({}, 0) == {}
+
+
+def test_the_retrieval_task_is_the_paper_s_setting():
+    """FACTOR, section 1: op 5, 4K of text, 2K of context, MPNet as the encoder."""
+    defaults = settings_of("factor_realistic_retrieval")["dataset_kwargs"]["defaults"]
+    retrieval = defaults.pop("retrieve")
+    paper = settings_of("factor_realistic_4k")["dataset_kwargs"]["defaults"]
+    assert defaults == paper | {"op": 5, "num_puzzles": 200}
+    assert (retrieval["retriever"], retrieval["budget"]) == ("encoder", 2000)
+    assert retrieval["encoder"].endswith("mpnet-base-v2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"retriever": "oracle"}, "oracle, 2000 tokens by sentence, order of text"),
+        ({"retriever": "bm25", "budget": 99}, "bm25, 99 tokens by sentence, query question, .*"),
+        (None, None),
+    ],
+)
+def test_metadata_replaces_parts_of_a_task_s_retrieval(asked, told):
+    given = {"num_puzzles": 1, "retrieve": asked}
+    (loaded,) = manager(factor=given).load(["factor_realistic_retrieval"])["tasks"].values()
+    doc = loaded.eval_docs[0]
+    assert ("retrieval" in doc) == (told is not None)
+    assert told is None or re.fullmatch(told, doc["retrieval"])
+    assert int(loaded.VERSION) == REALISTIC_VERSION
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"retrieve": "bm25"}, "retrieve must be an object .*'bm25'"),
+        ({"retrieve": {"retriever": "bm25"}}, "retrieve needs a budget"),
+        ({"retrieve": {"retriever": "bm25", "budget": 9, "k": 3}}, "retrieve takes .* got 'k'"),
+        ({"retreive": {}}, r"factor metadata takes .*did you mean retrieve\?"),
+    ],
+)
+def test_a_wrong_retrieval_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        manager(factor=given).load(["factor_realistic_mini"])
 
 
 # --- on a published split

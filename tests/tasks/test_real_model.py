@@ -134,3 +134,32 @@ def test_batches_do_not_change_responses(smollm2, written, monkeypatch):
     assert {sample["doc"]["id"]: (sample["outcome"], sample["resps"]) for sample in alone} == {
         sample["doc"]["id"]: (sample["outcome"], sample["resps"]) for sample in together
     }
+
+
+def test_a_task_with_retrieved_prompts(smollm2, prompts_seen):
+    """End to end: what was retrieved is what reaches the model, and every answer is in one part."""
+    puzzles = {"op": 2, "context": 400, "noise": "close", "num_puzzles": 2}
+    puzzles["retrieve"] = {"retriever": "bm25", "budget": 150}
+    task = "factor_realistic_mini"
+    found = simple_evaluate(
+        smollm2,
+        tasks=[task],
+        task_manager=manager(factor=puzzles),
+        bootstrap_iters=1,
+        apply_chat_template=True,
+        gen_kwargs={"max_gen_toks": TOKENS},
+    )
+    samples = found["samples"][task]
+    assert len(samples) == len(prompts_seen) == 2
+    told = {smollm2.tokenizer.decode(ids) for ids in prompts_seen}
+    for sample in samples:
+        assert sample["arguments"][0][0] in told
+        assert sample["doc"]["prompt"] in sample["arguments"][0][0]
+        assert len(sample["doc"]["prompt"]) < 0.8 * len(sample["doc"]["puzzle"])
+        assert sample["prompt_tokens"] < 400
+        assert sample["acc"] + sample["not_retrieved"] + sample["not_reasoned"] == 1
+        assert sample["closure_recall"] == (sample["doc"]["found"] == sample["doc"]["needed"])
+    shares = [
+        found["results"][task][f"{name},none"] for name in ("acc", "not_retrieved", "not_reasoned")
+    ]
+    assert sum(shares) == pytest.approx(1)

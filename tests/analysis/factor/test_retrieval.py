@@ -1,0 +1,163 @@
+"""Retrieved prompts in the report: every failure was not retrieved, or not reasoned."""
+
+import itertools
+
+import numpy as np
+import pytest
+from lm_eval_layout import make_factor_puzzle, make_sample, write_run
+from lxml import html
+from report_reader import page_text, read_table
+
+from cogniload_analysis import read_factor_samples
+from cogniload_analysis.factor import figures, retrieval
+from cogniload_analysis.findings import Picture
+from cogniload_analysis.report import write_report
+
+BM25 = "bm25, 2000 tokens by sentence, query question, order of text"
+ORACLE = "oracle, 2000 tokens by sentence, order of text"
+PARTS = list(retrieval.PARTS)
+
+
+def samples(told, *, N=(3, 5), found=(4, 6), right=(0, 1), repeats=1, needed=6):
+    """Samples of every combination, by `told` (None for whole texts)."""
+    cells = itertools.product(N, found, right, range(repeats))
+    for index, (op, of_them, is_right, _) in enumerate(cells):
+        doc = make_factor_puzzle(op, suite="realistic", context=4000, index=index)
+        if told:
+            doc |= {"retrieval": told, "needed": needed, "found": of_them}
+        yield make_sample(doc, "x", "correct" if is_right else "wrong_set")
+
+
+def make_runs(folder):
+    """A model with two retrievers and with whole texts; the oracle finds all."""
+    for number, (task, told, options) in enumerate(
+        [
+            ("factor_realistic_4k", BM25, {"repeats": 3}),
+            ("factor_realistic_4k", ORACLE, {"found": (6,)}),
+            ("factor_realistic_4k", None, {}),
+        ]
+    ):
+        date = f"2026-11-2{number}T08-26-58.123456"
+        write_run(folder, "org/m", list(samples(told, **options)), task=task, date=date)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory):
+    return read_factor_samples(make_runs(tmp_path_factory.mktemp("results")))
+
+
+def test_runs_that_differ_in_their_retrieval_are_rows_of_their_own(frame):
+    assert {*frame["model"].astype(str)} == {
+        f"org/m, {BM25}",
+        f"org/m, {ORACLE}",
+        "org/m, no retrieval",
+    }
+    assert (frame["attempt"] == 1).all()
+
+
+def test_tasks_of_one_model_are_told_apart_too(tmp_path):
+    write_run(tmp_path, "org/m", list(samples(BM25)), task="factor_realistic_retrieval")
+    date = "2026-11-25T08-26-58.123456"
+    write_run(tmp_path, "org/m", list(samples(None)), task="factor_realistic_4k", date=date)
+    frame = read_factor_samples(tmp_path)
+    assert {*frame["model"].astype(str)} == {f"org/m, {BM25}", "org/m, no retrieval"}
+
+
+def test_runs_of_one_retrieval_are_attempts(tmp_path):
+    for date in ("2026-11-25T08-26-58.123456", "2026-11-26T08-26-58.123456"):
+        write_run(tmp_path, "org/m", list(samples(BM25)), task="factor_realistic_4k", date=date)
+    frame = read_factor_samples(tmp_path)
+    assert {*frame["model"].astype(str)} == {"org/m"}
+    assert sorted(set(frame["attempt"])) == [1, 2]
+
+
+def test_the_parts_add_up_and_agree_with_a_count_made_apart(frame):
+    for table in (retrieval.retrieval_table(frame), retrieval.retrieval_table(frame, "N")):
+        assert (table[PARTS].sum(axis=1) == table["responses"]).all()
+        assert table["responses"].sum() == frame["needed"].notna().sum() == 28
+        wrong = (1 - table["accuracy"]) * table["responses"]
+        assert (table["not_retrieved"] + table["not_reasoned"]).to_numpy() == pytest.approx(wrong)
+        assert (table["accuracy"] <= table["closure"] + table["right_open"]).all()
+    rows = retrieval.retrieval_table(frame).set_index("retrieval")
+    assert rows.loc[BM25, PARTS].tolist() == [6, 6, 6, 6]
+    assert rows.loc[ORACLE, PARTS].tolist() == [2, 0, 2, 0]
+    assert rows.loc[BM25, ["recall", "closure", "accuracy_closed"]].tolist() == [5 / 6, 0.5, 0.5]
+    assert rows.loc[ORACLE, ["recall", "closure"]].tolist() == [1, 1]
+
+
+def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
+    write_run(tmp_path, "m", list(samples(BM25, found=(1,))), task="factor_realistic_4k")
+    table = retrieval.retrieval_table(read_factor_samples(tmp_path))
+    assert np.isnan(table["accuracy_closed"]).all()
+    assert retrieval.format_retrieval(table)["Acc where closed [%]"].tolist() == ["--"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"retrieval": None},
+        {"retrieval": 3},
+        {"needed": "6"},
+        {"found": 7},
+        {"found": -1},
+        {"needed": True, "found": True},
+        {"needed": 10**9},
+    ],
+)
+def test_counts_that_are_none_are_taken_for_a_whole_text(change):
+    (sample,) = samples(BM25, N=(3,), found=(6,), right=(1,))
+    assert retrieval.read_facts(sample) == (BM25, 6, 6)
+    told, *counts = retrieval.read_facts(sample | {"doc": sample["doc"] | change})
+    assert told == ""
+    assert np.isnan(counts).all()
+
+
+def test_a_row_in_words(frame):
+    row = retrieval.retrieval_table(frame).set_index("retrieval", drop=False).loc[BM25].to_dict()
+    assert retrieval.say_retrieval(row) == (
+        f"Retrieval ({BM25}) at 4,000 tokens found all that the answer needs for 50.0 % of 24 "
+        "puzzles (90 % interval 34.1 to 65.9). Of 12 wrong answers, 6 were not retrieved and 6 "
+        "retrieved, not reasoned."
+    )
+    row |= {"not_retrieved": 0, "not_reasoned": 0}
+    assert retrieval.say_retrieval(row).endswith("34.1 to 65.9); every answer is right.")
+
+
+def test_the_figure_shows_the_shares(frame):
+    table = retrieval.retrieval_table(frame, "N")
+    mine = table[table["retrieval"] == BM25]
+    for columns in (3, 1):
+        (axes,) = figures.draw_retrieval(mine, columns).axes
+        heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
+        expected = (mine[PARTS].div(mine["responses"], axis=0)).T
+        assert np.array(heights) == pytest.approx(expected.to_numpy())
+        assert sum(bars[0].get_height() for bars in axes.containers) == pytest.approx(1)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Draw no figures, which takes most of a report's time."""
+    empty = dict.fromkeys(["svg", "pdf", "narrow_svg"], b"<svg/>")
+    monkeypatch.setattr(
+        "cogniload_analysis.panels._draw", lambda name, caption, _: Picture(name, caption, **empty)
+    )
+
+
+def test_the_report_has_the_table_the_figure_and_the_sentences(undrawn, tmp_path):
+    page = write_report(make_runs(tmp_path / "results"), tmp_path / "report")
+    table = read_table(tmp_path / "report", "factor_retrieval")
+    assert (table[PARTS].sum(axis=1) == table["responses"]).all()
+    root = html.fromstring(page.read_text("utf-8"))
+    text = page_text(root)
+    assert "4.5 % right with 2K of 4K retrieved, and 33 % with full attention" in text
+    assert retrieval.say_retrieval(table.to_dict("records")[0]) in text
+    assert len(list((tmp_path / "report/figures").glob("factor_retrieval_*.svg"))) == 2
+    assert root.xpath("//h2[@id='factor_retrieved']")
+
+
+def test_a_report_without_retrieval_says_nothing_of_it(undrawn, tmp_path):
+    write_run(tmp_path / "results", "m", list(samples(None)), task="factor_realistic_4k")
+    page = write_report(tmp_path / "results", tmp_path / "report")
+    assert "etriev" not in page.read_text("utf-8")
+    assert not list((tmp_path / "report").rglob("*retrieval*"))
