@@ -1,7 +1,8 @@
 """The training sets of FACTOR (Appendix D): rows in place of a grid's, from draws of their own.
 
 A set's puzzles depend on seed, set and index alone. `mixed` holds the very puzzles of the four
-stages of the course, so they share draws, and ids.
+stages of the course, so they share draws, and ids. `clean` holds those of `pretrain` without their
+filler (section 5.1).
 """
 
 from dataclasses import dataclass
@@ -25,8 +26,10 @@ SCALES = (2, 4, 8, 16)
 """The stages of the course hold STAGE puzzles each, with SCALES times the filler."""
 
 COURSE = STAGE * len(SCALES)
+PRETRAIN = 3_000_000
 TRAINING_SETS = {
-    "pretrain": ("pretrain", range(3_000_000)),
+    "pretrain": ("pretrain", range(PRETRAIN)),
+    "clean": ("pretrain", range(PRETRAIN)),
     **{f"course_{s}": ("course", range(i * STAGE, (i + 1) * STAGE)) for i, s in enumerate(SCALES)},
     "mixed": ("course", range(COURSE)),
     "full": ("full", range(COURSE)),
@@ -73,7 +76,7 @@ class TrainingSet:
     def cells(self) -> tuple[SymbolicCell]:
         """The largest cell that a puzzle of the set may have, to size batches by."""
         last = np.array(TRAINING_SETS[self.name][1][-1])
-        return (SymbolicCell(MAX_N, int(scales(self.split, last)) * (L_MAX - L_MIN)),)
+        return (SymbolicCell(MAX_N, int(scales(self.name, last)) * (L_MAX - L_MIN)),)
 
     def __len__(self) -> int:
         return self.num_puzzles or len(TRAINING_SETS[self.name][1])
@@ -90,7 +93,7 @@ class TrainingSet:
         key = address_key("factor-training", self.version, self.seed, self.split)
         keys = child(np.array(key, np.uint64), indices)
         N, L = settings(keys)
-        cells = zip(N.tolist(), (scales(self.split, indices) * L).tolist(), strict=True)
+        cells = zip(N.tolist(), (scales(self.name, indices) * L).tolist(), strict=True)
         return Batch(tuple(SymbolicCell(*cell) for cell in cells), tuple(indices.tolist()), keys)
 
     def share(self, number: int, count: int) -> Self:
@@ -127,11 +130,11 @@ def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return N, np.searchsorted(LENGTH_BOUNDS, uniform(words[2], 2**32), side="right")
 
 
-def scales(split: str, indices: np.ndarray) -> np.ndarray:
-    """How many times the filler of the pretraining set puzzles have (D.2)."""
-    if split == "course":
+def scales(name: str, indices: np.ndarray) -> np.ndarray:
+    """How many times the filler of the pretraining set the puzzles of a set have (D.2)."""
+    if TRAINING_SETS[name][0] == "course":
         return np.array(SCALES)[indices // STAGE]
-    return np.full(indices.shape, 1 if split == "pretrain" else SCALES[-1])
+    return np.full(indices.shape, {"pretrain": 1, "clean": 0}.get(name, SCALES[-1]))
 
 
 @lru_cache(maxsize=4)
