@@ -8,7 +8,7 @@ RUN_VLLM := $(VLLM)/bin/python
 CLUSTERS := .venv-clusters
 RUN_CLUSTERS := $(CLUSTERS)/bin/python
 
-.PHONY: test quick test-vllm test-clusters demo lint docs benchmark clean
+.PHONY: test quick test-vllm test-training demo lint docs benchmark clean
 
 test: $(VENV)/.ready lint
 	$(RUN) -m pytest -n 2 --dist loadfile
@@ -22,8 +22,9 @@ quick: $(VENV)/.ready
 test-vllm: $(VLLM)/.ready
 	$(RUN_VLLM) -m pytest tests/with_vllm
 
-test-clusters: $(CLUSTERS)/.ready
-	$(RUN_CLUSTERS) -m pytest tests/with_clusters
+# Trains the tiny model of recipes/training for minutes, and compares it with the baselines.
+test-training: $(VENV)/.ready
+	$(RUN) -m pytest tests/training/minutes
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check

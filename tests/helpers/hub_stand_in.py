@@ -1,4 +1,4 @@
-"""A stand-in for the Hub's HTTP API, with what a push and a download of a data set ask of it.
+"""A stand-in for the Hub's HTTP API, with what a push and a download ask of it.
 
 It stores what it is sent as the Hub does (large files by their hash, then a commit that names them)
 and can be told to fail.
@@ -22,7 +22,7 @@ TASKS = {"question-answering", "text-generation", "text-classification"}
 
 
 class Hub:
-    """One data set repository, and what was asked of it.
+    """One repository, of a data set or a model, and what was asked of it.
 
     `failures` are parts of requests: one that has the first of them fails, once, with its status.
     """
@@ -54,7 +54,7 @@ class Hub:
         public = method in ("GET", "HEAD") or path.startswith(("/lfs/", "/api/validate-yaml"))
         if not public and token != f"Bearer {TOKEN}":
             return 401, {}, b'{"error": "Invalid credentials"}'
-        mine = rf"/(?:api/)?datasets/{self.name}"
+        mine = rf"/(?:api/)?(?:datasets/|models/)?{self.name}"
         for pattern, handle in (
             (r"/api/validate-yaml", self.validate),
             (r"/api/repos/create", self.create),

@@ -1,0 +1,386 @@
+"""What the commands of Tables 4 to 7 share: sets, models, training, answers, fits, tables.
+
+FACTOR, section 5 and Appendices C and D. A command makes what its table needs and is not there yet,
+in a folder for each seed and strategy. What is there is whole, so a command that was killed
+continues when it is given again.
+"""
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+import yaml
+from datasets import Dataset
+from tokenizer import END, make_tokenizer
+from tqdm import tqdm
+from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+from trl import SFTConfig, SFTTrainer
+
+from cogniload_analysis import ACCURACY_RANGES, fit_complexity_decay
+from cogniload_dataset import load_dataset
+from cogniload_gen import score
+from cogniload_gen.factor.training import SCALES, scales
+from cogniload_gen.files import whole_file, whole_folder
+
+Row = dict[str, Any]
+HERE = Path(__file__).parent
+
+
+class Strategy(NamedTuple):
+    """One way to train: on which set, and from which strategy's model if not from scratch.
+
+    `masked` leaves the question out of the loss. `packing` is TRL's strategy: both join texts, and
+    in "wrapped" a text sees those before it, in "bfd" itself alone.
+    """
+
+    split: str
+    start: str | None = None
+    masked: bool = False
+    packing: str | None = None
+
+
+STRATEGIES = {
+    "Baseline": Strategy("pretrain"),
+    "Packed": Strategy("pretrain", packing="wrapped"),
+    "Masked": Strategy("pretrain", masked=True),
+    "Clean": Strategy("clean"),
+    "Diagonal": Strategy("pretrain", packing="bfd"),
+    "Course 2": Strategy("course_2", "Baseline"),
+    "Course 4": Strategy("course_4", "Course 2"),
+    "Course 8": Strategy("course_8", "Course 4"),
+    "Course": Strategy("course_16", "Course 8"),
+    "Mixed": Strategy("mixed", "Baseline"),
+    "Full": Strategy("full", "Baseline"),
+}
+"""The strategies of sections 5.1 and 5.2. A stage of the course goes on from the one before it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One seed's runs at one size: a mapping of `model`, `puzzles`, `training` and `test`."""
+
+    size: dict[str, dict[str, Any]]
+    out: Path
+    seed: int
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a strategy."""
+        return self.out / f"seed-{self.seed}" / name.replace(" ", "-")
+
+
+# --- Training --------------------------------------------------------------------------------
+
+
+def tokenized_texts(limits: dict[str, int], split: str, seed: int) -> Iterator[Row]:
+    """Yield the puzzles of a training set within limits, with their solutions, as tokens.
+
+    The columns are those of TRL's prompt-completion data.
+    """
+    tokenizer = make_tokenizer()
+    wanted = limits["pretraining" if split in ("pretrain", "clean") else "post_training"]
+    rows = load_dataset("factor", suite="symbolic", split=split, seed=seed, streaming=True)
+    admitted = (row for row in rows if is_admitted(row, split, limits))
+    chosen = islice(admitted, wanted // len(SCALES) if split.startswith("course") else wanted)
+    while some := list(islice(chosen, 1000)):
+        prompts = tokenizer([as_prompt(row) for row in some])["input_ids"]
+        completions = tokenizer([row["solution"] + END for row in some])["input_ids"]
+        for asked, told in zip(prompts, completions, strict=True):
+            mask = [0] * len(asked) + [1] * len(told)
+            yield {"input_ids": asked + told, "completion_mask": mask}
+
+
+def is_admitted(row: Row, split: str, limits: dict[str, int]) -> bool:
+    """Whether a puzzle has no more variables, and before scaling no more filler, than limits."""
+    most = limits["max_filler"] * scales(split, np.array(row["index"]))
+    return bool(row["N"] <= limits["max_N"] and row["context"] <= most)
+
+
+def as_prompt(row: Row) -> str:
+    """Return what a model is asked: the puzzle, and a new line for the solution."""
+    return f"{row['puzzle']}\n"
+
+
+def make_model(size: dict[str, dict[str, Any]]) -> LlamaForCausalLM:
+    """Return a new model of a size (Table 8), with the tokenizer's entries."""
+    tokenizer = make_tokenizer()
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+        **size["model"],
+    )
+    return LlamaForCausalLM(config)
+
+
+def make_trainer(run: Run, name: str, model: LlamaForCausalLM, rows: Dataset) -> SFTTrainer:
+    """Return TRL's trainer of a strategy.
+
+    A step takes `batch` texts; of packs, as many as hold so many on average. Packs go through the
+    model one by one, and texts as many at once as `tokens_at_once` allows.
+    """
+    strategy, tokenizer = STRATEGIES[name], make_tokenizer()
+    settings = dict(run.size["training"])
+    batch, pack, most = (settings.pop(key) for key in ("batch", "pack_length", "tokens_at_once"))
+    lengths = [len(ids) for ids in rows[:1000]["input_ids"]]
+    if strategy.packing:
+        batch, at_once = max(1, round(batch * np.mean(lengths) / pack)), 1
+    else:
+        fits = max(1, most // max(lengths))
+        at_once = max(part for part in range(1, fits + 1) if batch % part == 0)
+    arguments = SFTConfig(
+        output_dir=str(run.folder(name) / "checkpoints"),
+        seed=run.seed,
+        completion_only_loss=strategy.masked,
+        packing=strategy.packing is not None,
+        packing_strategy=strategy.packing or "bfd",
+        max_length=pack if strategy.packing else None,
+        per_device_train_batch_size=at_once,
+        gradient_accumulation_steps=batch // at_once,
+        save_total_limit=2,
+        report_to="none",
+        **settings,
+    )
+    return SFTTrainer(model, arguments, train_dataset=rows, processing_class=tokenizer)
+
+
+def train(run: Run, name: str) -> Path:
+    """Return the folder of a strategy's model and tokenizer, trained if it is not there."""
+    folder, strategy = run.folder(name), STRATEGIES[name]
+    finished = folder / "model"
+    if finished.exists():
+        return finished
+    start = train(run, strategy.start) if strategy.start else None
+    set_seed(run.seed)
+    model = LlamaForCausalLM.from_pretrained(start) if start else make_model(run.size)
+    rows = Dataset.from_generator(
+        tokenized_texts,
+        gen_kwargs={"limits": run.size["puzzles"], "split": strategy.split, "seed": run.seed},
+        cache_dir=str(run.out / "rows"),
+    )
+    trainer = make_trainer(run, name, model, rows)
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    with whole_folder(finished) as new:
+        trainer.model.save_pretrained(new)
+        make_tokenizer().save_pretrained(new)
+        about = {"strategy": name, "seed": run.seed, "texts": len(rows), "size": run.size}
+        about |= {"steps": trainer.state.global_step}
+        (new / "training.json").write_text(json.dumps(about, indent=2) + "\n")
+    shutil.rmtree(folder / "checkpoints")
+    return finished
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """Return the last checkpoint that was written to its end: the trainer's state comes last."""
+    whole = []
+    for state in folder.glob("checkpoint-*/trainer_state.json"):
+        try:
+            whole.append((json.loads(state.read_text())["global_step"], str(state.parent)))
+        except ValueError:
+            continue
+    return max(whole)[1] if whole else None
+
+
+# --- Answers and fits ------------------------------------------------------------------------
+
+
+def answers(run: Run, name: str, context: int, attempts: int = 1) -> pd.DataFrame:
+    """Return a strategy's answers to the test puzzles of a context, given if they are not there.
+
+    One attempt is greedy, several are drawn at temperature 1.
+    """
+    path = run.folder(name) / f"answers-{context}-{attempts}.jsonl"
+    if not path.exists():
+        test = run.size["test"]
+        rows = load_dataset(
+            "factor",
+            suite="symbolic",
+            split="test",
+            N=list(range(1, test["max_N"] + 1)),
+            context=context,
+            num_puzzles=test["puzzles"],
+            streaming=True,
+        )
+        most = run.size["training"]["tokens_at_once"]
+        given = pd.DataFrame(answer(train(run, name), list(rows), most, attempts, run.seed))
+        with whole_file(path) as new:
+            given.to_json(new, orient="records", lines=True)
+    return pd.read_json(path, lines=True)
+
+
+def answer(
+    model_folder: Path, rows: Sequence[Row], tokens_at_once: int, attempts: int = 1, seed: int = 0
+) -> Iterator[Row]:
+    """Yield the scored answers of a model to puzzles."""
+    tokenizer = make_tokenizer()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = LlamaForCausalLM.from_pretrained(model_folder).to(device).eval()
+    set_seed(seed)
+    for batch in tqdm(list(batches(rows, tokens_at_once // attempts)), disable=None):
+        prompts = tokenizer(
+            [as_prompt(row) for row in batch], padding=True, return_tensors="pt"
+        ).to(device)
+        written = model.generate(
+            **prompts,
+            max_new_tokens=solution_tokens(batch[0]["N"]),
+            do_sample=attempts > 1,
+            num_return_sequences=attempts,
+        )[:, prompts["input_ids"].shape[1] :]
+        texts = tokenizer.batch_decode(written, skip_special_tokens=True)
+        for row, text in zip(np.repeat(batch, attempts), texts, strict=True):
+            result = score(text, row)
+            told = {"outcome": result.outcome.value, "correct": int(result.correct)}
+            yield {key: row[key] for key in ("id", "N", "context")} | told | {"response": text}
+
+
+def batches(rows: Sequence[Row], tokens_at_once: int) -> Iterator[list[Row]]:
+    """Yield puzzles of equal size together, as many as the tokens at once allow."""
+
+    def size(row: Row) -> tuple[int, int]:
+        return row["N"], row["context"]
+
+    for (N, context), alike in groupby(sorted(rows, key=size), key=size):
+        most = max(1, tokens_at_once // (context + 2 * solution_tokens(N)))
+        while some := list(islice(alike, most)):
+            yield some
+
+
+def solution_tokens(N: int) -> int:
+    """Return more tokens than the longest solution of N variables has."""
+    return 20 * N + 20
+
+
+def decay(run: Run, name: str, context: int, phase: str) -> Row:
+    """Return accuracy, CDF, CDO and N_eff of a strategy at a context.
+
+    `phase` says which accuracies are fitted, by Appendix B.2.
+    """
+    given = answers(run, name, context)
+    fit = fit_complexity_decay(
+        given, run.size["test"]["method"], accuracy_range=ACCURACY_RANGES[phase]
+    )
+    n_eff = np.nan if "N_eff" in fit.problems else fit.n_eff
+    told = {
+        "model": name,
+        "seed": run.seed,
+        "context": context,
+        "accuracy": given["correct"].mean(),
+    }
+    fitted = {"CDF": fit.cdf, "CDO": fit.cdo, "N_eff": n_eff}
+    return told | fitted | {"problem": fit.problems.get("CDF", "")}
+
+
+def over_seeds(
+    rows: pd.DataFrame, by: Sequence[str], values: Sequence[str], paper: pd.DataFrame
+) -> pd.DataFrame:
+    """Return mean and standard error of each value over the seeds that have one, and their number.
+
+    A standard error takes two seeds. The paper's rows, of one seed, follow.
+    """
+    groups = rows.groupby(list(by), sort=False)[list(values)]
+    parts = {"": groups.mean(), "_se": groups.sem(), "_seeds": groups.count()}
+    mine = pd.concat([part.add_suffix(suffix) for suffix, part in parts.items()], axis=1)
+    mine = mine.reset_index().assign(source="here")
+    return pd.concat([mine, paper.assign(source="paper")], ignore_index=True)
+
+
+# --- Tables and commands ---------------------------------------------------------------------
+
+
+def printed(table: pd.DataFrame, value: str, digits: int) -> list[str]:
+    """Return a value of `over_seeds` with its standard error in print; "--" where there is none."""
+
+    def text(mean: float, error: float) -> str:
+        spread = f" ± {error:.{digits}f}" if np.isfinite(error) else ""
+        return f"{mean:.{digits}f}{spread}" if np.isfinite(mean) else "--"
+
+    return [text(*pair) for pair in zip(table[value], table[f"{value}_se"], strict=True)]
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return a table of texts in Markdown."""
+    lines = [list(table), ["---"] * len(table.columns), *table.to_numpy().tolist()]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+def about_size(runs: Sequence[Run]) -> str:
+    """Return what was trained here, beside what the paper trained, in one line."""
+    size, paper = runs[0].size, read_size("paper")
+    tested = f"N up to {size['test']['max_N']}, {size['test']['puzzles']} puzzles each"
+    return (
+        f"Trained here: {in_words(size)}; {len(runs)} seeds; tested at {tested}; mean ± standard "
+        f"error over the seeds. The paper: {in_words(paper)}; one seed."
+    )
+
+
+def in_words(size: dict[str, dict[str, Any]]) -> str:
+    """Return what a size trains, in words."""
+    model, puzzles = size["model"], size["puzzles"]
+    return (
+        f"{model['num_hidden_layers']} layers, {model['hidden_size']} wide, "
+        f"{parameters(size):,} parameters, {puzzles['pretraining']:,} puzzles of pretraining with "
+        f"up to {puzzles['max_N']} variables and {puzzles['max_filler']} tokens of filler, "
+        f"{puzzles['post_training']:,} of post-training"
+    )
+
+
+def parameters(size: dict[str, dict[str, Any]]) -> int:
+    """Return the number of parameters of a size's model, which is not made."""
+    with torch.device("meta"):
+        return sum(each.numel() for each in make_model(size).parameters())
+
+
+def write_table(
+    name: str, runs: Sequence[Run], table: pd.DataFrame, texts: pd.DataFrame, rows: pd.DataFrame
+) -> None:
+    """Write a table as NAME.csv, its rows by seed as NAME-seeds.csv, and its texts as NAME.md."""
+    out = runs[0].out
+    for stem, frame in ((name, table), (f"{name}-seeds", rows)):
+        with whole_file(out / f"{stem}.csv", force=True) as file:
+            frame.to_csv(file, index=False)
+    failed = rows[rows["problem"] != ""].groupby("problem", sort=False).size()
+    problems = [f"Without a fit, {count} of {len(rows)}: {what}." for what, count in failed.items()]
+    text = "\n\n".join([markdown(texts).rstrip(), about_size(runs), *problems])
+    with whole_file(out / f"{name}.md", force=True) as file:
+        file.write_text(f"{text}\n", "utf-8")
+    print(text)
+
+
+def read_size(name: str) -> dict[str, dict[str, Any]]:
+    """Return a size by the name of its file here, or by a path."""
+    ours = {path.stem: path for path in sorted((HERE / "sizes").glob("*.yaml"))}
+    path = ours.get(name, Path(name))
+    if not path.is_file():
+        known = ", ".join(ours)
+        raise ValueError(f"size must be one of {known} or a YAML file, got {name}")
+    size: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text("utf-8"))
+    return size
+
+
+def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], about: str) -> None:
+    """Run the command of a table: train, test and write it for the strategies `names`."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("out", type=Path, help="folder of the runs and the tables")
+    parser.add_argument("--size", default="paper", help="paper, tiny, or a YAML file")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED")
+    parser.add_argument("--only", nargs="+", choices=names, default=list(names), metavar="STRATEGY")
+    given = parser.parse_args()
+    try:
+        size = read_size(given.size)
+    except ValueError as error:
+        parser.error(str(error))
+    kept = given.out / "size.json"
+    if kept.exists() and json.loads(kept.read_text()) != size:
+        parser.error(f"{given.out} holds runs of another size: name another folder")
+    given.out.mkdir(parents=True, exist_ok=True)
+    with whole_file(kept, force=True) as file:
+        file.write_text(json.dumps(size))
+    write([Run(size, given.out, seed) for seed in given.seeds], given.only)

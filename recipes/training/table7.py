@@ -1,0 +1,39 @@
+"""Table 7: what repeated sampling wins back of N_eff after the course (section 5.3)."""
+
+import pandas as pd
+from experiments import Run, answers, decay, main, over_seeds, printed, write_table
+
+from cogniload_analysis import published_table
+from cogniload_analysis.factor.sampling import fit_repeated_sampling, n_eff_by_attempts
+
+DIGITS = {"accuracy": 3, "k": 4, "b": 4, "rsquared": 4}
+
+
+def regression(run: Run, name: str, context: int) -> dict[str, object]:
+    """Return the line of Table 7: the gap to the clean model's N_eff against attempts."""
+    given = answers(run, name, context, run.size["test"]["attempts"])
+    clean = decay(run, "Clean", 0, "from scratch")["N_eff"]
+    fit = vars(fit_repeated_sampling(n_eff_by_attempts(given), clean))
+    told = {
+        "model": name,
+        "seed": run.seed,
+        "context": context,
+        "accuracy": given["correct"].mean(),
+    }
+    return told | fit | {"N_clean": clean}
+
+
+def write(runs: list[Run], names: list[str]) -> None:
+    """Write Table 7."""
+    contexts = runs[0].size["test"]["contexts"]
+    rows = pd.DataFrame(
+        regression(run, name, context) for name in names for context in contexts for run in runs
+    )
+    paper = published_table("factor_repeated_sampling").assign(model="Course")
+    table = over_seeds(rows, ["model", "context"], [*DIGITS, "N_clean"], paper)
+    texts = pd.DataFrame({name: printed(table, name, digits) for name, digits in DIGITS.items()})
+    write_table("table7", runs, table, table[["model", "source", "context"]].join(texts), rows)
+
+
+if __name__ == "__main__":
+    main(write, ["Course"], str(__doc__))

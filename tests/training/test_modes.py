@@ -1,0 +1,119 @@
+"""What each strategy counts in the loss, and what attends to what, in the trainer's batches."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from experiments import STRATEGIES, Run, make_model, make_trainer, tokenized_texts
+from tokenizer import END, make_tokenizer
+
+from cogniload_dataset import load_dataset
+
+IGNORED = -100
+PRETRAINING = ("Baseline", "Packed", "Masked", "Clean", "Diagonal")
+PACKED = ("Packed", "Diagonal")
+
+
+@pytest.fixture(scope="module", params=PRETRAINING)
+def batch(request, micro, tmp_path_factory):
+    """A strategy, its model, a batch as it arrives there, and where its whole texts stand."""
+    name = request.param
+    torch.manual_seed(0)
+    run = Run(micro, tmp_path_factory.mktemp("run"), seed=0)
+    rows = list(tokenized_texts(micro["puzzles"], STRATEGIES[name].split, 0))
+    model = make_model(micro)
+    trainer = make_trainer(run, name, model, Dataset.from_list(rows))
+    (inputs, *_) = trainer.get_train_dataloader()
+    return name, model.eval(), inputs, places(inputs["input_ids"].tolist(), rows)
+
+
+def places(batch, rows):
+    """Row, start, stop and length of the prompt of each whole text in a batch."""
+    prompts = {tuple(row["input_ids"]): row["completion_mask"].count(0) for row in rows}
+    end, found = make_tokenizer().eos_token_id, []
+    for row, tokens in enumerate(batch):
+        stops = [place + 1 for place, token in enumerate(tokens) if token == end]
+        for start, stop in pairwise([0, *stops]):
+            if tuple(tokens[start:stop]) in prompts:
+                found.append((row, start, stop, prompts[tuple(tokens[start:stop])]))
+    return found
+
+
+def logits(model, inputs):
+    """What a model predicts from a batch as the trainer gives it."""
+    seen = {key: value for key, value in inputs.items() if key != "labels"}
+    with torch.no_grad():
+        return model(**seen, use_cache=False).logits
+
+
+def test_a_text_is_a_puzzle_and_its_solution(micro):
+    (ours, *_) = tokenized_texts(micro["puzzles"], "pretrain", 0)
+    limits = micro["puzzles"]
+    puzzles = load_dataset("factor", split="pretrain", seed=0, num_puzzles=200)
+    first = next(
+        row
+        for row in puzzles
+        if row["N"] <= limits["max_N"] and row["context"] <= limits["max_filler"]
+    )
+    read = make_tokenizer().decode
+    prompt = ours["completion_mask"].count(0)
+    assert read(ours["input_ids"][:prompt]) == first["puzzle"] + "\n"
+    assert read(ours["input_ids"][prompt:]) == first["solution"] + END
+
+
+@pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
+def test_a_size_bounds_the_filler_before_it_is_scaled(micro, split, scale):
+    lengths = [len(row["input_ids"]) for row in tokenized_texts(micro["puzzles"], split, 0)]
+    assert len(lengths) == (8 if scale == 8 else 48)
+    most = 100 + 30 * micro["puzzles"]["max_N"] + scale * micro["puzzles"]["max_filler"]
+    assert max(lengths) < most
+
+
+def test_the_loss_counts_what_the_strategy_says(batch):
+    name, _, inputs, found = batch
+    assert len(found) > 2
+    for row, start, stop, asked in found:
+        tokens = inputs["input_ids"][row, start:stop].tolist()
+        labels = inputs["labels"][row, start:stop].tolist()
+        if name == "Masked":
+            assert labels == [IGNORED] * asked + tokens[asked:]
+        else:  # nothing predicts the first token of an isolated text
+            assert labels[1:] == tokens[1:]
+            assert labels[0] == (IGNORED if name == "Diagonal" else tokens[0])
+    padding = inputs["input_ids"] == make_tokenizer().pad_token_id
+    assert (inputs["labels"][padding] == IGNORED).all()
+    assert name not in PACKED or not padding.any()
+
+
+def test_a_text_attends_to_another_only_where_packs_are_not_isolated(batch):
+    name, model, inputs, found = batch
+    (row, start, stop, _), (other_row, *other, _) = found[:2]
+    assert (row == other_row) == (name in PACKED)
+    changed = inputs | {"input_ids": inputs["input_ids"].clone()}
+    changed["input_ids"][row, start : stop - 1] = make_tokenizer().convert_tokens_to_ids("▁cache")
+    moved = (logits(model, inputs) - logits(model, changed)).abs()
+    assert moved[row, start:stop].max() > 1e-3
+    assert (moved[other_row, slice(*other)].max() > 1e-3) == (name == "Packed")
+    assert name == "Packed" or moved[other_row, slice(*other)].max() < 1e-5
+
+
+def test_an_isolated_text_is_read_as_if_it_were_alone(batch):
+    name, model, inputs, found = batch
+    row, start, stop, _ = found[1]
+    whole = logits(model, inputs)[row, start:stop]
+    alone = logits(model, {"input_ids": inputs["input_ids"][row : row + 1, start:stop]})[0]
+    assert np.allclose(whole, alone, atol=1e-4) == (name != "Packed")
+
+
+def test_steps_take_as_many_texts_whether_packed_or_not(micro, tmp_path):
+    rows = Dataset.from_list(list(tokenized_texts(micro["puzzles"], "pretrain", 0)))
+    taken = {}
+    for name in PRETRAINING:
+        trainer = make_trainer(Run(micro, tmp_path, 0), name, make_model(micro), rows)
+        texts = len(rows) / len(trainer.train_dataset)
+        taken[name] = texts * trainer.args.train_batch_size
+        taken[name] *= trainer.args.gradient_accumulation_steps / micro["training"]["batch"]
+    assert taken["Baseline"] == taken["Masked"] == taken["Clean"] == 1
+    assert all(0.5 < taken[name] < 2 for name in PACKED)
