@@ -264,7 +264,7 @@ COMMITTED = compile(
 )
 CORRECTION = compile(any_of(WORDS["cues"]["correction"]).removesuffix(r"(?!\w)") + "[ ,:]*")
 EMPTY = compile(any_of(WORDS["empty"]["none"]))
-DANGLING = compile(rf"(?:[=+(-]|{any_of(_UNCOMMITTED['dangling'])})$")
+DANGLING = compile(rf"(?:[=+(-]|, ?(?:\.\.\.|…)|{any_of(_UNCOMMITTED['dangling'])})$")
 REFUSAL = compile(any_of(_UNCOMMITTED["refusal"]))
 HEDGE = compile(any_of(_UNCOMMITTED["hedge"]))
 EXAMPLE = compile(rf"{any_of(_UNCOMMITTED['example'])}[^.;\n]*")
@@ -367,7 +367,7 @@ def is_refusal(text: str) -> bool:
 
 def drop_plan(match: Match) -> str:
     """Nothing for a parenthesis that commits to nothing, else the parenthesis."""
-    return "" if PLAN.search(match[0]) else match[0]
+    return "" if PLAN.search(match[0]) and not HEDGE.search(match[0]) else match[0]
 
 
 def decided(text: str) -> str | None:

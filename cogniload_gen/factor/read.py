@@ -180,6 +180,7 @@ ALL_BUT = compile(
     rf"{any_of([*_EMPTY['besides'], 'but'])}"
     rf"(?: for)?(?: the)?(?: variables?)? {FEW_VARIABLES}"
 )
+ANSWERS = compile(r"answer|∅\W*$")
 ONLY = compile(rf"\b(?:only|just) ({FEW_VARIABLES})\W*$")
 NONE_FIRST = compile(r"\W*(?:none|nothing|no variables?)(?: ?[-,;:(.]| because| since|$)")
 CONTRAST = compile(rf"{any_of(_EMPTY['contrast'])}|;")
@@ -191,7 +192,9 @@ DENIAL, PERSONAL = compile(any_of(_EMPTY["denial"])), compile(any_of(_EMPTY["per
 MOST_DENYING_WORDS = 8
 CLAUSE = compile(r"[;,:] ")
 STEP = compile(rf"\W*{any_of(WORDS['numbers']['label'])} [0-9]")
-OTHERS = compile(r"(?:all |every |each )?(?:of )?(?:the )?(?:others?|rest|remaining)\b")
+OTHERS = compile(
+    r"everything else|(?:all |every |each )?(?:of )?(?:the )?(?:others?|rest|remaining)\b"
+)
 VALUES_LAST = compile(rf": {NUMBER}(?:,? (?:and )?{NUMBER})*+\W*$")
 NEXT = compile(r"^(?:next|then|now)\b")
 ELLIPSIS = compile(r"\b(?:is|are|was|were|do|does|did|has|have)\W*$")
@@ -357,7 +360,7 @@ def none_but(text: str, target: str) -> set[str] | None:
         if names and not EMPTY.search(part):
             return set(names)
     numbers = set(numbers_in(text))
-    return set() if target in numbers or not numbers or "answer" in text else None
+    return set() if target in numbers or not numbers or ANSWERS.search(text) else None
 
 
 def numbers_in(text: str) -> list[str]:
@@ -470,7 +473,8 @@ PLACES, ANIMALS = _WORLD["kinds"], _WORLD["animals"]
 """What a place is called, after its name, and the animals."""
 ANSWER = compile(
     rf"{any_of(_NUMBERS['answer'])}(?: ?\([^()\n]{{0,60}}\))?"
-    r"(?: ?[:=-]|[^.:=\n]{0,60}?\b(?:is|are|was|would be|should be|must be|equals)\b)"
+    r"(?: ?[:=-]| (?<=the answer )(?=[0-9])"
+    r"|[^.:=(0-9\n]{0,60}?\b(?:is|are|was|would be|should be|must be|equals)\b)"
 )
 ROUGH = compile(any_of(_NUMBERS["rough"]))
 NUMBER_CUE = compile(any_of(_NUMBERS["cue"]))
@@ -507,7 +511,7 @@ WHOLE = rf"(?<![0-9],){NUMBER}"
 REWRITTEN = (
     (compile(r"\b(is|are|was)n't\b"), r"\1 not"),
     (compile("~(?=[0-9])"), "~ "),
-    (compile(rf"({NUMBER}) ?\(or (?=[0-9])"), r"\1 or "),
+    (compile(rf"({NUMBER})(?: [a-z]+,?)? \(?or (?=[0-9])"), r"\1 or "),
     (compile(rf"({NUMBER})\+(?= [a-z]|\W*$)"), r"at least \1"),
     (compile(rf"([-+*/] ?{WHOLE}),? or ({NUMBER})"), r"\1 = \2"),
     (compile(rf"(?:\bnot|n't|\b(?:instead of|rather than))(?: have| equal| be)? {NUMBER}"), ""),
@@ -549,7 +553,7 @@ def read_number(response: str, question: str | None = None) -> Reading:
         if is_apart(statement, found):
             continue
         text = number_text(statement.whole)
-        if text is None or not any(values(text)) or OPEN_SUM.search(text):
+        if text is None or not any(values(text)) or OPEN_SUM.search(PARENTHESES.sub("", text)):
             continue
         bold = bold_number(response[statement.start : statement.stop + len("**")])
         if concludes(statement, text, bold, subject, found) and not cut_after(statement, found):
@@ -557,7 +561,10 @@ def read_number(response: str, question: str | None = None) -> Reading:
         break
     for statement in reversed(found) if subject and not breaks_off(found) else ():
         text = number_text(statement.whole)
-        if text and names(subject, statement) and FINAL_NUMBER.search(text):
+        if not text:
+            continue
+        is_count = COUNTED.fullmatch(text) and holds_no_more(text, subject)
+        if is_count or (names(subject, statement) and FINAL_NUMBER.search(text)):
             return number_of(statement, text, "N3", first=False)
     return table_number(found, subject) or Reading(None, "N2")
 
@@ -652,15 +659,20 @@ def concludes(
         return False
     is_last = statement is found[-1]
     says_so = (
-        all(
-            subject and word.startswith(subject[0]) for kind, word in tokens(text) if kind == "word"
-        )
+        holds_no_more(text, subject)
         or NUMBER_CUE.search(text)
         or (len(found) == 1 and COUNTED.fullmatch(PARENTHESES.sub("", text).strip()))
         or (is_last and SENTENCE.search(text) and not UNFINISHED.search(text))
     )
     is_sure = bold or CORRECTION.match(statement.text) or (is_last and DERIVED.match(text))
     return bool(is_sure or (says_so and not WORK.search(statement.whole)))
+
+
+def holds_no_more(text: str, subject: Sequence[str]) -> bool:
+    """Whether a text holds no words but the subject's animal, in the plural perhaps."""
+    words = [word for kind, word in tokens(text) if kind == "word"]
+    stem = subject[0][: max(3, len(subject[0]) - 1)] if subject else "?"
+    return all(word.startswith(stem) for word in words)
 
 
 def is_of_another(subject: Sequence[str], text: str) -> bool:

@@ -56,7 +56,7 @@ CLEANING = tuple(
         (r"\\(?:emptyset|varnothing)\b", EMPTY_MARK),
         (r"\\(?:cdot|times)\b", "*"),
         (r"\{,\}", ","),  # LaTeX's 1{,}024
-        (r'[]}],(?=\s*+")', ";"),  # the end of an object or array in JSON
+        (r'(?<!\[)(?<!\[ )[]}],(?=\s*+")', ";"),  # the end of an object or array in JSON
         (r"\\nexists\b|∄", "no"),
         (r"\\(?:dots|ldots|cdots)\b", "…"),
         (r"(?<=[a-z]{2})_(?=[a-z0-9])", " "),  # a key such as equal_to_2

@@ -1,9 +1,9 @@
 """The scorer of FACTOR: what it reads out of answers as models phrase them, by hand-written cases.
 
-`data/responses.jsonl` holds responses with the outcome that a person would give them, and for some
-the answer that they claim. Those of `data/responses_unseen.jsonl` were written, and judged, before
-the rules by authors who had not seen them. A response that the rules are known to read otherwise is
-kept as `misread`.
+`data/responses.jsonl` holds responses with the outcome that a person would give them, or whether
+they are right, and for some the answer that they claim. Those of `data/responses_unseen.jsonl` were
+written, and judged, before the rules by authors who had not seen them. A response that the rules
+are known to read otherwise is kept as `misread`.
 """
 
 import json
@@ -56,7 +56,8 @@ KEPT = [
 @pytest.mark.parametrize("row", KEPT, ids=lambda row: f"{row['kind']}: {row['response'][:40]}")
 def test_a_response_has_the_outcome_that_a_person_gives_it(row):
     score = score_row(row["response"], row)
-    assert score.outcome == row["outcome"]
+    assert score.outcome == row.get("outcome", score.outcome)
+    assert (score.outcome == "correct") == row.get("is_right", score.outcome == "correct")
     assert score.value == row.get("claim", score.value)
 
 
@@ -73,7 +74,7 @@ def test_the_responses_are_many_and_different():
     assert len({(row["suite"], row.get("target"), row["response"], row["answer"])
                 for row in RESPONSES}) == len(RESPONSES) >= 600  # fmt: skip
     assert len(UNSEEN) >= 600 / 5
-    outcomes = {outcome: sum(row["outcome"] == outcome for row in RESPONSES)
+    outcomes = {outcome: sum(row.get("outcome") == outcome for row in RESPONSES)
                 for outcome in FactorOutcome}  # fmt: skip
     assert outcomes["correct"] > 400
     assert outcomes["no_answer"] > 40
@@ -183,7 +184,8 @@ SYMBOLIC_WORDS = {
         ("{} of v0 and v1 equals 2.", "none", "neither"),
         ("The set of all variables equal to 2 is {}.", "none", "empty ∅ n/a"),
         ("There {}.", "none",
-         "are_not_any aren't_any is_no_solution is_no_match isn't_one is_not_a_variable are_no_2s "
+         "are_not_any aren't_any is_no_solution is_no_match are_no_hits isn't_one "
+         "is_not_a_variable are_no_2s "
          " are_variables_no"),
         ("The equations {} variable.", "none",
          "do_not_yield_any never_give_any don't_produce_a_single cannot_make_any"),
@@ -260,7 +262,8 @@ SYMBOLIC_WORDS = {
          "moving remain now please solve lead same following which"),
     ],
     "uncommitted.hedge": [
-        ("The answer {} v3.", None, "one_of might may_be could_be perhaps possibly maybe either"),
+        ("The answer {} v3.", None,
+         "one_of depending_on might may_be could_be perhaps possibly maybe either"),
         ("The answer is v3 {}.", None, "(?)"),
         ("v4 is 1, v7 {} 2, therefore v3.", None, "at_least_one_is"),
         ("The variable equal to 2, therefore v9 {} v3.", None, "can_be"),
@@ -309,7 +312,7 @@ REALISTIC_WORDS = {
     "numbers.absent": [
         ("Hamilton Farm has 8 Fox, which {}.", None,
          "is_not_stated nothing_says isn't_given i_could_not_find i_can't_find "
-         "i_am_unable_to_find i_lack_the_data_for"),
+         "i_am_unable_to_find i_lack_the_data_for one_could_think"),
     ],
     "numbers.work": [("{} South Zoo has 8 Fox.", None, "define let step first next then now")],
 }  # fmt: skip
@@ -322,13 +325,14 @@ MEANINGS = {
     "either": ("The answer is {} v3.", None),
     **dict.fromkeys(["only", "therefore", "answer"], LISTING),
     **dict.fromkeys(["but", "while"], BUT),
-    "because": BECAUSE, "and": AND, "or": OR, "no": NONE, "not": NOT,
+    "because": BECAUSE, "and": AND, "or": OR, "no": NONE, "not": NOT, "differs from": NOT,
     "variables": ("There are 0 {}.", "none"),
 }  # fmt: skip
 LANGUAGES = {
     "chinese": (
         "都",
-        "等于 值为 是 为 有 和 与 以及 或 没有 不存在 只有 因此 所以 答案 的 都 变量 无法",
+        "等于 值为 是 为 有 和 与 以及 或 没有 不存在 只有 因此 所以 答案 "
+        "的 都 变量 无法 答 不等于 所有",
     ),
     "japanese": (
         "変数",
@@ -338,7 +342,7 @@ LANGUAGES = {
     "french": (
         "toute",
         "égal égale égaux est n'est sont vaut valent valeur et ou aucun aucune seule seul donc "
-        "réponse mais à toutes car parce_que compte possède le la les pas_de peux_pas",
+        "réponse mais à toutes car parce_que compte possède le la les pas pas_de peux_pas",
     ),
     "german": (
         "alle",
