@@ -1,8 +1,10 @@
-"""The tokenizer of the training experiments: 424 words, signs, variables and numbers.
+"""The tokenizer of the training experiments: 424 words, variables, digits and signs.
 
 The paper gives the size alone (Appendix C.2). The entries here are what a text with up to MAX_N
-variables may hold. A word is one entry with the space before it. A line begins as if a space were
-there, and a negative number is a sign and a number, so that neither doubles the entries.
+variables may hold, and fill that size. A word is one entry with the space before it. A variable has
+an entry, and another with the sign of equality after it, so that what it is equal to is what comes
+next. What is added is an entry. Numbers are digits. A line begins as if a space were there, and a
+negative number has its sign apart.
 """
 
 import re
@@ -13,13 +15,15 @@ from transformers import PreTrainedTokenizerFast
 from cogniload_gen.factor.filler import WORDS
 from cogniload_gen.factor.symbolic import language, value_range
 
-SIZE = 424
 MAX_N = 39
 PAD, END, UNKNOWN = SPECIAL = "<pad>", "<eos>", "<unk>"
 SPACE, SIGN = "▁", "▁~▁"
 """What stands in place of a space, and of a space and the sign of a negative number."""
 
-PIECE = rf"\n|{SPACE}?(?:@<<<assign|>>>@|'<<<'|'>>>'|\(s\)|[\w-]+|[^\w\s{SPACE}])"
+PIECE = (
+    rf"\n|{SPACE}v\d+{SPACE}=|{SPACE}[+-]{SPACE}1|{SPACE}?\d"
+    rf"|{SPACE}?(?:@<<<assign|>>>@|'<<<'|'>>>'|\(s\)|[\w-]+|[^\w\s{SPACE}])"
+)
 NORMALIZER = normalizers.Sequence(
     [
         normalizers.Replace(" ", SPACE),
@@ -40,20 +44,23 @@ DECODER = decoders.Sequence(
 
 
 def vocabulary() -> list[str]:
-    """Return the SIZE entries: special ones, those of texts, and reserved ones in what is left."""
+    """Return the entries: the special ones, and those of every text."""
     text = language()
     statement, answers = text["statement"], text["answer"]
     variables = [text["variable"].format(number=number) for number in range(MAX_N)]
     sentences = [text[part] for part in ("opening", "closing", "question", "instruction")]
     assign = statement["assign"].format(lead="", variable="v0")
     sentences += [statement["root"] + assign]
-    sentences += [f"v0{part}" for part in [*text["operations"], *answers["endings"].values()]]
+    sentences += [
+        text["solution"]["parent"].format(variable="v0", operation=operation)
+        for operation in text["operations"]
+    ]
+    sentences += [f"v0{ending}" for ending in answers["endings"].values()]
     sentences += answers["conclusions"]
-    sentences += [f" {word}" for word in [assign, *WORDS, *variables, *value_range(MAX_N)]]
+    sentences += [f" {name} = {name}" for name in variables]
+    sentences += [f" {word}" for word in [assign, *WORDS, *value_range(MAX_N)]]
     written = NORMALIZER.normalize_str("\n".join(sentences).replace("{value}", "0"))
-    entries = [*SPECIAL, *sorted(set(re.findall(PIECE, written)))]
-    reserved = [f"<reserved {number}>" for number in range(SIZE - len(entries))]
-    return [*entries, *reserved]
+    return [*SPECIAL, *sorted(set(re.findall(PIECE, written)))]
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:

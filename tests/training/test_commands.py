@@ -14,7 +14,7 @@ import table4
 import table7
 import tables5and6
 import yaml
-from experiments import Run, over_seeds, parameters, printed, read_size, train
+from experiments import Run, main, over_seeds, parameters, printed, read_size, train
 from push import push
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -67,11 +67,16 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
     assert states["steps"] == 6
 
 
-def test_another_size_needs_another_folder(tmp_path):
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [("tiny", "holds runs of another size"), ("huge", "size must be one of paper, tiny or a YAML")],
+)
+def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsys):
     (tmp_path / "size.json").write_text("{}")
-    command = start([tmp_path, "--size", "tiny"])
-    assert "holds runs of another size" in command.communicate()[1]
-    assert command.returncode == 2
+    monkeypatch.setattr(sys, "argv", ["table4.py", str(tmp_path), "--size", size])
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(table4.write, ["Baseline"], "about")
+    assert said in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.slow
