@@ -7,7 +7,7 @@ tasks for lm-eval.
 
 from cogniload_gen.extras import needing
 
-with needing("reasoning_gym_tasks", "reasoning_gym"):
+with needing("reasoning_gym_tasks", "reasoning-gym"):
     from reasoning_gym_tasks.datasets import (
         PuzzleConfig,
         PuzzleCurriculum,

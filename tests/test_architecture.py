@@ -145,7 +145,7 @@ def installed_with(room: str) -> set[str]:
     wanted += {"cogniload_analysis": extras["analysis"]}.get(room, "")
     wanted += {
         "inspect_tasks": extras["inspect"],
-        "reasoning_gym_tasks": extras["reasoning_gym"],
+        "reasoning_gym_tasks": extras["reasoning-gym"],
         "verifiers_tasks": extras["verifiers"],
     }.get(room, "")
     wanted += {"lm_eval_tasks": extras["eval"] + extras["analysis"]}.get(room, "")

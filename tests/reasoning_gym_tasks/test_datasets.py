@@ -215,7 +215,7 @@ def test_without_its_extra_it_says_what_to_install():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     said = ran.stderr.splitlines()[-1]
     assert said.startswith(
-        "ImportError: reasoning_gym_tasks needs pip install 'cogniload[reasoning_"
+        "ImportError: reasoning_gym_tasks needs pip install 'cogniload[reasoning-"
     )
 
 
