@@ -3,6 +3,7 @@
 A benchmark's own design adds what a puzzle is, what an answer tells, and which puzzles tell most.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from cogniload_gen.benchmark import Row
 
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
 PILOT = 64
+BUDGET = 1500
+"""The most puzzles that are asked, unless a run says another number."""
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
 CUT_SHARE = 0.10
 DIGEST_DIGITS = 6
@@ -353,6 +356,38 @@ class Adaptive:
     knobs: tuple[str, ...]
     goals: tuple[Goal, ...]
     make: Callable[..., Design[Any]]
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """The parameters of puzzles that the design decides."""
+        return (*self.knobs, "num_puzzles")
+
+    def name_puzzle(self, puzzle: Sequence[float]) -> dict[str, Any]:
+        """Return what the design decides of a puzzle, by the names of the parameters."""
+        return dict(zip((*self.knobs, "first_index"), puzzle, strict=True)) | {"num_puzzles": 1}
+
+    def read_until(
+        self, goal: object, budget: object = None, span: object = None
+    ) -> dict[str, Any]:
+        """Return the settings of a design from a goal in words, checked.
+
+        The goal is such as ECL50±20% or ID50±1; +-, +/- or a space may stand for the sign. Without
+        a `budget` it is BUDGET puzzles; `span` is the least and the most N. ValueError for another
+        goal, and a budget or a span that is none.
+        """
+        limits: dict[str, Any] = {"budget": BUDGET if budget is None else budget}
+        limits |= {} if span is None else {"N": span}
+        for each in self.goals:
+            percent = r"\s*%" if each.relative else ""
+            number = r"(\d{1,6}(?:\.\d{1,6})?)"
+            wanted = rf"\s*{each.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
+            if found := re.fullmatch(wanted, str(goal)):
+                target = float(found[1]) / 100 if each.relative else float(found[1])
+                until = {"goal": each.name, "target": target} | limits
+                self.make(**until)
+                return until
+        examples = " or ".join(each.name + each.example for each in self.goals)
+        raise ValueError(f"until must be as {examples}, got {brief(goal)}")
 
 
 def read_facts(sample: Row) -> tuple[float, bool]:

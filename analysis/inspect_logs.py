@@ -68,7 +68,8 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     try:
         header = _read_header(file)
         spec = header["eval"]
-        ours = (spec.get("metadata") or {}).get(OURS)
+        written = spec.get("metadata") or {}
+        ours = written.get(OURS)
         if ours:
             return str(ours["task"]), str(ours["date"]), dict(ours["results"])
         task = str(spec["task"]).rpartition("/")[2].replace("-", "_")
@@ -80,6 +81,7 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
             settings["max_gen_toks"] = settings.pop("max_tokens")
         about = {"version": str(spec.get("task_version") or "")}
         config = {"model": "inspect", "model_args": spec.get("model_args") or {}}
+        config |= {"until": written["until"]} if "until" in written else {}
         results = {
             "model_name": str(spec["model"]),
             "config": config,

@@ -1,5 +1,6 @@
 """What a sample says of a response, whichever harness asked for it."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -56,3 +57,12 @@ def step_metrics(response: str, row: Row) -> dict[str, Any]:
         for kind in ("none", *benchmark.step_errors)
     }
     return {"steps_read": facts} | kinds
+
+
+def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
+    """Return whether a limit cut a response off, by its outcome or by what the backend said.
+
+    `outcomes` are the benchmark's.
+    """
+    cut = [each.value for each in outcomes if each.cut]
+    return sample.get("outcome") in cut or sample.get("finish_reason") == "length"

@@ -7,9 +7,9 @@ from typing import Any
 
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.context_budget import Share, check_context_budget, check_fit, prompt_counter
+from cogniload_gen.context_budget import Share, check_fit, prompt_counter
+from cogniload_gen.documents import make_puzzles, parameters_of
 from inspect_tasks.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -26,21 +26,28 @@ def make_samples(task: str, settings: Settings, given: Mapping[str, Given]) -> M
     one. ValueError names a parameter that is unknown or wrong, or the longest puzzle if some don't
     fit.
     """
-    known = dict.fromkeys([*settings.defaults, "tokenizer"])
-    check_known(given, tuple(known), task)
-    parameters = {**settings.defaults, **given}
-    budget = check_context_budget(parameters.pop("context_budget"))
-    count = prompt_counter(parameters.get("tokenizer"))
-    if "tokenizer" not in settings.defaults:
-        parameters.pop("tokenizer", None)
-    source = benchmarks.datasets()[settings.dataset].source(parameters)
-    rows = [row for table in source.tables() for row in table.to_pylist()]
-    rows = [row | {"context_budget": budget} for row in rows]
-    shares = {row["id"]: count(row["puzzle"], budget) for row in rows}
-    if not all(share.counted for share in shares.values()):
+    takes = parameters_of(settings.defaults, given)
+    check_known(given, tuple(dict.fromkeys([*takes, "tokenizer"])), task)
+    own = {name: value for name, value in given.items() if name in takes}
+    table = make_puzzles(settings.dataset, settings.defaults, own, grids=settings.grids, task=task)
+    tokenizer = read_tokenizer(task, given)
+    return MemoryDataset(share_budget(task, table.to_pylist(), tokenizer), name=task)
+
+
+def read_tokenizer(task: str, given: Mapping[str, Given]) -> str | None:
+    """Return the tokenizer that is to count prompts; the log says if there is none."""
+    tokenizer: str | None = given.get("tokenizer")
+    if tokenizer is None:
         log.warning("%s: prompts are estimated by their words: -T tokenizer=NAME counts them", task)
+    return tokenizer
+
+
+def share_budget(task: str, rows: list[dict[str, Any]], tokenizer: str | None) -> list[Sample]:
+    """Return puzzles, which have a `context_budget`, as samples; ValueError if some don't fit."""
+    count = prompt_counter(tokenizer)
+    shares = {row["id"]: count(row["puzzle"], row["context_budget"]) for row in rows}
     check_fit(task, rows, shares)
-    return MemoryDataset([make_sample(row, shares[row["id"]]) for row in rows], name=task)
+    return [make_sample(row, shares[row["id"]]) for row in rows]
 
 
 def make_sample(row: dict[str, Any], of_budget: Share) -> Sample:

@@ -1,10 +1,12 @@
 """From a sample to its response and score, and from the scores of a run to its shares."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from inspect_ai.model import ModelOutput
+from inspect_ai.dataset import Sample
+from inspect_ai.model import Model, ModelOutput, get_model, get_model_info
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.scorer import (
     CORRECT,
@@ -38,11 +40,27 @@ def share_of(state: TaskState) -> Share:
     return replace(share, response_limit=limit if asked is None else min(limit, asked))
 
 
+def check_window(model: Model | None, samples: Iterable[Sample | TaskState]) -> None:
+    """Raise ValueError if a model is known to take fewer tokens than a sample's budget.
+
+    Inspect knows the windows of many models, and that of a vLLM server from its first answer on.
+    """
+    known = get_model_info(model) if model is not None else None
+    window = known.context_length if known else None
+    budgets = [(each.metadata or {})["context_budget"] for each in samples]
+    if window is not None and budgets and window < max(budgets):
+        raise ValueError(
+            f"{model} takes {window} tokens and context_budget is {max(budgets)}: lower "
+            "context_budget, or tell Inspect of a longer window by set_model_info"
+        )
+
+
 @solver
 def generate_within_budget() -> Solver:
     """Let the model answer with the tokens that the prompt leaves of the budget."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        check_window(get_model(), [state])
         return await generate(state, max_tokens=share_of(state).response_limit)
 
     return solve

@@ -3,6 +3,7 @@
 The YAMLs are data here: neither lm-eval nor code of its tasks is needed to read them.
 """
 
+from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
@@ -13,10 +14,11 @@ from cogniload_gen.checks import Given
 
 
 class Settings(NamedTuple):
-    """Of one YAML: dataset, parameters with their defaults, version and temperature."""
+    """Of one YAML: dataset, parameters with their defaults, grids, version and temperature."""
 
     dataset: str
     defaults: dict[str, Given]
+    grids: Sequence[dict[str, Given]]
     version: str
     temperature: float
 
@@ -34,6 +36,7 @@ def read_settings(dataset: str, task: str) -> Settings:
     return Settings(
         dataset,
         told["dataset_kwargs"]["defaults"],
+        told["dataset_kwargs"].get("grids", ({},)),
         str(told["metadata"]["version"]),
         told["generation_kwargs"]["temperature"],
     )

@@ -1,17 +1,26 @@
 """The tasks, as `inspect eval cogniload/NAME -T KNOB=VALUE` takes them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 import yaml
 from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import GenerateConfig
+from inspect_ai.model._model import active_model
+from inspect_ai.scorer import accuracy, stderr
 from rich.markup import escape
 
 from cogniload_gen.checks import Given
+from inspect_tasks.adaptive import estimate, make_asking
 from inspect_tasks.samples import make_samples
-from inspect_tasks.scoring import generate_within_budget, score_puzzle
+from inspect_tasks.scoring import (
+    check_window,
+    generate_within_budget,
+    outcome_shares,
+    score_puzzle,
+)
 from inspect_tasks.settings import read_settings, task_of_context
 
 Maker = TypeVar("Maker", bound=Callable[..., Task])
@@ -35,10 +44,9 @@ def registered(make: Maker) -> Maker:
 def make_task(name: str, dataset: str, given: dict[str, Given], like: str | None = None) -> Task:
     """Return a task whose parameters are those of lm-eval's task `like`, but for what is given."""
     settings = read_settings(dataset, like or name)
-    try:
+    with refusing():
         samples = make_samples(name, settings, read_lists(given))
-    except ValueError as error:
-        raise RefusedTaskError(escape(str(error))) from None
+        check_window(active_model(), samples)
     return Task(
         dataset=samples,
         solver=generate_within_budget(),
@@ -46,6 +54,33 @@ def make_task(name: str, dataset: str, given: dict[str, Given], like: str | None
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
     )
+
+
+def make_adaptive_task(name: str, dataset: str, given: dict[str, Given], like: str) -> Task:
+    """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
+    settings = read_settings(dataset, like)
+    with refusing():
+        asking = make_asking(name, settings, read_lists(given))
+        check_window(active_model(), asking.initial_samples())
+    until = asking.until
+    return Task(
+        dataset=asking,
+        solver=generate_within_budget(),
+        scorer=score_puzzle(),
+        metrics=[accuracy(), stderr(), outcome_shares(), estimate(**until)],
+        config=GenerateConfig(temperature=settings.temperature),
+        version=settings.version,
+        metadata={"until": until | asking.design.plan.fingerprint},
+    )
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn a ValueError into Inspect's refusal of a task."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedTaskError(escape(str(error))) from None
 
 
 def read_lists(given: Mapping[str, Given]) -> dict[str, Given]:
@@ -77,14 +112,49 @@ def cogniload_quick(**given: Given) -> Task:
 
 
 @registered
+def cogniload_axes(**given: Given) -> Task:
+    """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
+    return make_task("cogniload_axes", "cogniload", given)
+
+
+@registered
+def cogniload_adaptive(**given: Given) -> Task:
+    """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
+    return make_adaptive_task("cogniload_adaptive", "cogniload", given, "cogniload")
+
+
+@registered
 def factor_symbolic(context: Given = 0, **given: Given) -> Task:
     """FACTOR's symbolic suite with `context` tokens of filler."""
-    like = task_of_context("factor_symbolic", "factor", context)
-    return make_task("factor_symbolic", "factor", given | {"context": context}, like)
+    return factor_task("factor_symbolic", context, given)
 
 
 @registered
 def factor_realistic(context: Given = 0, **given: Given) -> Task:
     """FACTOR's realistic suite with `context` tokens of prompt, noise included."""
-    like = task_of_context("factor_realistic", "factor", context)
-    return make_task("factor_realistic", "factor", given | {"context": context}, like)
+    return factor_task("factor_realistic", context, given)
+
+
+@registered
+def factor_symbolic_adaptive(context: Given = 0, **given: Given) -> Task:
+    """FACTOR's symbolic suite where it tells most, until `until` is known, such as N_eff±20%."""
+    return adaptive_factor_task("factor_symbolic", context, given)
+
+
+@registered
+def factor_realistic_adaptive(context: Given = 0, **given: Given) -> Task:
+    """FACTOR's realistic suite where it tells most, until `until` is known, such as N_eff±20%."""
+    return adaptive_factor_task("factor_realistic", context, given)
+
+
+def adaptive_factor_task(suite: str, context: Given, given: dict[str, Given]) -> Task:
+    """Return a suite's adaptive task."""
+    like = task_of_context(suite, "factor", context)
+    return make_adaptive_task(f"{suite}_adaptive", "factor", given | {"context": context}, like)
+
+
+def factor_task(name: str, context: Given, given: dict[str, Given]) -> Task:
+    """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
+    like = task_of_context(name, "factor", context)
+    made = {} if "path" in given else {"context": context}
+    return make_task(name, "factor", given | made, like)

@@ -16,7 +16,7 @@ ROOMS = {
     "cogniload_dataset": {"cogniload_gen"},
     "cogniload_analysis": {"cogniload_gen"},
     "lm_eval_tasks": {"cogniload_gen", "cogniload_analysis"},
-    "inspect_tasks": {"cogniload_gen"},
+    "inspect_tasks": {"cogniload_gen", "cogniload_analysis"},
     "reasoning_gym_tasks": {"cogniload_gen"},
     "verifiers_tasks": {"cogniload_gen"},
 }
@@ -108,7 +108,7 @@ def test_the_analysis_imports_records_and_scorers_but_no_generator():
 
 def test_the_tasks_know_the_analysis_by_its_public_names():
     for module in modules():
-        if room(module) == "lm_eval_tasks":
+        if room(module) in {"lm_eval_tasks", "inspect_tasks"}:
             for each in inner_imports(module):
                 assert room(each.module) != "cogniload_analysis" or "." not in each.module, module
 

@@ -4,7 +4,6 @@ The design depends on what it was told alone, and it is told what the blocks on 
 every process of a run, and one that goes on after a crash, knows the same design.
 """
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from cogniload_analysis import ADAPTIVE, Adaptive, Design
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.grid import Selection, address_columns
+from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
 from lm_eval_tasks.internals import read_task
 from lm_eval_tasks.links import TASKS
@@ -27,9 +27,6 @@ from lm_eval_tasks.runner.state import Lock, State
 
 BLOCK_SIZE = 64
 """Puzzles: a design's first batches, so that shards can share the larger ones that follow."""
-
-BUDGET = 1500
-"""The most puzzles that are asked, unless --budget says another number."""
 
 POLL = 0.2
 """Seconds between two looks at the blocks of other shards."""
@@ -64,8 +61,7 @@ class Asked:
 
     def decided(self, puzzle: Puzzle) -> dict[str, Any]:
         """Return what the design decides of a puzzle, by the names of the parameters."""
-        names = (*self.adaptive.knobs, "first_index")
-        return dict(zip(names, puzzle, strict=True)) | {"num_puzzles": 1}
+        return self.adaptive.name_puzzle(puzzle)
 
     def parameters(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the other parameters of a run's puzzles, by its arguments."""
@@ -88,8 +84,7 @@ def find_asked(name: str) -> Asked:
         benchmark, _ = dataset.choose({"suite": defaults["suite"]} if dataset.suites else {})
         adaptive = ADAPTIVE.get(benchmark.name)
         if adaptive:
-            decided = (*adaptive.knobs, "num_puzzles")
-            defaults = {each: defaults[each] for each in defaults if each not in decided}
+            defaults = {each: defaults[each] for each in defaults if each not in adaptive.decided}
             return Asked(name, settings, benchmark, adaptive, defaults)
     raise ValueError(
         f"--until takes one of our tasks that is no group and no fixed design, got {brief(name)}"
@@ -116,9 +111,9 @@ def read_until(
 ) -> Until | None:
     """Return what --until, --budget and --range say, checked; None if there is no --until.
 
-    The goals are those of the task's design, such as ECL50±20% or ID50±1; +-, +/- or a space may
-    stand for the sign. ValueError for another goal, a budget or a range that is none, or that has
-    no goal, and tasks other than one that a design can ask.
+    The goals are those of the task's design, as `Adaptive.read_until` takes them. ValueError for
+    another goal, a budget or a range that is none, or that has no goal, and tasks other than one
+    that a design can ask.
     """
     if goal is None:
         for name, value in (("budget", budget), ("range", span)):
@@ -128,20 +123,7 @@ def read_until(
     names = [tasks] if isinstance(tasks, str) else list(tasks or ())  # type: ignore[call-overload]
     if len(names) != 1:
         raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
-    adaptive = find_asked(str(names[0])).adaptive
-    limits: Until = {"budget": BUDGET if budget is None else budget}
-    limits |= {} if span is None else {"N": span}
-    for each in adaptive.goals:
-        percent = r"\s*%" if each.relative else ""
-        number = r"(\d{1,6}(?:\.\d{1,6})?)"
-        wanted = rf"\s*{each.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
-        if found := re.fullmatch(wanted, str(goal)):
-            target = float(found[1]) / 100 if each.relative else float(found[1])
-            until = {"goal": each.name, "target": target} | limits
-            adaptive.make(**until)
-            return until
-    examples = " or ".join(each.name + each.example for each in adaptive.goals)
-    raise ValueError(f"until must be as {examples}, got {brief(goal)}")
+    return find_asked(str(names[0])).adaptive.read_until(goal, budget, span)
 
 
 def refuse_beside_until(config: Any) -> None:
@@ -306,12 +288,6 @@ class Search:
     def documents(self) -> Documents:
         """Return the documents of the design's puzzles, in the order of asking."""
         return Documents(self.asked, self.puzzles, self.parameters)
-
-
-def was_cut(sample: dict[str, Any], outcomes: Any) -> bool:
-    """Return whether a limit cut a response off, by its outcome or by what the backend said."""
-    cut = [each.value for each in outcomes if each.cut]
-    return sample.get("outcome") in cut or sample.get("finish_reason") == "length"
 
 
 def whole_search(folders: Sequence[Path], state: State, run: Run) -> Search:

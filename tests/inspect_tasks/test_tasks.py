@@ -18,7 +18,8 @@ from lm_eval.models.api_models import JsonChatStr
 from source_tree import ROOT, SETUP
 
 from cogniload_analysis.read import read_benchmarks
-from cogniload_gen import solve
+from cogniload_gen import benchmarks, solve
+from cogniload_gen.write import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.settings import read_settings
@@ -165,9 +166,36 @@ def test_a_long_context_has_the_budget_of_its_own_task():
     assert made.version == "2.0"
 
 
+@pytest.mark.parametrize("name", ["cogniload", "factor_symbolic", "factor_realistic"])
+def test_a_published_split_is_run_as_lm_eval_runs_it(name, tmp_path):
+    """With the budget that is asked for; FACTOR's is that of the task of its context."""
+    dataset, _, suite = name.partition("_")
+    parameters = SMALL[name] | ({"suite": suite} if suite else {})
+    write_puzzles(benchmarks.datasets()[dataset].source(parameters), tmp_path / "test.parquet")
+    published = getattr(tasks, name)(path=str(tmp_path), split="test")
+    made = getattr(tasks, name)(**SMALL[name])
+    assert [each.id for each in published.dataset] == [each.id for each in made.dataset]
+    assert [each.input for each in published.dataset] == [each.input for each in made.dataset]
+    assert published.dataset[0].metadata == made.dataset[0].metadata
+    lowered = getattr(tasks, name)(path=str(tmp_path), context_budget=16384)
+    assert {each.metadata["context_budget"] for each in lowered.dataset} == {16384}
+
+
+def test_the_axes_are_the_puzzles_of_lm_evals_task():
+    with random_state_put_back():
+        (loaded,) = manager().load(["cogniload_axes"])["tasks"].values()
+        ids = list(loaded.eval_docs["id"])
+    made = tasks.cogniload_axes().dataset
+    assert [sample.id for sample in made] == ids
+    assert len(made) == 700
+
+
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
+        ("cogniload", {"path": "/nowhere/at/all"}, "path '/nowhere/at/all' can't be loaded"),
+        ("cogniload", {"path": "a", "d": 3}, "cogniload takes path, name, split, .*; got 'd'"),
+        ("cogniload_axes", {"d": 3}, "cogniload_axes takes seed, .*; got 'd'"),
         ("cogniload", {"d": 99}, r"d must be an integer in 1..12 .*, got 99"),
         ("cogniload", {"num_puzles": 5}, r"did you mean num_puzzles\?"),
         ("cogniload_lite", {"context_budget": 99}, "context_budget must be .* got 99"),
@@ -217,7 +245,8 @@ def test_the_command_finds_the_tasks_by_the_entry_point(tmp_path):
 
 MODEL = """
 from inspect_ai.model import ModelAPI, ModelOutput, modelapi
-from cogniload_gen import solve
+from cogniload_gen import benchmarks, solve
+from cogniload_gen.write import write_puzzles
 
 @modelapi(name="answers")
 class Answers(ModelAPI):
