@@ -9,11 +9,12 @@ from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import GenerateConfig
 from inspect_ai.model._model import active_model
-from inspect_ai.scorer import accuracy, stderr
+from inspect_ai.scorer import Metric, accuracy, stderr
 from rich.markup import escape
 
 from cogniload_gen.checks import Given
 from inspect_tasks.adaptive import estimate, make_asking
+from inspect_tasks.fits import crossings, decay, thresholds
 from inspect_tasks.samples import make_samples
 from inspect_tasks.scoring import (
     check_window,
@@ -41,8 +42,13 @@ def registered(make: Maker) -> Maker:
     return task(name=name)(make)
 
 
-def make_task(name: str, dataset: str, given: dict[str, Given], like: str | None = None) -> Task:
-    """Return a task whose parameters are those of lm-eval's task `like`, but for what is given."""
+def make_task(
+    name: str, dataset: str, given: dict[str, Given], fit: Metric, like: str | None = None
+) -> Task:
+    """Return a task whose parameters are those of lm-eval's task `like`, but for what is given.
+
+    `fit` is the metric of the whole run.
+    """
     settings = read_settings(dataset, like or name)
     with refusing():
         samples = make_samples(name, settings, read_lists(given))
@@ -51,6 +57,7 @@ def make_task(name: str, dataset: str, given: dict[str, Given], like: str | None
         dataset=samples,
         solver=generate_within_budget(),
         scorer=score_puzzle(),
+        metrics=[accuracy(), stderr(), outcome_shares(), fit],
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
     )
@@ -96,25 +103,25 @@ def read_lists(given: Mapping[str, Given]) -> dict[str, Given]:
 @registered
 def cogniload(**given: Given) -> Task:
     """CogniLoad on the paper's grid, or on your own d, N and rho."""
-    return make_task("cogniload", "cogniload", given)
+    return make_task("cogniload", "cogniload", given, thresholds())
 
 
 @registered
 def cogniload_lite(**given: Given) -> Task:
     """CogniLoad with ten puzzles in each cell of the paper's grid."""
-    return make_task("cogniload_lite", "cogniload", given)
+    return make_task("cogniload_lite", "cogniload", given, thresholds())
 
 
 @registered
 def cogniload_quick(**given: Given) -> Task:
     """CogniLoad with few and short puzzles, for a first look."""
-    return make_task("cogniload_quick", "cogniload", given)
+    return make_task("cogniload_quick", "cogniload", given, thresholds())
 
 
 @registered
 def cogniload_axes(**given: Given) -> Task:
     """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
-    return make_task("cogniload_axes", "cogniload", given)
+    return make_task("cogniload_axes", "cogniload", given, crossings())
 
 
 @registered
@@ -157,4 +164,4 @@ def factor_task(name: str, context: Given, given: dict[str, Given]) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
     like = task_of_context(name, "factor", context)
     made = {} if "path" in given else {"context": context}
-    return make_task(name, "factor", given | made, like)
+    return make_task(name, "factor", given | made, decay(), like)

@@ -1,0 +1,98 @@
+"""The fits of a whole run as metrics: those of lm-eval's tasks, each with its 95 % interval."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inspect_ai.scorer import Metric, SampleScore, metric
+
+from cogniload_gen import benchmarks
+
+NAN = float("nan")
+ENDS = ("", "_low", "_high")
+DECAY = {"cdf": "CDF", "cdo": "CDO", "n_eff": "N_eff"}
+"""The metrics of FACTOR's fit, and what the analysis calls them."""
+
+
+@metric(scores="unreduced")
+def thresholds() -> Metric:
+    """Return the thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50 in d."""
+
+    def fitted(scores: list[SampleScore]) -> dict[str, float]:
+        import cogniload_analysis  # noqa: PLC0415  (seconds, which a list of tasks need not take)
+
+        if not scores:
+            return {}
+        frame = load_frame(scores)
+        return with_ends(vars(cogniload_analysis.fit_load_glm(frame).thresholds()))
+
+    return fitted
+
+
+@metric(scores="unreduced")
+def crossings() -> Metric:
+    """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
+
+    def fitted(scores: list[SampleScore]) -> dict[str, float]:
+        import cogniload_analysis  # noqa: PLC0415
+
+        if not scores:
+            return {}
+        found = cogniload_analysis.estimate_capacity(load_frame(scores))
+        names = ("ECL50", "NT50", "ID50")
+        return with_ends({f"{name}_crossing": getattr(found, name) for name in names})
+
+    return fitted
+
+
+@metric(scores="unreduced")
+def decay() -> Metric:
+    """Return FACTOR's fit of log accuracy on complexity: CDF, CDO and N_eff, of one context."""
+
+    def fitted(scores: list[SampleScore]) -> dict[str, float]:
+        import pandas as pd  # noqa: PLC0415
+
+        from cogniload_analysis import fit_complexity_decay  # noqa: PLC0415
+
+        if not scores:
+            return {}
+        rows = [each.sample_metadata or {} for each in scores]
+        told = {f"{name}{end}": NAN for name in DECAY for end in ENDS}
+        if len({(row["context"], row.get("noise")) for row in rows}) != 1:
+            return told
+        complexity, *_ = benchmarks.of(rows[0]).knobs
+        frame = pd.DataFrame(
+            {"N": [row[complexity.name] for row in rows], "correct": read_correct(scores)}
+        )
+        fit = fit_complexity_decay(frame)
+        ends = fit.conf_int()
+        for name, label in DECAY.items():
+            value = NAN if label in fit.problems else getattr(fit, name)
+            low, high = (float(ends[end][label]) for end in ("low", "high"))
+            told |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        return told
+
+    return fitted
+
+
+def load_frame(scores: list[SampleScore]) -> Any:
+    """Return responses to CogniLoad as a frame: d, N, rho (a fraction) and correct."""
+    import pandas as pd  # noqa: PLC0415
+
+    rows = [each.sample_metadata or {} for each in scores]
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ("d", "N")}
+    rho = [row["rho"] / 100 for row in rows]
+    return pd.DataFrame(columns | {"rho": rho, "correct": read_correct(scores)})
+
+
+def with_ends(found: Mapping[str, Any]) -> dict[str, float]:
+    """Return thresholds by name, with the ends of their intervals; NaN for what there is not."""
+    return {
+        f"{name}{end}": getattr(threshold, end.lstrip("_") or "value")
+        for name, threshold in found.items()
+        for end in ENDS
+    }
+
+
+def read_correct(scores: list[SampleScore]) -> list[int]:
+    """Return 1 for each score of a right response, and 0 for the others."""
+    return [(each.score.metadata or {})["acc"] for each in scores]
