@@ -1,6 +1,6 @@
 """Puzzles on the cores of this machine, or by Slurm, with datatrove:
 
-    pip install cogniload datatrove
+    pip install . datatrove
     python with_datatrove.py OUT puzzles.yaml           # this machine
     python with_datatrove.py OUT puzzles.yaml slurm     # on a login node: it calls sbatch
 

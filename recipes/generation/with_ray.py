@@ -1,11 +1,11 @@
 """Puzzles on a Ray cluster, or on the cores of this machine, with Ray Data:
 
-    pip install cogniload 'ray[data]'
+    pip install . 'ray[data]'
     python with_ray.py OUT puzzles.yaml                 # this machine, or RAY_ADDRESS's cluster
     ray job submit --working-dir . -- python with_ray.py /shared/OUT puzzles.yaml
 
-A task makes a file of OUT, a folder that all nodes see. Ray gives the task of a lost node to another
-one. Killed, the same line goes on: files that are whole are skipped.
+A task makes a file of OUT, a folder that all nodes see. Ray gives the task of a lost node to
+another one. Killed, the same line goes on: files that are whole are skipped.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Puzzles on a Spark cluster, or on the cores of this machine, with a Python data source:
 
-    pip install cogniload pyspark                       # Spark 4, and Java 17 or later
+    pip install . pyspark                       # Spark 4, and Java 17 or later
     python with_spark.py OUT puzzles.yaml               # this machine
     spark-submit --master yarn with_spark.py /shared/OUT puzzles.yaml
 

@@ -8,12 +8,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "generation"
 GRID = {"d": 3, "N": 10, "rho": 50, "num_puzzles": 100_000, "rows_per_file": 10_000}
+
+WITHIN = 300
+"""Seconds for any program. On two free cores each takes some 20 of them."""
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +34,12 @@ def expected(tmp_path_factory) -> dict[str, str]:
 def run(*command: str | Path, **environment: str) -> str:
     """Run a program to its end, and return what it prints."""
     ran = subprocess.run(
-        command, env=os.environ | environment, capture_output=True, text=True, check=False
+        command,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     return ran.stdout
@@ -103,9 +112,14 @@ def test_datatrove_by_the_scripts_that_it_gives_to_slurm(expected, recipe, tmp_p
 
 
 def test_ray_data_on_a_local_cluster(expected, recipe, tmp_path):
-    """With a scheduler, an object store and workers, which end with the recipe."""
-    small = {"RAY_DEFAULT_OBJECT_STORE_MAX_MEMORY_BYTES": str(100 << 20), "RAY_ADDRESS": ""}
-    said = run(*recipe("ray"), **small, RAY_USAGE_STATS_ENABLED="0")
+    """With a scheduler, an object store and workers, which end with the recipe.
+
+    Its folder is its own, so that no other cluster of this machine is found; sockets in it have
+    short names.
+    """
+    with TemporaryDirectory(prefix="ray-") as folder:
+        limit = {"RAY_DEFAULT_OBJECT_STORE_MAX_MEMORY_BYTES": str(200 << 20)}
+        said = run(*recipe("ray"), **limit, RAY_TMPDIR=folder, RAY_USAGE_STATS_ENABLED="0")
     assert "10 of 10 files with 100000 puzzles are in " in said
     assert digests(tmp_path / "out") == expected
 
