@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from threadpoolctl import threadpool_limits
 
 from cogniload_analysis import analyses
 from cogniload_analysis.format import to_csv, to_latex
@@ -64,7 +65,9 @@ def build_report(
 ) -> dict[str, bytes]:
     """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
     by_name = {each.name: each for each in (analyses.ANALYSES if among is None else among)}
-    parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
+    # Its matrices are small: further threads would only wait for one another.
+    with threadpool_limits(1):
+        parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
     for part in parts:
         for warning in part.warnings:
             # a model has the same name in each part

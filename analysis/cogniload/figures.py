@@ -19,12 +19,15 @@ from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.format import accuracy_table
 from cogniload_analysis.panels import (
     COLOURS,
+    DPI,
     FAINT,
     PAPER,
     STYLE,
+    WHOLE_FONT,
     Panel,
     Series,
     draw_panels,
+    place_panels,
     shorten_name,
 )
 
@@ -37,6 +40,7 @@ LABELS = {
 }
 PANEL_HEIGHT = 2.6
 MOST_PANELS = 12
+MOST_TICKS = 7
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 
 
@@ -143,6 +147,7 @@ def _scale_axis(axes: Axes, level: np.ndarray, *, logarithmic: bool) -> None:
     if logarithmic and len(level):
         axes.set_xscale("log")
         ticks = [tick for tick in N_TICKS if level.min() <= tick <= level.max()]
+        ticks = ticks if len(ticks) < MOST_TICKS else ticks[::2]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
 
@@ -162,13 +167,15 @@ def _finish_survival(axes: Axes, survival: pd.DataFrame) -> None:
 def draw_ranking(ranking: pd.DataFrame) -> Figure:
     """Draw both meanings of ECL50 of the published and the new models, with 95 % intervals.
 
-    A model has its crossing, a hollow mark, below its projection.
+    A model has its crossing, a hollow mark, below its projection. Those without a rank are left
+    out: their puzzles don't tell it.
     """
-    known = ranking[ranking[["ECL50", "crossing"]].notna().any(axis=1)].iloc[::-1]
+    known = ranking[ranking[["rank", "crossing_rank"]].notna().any(axis=1)].iloc[::-1]
     known = known.reset_index(drop=True)
     with rc_context(STYLE):
-        figure = Figure(figsize=(4.6, 1.3 + 0.22 * len(known)), layout="constrained")
-        axes = figure.subplots()
+        figure = Figure(figsize=(4.6, 1.3 + 0.22 * len(known)), dpi=DPI)
+        grid = figure.subplots(squeeze=False)
+        (axes,) = grid.flat
         new = known["source"] == "this report"
         values = ["ECL50", "low", "high", "crossing", "crossing_low", "crossing_high"]
         # Below one statement the axis ends: the paper prints 0.0 there.
@@ -185,13 +192,15 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
             axes.hlines(known.index[bounded] + at, low[bounded], high[bounded], color=COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
-            label.set_fontweight("bold" if is_new else "normal")
+            if is_new:
+                label.set(fontweight="bold", fontfamily=WHOLE_FONT)
         axes.set_ylim(-0.7, len(known) - 0.3)
         axes.set_xscale("log")
         axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy(float))))
         axes.xaxis.set_major_formatter("{x:g}")
         ends = "at 1: one or fewer; at 10000: that or more"
         axes.set_xlabel(f"ECL50 (statements): ● projection, ○ crossing\n{ends}")
+        place_panels(figure, grid)
     return figure
 
 

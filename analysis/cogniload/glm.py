@@ -9,7 +9,6 @@ from typing import overload
 
 import numpy as np
 import pandas as pd
-from firthmodels import FirthLogisticRegression, detect_separation
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
@@ -541,6 +540,8 @@ def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     # A separating direction is zero in mixed cells: if these span the design, there is none.
     if np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
         return ""
+    from firthmodels import detect_separation  # noqa: PLC0415  (as long as all else to import)
+
     design, answers, counts = _count_answers(cells, terms)
     found = detect_separation(design[counts > 0], answers[counts > 0], fit_intercept=False)
     endless = [
@@ -590,6 +591,8 @@ def _estimate(fit: GLMResultsWrapper) -> _Estimate:
 
 def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
+    from firthmodels import FirthLogisticRegression  # noqa: PLC0415  (as above)
+
     design, answers, counts = _count_answers(cells, terms)
     model = FirthLogisticRegression(
         backend="numpy", fit_intercept=False, max_iter=500, gtol=1e-4, xtol=1e-6

@@ -359,6 +359,7 @@ def draw_pictures(
     `names` has the name of each model's own picture.
     """
     averaged = "averaged over the two other loads"
+    ranked = figures.draw_ranking(ranking)
     drawings: dict[str, Drawing] = {
         names[model]: (
             f"Accuracy of {model} by each load, {averaged}, and the GLM that was fitted.",
@@ -370,7 +371,7 @@ def draw_pictures(
         "ranking": (
             "ECL50 of the models of this report (with 95 % intervals) and of the paper: projection "
             "and, hollow, crossing.",
-            lambda columns: figures.draw_ranking(ranking),
+            lambda columns: ranked,
         ),
         "figure_1": (
             f"Accuracy by d, N and ρ, each {averaged}.",

@@ -1,11 +1,15 @@
 """The figures: the same bytes each time, and told apart without colour."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 from lm_eval_layout import simulate_counts
+from matplotlib import font_manager
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.transforms import Bbox
 
 from cogniload_analysis import accuracy_table, fit_load_glm, panels, ranking_table
 from cogniload_analysis.cogniload import figures
@@ -58,6 +62,27 @@ def test_panels_stand_side_by_side_on_paper_and_below_each_other_on_a_phone(fram
     assert narrow.get_figwidth() < wide.get_figwidth()
     for figure in (wide, narrow):
         assert all(axes.get_ylim() == (-0.03, 1.03) for axes in figure.axes)
+
+
+@pytest.mark.parametrize("columns", [panels.PAPER, panels.PHONE])
+@pytest.mark.parametrize("name", ["figure 1", "figure 3", "figure 5"])
+def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, name, columns):
+    """However long the names of models are."""
+    long = frame.assign(model=frame["model"].astype(str) + " in a setting of many words")
+    figure = DRAWINGS[name](long, columns=columns)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    legend = figure.legends[0].get_window_extent(renderer)
+    extents = [axes.get_tightbbox(renderer) for axes in figure.axes]
+    for extent in (legend, *extents):
+        assert figure.bbox.count_contains(extent.corners()) == 4
+    assert all(extent.y0 > legend.y1 for extent in extents)
+    assert all(Bbox.intersection(*pair) is None for pair in pairwise(extents))
+
+
+def test_two_fonts_of_a_figure_have_two_names():
+    """An SVG names a glyph by its font and its number there."""
+    found = {font_manager.findfont(name) for name in (panels.FONT, panels.WHOLE_FONT)}
+    assert len({font_manager.get_font(file).postscript_name for file in found}) == 2
 
 
 def test_figure_1_shows_the_accuracies_of_the_table(frame):
@@ -123,3 +148,11 @@ def test_the_ranking_draws_each_model_and_the_new_ones_intervals():
 def test_labels_that_would_touch_are_left_out():
     levels = np.array([5, 10, 25, 50, 75, 90, 95])
     assert figures.label_ticks(levels, levels) == ["5", "", "25", "50", "75", "90", ""]
+
+
+def test_a_model_without_a_rank_is_not_in_the_figure():
+    frame = simulate_models(["new"], puzzles=20)
+    ranking = ranking_table({"new": fit_load_glm(frame[frame["d"] <= 5])})
+    assert "new" in set(ranking["model"])
+    labels = figures.draw_ranking(ranking).axes[0].get_yticklabels()
+    assert "new" not in {label.get_text() for label in labels}
