@@ -93,9 +93,18 @@ def describe_results(run: Mapping[str, Any]) -> dict[str, Any]:
         "lm_eval_version": str(members(run, "versions").get("lm_eval", "")),
         "chat_template": model.get("chat_template"),
         "system_instruction": given.get("system_instruction"),
-        "config": facts | {"model": given["model"], "model_args": arguments},
+        "config": facts
+        | {"model": given["model"], "model_args": arguments}
+        | ({"until": describe_until(run)} if "until" in given else {}),
         "generation": members(given, "gen_kwargs"),
     }
+
+
+def describe_until(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what results say of a run with --until: its settings, its design and its prior."""
+    versions = members(run, "versions")
+    fingerprint = {name: versions[name] for name in ("design", "prior") if name in versions}
+    return members(members(run, "arguments"), "until") | fingerprint
 
 
 def _find_blocks(folder: Path) -> list[Path]:

@@ -50,6 +50,9 @@ QUANTISATION = (
     "gptqmodel",
     "kv_cache_dtype",
 )
+ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
+"""Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
+
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 LONGEST_PHRASE = 60
 
@@ -149,8 +152,7 @@ def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     given = read_arguments(config.get("model_args"))
     dtype = str(config.get("model_dtype") or given.get("dtype") or "").removeprefix("torch.")
     how = [dtype, *(_phrase(name, given[name]) for name in QUANTISATION if given.get(name))]
-    # lm-eval's default is cuda:0, also for its dummy model, which runs nowhere
-    device = "" if backend == "dummy" else str(config.get("device") or "")
+    device = "" if ELSEWHERE.fullmatch(backend) else str(config.get("device") or "")
     graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
     if graphics and (device.startswith("cuda") or backend in ("hf", "vllm", "sglang")):
         device = "cpu" if device == "cpu" else graphics[1]

@@ -382,13 +382,14 @@ def find_flags(
     ECL50, (smallest, largest) = capacity.ECL50, plan.settings.N
     if not told:
         return
+    inside = smallest <= ECL50.value <= largest
+    at = float(np.clip(ECL50.value, smallest, largest))
     near = [
         answer.cut
         for puzzle, answer in told.items()
-        if not answer.correct and 1 / NEAR < puzzle.N / max(ECL50.value, 1) < NEAR
+        if not answer.correct and 1 / NEAR < puzzle.N / at < NEAR
     ]
-    yield from question_cut(near, "ECL50")
-    inside = smallest <= ECL50.value <= largest
+    yield from question_cut(near, "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,")
     if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
         yield (
             f"the plain GLM of the same answers puts ECL50 at {capacity.glm_ECL50:.3g}, the curve "

@@ -6,7 +6,8 @@ import pytest
 from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval_layout import make_puzzle, make_sample, write_run
 
-from cogniload_analysis import accuracy_table, panels, read_samples
+from cogniload_analysis import AdaptiveDesign, accuracy_table, panels, read_samples
+from cogniload_analysis.cogniload.adaptive_run import find_replays
 from cogniload_analysis.cogniload.record import COGNILOAD
 from cogniload_analysis.format import run_table
 from cogniload_analysis.interim import count_blocks, describe_results
@@ -131,6 +132,21 @@ def test_a_search_has_no_number_of_blocks(tmp_path):
     begin(tmp_path, until={"goal": "ECL50"}, tasks=["cogniload_lite"])
     write_block(tmp_path, 1, 4)
     assert set(read_samples(tmp_path)["model"]) == {"org/m, interim: 1 blocks"}
+
+
+def test_a_search_that_is_still_going_is_told_as_an_adaptive_run(tmp_path):
+    until = {"goal": "ECL50", "target": 0.4, "budget": 300}
+    run = begin(tmp_path, until=until, tasks=["cogniload_lite"])
+    del run["tasks"]["cogniload_mini"]
+    (tmp_path / "state" / "run.json").write_text(json.dumps(run))
+    asked = AdaptiveDesign(**until).ask()
+    with (tmp_path / "state" / "block-00001.jsonl").open("w") as lines:
+        for puzzle in asked:
+            sample = make_sample(make_puzzle(*puzzle), "Text.", "correct_valid")
+            lines.write(json.dumps(sample) + "\n")
+    (told,) = find_replays({"m": read_samples(tmp_path)}).values()
+    assert told.estimate.n == len(asked)
+    assert told.settings.budget == 300
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "3", '{"arguments": {}}', "[" * 9999])

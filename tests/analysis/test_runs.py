@@ -106,6 +106,21 @@ def test_the_page_says_what_counts_together(monkeypatch, folders):
             ["on vllm", "on hf"],
         ),
         (
+            {"config": {"model_dtype": "torch.bfloat16"}},
+            {"config": {"model_dtype": "torch.float16"}},
+            ["dtype bfloat16", "dtype float16"],
+        ),
+        (
+            {"configs": {"cogniload": {"metadata": {"version": "1.0"}}}},
+            {"configs": {"cogniload": {"metadata": {"version": "2.0"}}}},
+            ["version 1.0", "version 2.0"],
+        ),
+        (
+            {"config": {"model_sha": "0123456789abc"}},
+            {"config": {"model_sha": "abcdef012"}},
+            ["model 01234567", "model abcdef01"],
+        ),
+        (
             {"system_instruction": "Think.", "system_instruction_sha": "0123456789"},
             {},
             ["system prompt 01234567", "no system prompt"],

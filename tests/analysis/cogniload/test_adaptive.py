@@ -234,6 +234,17 @@ def test_failures_that_a_limit_cut_off_are_told():
     assert any("cut off by a limit" in flag for flag in design.estimate().flags)
 
 
+def test_failures_that_a_limit_cut_off_are_told_where_no_puzzle_lies_near_the_threshold():
+    """As under an output limit that no response meets."""
+    design = AdaptiveDesign(budget=300)
+    while not design.done:
+        puzzles = design.ask()
+        design.tell(puzzles, [False] * len(puzzles), [True] * len(puzzles))
+    estimate = design.estimate()
+    assert estimate.ECL50.value < 10
+    assert any("failures near N = 10, the nearest to ECL50" in flag for flag in estimate.flags)
+
+
 def test_failures_on_easy_puzzles_are_told():
     design = AdaptiveDesign(target=0.1, budget=700)
     run(design, slope=-9, lapse=0.4, level=1.5)
