@@ -16,7 +16,7 @@ import yaml
 RECIPES = Path(__file__).parents[2] / "recipes" / "generation"
 GRID = {"d": 3, "N": 10, "rho": 50, "num_puzzles": 100_000, "rows_per_file": 10_000}
 
-WITHIN = 300
+WITHIN = 600
 """Seconds for any program. On two free cores each takes some 20 of them."""
 
 
