@@ -232,12 +232,19 @@ def name_scores(texts: tuple[str, ...]) -> Scores:
 
 @lru_cache(maxsize=2)
 def bm25_scores(texts: tuple[str, ...]) -> Scores:
-    """Return the scores of BM25, by bm25s as it comes; words of one letter count, as numbers do."""
+    """Return the scores of BM25, by bm25s as it comes, but for numbers of one digit: they count.
+
+    Words of one letter do not. The s of a name would tell all statements from the noise.
+    """
     with needing("bm25", "retrieval"):
         import bm25s  # noqa: PLC0415  (an extra)
 
     def words(of: Sequence[str]) -> list[list[str]]:
-        settings = {"token_pattern": r"(?u)\b\w+\b", "stopwords": "en", "return_ids": False}
+        settings = {
+            "token_pattern": r"(?u)\b(?:\w\w+|\d)\b",
+            "stopwords": "en",
+            "return_ids": False,
+        }
         return bm25s.tokenize(list(of), show_progress=False, **settings)
 
     index, corpus = bm25s.BM25(), words(texts)

@@ -229,11 +229,12 @@ def test_a_total_is_asked_for_by_its_place():
 def plain_bm25(texts, query, k1=1.5, b=0.75):
     """BM25 as Lucene has it, written from its formula."""
     corpus = [
-        [w for w in re.findall(r"\w+", text.lower()) if w not in STOPWORDS_EN] for text in texts
+        [w for w in re.findall(r"\b(?:\w\w+|\d)\b", text.lower()) if w not in STOPWORDS_EN]
+        for text in texts
     ]
     mean = sum(map(len, corpus)) / len(corpus)
     scores = np.zeros(len(corpus))
-    for word in re.findall(r"\w+", query.lower()):
+    for word in re.findall(r"\b(?:\w\w+|\d)\b", query.lower()):
         holders = sum(word in text for text in corpus)
         idf = math.log(1 + (len(corpus) - holders + 0.5) / (holders + 0.5))
         for i, text in enumerate(corpus):
