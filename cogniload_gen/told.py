@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+LONGEST = 500_000
+"""The most characters that are read, some 125,000 tokens; a longer response is not read."""
+
 
 class Told(NamedTuple):
     """A value that a response tells, and its place in the text: response[start:end]."""

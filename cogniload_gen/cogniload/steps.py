@@ -68,7 +68,7 @@ from cogniload_gen.cogniload.lexicon import Lexicon
 from cogniload_gen.cogniload.reading import Reader, Value
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.story import SPREAD, Final, State, Story, find_stories
-from cogniload_gen.told import Told
+from cogniload_gen.told import LONGEST, Told
 
 ERRORS = (
     "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
@@ -112,10 +112,6 @@ class Steps:
     read: bool = False
     taken: dict[str, str] = field(default_factory=dict)
     place: int | None = None
-
-
-LONGEST = 500_000
-"""The most characters that are read, some 125,000 tokens; a longer response is not read (S9)."""
 
 
 def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:

@@ -1,6 +1,8 @@
 """FACTOR's step reader: planted errors in solutions, other words, hostile text."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
 from cogniload_gen.factor.steps import read_factor_steps
 
+DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()
 REALISTIC = generate_factor("realistic", op=[2, 6, 12, 20], num_puzzles=6).to_pylist()
 
@@ -229,3 +232,54 @@ def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     for row in (SYMBOLIC[-1], REALISTIC[-1]):
         with within(5):
             read_factor_steps(piece * (100_000 // len(piece)), row)
+
+
+def told_solutions(half):
+    lines = (DATA / "solutions_told.jsonl").read_text("utf-8").splitlines()
+    return [each for each in map(json.loads, lines) if each["half"] == half]
+
+
+@pytest.mark.parametrize("half", ["work", "sealed"])
+def test_agreement_with_solutions_as_models_write_them(half):
+    """Twelve styles in both suites; docs/steps.md has the figures at first sight."""
+    solutions = told_solutions(half)
+    assert len(solutions) == 30
+    read = [(each, read_factor_steps(each["response"], each)) for each in solutions]
+    claimed = [(each, steps) for each, steps in read if steps.read]
+    assert len(claimed) >= 0.9 * len(solutions)
+    for each, steps in claimed:
+        found = steps.first_error, steps.error, steps.depth
+        assert found == (each["first_error"], each["error"], each["depth"]), each["style"]
+
+
+def test_nothing_is_claimed_of_what_is_told_in_words_that_are_not_read():
+    """A variable that the text speaks of beside a number is not claimed to be unresolved."""
+    row = {
+        "suite": "symbolic", "answer": "v1", "target": 3,
+        "puzzle": "@<<<assign v1 = v2 + 1>>>@ @<<<assign v2 = 2>>>@ @<<<assign v3 = 5>>>@ "
+        "the end of the text.\n\nUsing only these, determine what is equal to 3.",
+    }  # fmt: skip
+    end = "\nThe variable equal to 3 is v1."
+    assert read_factor_steps("v2 = 2\nv1 = v2 + 1 = 3" + end, row).error == "unresolved"
+    assert not read_factor_steps("v2 = 2\nv1 = v2 + 1 = 3\nFor v3 we find a 5." + end, row).read
+    assert not read_factor_steps("v2 = 2\nv3 = 5\nTwo plus 1 and v2 make v1 = 4." + end, row).read
+
+
+def test_what_is_multiplied():
+    """A number by a bracket, and a bracket or a variable by a number."""
+    row = {
+        "suite": "realistic", "answer": "15",
+        "puzzle": "Problem: The number of each South Zoo's Fox is 2. The number of each South "
+        "Zoo's Owl is 3. The number of each North Park's Owl is 3 times the sum of South Zoo's Fox "
+        "and South Zoo's Owl.\n\nQuestion: How many Owl does North Park have?",
+    }  # fmt: skip
+    fox, owl = "South Zoo's Fox", "South Zoo's Owl"
+    for form, value in (
+        ("3 * ({} + {})", 16), ("({} + {}) * 3", 16), ("3 × {} + 3 × {}", 16),
+        ("{} * 3 + {} * 3", 16),
+    ):  # fmt: skip
+        names, numbers = form.format(fox, owl), form.format(2, 3)
+        for told, error in ((15, None), (value, "arithmetic")):
+            text = f"{fox} = 2\n{owl} = 3\nNorth Park's Owl = {names} = {numbers} = {told}"
+            steps = read_factor_steps(f"{text}\nAnswer: {told}", row)
+            assert (steps.read, steps.error) == (True, error), text
