@@ -172,20 +172,19 @@ class Reader:
         kinds = list(map(KIND, words))
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
-        lines = [(words[start:end], kinds[start:end]) for start, end in bounds]
+        lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
         while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
             lines.pop()
         for line, its_kinds in lines[:-1]:
             self.read_line(line, its_kinds)
-        self.read_line(*lines[-1], ends=True)
+        if lines:
+            self.read_line(*lines[-1], ends=True)
         return self.blocks
 
     # Lines, sentences and tables (S1)
 
     def read_line(self, line: list[Word], kinds: list[str], ends: bool = False) -> None:
         """A line: a table's row, or sentences; the response's last sentence answers it."""
-        if not line:
-            return
         self.recent = NOBODY
         if kinds[0] == "pipe" or (self.columns and kinds.count("pipe") > 1):
             self.read_row(line)
