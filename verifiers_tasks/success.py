@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from reprlib import repr as brief
 from typing import NamedTuple
 
 
@@ -38,7 +39,7 @@ class SuccessReader:
         self.seen: set[str] = set()
 
     def read(self) -> Iterator[Success]:
-        """Yield what is new, in the order in which it was written."""
+        """Yield what is new, in the order in which it was written; ValueError for another line."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
@@ -47,7 +48,17 @@ class SuccessReader:
                 if not line.endswith(b"\n"):
                     return
                 self.place += len(line)
-                success = Success(**json.loads(line))
+                success = self.parse(line)
                 if success.trace not in self.seen:
                     self.seen.add(success.trace)
                     yield success
+
+    def parse(self, line: bytes) -> Success:
+        """Return what a line tells."""
+        try:
+            success = Success(**json.loads(line))
+            return success._replace(level=int(success.level), reward=float(success.reward))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{self.path} must have lines with {', '.join(Success._fields)}, got {brief(line)}"
+            ) from None

@@ -230,6 +230,17 @@ def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
     assert next(following).data.level == 0
     path.write_text(f"{text}\n")
     assert next(following).data.level == 1
+    for line in (
+        "what",
+        "[1]",
+        '{"trace": "a", "level": 1}',
+        '{"trace": 1, "level": [], "reward": 0}',
+    ):
+        path.write_text(f"{line}\n")
+        with pytest.raises(
+            ValueError, match=r"success\.jsonl must have lines with trace, level, reward"
+        ):
+            next(iter(taskset(task={"success": path})))
 
 
 def run(command, *arguments, folder):
