@@ -1,10 +1,12 @@
 """Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F)."""
 
+import random
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import SimpleNamespace
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
 from typing import overload
 
 import numpy as np
@@ -540,10 +542,10 @@ def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     # A separating direction is zero in mixed cells: if these span the design, there is none.
     if np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
         return ""
-    from firthmodels import detect_separation  # noqa: PLC0415  (as long as all else to import)
-
     design, answers, counts = _count_answers(cells, terms)
-    found = detect_separation(design[counts > 0], answers[counts > 0], fit_intercept=False)
+    found = _import_firthmodels().detect_separation(
+        design[counts > 0], answers[counts > 0], fit_intercept=False
+    )
     endless = [
         f"{term} to {'+' if direction > 0 else '-'}infinity"
         for term, direction in zip(terms, found.directions, strict=True)
@@ -589,12 +591,18 @@ def _estimate(fit: GLMResultsWrapper) -> _Estimate:
     return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
 
 
+def _import_firthmodels() -> ModuleType:
+    """Return a package that takes long to import, and draws from Python's generator meanwhile."""
+    state = random.getstate()
+    package = import_module("firthmodels")
+    random.setstate(state)
+    return package
+
+
 def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
-    from firthmodels import FirthLogisticRegression  # noqa: PLC0415  (as above)
-
     design, answers, counts = _count_answers(cells, terms)
-    model = FirthLogisticRegression(
+    model = _import_firthmodels().FirthLogisticRegression(
         backend="numpy", fit_intercept=False, max_iter=500, gtol=1e-4, xtol=1e-6
     )
     with warnings.catch_warnings():

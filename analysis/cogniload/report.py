@@ -45,6 +45,9 @@ from cogniload_analysis.panels import Drawing, draw_all
 HEAT = ("accuracy_by_d_and_N", "accuracy_by_N_and_rho")
 """The tables of which each model's section shows its part."""
 
+OF_SEVERAL_CELLS = ("accuracy_by_", "ranking", "aic", "interactions")
+"""How the names of tables begin that say nothing of a single cell."""
+
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
     """Return what the report shows of CogniLoad's frame, whose models have their short names."""
@@ -72,13 +75,17 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         format_overview,
     )
     made.append(overview)
+    one_cell = len(frame[[load.name for load in LOADS]].drop_duplicates()) == 1
+    if one_cell:
+        made = [table for table in made if not table.name.startswith(OF_SEVERAL_CELLS)]
+        data = {table.name: table.data for table in made}
     files = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
     names = {model: f"fit_{file}" for model, file in files.items()}
-    pictures = draw_pictures(frame, responses, glms, ranking, names)
+    pictures = {} if one_cell else draw_pictures(frame, responses, glms, ranking, names)
     broken = {model: f"breaks_{files[model]}" for model in read}
     searched = {model: f"adaptive_{files[model]}" for model in replays}
     pictures |= draw_breaks(data, broken) | draw_runs(data, searched)
-    own = {model: pictures[name] for model, name in names.items()}
+    own = {model: pictures.get(name) for model, name in names.items()}
     return Findings(
         tables=made,
         pictures=pictures,
@@ -404,9 +411,12 @@ def draw_pictures(
 
 
 def describe_models(
-    data: dict[str, pd.DataFrame], pictures: dict[str, Picture]
+    data: dict[str, pd.DataFrame], pictures: dict[str, Picture | None]
 ) -> list[dict[str, object]]:
-    """Return what the page says of each model: `data` is by table, and `pictures` by model."""
+    """Return what the page says of each model: `data` is by table, and `pictures` by model.
+
+    Of a single cell there are no pictures, and no tables for `heat`.
+    """
     thresholds, meanings, fits = data["thresholds"], data["meanings"], data["fit"]
     ECL50 = meanings[meanings["threshold"] == "ECL50"].set_index("model")
     columns = ["model", "estimator", "problems", "cells", "cells_all_right", "cells_all_wrong"]
@@ -433,6 +443,7 @@ def describe_models(
             "heat": {
                 name: format_levels(data[name][data[name]["model"] == row["model"]]).iloc[:, 1:]
                 for name in HEAT
+                if name in data
             },
         }
         for row in rows

@@ -131,7 +131,13 @@ def choose_format(name):
 
 
 def assert_heat_maps_are_of_the_tables(page, folder):
-    """Assert that the heat maps of all models hold the rows of their tables, in order."""
+    """Assert that the heat maps of all models hold the rows of their tables, in order.
+
+    Of a single cell there are none.
+    """
+    if len(read_table(folder, "cells")[["d", "N", "rho"]].drop_duplicates()) == 1:
+        assert not page.cssselect(".heatmap")
+        return
     for name in ("accuracy_by_d_and_N", "accuracy_by_N_and_rho"):
         rows = [
             [page_text(cell) for cell in row.cssselect("td")]
@@ -510,6 +516,23 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
     assert f"No ECL50 (projection): all 10 responses are {side}." in text
     assert "The samples hold no token counts." in text
     assert ("No response was wrong." in text) == (side == "right")
+
+
+def test_of_a_single_cell_there_is_a_short_page_without_points_for_curves(tmp_path):
+    for model, right in (("a", 3), ("b", 8)):
+        outcomes = ["correct_valid"] * right + ["wrong_logic"] * (10 - right)
+        samples = [
+            make_sample(make_puzzle(1, 20, 50, index), "Text.", outcome)
+            for index, outcome in enumerate(outcomes)
+        ]
+        write_run(tmp_path, model, samples)
+    page = reporting.write_report(tmp_path, tmp_path / "out")
+    assert_recomputable(page)
+    assert not (page.parent / "figures").exists()
+    anchors = html.fromstring(page.read_text("utf-8")).xpath("//@href[starts-with(., '#')]")
+    ids = set(html.fromstring(page.read_text("utf-8")).xpath("//@id"))
+    assert {anchor[1:] for anchor in anchors} <= ids
+    assert ids.isdisjoint({"among", "curves", "ranking", "aic", "accuracy_by_d"})
 
 
 def test_separated_answers_are_marked_as_penalised(undrawn, tmp_path):
