@@ -34,6 +34,7 @@ FOLDERS = {each.dataset for each in BENCHMARKS}
 FRONT_DOORS = {
     "cogniload_gen": "the public names of both benchmarks",
     "cogniload_gen.benchmarks": "the list of benchmarks",
+    "cogniload_gen.arguments": "what `cogniload retrieve`, which is of FACTOR, takes",
     "cogniload_gen.cli": "`cogniload import` and `score --release` read the release of CogniLoad",
     "cogniload_analysis": "the public names of both benchmarks",
     "cogniload_analysis.analyses": "the list of analyses",
@@ -42,21 +43,21 @@ FRONT_DOORS = {
 """The modules outside a benchmark's folders that import from one, and why."""
 
 NOT_BRANCHES = {
-    ("cogniload_gen.cli", "'suite' in asked"): "asks which options were given, not which suite",
+    ("cogniload_gen.arguments", "'suite' in asked"): "asks which options were given, no more",
     ("cogniload_analysis.inspect_logs", "held.get('target')"): "Inspect's word for any answer",
     (
         "cogniload_analysis.inspect_view",
         "sample.get('target', puzzle.get('answer', ''))",
     ): "the same, in lm-eval's samples",
     ("cogniload_analysis.read", "puzzle.get('options')"): "chance, of any puzzle that offers some",
-    ("cogniload_gen.cli", "asked.get('suite')"): "looks the suite up in the list, by its name",
+    ("cogniload_gen.arguments", "asked.get('suite')"): "looks the suite up in the list by its name",
 }
 """What looks like a branch on a benchmark outside its folders, and why it is none."""
 
 GENERATORS = {
     "generate", "simulate", "render", "table", "filler", "forest", "symbolic", "realistic",
     "dependencies", "noise", "training", "draws", "source", "hub", "overlap", "push", "write",
-    "shards", "rewards", "cli", "generate_puzzles", "generate_factor",
+    "shards", "rewards", "arguments", "cli", "generate_puzzles", "generate_factor",
 }  # fmt: skip
 """Modules and functions of cogniload_gen that make puzzles or publish them."""
 

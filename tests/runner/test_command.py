@@ -243,9 +243,9 @@ def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     server.seconds = 0.3
     given = arguments(server, tmp_path)
     program = (
-        "import sys; from cogniload_gen import cli; run = cli.run_eval\n"
+        "import sys; from cogniload_gen import cli; run = cli.RUNS['eval']\n"
         "def begun(given): print('begun', flush=True); run(given)\n"
-        f"cli.run_eval = begun; sys.exit(cli.main({given!r}))"
+        f"cli.RUNS['eval'] = begun; sys.exit(cli.main({given!r}))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
