@@ -145,7 +145,7 @@ def installed_with(room: str) -> set[str]:
     extras = SETUP["options.extras_require"]
     wanted += {"cogniload_analysis": extras["analysis"]}.get(room, "")
     wanted += {
-        "inspect_tasks": extras["inspect"],
+        "inspect_tasks": extras["inspect"] + extras["analysis"],
         "reasoning_gym_tasks": extras["reasoning-gym"],
         "verifiers_tasks": extras["verifiers"],
     }.get(room, "")

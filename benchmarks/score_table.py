@@ -1,0 +1,57 @@
+"""Speed of `cogniload score --dataset` on one core: `python benchmarks/score_table.py`.
+
+Scores tables of 14,000 responses of 30 KB to generated puzzles of both benchmarks, from files.
+"""
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from machine import machine, peak_memory
+from score import RESPONSE_BYTES, RESPONSES, write_response
+
+from cogniload_gen import benchmarks
+from cogniload_gen.source import Source
+from cogniload_gen.write import write_puzzles
+from lm_eval_tasks.answers import score_responses
+
+THOUGHT = "So v3 = v1 + 1, that is 4. Then let me look at the next assignment again. "
+
+
+def answer_factor(puzzle: dict) -> str:
+    """A chain of thought about variables that ends in the right answer."""
+    return THOUGHT * (RESPONSE_BYTES // len(THOUGHT)) + f"\nThe answer: {puzzle['answer']}."
+
+
+def measure(name: str, source: Source, answer, folder: Path) -> None:
+    """Print the seconds that a benchmark's table takes, and the peak memory so far."""
+    write_puzzles(source, folder / f"{name}.parquet")
+    responses = folder / f"{name}-responses.parquet"
+    with pq.ParquetWriter(
+        responses, pa.schema({"id": pa.string(), "response": pa.string()})
+    ) as out:
+        for table in source.tables():
+            rows = [{"id": row["id"], "response": answer(row)} for row in table.to_pylist()]
+            out.write_table(pa.Table.from_pylist(rows))
+    start, begun = time.perf_counter(), time.process_time()
+    outcomes, missing = score_responses(folder / f"{name}.parquet", [responses])
+    assert (outcomes.total(), missing) == (RESPONSES, 0)
+    seconds, processor = time.perf_counter() - start, time.process_time() - begun
+    print(f"{name}: {seconds:.1f} s, {processor:.1f} s of the processor, {peak_memory()}")
+
+
+def main() -> None:
+    """Measure both benchmarks."""
+    datasets = benchmarks.datasets()
+    symbolic = {"suite": "symbolic", "N": list(range(2, 30)), "num_puzzles": RESPONSES // 28}
+    with TemporaryDirectory() as folder:
+        grid = datasets["cogniload"].source({})
+        measure("CogniLoad", grid, write_response, Path(folder))
+        measure("FACTOR", datasets["factor"].source(symbolic), answer_factor, Path(folder))
+    print(machine())
+
+
+if __name__ == "__main__":
+    main()
