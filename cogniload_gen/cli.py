@@ -233,7 +233,8 @@ def verify_folder(given: argparse.Namespace) -> int:
     for line in verdict.damage:
         print(one_line(line))
     if verdict.damages:
-        print(f"{given.source} is damaged: {verdict.damages} things are wrong")
+        places = f"place{'s' * (verdict.damages > 1)}"
+        print(f"{given.source} is damaged in {verdict.damages} {places}")
         return 1
     print(
         f"{given.source} is whole: {verdict.rows} rows in {verdict.files} files; "

@@ -93,7 +93,7 @@ def test_damage_is_named_in_a_line(folder, capsys, damage, said):
     code, lines = verify(capsys, "--sample", "1%")
     assert code == 1
     assert said in lines[0]
-    assert lines[-1].startswith("out is damaged: ")
+    assert lines[-1].startswith("out is damaged in ")
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
