@@ -315,9 +315,10 @@ def about_size(runs: Sequence[Run]) -> str:
     """Return what was trained here, beside what the paper trained, in one line."""
     size, paper = runs[0].size, read_size("paper")
     tested = f"N up to {size['test']['max_N']}, {size['test']['puzzles']} puzzles each"
+    seeds = "1 seed" if len(runs) == 1 else f"{len(runs)} seeds"
     return (
-        f"Trained here: {in_words(size)}; {len(runs)} seeds; tested at {tested}; mean ± standard "
-        f"error over the seeds. The paper: {in_words(paper)}; one seed."
+        f"Trained here: {in_words(size)}; {seeds}; tested at {tested}; mean ± standard error over "
+        f"the seeds. The paper: {in_words(paper)}; one seed."
     )
 
 
