@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,7 @@ def _make_header(
         EvalResults,
         EvalScore,
         EvalSpec,
+        EvalStats,
         write_eval_log,
     )
     from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
@@ -248,8 +250,9 @@ def _make_header(
         ),
         EvalScore(name="outcome", scorer="outcome", metrics=dict(sorted(shares.items()))),
     ]
+    completed = _to_utc(lm_eval["date"])
     spec = EvalSpec(
-        created=_to_utc(lm_eval["date"]),
+        created=completed,
         task=lm_eval["task"],
         task_id=about["key"],
         eval_id=about["key"],
@@ -268,6 +271,9 @@ def _make_header(
         status="success",
         eval=spec,
         results=EvalResults(total_samples=total, completed_samples=total, scores=scores),
+        stats=EvalStats(
+            started_at=_find_start(completed, lm_eval["results"]), completed_at=completed
+        ),
         samples=[],
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -276,6 +282,15 @@ def _make_header(
         with zipfile.ZipFile(file) as written:
             entries = ("_journal/start.json", "header.json")
             return {entry: written.read(entry) for entry in entries}
+
+
+def _find_start(completed: str, results: Mapping[str, Any]) -> str:
+    """Return when a run began, by the seconds that lm-eval counted; its end if it tells none."""
+    try:
+        seconds = float(results["total_evaluation_time_seconds"])
+        return (datetime.fromisoformat(completed) - timedelta(seconds=seconds)).isoformat()
+    except (LookupError, ValueError, TypeError, OverflowError):
+        return completed
 
 
 def _to_utc(date: str) -> str:

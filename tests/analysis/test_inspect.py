@@ -158,6 +158,21 @@ def test_of_several_results_files_report_and_log_take_the_first(tmp_path, monkey
     assert read_samples(tmp_path / "r")["lm_eval_version"].tolist() == ["9"]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "began"),
+    [("90.5", "08:25:27.5"), (None, "08:26:58"), ("long", "08:26:58"), ("1e99", "08:26:58")],
+)
+def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
+    """The viewer makes a duration of it."""
+    sample = make_sample(make_puzzle(1, 20, 5), "x", "wrong_other")
+    write_run(tmp_path / "r", "m", [sample], total_evaluation_time_seconds=seconds)
+    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    (file,) = (tmp_path / "logs").iterdir()
+    stats = inspect_log.read_eval_log(str(file), header_only=True).stats
+    assert pd.Timestamp(stats.completed_at) == pd.Timestamp("2026-11-21T08:26:58Z")
+    assert pd.Timestamp(stats.started_at) == pd.Timestamp(f"2026-11-21T{began}Z")
+
+
 def test_hostile_text_is_kept_as_text(tmp_path):
     text = "<script>x()</script> \ud800 \u202e attachment://0 {{1}} ../../x"
     doc = make_puzzle(1, 20, 5) | {"id": "../x/\ud800<b>"}
