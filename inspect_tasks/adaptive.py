@@ -94,8 +94,9 @@ def make_asking(task: str, settings: Settings, given: Mapping[str, Given]) -> As
     ValueError names a parameter that is unknown or wrong, or says that the longest puzzles that can
     be asked don't fit.
     """
-    suite = settings.defaults.get("suite")
-    benchmark, _ = benchmarks.datasets()[settings.dataset].choose({"suite": suite} if suite else {})
+    dataset = benchmarks.datasets()[settings.dataset]
+    suite = {"suite": settings.defaults["suite"]} if dataset.suites else {}
+    benchmark, _ = dataset.choose(suite)
     adaptive = adaptive_of(benchmark.name)
     defaults = {
         name: value for name, value in settings.defaults.items() if name not in adaptive.decided

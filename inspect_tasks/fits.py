@@ -12,6 +12,9 @@ ENDS = ("", "_low", "_high")
 DECAY = {"cdf": "CDF", "cdo": "CDO", "n_eff": "N_eff"}
 """The metrics of FACTOR's fit, and what the analysis calls them."""
 
+CONDITION = ("context", "noise")
+"""What a run's puzzles must share for FACTOR's fit, as far as they have it."""
+
 
 @metric(scores="unreduced")
 def thresholds() -> Metric:
@@ -57,7 +60,7 @@ def decay() -> Metric:
             return {}
         rows = [each.sample_metadata or {} for each in scores]
         told = {f"{name}{end}": NAN for name in DECAY for end in ENDS}
-        if len({(row["context"], row.get("noise")) for row in rows}) != 1:
+        if len({tuple(row[name] for name in CONDITION if name in row) for row in rows}) != 1:
             return told
         complexity, *_ = benchmarks.of(rows[0]).knobs
         frame = pd.DataFrame(
