@@ -150,10 +150,12 @@ def packed(content: object) -> bytes:
 def valid(card: str) -> bool:
     """Some of the Hub's rules for a card's metadata (huggingface.co/docs/hub/datasets-cards)."""
     data = yaml.safe_load(card.split("---")[1])
+    if data["license"] not in LICENSES or not all(len(code) in (2, 3) for code in data["language"]):
+        return False
+    if "pipeline_tag" in data:  # of a model
+        return data["pipeline_tag"] in TASKS
     return (
-        data["license"] in LICENSES
-        and all(len(code) in (2, 3) for code in data["language"])
-        and set(data["task_categories"]) <= TASKS
+        set(data["task_categories"]) <= TASKS
         and set(data["size_categories"]) <= SIZES
         and all(set(each) == {"config_name", "data_files"} for each in data["configs"])
         and len({each["config_name"] for each in data["configs"]}) == len(data["configs"])

@@ -1,6 +1,7 @@
 """The commands of the tables: killed and given again, several seeds, and the way to the Hub."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import table7
 import tables5and6
 import yaml
 from experiments import Run, main, over_seeds, parameters, printed, read_size, train
+from hub_stand_in import TOKEN, hub
 from push import push
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -116,7 +118,7 @@ def test_the_paper_s_size_is_that_of_the_paper():
     assert parameters(read_size("paper")) == 12 * layer + 2 * 424 * 768 + 768
 
 
-def test_a_model_goes_to_the_hub_with_its_tokenizer(runs, tmp_path, monkeypatch):
+def test_a_model_goes_to_the_hub_with_its_tokenizer(runs, tmp_path):
     model = train(runs[0], "Baseline")
     folder = Path(push(model, "me/factor", dry_run=tmp_path / "dry"))
     names = {"README.md", "config.json", "model.safetensors", "tokenizer.json"}
@@ -126,6 +128,19 @@ def test_a_model_goes_to_the_hub_with_its_tokenizer(runs, tmp_path, monkeypatch)
     card = (folder / "README.md").read_text()
     assert "pipeline_tag: text-generation" in card
     assert "`Baseline`" in card
+    with hub() as stand_in:
+        settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": str(tmp_path)}
+        settings |= {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+        ran = subprocess.run(
+            [sys.executable, FOLDER / "push.py", model, "me/factor"],
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.stdout == f"{stand_in.last_commit}\n", ran.stderr
+        stand_in.files.pop(".gitattributes")
+        assert stand_in.files == {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(ValueError, match=r"^the repository must be user/name, got 'factor'"):
         push(model, "factor", dry_run=tmp_path / "other")
     with pytest.raises(ValueError, match=r"^model must be a folder model/ of a finished training"):
