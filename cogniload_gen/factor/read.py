@@ -214,9 +214,8 @@ def read_variables(response: str, target: int) -> Reading:
 def before_next(found: list[Statement], target: str) -> list[Statement]:
     """The statements before a question for another value, which begins another puzzle (R1)."""
     for place, statement in enumerate(found):
-        text = statement.text
-        if place and text.endswith("?") and "variable" in text:
-            asked = numbers_in(text)
+        if place and statement.is_question and "variable" in statement.text:
+            asked = numbers_in(statement.text)
             if asked and target not in asked:
                 return found[:place]
     return found

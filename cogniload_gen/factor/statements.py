@@ -2,10 +2,9 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from re import IGNORECASE, MULTILINE, Match, compile
-from typing import NamedTuple
 from unicodedata import normalize
 
 WORDS = tomllib.loads(files(__package__).joinpath("data/reading.toml").read_text("utf-8"))
@@ -133,21 +132,35 @@ SENTENCE_END = compile(r"[.!?。]((?<=。)|(?<!e\.g\.)(?<!i\.e\.)\s+)")  # and w
 REMARK = compile(rf"\W{{0,20}}+(?:{'|'.join(WORDS['cues']['remark'])})")
 
 
-class Statement(NamedTuple):
+class Statement:
     """A sentence, or a line with the list that it opens, as plain text.
 
-    `text` is what the line says, `items` the entries of its list; `start` and `stop` are its place
-    in the response; `under` is the heading above it.
+    `start` and `stop` are its place in the response; `under` is the heading above it. Its `lines`
+    and `entries` are in the response's language; few are ever asked for in English.
     """
 
-    text: str
-    items: tuple[str, ...]
-    start: int
-    stop: int
-    is_remark: bool = False
-    is_heading: bool = False
-    is_row: bool = False
-    under: str = ""
+    def __init__(
+        self, line: str, start: int, stop: int, flags: tuple[bool, bool, bool, str]
+    ) -> None:
+        self.lines = [line]
+        self.entries: list[str] = []
+        self.start, self.stop = start, stop
+        self.is_remark, self.is_heading, self.is_row, self.under = flags
+
+    @cached_property
+    def text(self) -> str:
+        """What the line says."""
+        return translated(" ".join(self.lines))
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """The entries of its list."""
+        return tuple(map(translated, self.entries))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the line ends with a question mark."""
+        return self.lines[-1].endswith("?")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -160,28 +173,10 @@ class Statement(NamedTuple):
         return "\n".join(self.parts)
 
 
-class Draft:
-    """A statement in the making."""
-
-    def __init__(
-        self, text: str, start: int, stop: int, flags: tuple[bool, bool, bool, str]
-    ) -> None:
-        self.text = [text]
-        self.items: list[str] = []
-        self.start, self.stop = start, stop
-        self.is_remark, self.is_heading, self.is_row, self.under = flags
-
-    def finish(self) -> Statement:
-        """Return the statement."""
-        items = tuple(map(translated, self.items))
-        flags = self.is_remark, self.is_heading, self.is_row, self.under
-        return Statement(translated(" ".join(self.text)), items, self.start, self.stop, *flags)
-
-
 def statements(response: str) -> list[Statement]:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
-    drafts: list[Draft] = []
+    found: list[Statement] = []
     goes_on = after_comma = in_list = after_blank = in_remark = False
     heading = ""
     for raw in text.split("\n"):
@@ -196,14 +191,14 @@ def statements(response: str) -> list[Statement]:
         is_row = raw.startswith("|", lead) or " | " in raw
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
         if after_comma and not mark:
-            drafts[-1].text[-1] += ","
+            found[-1].lines[-1] += ","
             is_item = False
         after_blank = False
-        heads = mark and drafts and not drafts[-1].items and is_number(drafts[-1].text)
+        heads = mark and found and not found[-1].entries and is_number(found[-1].lines)
         if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
             item = tidy(raw[begin:])
-            drafts[-1].items.append(item.rstrip("."))
-            drafts[-1].stop = start + len(raw)
+            found[-1].entries.append(item.rstrip("."))
+            found[-1].stop = start + len(raw)
             goes_on, in_list, after_comma = item.endswith(":"), True, False
             continue
         original = response[start : start + len(raw)]
@@ -217,19 +212,19 @@ def statements(response: str) -> list[Statement]:
         for first, last in sentence_bounds(raw, begin):
             sentence = tidy(raw[first:last])
             if goes_on:
-                drafts[-1].text.append(sentence)
-                drafts[-1].stop = start + last
-                drafts[-1].is_heading &= not sentence
+                found[-1].lines.append(sentence)
+                found[-1].stop = start + last
+                found[-1].is_heading &= not sentence
             elif sentence:
                 place_of = indent if first == begin else start + first
                 aside = sentence[0] == "(" and sentence.rstrip(".").endswith(")")
                 says_less = flags[0] or aside or bool(REMARK.match(raw, first))
-                drafts.append(Draft(sentence, place_of, start + last, (says_less, *flags[1:])))
+                found.append(Statement(sentence, place_of, start + last, (says_less, *flags[1:])))
             goes_on = False
         in_list = False
-        after_comma = bool(drafts) and not drafts[-1].items and raw.rstrip().endswith(",")
-        goes_on = after_comma or (bool(drafts) and drafts[-1].text[-1].endswith(":"))
-    return [draft.finish() for draft in drafts]
+        after_comma = bool(found) and not found[-1].entries and raw.rstrip().endswith(",")
+        goes_on = after_comma or (bool(found) and found[-1].lines[-1].endswith(":"))
+    return found
 
 
 def is_number(text: list[str]) -> bool:
