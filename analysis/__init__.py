@@ -5,7 +5,7 @@ from cogniload_gen import extras
 extras.require(
     "cogniload_analysis",
     "analysis",
-    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib"),
+    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib", "threadpoolctl"),
 )
 
 from cogniload_analysis.adaptive import Adaptive, Design

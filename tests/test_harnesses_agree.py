@@ -178,5 +178,5 @@ def test_the_stored_responses_are_a_thousand_of_every_outcome():
     kinds = {(name, kind.value) for name in PARAMETERS for kind in of[name].outcomes}
     assert found == kinds
     assert len({each.prompt for each in replays()}) == len(replays())
-    assert len({each.limit for each in replays()}) > 5
+    assert len({each.limit for each in replays()}) > 3
     assert {each.finish_reason for each in replays()} == {"stop", "length"}

@@ -78,8 +78,7 @@ def commands(page):
 def test_a_command_can_be_parsed(page, monkeypatch):
     """Each command of a page has options that there are. What lm-eval takes, it knows itself."""
     given = []
-    for name in [name for name in vars(cli) if name.startswith("run_")]:
-        monkeypatch.setattr(cli, name, given.append)
+    monkeypatch.setattr(cli, "RUNS", dict.fromkeys(cli.RUNS, given.append))
     for arguments in commands(page):
         given.clear()
         assert cli.main(arguments) in (None, 0), arguments

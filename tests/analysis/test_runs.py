@@ -3,6 +3,7 @@
 import itertools
 import json
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -24,6 +25,7 @@ from cogniload_analysis.labels import label_models
 from cogniload_analysis.report import build_report
 from cogniload_analysis.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
 from cogniload_gen import cli
+from cogniload_gen.arguments import labelled
 from cogniload_gen.inputs import show_controls
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
@@ -273,8 +275,8 @@ def test_the_command_takes_labels(folders, tmp_path, capsys, monkeypatch):
     assert table["correct"].to_dict() == {"warm": 6, "Qwen3-8B": 11}
     odd = tmp_path / "x=1"
     shutil.copytree(b, odd)
-    assert cli.labelled(str(odd)) == ("", odd)
-    assert cli.labelled("results/x=1") == ("", cli.Path("results/x=1"))
+    assert labelled(str(odd)) == ("", odd)
+    assert labelled("results/x=1") == ("", Path("results/x=1"))
     assert cli.main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
     assert "no such file or folder: nowhere" in capsys.readouterr().err
 
