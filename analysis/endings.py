@@ -25,7 +25,8 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
 
     `prompt` and `response` are its counts of tokens, NaN where unknown. What the backend said, the
     sample's finish_reason, comes first; without it, a response that ends within 20 tokens of its
-    limit was cut. A limit counts as the window's where it leaves nothing of the budget unused.
+    limit was cut. A limit counts as the window's where it leaves nothing of the budget unused, and
+    as an output limit where the backend says that it was cut and the counts are unknown.
     """
     limit = read_request_limit(sample)
     budget = _count(sample["doc"], "context_budget")
@@ -42,7 +43,7 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
         return ENDED
     used = limit if not math.isnan(limit) else response
     if math.isnan(used + prompt + budget):
-        return UNKNOWN
+        return LIMIT if isinstance(reason, str) else UNKNOWN
     # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
     return LIMIT if used + prompt + step_of(int(budget)) < budget else WINDOW
 

@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from cogniload_gen.checks import Given
+from cogniload_gen.checks import Given, check_choice
 from cogniload_gen.inputs import check_file, read_lines
 
 COUNTS = ("prompt_tokens", "response_tokens", "response_limit")
 COLUMNS = ("id", "response", *COUNTS, "finish_reason")
 """What is read of a table; the first two it must have."""
+
+REASONS = ("stop", "length", "content_filter", "tool_calls", "abort", "error")
+"""What servers and engines say of a response's end; "length" is one that was cut."""
 
 BATCH_ROWS = 256
 
@@ -31,7 +34,7 @@ class Answered(NamedTuple):
     """A response to the puzzle of an id, and what is known of it; None where it is not.
 
     `response_limit` is what the response could have, in tokens, and `finish_reason` as servers say
-    it, "stop" or "length". `where` names the row.
+    it, one of REASONS. `where` names the row.
     """
 
     where: str
@@ -47,7 +50,7 @@ def find_tables(path: Path) -> list[Path]:
     """Return the tables that a path is, or that a folder holds; ValueError for none."""
     if path.is_dir():
         files = [each for each in sorted(path.iterdir()) if not each.name.startswith(".")]
-        tables = [each for each in files if suffix(each) in READERS]
+        tables = [each for each in files if suffix(each) in READERS and not each.is_dir()]
         if not tables:
             raise ValueError(f"{path} must hold tables of responses, got none")
         return tables
@@ -100,12 +103,17 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a CSV file, whose first line names the columns."""
     with pa.input_stream(path) as stream:
-        batches = pa_csv.open_csv(
-            stream,
-            pa_csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
-            pa_csv.ParseOptions(newlines_in_values=True),
-            pa_csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS, pa.string())),
-        )
+        try:
+            batches = pa_csv.open_csv(
+                stream,
+                pa_csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
+                pa_csv.ParseOptions(newlines_in_values=True),
+                pa_csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS, pa.string())),
+            )
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):  # no responses, as in an empty .jsonl
+                return
+            raise
         check_columns(path, batches.schema.names)
         columns = [name for name in COLUMNS if name in batches.schema.names]
         number = 0
@@ -134,7 +142,16 @@ def check_row(where: str, row: Mapping[str, Any]) -> Answered:
         if not isinstance(row.get(name), str | None):
             raise ValueError(f"{where}: {name} must be a text, got {brief(row[name])}")
     counts = {name: read_count(where, name, row.get(name)) for name in COUNTS}
+    tokens, limit = counts["response_tokens"], counts["response_limit"]
+    if limit == 0:
+        raise ValueError(f"{where}: response_limit must be at least 1, got 0")
+    if tokens is not None and limit is not None and tokens > limit:
+        raise ValueError(
+            f"{where}: response_tokens must be at most response_limit, {limit}, got {tokens}"
+        )
     reason = row.get("finish_reason") or None
+    if reason is not None:
+        check_choice(f"{where}: finish_reason", reason, REASONS)
     return Answered(where, row["id"], row["response"], **counts, finish_reason=reason)
 
 

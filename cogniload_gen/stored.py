@@ -72,7 +72,8 @@ def find_files(path: Path) -> list[Path]:
                 f"{' or '.join(OPENED)}"
             )
         return [check_file(path)]
-    files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith("."))
+    found = (file for file in path.rglob("*.parquet") if not file.name.startswith("."))
+    files = sorted(file for file in found if not file.is_dir())
     if not files:
         raise ValueError(f"{path} must hold Parquet files of puzzles, got none")
     return files

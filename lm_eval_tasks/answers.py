@@ -13,7 +13,7 @@ from tqdm import tqdm
 from cogniload_gen.answered import Answered, find_tables, read_table
 from cogniload_gen.benchmark import OutcomeName
 from cogniload_gen.sample import COUNTS, score_metrics
-from cogniload_gen.stored import StoredPuzzles
+from cogniload_gen.stored import StoredPuzzles, find_files
 from lm_eval_tasks.rescore import file_of, score_sample
 
 BATCH = 256
@@ -28,10 +28,15 @@ def score_responses(
     `dataset` is a file of puzzles, or a folder with Parquet files of them; `responses` are tables,
     or folders of tables (`cogniload_gen.answered`). With `out`, a sample for each response is
     written there, whole or not at all; raises FileExistsError if it exists, unless `force`. Raises
-    ValueError for ids that are no puzzle's or that two responses have, and for what can't be read.
+    ValueError for ids that are no puzzle's or that two responses have, for what can't be read, and
+    for an `out` that is read.
     """
     puzzles = StoredPuzzles(dataset, texts=out is not None)
     files = [file for path in responses for file in find_tables(path)]
+    if out is not None and out.exists():
+        for path in (*find_files(dataset), *files):
+            if out.samefile(path):
+                raise ValueError(f"{out} is read: name another file to write")
     rows = chain.from_iterable(map(read_table, files))
     outcomes: Counter[OutcomeName] = Counter()
     with (
@@ -91,9 +96,8 @@ class Refused:
 
     def say(self, what: str) -> list[str]:
         """Return what is wrong with their ids in a line; nothing if there are none."""
-        return [f"{self.count} responses have an id that {what}, first {self.first}"] * bool(
-            self.count
-        )
+        have = "response has" if self.count == 1 else "responses have"
+        return [f"{self.count} {have} an id that {what}, first {self.first}"] * bool(self.count)
 
 
 def batches(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:

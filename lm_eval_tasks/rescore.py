@@ -40,10 +40,14 @@ def rescore(
 
 @contextmanager
 def file_of(out: Path | None, *, force: bool) -> Iterator[TextIO | None]:
-    """Yield a file that becomes `out`, whole or not at all; None where there is no `out`."""
+    """Yield a file that becomes `out`, whole or not at all; None where there is no `out`.
+
+    The folder that it is to be in is made, as a report wants one of the model's name.
+    """
     if out is None:
         yield None
     else:
+        out.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(out, force=force) as part, part.open("w", encoding="utf-8") as file:
             yield file
 

@@ -79,7 +79,6 @@ def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, da
     given = [answer(row, place) for place, row in enumerate(rows)][::-1]
     write(f"given.{kind}", given)
     out = folder / "model" / SAMPLES
-    out.parent.mkdir()
     assert main(["score", "--dataset", dataset, f"given.{kind}", "--out", str(out)]) == 0
     samples = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     by_id = {row["id"]: row for row in rows}
@@ -118,12 +117,16 @@ ROW = {"id": "no", "response": ""}
         ([ROW, ROW | {"id": "x"}], r"2 responses have an id that no puzzle in rows\.parquet has, "
          r"first 'no' \(given\.jsonl line 1\)"),
         ([0, 0, 1, 0], "2 responses have an id that another response has, first 'cognil.*line 2"),
-        ([0, 0, ROW], "1 responses have .* no puzzle in .*; 1 responses have an id that another"),
+        ([0, 0, ROW], "1 response has .* no puzzle in .*; 1 response has an id that another"),
         ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
         ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
         ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
         ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
         ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
+        ([ROW | {"response_limit": 0}], "response_limit must be at least 1, got 0"),
+        ([ROW | {"response_limit": 50, "response_tokens": 51}],
+         "response_tokens must be at most response_limit, 50, got 51"),
+        ([ROW | {"finish_reason": "zzz"}], "finish_reason must be one of stop, length, .*'zzz'"),
         ([3], "given.jsonl line 1 must be an object, got 3"),
         ([], "given.jsonl must hold at least one response"),
     ],
@@ -169,6 +172,32 @@ def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 1
     assert re.search(said, errors[0]), errors
+
+
+def test_folders_that_are_named_as_tables_are_none_and_an_empty_table_holds_no_response(
+    folder, capsys
+):
+    rows = MADE["CogniLoad"]().to_pylist()
+    Path("split/other.parquet").mkdir(parents=True)
+    write("split/rows.parquet", rows)
+    Path("tables/other.parquet").mkdir(parents=True)
+    write("tables/given.jsonl", [answer(row, 0) for row in rows])
+    assert main(["score", "--dataset", "split", "tables"]) == 0
+    Path("empty.csv").touch()
+    assert main(["score", "--dataset", "split", "empty.csv"]) == 2
+    assert "empty.csv must hold at least one response, got none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("out", ["rows.jsonl", "given.jsonl"])
+def test_what_is_read_is_not_written(folder, capsys, out):
+    rows = MADE["CogniLoad"]().to_pylist()
+    write("rows.jsonl", rows)
+    write("given.jsonl", [answer(row, 0) for row in rows])
+    before = Path(out).read_bytes()
+    command = ["score", "--dataset", "rows.jsonl", "given.jsonl", "--out", out, "--force"]
+    assert main(command) == 2
+    assert f"{out} is read: name another file to write" in capsys.readouterr().err
+    assert Path(out).read_bytes() == before
 
 
 def test_memory_is_that_of_a_batch(folder):

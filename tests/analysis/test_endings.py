@@ -46,7 +46,7 @@ def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):
         (None, "length", 300, 32400, "window"),
         (None, "length", 300, 4096, "output limit"),
         (None, "stop", math.nan, math.nan, "ended"),
-        (None, "length", math.nan, math.nan, "unknown"),
+        (None, "length", math.nan, math.nan, "output limit"),
         (4096, None, 300, math.nan, "unknown"),
         (None, None, math.nan, 10, "unknown"),
         (None, None, math.inf, 10, "unknown"),
