@@ -250,25 +250,28 @@ def add_retrieve_command(command: Callable[..., Parser]) -> None:
     retrieve.add_argument("--encoder", default=ENCODER, metavar="MODEL", help=model)
     retrieve.add_argument("--out", type=Path, metavar="FILE", help="write the table as CSV")
     retrieve.add_argument("--force", action="store_true", help="replace it if it exists")
-    add_puzzle_options(retrieve)
+    add_puzzle_options(retrieve, [each for each in benchmarks.BENCHMARKS if each.suite])
 
 
-def add_puzzle_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that say which puzzles: what `asked_puzzles` reads, None where not given."""
+def add_puzzle_options(
+    command: argparse.ArgumentParser, among: Sequence[Benchmark] = benchmarks.BENCHMARKS
+) -> None:
+    """Add the options that say which puzzles: what `asked_puzzles` reads, None where not given.
+
+    They are those of the benchmarks `among` which the puzzles are.
+    """
     group = command.add_argument_group("which puzzles")
     of_suites = [each.suite for each in benchmarks.BENCHMARKS if each.suite]
     group.add_argument("--suite", help=f"{' or '.join(of_suites)}: a suite of FACTOR")
     users: dict[str, list[tuple[Benchmark, Knob]]] = {}
-    for benchmark in benchmarks.BENCHMARKS:
+    for benchmark in among:
         for knob in benchmark.parameters:
             users.setdefault(knob.name, []).append((benchmark, knob))
     for name, knobs in users.items():
         _, knob = knobs[0]
         if name != "first_index":  # of `load_dataset` and Python alone
-            group.add_argument(*spellings(name), help=describe(knobs), **taken(knob))
-    splits = ", ".join(
-        dict.fromkeys(split for each in benchmarks.BENCHMARKS for split in each.splits)
-    )
+            group.add_argument(*spellings(name), help=describe(knobs, among), **taken(knob))
+    splits = ", ".join(dict.fromkeys(split for each in among for split in each.splits))
     group.add_argument("--split", help=f"{splits} (default test)")
 
 
@@ -288,12 +291,12 @@ def spellings(name: str) -> list[str]:
     return list(dict.fromkeys([f"--{name.replace('_', '-')}", f"--{name}"]))
 
 
-def describe(knobs: Sequence[tuple[Benchmark, Knob]]) -> str:
-    """Return the help on an option: what it is to each benchmark that has it."""
+def describe(knobs: Sequence[tuple[Benchmark, Knob]], among: Sequence[Benchmark]) -> str:
+    """Return the help on an option: what it is to each of some benchmarks that has it."""
     said: dict[str, list[str]] = {}
     for benchmark, knob in knobs:
         said.setdefault(knob.describe(), []).append(benchmark.title)
-    if len(said) == 1 and len(knobs) == len(benchmarks.BENCHMARKS):
+    if len(said) == 1 and len(knobs) == len(among):
         (only,) = said
         return escape(only)
     return escape(". ".join(f"{' and '.join(titles)}: {text}" for text, titles in said.items()))
@@ -306,12 +309,7 @@ def escape(text: str) -> str:
 
 def asked_puzzles(given: argparse.Namespace) -> Source:
     """Return the puzzles that the options of `add_puzzle_options` ask for."""
-    names = {knob.name for each in benchmarks.BENCHMARKS for knob in each.parameters}
-    asked = {
-        name: value
-        for name in (*names, "suite", "split")
-        if (value := getattr(given, name, None)) is not None
-    }
+    asked = puzzle_options(given)
     by_suite = [each for each in benchmarks.datasets().values() if each.suites]
     several = [each for each in by_suite if asked.get("suite") in each.suites]
     every = by_suite if "suite" in asked else list(benchmarks.datasets().values())
@@ -320,6 +318,16 @@ def asked_puzzles(given: argparse.Namespace) -> Source:
         if name not in (*dataset.defaults, "split"):
             refuse_option(name, given.suite)
     return dataset.source(asked)
+
+
+def puzzle_options(given: argparse.Namespace) -> dict[str, Given]:
+    """Return those options of `add_puzzle_options` that are given."""
+    names = {knob.name for each in benchmarks.BENCHMARKS for knob in each.parameters}
+    return {
+        name: value
+        for name in (*sorted(names), "suite", "split")
+        if (value := getattr(given, name, None)) is not None
+    }
 
 
 def asked_options(given: argparse.Namespace) -> dict[str, Given]:

@@ -12,7 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.arguments import asked_options, asked_puzzles, parser
+from cogniload_gen.arguments import asked_options, asked_puzzles, parser, puzzle_options, spellings
 from cogniload_gen.benchmark import OutcomeName
 from cogniload_gen.checks import check_integer, check_shard
 from cogniload_gen.cogniload.errors import trace_source
@@ -279,6 +279,9 @@ def run_retrieve(given: argparse.Namespace) -> None:
     if given.out and not given.force and given.out.exists():
         raise FileExistsError(EXISTS.format(given.out))  # an error that would come late otherwise
     if given.file:
+        for name in puzzle_options(given):
+            if name != "tokenizer":  # by which the budgets are measured, too
+                raise ValueError(f"{spellings(name)[0]} says which puzzles to make, got a FILE too")
         rows = read_puzzles(given.file)
     else:
         if given.suite is None:

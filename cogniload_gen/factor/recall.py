@@ -16,6 +16,9 @@ from cogniload_gen.tokens import Tokenizer
 CONFIDENCE = 0.9
 """Of the intervals, as of those of the accuracies in a report."""
 
+TINY = 1e-9
+"""Of a sum of squares, what rounding leaves of 0."""
+
 
 class Recall(NamedTuple):
     """What one retriever finds with one budget, of the puzzles of one cell.
@@ -74,6 +77,8 @@ def measure(
 def cell_of(row: Row) -> Cell:
     """Return suite, complexity, context and noise of a row; ValueError if one is missing."""
     complexity = "op" if row.get("suite") == "realistic" else "N"
+    if "suite" not in row and {"d", "N", "rho"} <= row.keys():
+        raise ValueError("these are puzzles of CogniLoad, and retrievers are for those of FACTOR")
     known = check_columns(row, ["suite", complexity, "context", "puzzle"])
     return known["suite"], known[complexity], known["context"], row.get("noise") or ""
 
@@ -115,7 +120,7 @@ def sum_up(cell: Cell, settings: Retrieval, counts: Sequence[Count]) -> Recall:
     )
 
 
-def share_interval(count: int, of: int) -> tuple[float, float]:
+def share_interval(count: float, of: int) -> tuple[float, float]:
     """Return the ends of Wilson's interval of a share."""
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     share = count / of
@@ -129,12 +134,15 @@ def ratio_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the ends of the interval of a ratio of sums, of independent pairs.
 
     Statements of one puzzle are found or missed together, so puzzles are what is drawn. Where all
-    pairs agree, as where everything is found, the interval is that one value.
+    pairs agree, as where everything is found, their spread says nothing: then the interval is that
+    of so many puzzles each found or missed as a whole, than which no shares are further apart.
     """
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     above, below = (sum(each) for each in zip(*pairs, strict=True))
     ratio = above / below
     spread = sum((found - ratio * needed) ** 2 for found, needed in pairs)
+    if spread < TINY:
+        return share_interval(ratio * len(pairs), len(pairs))
     margin = z * sqrt(spread * len(pairs) / max(len(pairs) - 1, 1)) / below
     return max(ratio - margin, 0.0), min(ratio + margin, 1.0)
 

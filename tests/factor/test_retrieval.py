@@ -386,6 +386,18 @@ def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
     assert 0.85 <= held / 400 <= 0.95
 
 
+@pytest.mark.parametrize("found", [0, 1, 3])
+def test_where_all_puzzles_agree_the_interval_is_that_of_so_many_puzzles(found):
+    """Few puzzles of which everything is found, or a third, don't prove that it is always so."""
+    for puzzles in (1, 5, 50):
+        pairs = [(found, 3), (2 * found, 6)] * puzzles
+        expected = recall.share_interval(2 * puzzles * found / 3, 2 * puzzles)
+        low, high = recall.ratio_interval(pairs)
+        assert (low, high) == pytest.approx(expected)
+        assert low <= found / 3 <= high
+        assert high - low > 0.02
+
+
 # --- the command
 
 SMALL = ["--suite", "realistic", "--op", "3", "--context", "600", "--num-puzzles", "4"]
@@ -408,6 +420,14 @@ def test_the_command_measures_made_and_read_puzzles_alike(tmp_path, capsys):
     assert rows[3].startswith("realistic,3,600,close,oracle,sentence,,400,4,")
 
 
+def test_the_help_lists_the_options_of_factor_alone(capsys):
+    with pytest.raises(SystemExit):
+        main(["retrieve", "--help"])
+    said = capsys.readouterr().out
+    assert "--op " in said
+    assert not [each for each in ("--rho", "--trace", "CogniLoad") if each in said]
+
+
 def test_a_retriever_without_a_query_is_measured_once(capsys):
     asked = ["--retriever", "random", "--query", "question", "name", "--budget", "100"]
     assert main(["retrieve", *SMALL, *asked]) == 0
@@ -425,6 +445,8 @@ def test_a_retriever_without_a_query_is_measured_once(capsys):
         (["bad.jsonl"], "bad.jsonl line 1 must be JSON"),
         (["list.jsonl"], "list.jsonl line 1 must be a puzzle's columns, got [1]"),
         (["other.jsonl"], "a row needs the column suite of the puzzles, got ['d']"),
+        (["loads.jsonl"], "these are puzzles of CogniLoad, and retrievers are for those of FACTOR"),
+        (["text.jsonl", "--op", "3"], "--op says which puzzles to make, got a FILE too"),
         (["text.jsonl"], "a FACTOR puzzle must have "),
         (["empty.jsonl"], "there are no puzzles to retrieve from"),
         (["bad.parquet"], "bad.parquet must be a Parquet file"),
@@ -438,6 +460,7 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(
     (tmp_path / "bad.jsonl").write_text("{")
     (tmp_path / "list.jsonl").write_text("[1]\n")
     (tmp_path / "other.jsonl").write_text('{"d": 1}\n')
+    (tmp_path / "loads.jsonl").write_text('{"d": 1, "N": 5, "rho": 50, "puzzle": "x"}\n')
     text = '{"suite": "symbolic", "N": 1, "context": 0, "puzzle": "x"}\n'
     (tmp_path / "text.jsonl").write_text(text)
     (tmp_path / "empty.jsonl").touch()
