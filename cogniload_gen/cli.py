@@ -64,14 +64,15 @@ def run_generate(given: argparse.Namespace) -> None:
         raise ValueError(
             "FILE is missing: it stands before the options, as --d 3 5 takes any number"
         )
-    is_folder = given.out.endswith("/") or given.shard is not None
-    (generate_folder if is_folder else generate_file)(given)
+    (generate_folder if given.out.endswith("/") else generate_file)(given)
 
 
 def generate_file(given: argparse.Namespace) -> None:
     """Run `cogniload generate FILE`."""
-    if given.rows_per_file is not None:
-        raise ValueError(f"--rows-per-file is for a folder: write {given.out}/ for one")
+    for option in ("rows_per_file", "shard"):
+        if getattr(given, option) is not None:
+            spelled, *_ = spellings(option)
+            raise ValueError(f"{spelled} is for a folder: write {given.out}/ for one")
     source, out = asked_puzzles(given), Path(given.out)
     if given.errors and given.trace:
         raise ValueError("--trace is not for --errors: a trace has columns of its own")
@@ -91,7 +92,14 @@ def generate_folder(given: argparse.Namespace) -> None:
     selection, options = asked_puzzles(given).selection, asked_options(given)
     files = files_of(given.out, selection, rows_per_file=rows, **options).start()
     mine = range(shard - 1, len(files), shards)
+    share = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
+    asked = f"{counted(len(selection), 'puzzle')} in {counted(len(files), 'file')}"
+    print(f"{given.out}: {asked}{share}", flush=True)
     made = 0
+
+    def so_far() -> str:
+        return f"{counted(made, 'file')} made; the same command goes on"
+
     try:
         with tqdm(
             total=sum(len(files.rows(number)) for number in mine), unit=" puzzles", disable=None
@@ -103,15 +111,25 @@ def generate_folder(given: argparse.Namespace) -> None:
                     files.write(number, progress.update)
                     made += 1
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"{made} files made; the same command goes on") from None
+        raise KeyboardInterrupt(so_far()) from None
+    except SystemExit:  # as SIGTERM ends it
+        print(f"cogniload generate: interrupted: {so_far()}", file=sys.stderr)
+        raise
     part = f"shard {shard}/{shards}: " * (shards > 1)
-    print(f"{part}{made} files made, {len(mine) - made} were whole by their SHA-256")
+    kept = len(mine) - made
+    were = "was whole by its" if kept == 1 else "were whole by their"
+    print(f"{part}{counted(made, 'file')} made, {kept:,} {were} SHA-256")
     whole = files.finish()
     if whole < len(files):
         print(f"{given.out}: {whole} of {len(files)} files are there; other shards make the rest")
     else:
-        print(f"{given.out}: {len(selection)} puzzles in {len(files)} files")
+        print(f"{given.out}: whole, {asked}")
         print(f"next: cogniload verify {shlex.quote(given.out)} --sample 1%")
+
+
+def counted(count: int, what: str) -> str:
+    """Return "1 file" or "2,000 files"."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def run_solve(given: argparse.Namespace) -> None:
@@ -232,12 +250,14 @@ def verify_folder(given: argparse.Namespace) -> int:
     verdict = verify_files(Path(given.source), sample=share, tokenizer=given.tokenizer)
     for line in verdict.damage:
         print(one_line(line))
+    if verdict.unfinished:
+        return 1
     if verdict.damages:
         places = f"place{'s' * (verdict.damages > 1)}"
         print(f"{given.source} is damaged in {verdict.damages} {places}")
         return 1
     print(
-        f"{given.source} is whole: {verdict.rows} rows in {verdict.files} files; "
+        f"{given.source} is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
         f"{verdict.made_again} made again, the same, and solved"
     )
     return 0

@@ -184,9 +184,11 @@ class PuzzleFiles:
     def start(self) -> "PuzzleFiles":
         """Make the folder with its manifest, or read the one that is there; return the files.
 
-        Raises ValueError if the folder holds other puzzles, or something else.
+        Raises ValueError if the folder holds other puzzles, or something else, or is a file.
         """
         path = self.folder / MANIFEST
+        if self.folder.is_file():
+            raise ValueError(f"{self.folder} is a file: name a folder")
         self.folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             others = {each.name for each in self.folder.iterdir() if each.name[0] != "."}

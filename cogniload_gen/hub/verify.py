@@ -93,6 +93,11 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
         if folder.exists() or not REPOSITORY.fullmatch(str(source)):
             raise ValueError(f"{source} must be a folder or a repository user/name")
         folder = download(str(source), ["README.md"])  # may be anyone's, of any size
+    elif not (folder / "README.md").exists():
+        raise FileNotFoundError(
+            f"{source} must hold manifest.json, as `cogniload generate OUT/` writes it, or "
+            "README.md, the card of `cogniload push`"
+        )
     try:
         configurations = read_card(folder / "README.md")
     except ValueError as error:

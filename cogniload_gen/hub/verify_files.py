@@ -41,6 +41,7 @@ class FolderVerdict:
     """What `verify_files` found: the files and rows that there should be, the rows made again.
 
     `damage` holds a line for each thing that is wrong, up to SHOWN; `damages` counts up to COUNTED.
+    A folder that is `unfinished` is not looked at further: its one line says how far it is.
     """
 
     files: int
@@ -48,6 +49,7 @@ class FolderVerdict:
     made_again: int
     damages: int
     damage: tuple[str, ...]
+    unfinished: bool = False
 
 
 def is_of_files(source: Path | str) -> bool:
@@ -60,7 +62,9 @@ def check_share(given: Given) -> float:
     """Return 0.01 of "1%"."""
     found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", str(given))
     if not found or not 0 < float(found[1]) <= 100:
-        raise ValueError(f"--sample must be a percentage, such as 1%, got {brief(given)}")
+        raise ValueError(
+            f"--sample must be a percentage above 0% and up to 100%, such as 1%, got {brief(given)}"
+        )
     return float(found[1]) / 100
 
 
@@ -77,6 +81,16 @@ def verify_files(
         files = read_files(folder)
     except (ValueError, OSError) as error:
         return FolderVerdict(0, 0, 0, 1, (str(error),))
+    if not files.written:
+        there = sum(
+            files.entry(number) is not None and (folder / name).is_file()
+            for number, name in enumerate(files.names)
+        )
+        line = (
+            f"{folder} is unfinished: {there} of {len(files)} files are there; "
+            "the same generate command goes on"
+        )
+        return FolderVerdict(len(files), len(files.selection), 0, 1, (line,), unfinished=True)
     check_tokenizer(files.configuration, str(folder), tokenizer)
     groups: list[tuple[int, int, range]] = []
     with tqdm(total=len(files.selection), unit=" puzzles", disable=None) as progress:
@@ -100,8 +114,6 @@ def damage_of_files(
 
     A row group is the number of its file, its own there, and its rows in the grid.
     """
-    if not files.written:
-        yield f"{files.folder / MANIFEST} has no digests: some files are still to be generated"
     for name in sorted({each.name for each in files.folder.iterdir()} - {*files.names} - IGNORED):
         if name[0] != ".":
             yield f"{files.folder / name} is not of these puzzles"

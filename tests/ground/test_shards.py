@@ -105,7 +105,7 @@ def wait_for_files(folder: Path, count: int) -> None:
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_stopped_at_any_moment_it_goes_on(folder, capsys, number):
     command = [sys.executable, "-m", "cogniload_gen", "generate", "out/", *SLOW]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -113,17 +113,16 @@ def test_stopped_at_any_moment_it_goes_on(folder, capsys, number):
     process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
-    if number == signal.SIGINT:
-        assert said.startswith("cogniload generate: interrupted: ")
-        assert said.endswith("files made; the same command goes on\n")
     if number != signal.SIGKILL:
+        assert said.startswith("cogniload generate: interrupted: ")
+        assert said.endswith("made; the same command goes on\n")
         assert not [name for name in bytes_of(folder) if name.endswith(".part")]
     there = list(folder.glob("*.parquet"))
     assert 3 <= len(there) < 30
     assert all(pq.read_metadata(file).num_rows == 20 for file in there)
     assert main(["generate", "out/", *SLOW]) == 0
     out = capsys.readouterr().out
-    found = int(out.partition(" files made, ")[2].split()[0])
+    found = int(out.partition(" made, ")[2].split()[0])
     assert found >= len(there) - 1  # of the last, the digest may lack
     assert "600 puzzles in 30 files" in out
     files = puzzle_files(folder, d=7, N=100, rho=50, num_puzzles=600, rows_per_file=20)
@@ -166,7 +165,11 @@ def test_a_damaged_or_missing_file_is_made_again(whole, folder, capsys):
     second.unlink()
     capsys.readouterr()
     assert main(["generate", "out/", *GRID]) == 0
-    assert capsys.readouterr().out.startswith("2 files made, 3 were whole by their SHA-256\n")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "out/: 18 puzzles in 5 files",
+        "2 files made, 3 were whole by their SHA-256",
+    ]
     assert bytes_of(folder) == whole
 
 
@@ -235,15 +238,28 @@ def test_a_changed_manifest_is_refused(folder, capsys):
         (["out/", "--errors"], "--errors is for a file"),
         (["out/", "--suite", "symbolic", "--split", "pretrain"], "a folder takes a grid"),
         (["out.parquet", "--rows-per-file", "5"], "--rows-per-file is for a folder"),
+        (["out.parquet", "--shard", "1/2"], "--shard is for a folder: write out.parquet/ for one"),
+        (["afile/", *GRID], "afile is a file: name a folder"),
         (["out"], "FILE must end in .jsonl or .parquet, got 'out'"),
     ],
 )
 def test_a_wrong_request_is_one_line(folder, capsys, arguments, said):
+    (folder.parent / "afile").touch()
     assert main(["generate", *arguments]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
     assert not folder.exists()
+
+
+def test_what_is_made_is_said_before(folder, capsys):
+    """Also of a shard, and in the singular."""
+    main(["generate", "out/", *GRID, "--shard", "2/5"])
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "out/: 18 puzzles in 5 files, of which shard 2/5 makes 1"
+    assert second == "shard 2/5: 1 file made, 0 were whole by their SHA-256"
+    main(["generate", "one/", *GRID[:-4], "--num-puzzles", "1"])
+    assert capsys.readouterr().out.splitlines()[0] == "one/: 2 puzzles in 1 file"
 
 
 def test_a_folder_of_other_things_is_refused(folder, capsys):

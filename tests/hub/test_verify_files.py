@@ -160,16 +160,23 @@ def test_an_unfinished_folder_is_not_whole(folder, capsys):
     main(["generate", "part/", *GRID, "--shard", "1/2"])
     capsys.readouterr()
     assert main(["verify", "part", "--sample", "1%"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("part/manifest.json has no digests: some files are still to be")
-    assert lines[1] == f"part/{SECOND} is missing"
+    said = "part is unfinished: 3 of 5 files are there; the same generate command goes on\n"
+    assert capsys.readouterr().out == said
+
+
+def test_a_folder_of_neither_command_is_one_line(tmp_path, capsys):
+    assert main(["verify", str(tmp_path)]) == 2
+    said = (
+        f"{tmp_path} must hold manifest.json, as `cogniload generate OUT/` writes it, or README.md"
+    )
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("given", ["1", "0%", "101%", "x%", "1%%"])
 def test_a_wrong_share_is_one_line(folder, capsys, given):
     code, (line,) = verify(capsys, "--sample", given)
     assert code == 2
-    assert "--sample must be a percentage, such as 1%, got " in line
+    assert "--sample must be a percentage above 0% and up to 100%, such as 1%, got " in line
 
 
 def test_a_sample_is_for_a_folder_of_files(tmp_path, capsys):
