@@ -50,12 +50,12 @@ COMMANDS = str.maketrans(
 def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     """Return what was run: a row for each file of samples, with its grid and its seeds."""
     told = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
-    runs = frame.groupby([*told, "copies", "run"], observed=True)
+    runs = frame.groupby([*told, "copies", "lost", "run"], observed=True)
     rows = []
     for run, responses in runs:
         cell = responses.groupby([load.name for load in loads], observed=True).size()
         rows.append(
-            dict(zip([*told, "copies"], run[:-1], strict=True))
+            dict(zip([*told, "copies", "lost"], run[:-1], strict=True))
             | {name: join_levels(responses[name]) for name in ("context_budget", "seed")}
             | {load.printed_name: join_levels(load.scale(responses[load.name])) for load in loads}
             | {"responses": len(responses), "cells": len(cell)}

@@ -95,10 +95,19 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
 def read_log_lines(file: Path) -> Iterator[tuple[int, bytes]]:
     """Yield each sample of a log as a line of lm-eval's samples, with its place in the log.
 
-    A `.eval` file is read sample by sample. Raises ValueError where a sample can't be read.
+    A `.eval` file is read sample by sample. Samples that ended with an error, and so without a
+    score, are left out. Raises ValueError where a sample can't be read.
     """
     for place, sample in _read_samples(file, None):
         yield place, json.dumps(sample).encode()
+
+
+def count_log_samples(file: Path) -> int:
+    """Return how many samples a log holds, those that ended with an error too."""
+    if file.suffix == ".json":
+        return len(json.loads(read_whole(file, LARGEST_LOG))["samples"] or [])
+    with zipfile.ZipFile(file) as log:
+        return len(_list_entries(log))
 
 
 def read_log_samples(file: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
@@ -113,15 +122,27 @@ def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[in
         if file.suffix == ".json":
             held = json.loads(read_whole(file, LARGEST_LOG))["samples"] or []
             for place in range(len(held)) if places is None else places:
-                yield place, _translate(held[place])
+                if places is not None or not _is_lost(held[place]):
+                    yield place, _translate(held[place])
             return
         with zipfile.ZipFile(file) as log:
-            # A name that was written again holds for the earlier ones.
-            names = [name for name in dict.fromkeys(log.namelist()) if name.startswith("samples/")]
+            names = _list_entries(log)
             for place in range(len(names)) if places is None else places:
-                yield place, _translate(json.loads(_read_entry(log, names[place])))
+                sample = json.loads(_read_entry(log, names[place]))
+                if places is not None or not _is_lost(sample):
+                    yield place, _translate(sample)
     except BROKEN as error:
         raise ValueError(f"{file}, sample {place + 1}: {_say(error)}") from error
+
+
+def _list_entries(log: zipfile.ZipFile) -> list[str]:
+    """Return the names of a log's samples; the last of one that was written again holds."""
+    return [name for name in dict.fromkeys(log.namelist()) if name.startswith("samples/")]
+
+
+def _is_lost(held: dict[str, Any]) -> bool:
+    """Tell whether a sample ended with an error before it was scored."""
+    return bool(held.get("error")) and not held.get("scores")
 
 
 def _read_header(file: Path) -> dict[str, Any]:

@@ -8,7 +8,12 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.inspect_logs import is_log, read_log_lines, read_log_samples
+from cogniload_analysis.inspect_logs import (
+    count_log_samples,
+    is_log,
+    read_log_lines,
+    read_log_samples,
+)
 from cogniload_gen import inputs
 
 # The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
@@ -78,7 +83,11 @@ def read_first_filter(
         if wanted:
             yield number, offset, sample
     if not number:
-        raise ValueError(f"{file} holds no responses")
+        lost = count_log_samples(file) if is_log(file) else 0
+        raise ValueError(
+            f"{file} holds no responses"
+            + (f": all {lost} samples ended with an error" * (lost > 0))
+        )
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from cogniload_analysis import analyses
 from cogniload_analysis.endings import ENDINGS, read_ending
 from cogniload_analysis.fields import members, read_count, read_response
-from cogniload_analysis.inspect_logs import describe_log, find_logs, is_log
+from cogniload_analysis.inspect_logs import count_log_samples, describe_log, find_logs, is_log
 from cogniload_analysis.interim import RUN_FILE, Going, is_going, read_going
 from cogniload_analysis.lines import (
     find_samples,
@@ -69,14 +69,14 @@ def read_benchmarks(
     generator_version, lm_eval_version, decoding (as lm-eval was told), until (the settings of the
     adaptive design that asked for the puzzles, as JSON), backend, precision, device, chat_template,
     output_limit ("" where unknown), interim ("" for a run that is done), copies (how many were left
-    out), run (its number in the frame, from 1), id, seed, the benchmark's loads, attempt (from 1),
-    correct, outcome, prompt_tokens, response_tokens and context_budget (NaN where unknown, as the
-    seed), ending ("ended" by itself, cut at an "output limit", with the "window" full, or
-    "unknown"), chance (1 / options; NaN without options), the benchmark's own facts, with `text`
-    the response, and file and offset, by which `read_line` finds the texts. Raises
-    FileNotFoundError for a path that isn't there, and ValueError for a label that is no name, when
-    the paths hold no responses to the benchmarks, or when a line can't be read (file and line
-    number are named).
+    out), lost (how many samples ended with an error, and are left out), run (its number in the
+    frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
+    prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed), ending
+    ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"), chance (1 /
+    options; NaN without options), the benchmark's own facts, with `text` the response, and file and
+    offset, by which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't
+    there, and ValueError for a label that is no name, when the paths hold no responses to the
+    benchmarks, or when a line can't be read (file and line number are named).
     """
     among = analyses.ANALYSES if among is None else among
     labelled = label_paths(paths)
@@ -259,6 +259,9 @@ def _read_runs(found: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataF
         for column, value in about_it.items():
             frame[column] = value
         frame["copies"], frame["run"] = copies[run], runs.index(run) + 1
+        frame["lost"] = count_log_samples(run.file) - len(frame) if is_log(run.file) else 0
+    if lost := sum(int(frame["lost"].iloc[0]) for frame in frames):
+        log.warning("left out samples that ended with an error: %d", lost)
     whole = pd.concat(frames, ignore_index=True)
     types = dict.fromkeys(["id", "file", "setting", *runs[0].columns], "category")
     types |= {load.name: load.dtype for load in analysis.loads} | dict(analysis.facts)

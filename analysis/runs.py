@@ -342,7 +342,7 @@ def say_runs(table: pd.DataFrame) -> list[str]:
     """Say which rows of `run_table` count together, and what was left out."""
     said = []
     for (model, task), runs in table.groupby(["model", "task"], sort=False, observed=True):
-        copies = int(runs["copies"].astype(int).sum())
+        copies, lost = (int(runs[column].astype(int).sum()) for column in ("copies", "lost"))
         if len(runs) > 1:
             said.append(
                 f"{model} answered the puzzles of {task} in {len(runs)} runs with the same "
@@ -352,6 +352,11 @@ def say_runs(table: pd.DataFrame) -> list[str]:
             said.append(
                 f"{model} is still going ({task}): its numbers are those of the blocks that are "
                 "finished, and may change."
+            )
+        if lost:
+            said.append(
+                f"{lost:,} sample{'s' * (lost != 1)} of {model} ({task}) ended with an error and "
+                f"{'has' if lost == 1 else 'have'} no score: left out."
             )
         if copies:
             said.append(

@@ -203,6 +203,26 @@ def test_a_sample_without_an_outcome_is_named(logs, capsys):
     assert "must hold an outcome" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("suffix", [".eval", ".json"])
+def test_samples_that_ended_with_an_error_are_left_out_and_counted(suffix, logs, tmp_path, caplog):
+    """Inspect gives them no score."""
+    log = inspect_log.read_eval_log(str(sorted(logs.glob("*_cogniload_*"))[0]))
+    whole, before = log.samples, len(log.samples)
+    error = inspect_log.EvalError(message="down", traceback="", traceback_ansi="")
+    log.samples = [whole[0].model_copy(update={"scores": None, "error": error}), *whole[1:]]
+    log.status, log.error = "error", error
+    file = tmp_path / f"2026-11-21T08-26-58_cogniload{suffix}"
+    inspect_log.write_eval_log(log, str(file))
+    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 0
+    assert "ended with an error: 1" in caplog.text
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "ended with an error and has no score: left out." in page
+    frame = read_samples(file)
+    assert len(frame) == before - 1
+    assert set(frame["lost"]) == {1}
+    assert read_line(file, frame["offset"].iloc[0])["doc"]["id"] == frame["id"].iloc[0]
+
+
 def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
     before = {file: file.read_bytes() for file in logs.iterdir()}
     view = ["view", str(results), "--out", str(logs)]
