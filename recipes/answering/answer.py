@@ -12,11 +12,13 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cogniload_gen.checks import check_shard
 from cogniload_gen.context_budget import (
     CONTEXT_BUDGET,
     Share,
@@ -32,29 +34,46 @@ def main() -> None:
     """Answer all files, or those of one shard, that have no responses yet."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("model", help="a Hugging Face name or folder")
-    parser.add_argument("puzzles", type=Path, help="a .parquet or .jsonl file, or a folder of them")
+    parser.add_argument(
+        "puzzles", type=Path, help="a .parquet or .jsonl file, or a folder of .parquet files"
+    )
     parser.add_argument("out", type=Path, help="the folder of the responses")
     parser.add_argument("--context-budget", type=int, default=CONTEXT_BUDGET)
-    parser.add_argument("--sampling", type=json.loads, default={}, help='{"temperature": 0.6, ...}')
-    parser.add_argument("--engine", type=json.loads, default={}, help="more arguments of vllm.LLM")
+    parser.add_argument("--sampling", default="{}", help='{"temperature": 0.6, ...}')
+    parser.add_argument("--engine", default="{}", help="more arguments of vllm.LLM, as JSON")
     parser.add_argument("--shard", default="1/1", help="I/N: files I, I + N, I + 2N, ... alone")
     given = parser.parse_args()
     budget = check_context_budget(given.context_budget)
-    shard, shards = map(int, given.shard.split("/"))
+    shard, shards = check_shard(given.shard)
+    sampling, engine = read_object("sampling", given.sampling), read_object("engine", given.engine)
     outs = {file: name_out(file, given) for file in find_files(given.puzzles)[shard - 1 :: shards]}
     left = {file: out for file, out in outs.items() if not out.exists()}
     print(f"{len(outs)} files of puzzles, {len(outs) - len(left)} of them answered")
     if not left:
         return
-    import vllm  # noqa: PLC0415  (it takes long to load)
+    try:
+        import vllm  # noqa: PLC0415  (it takes long to load)
+    except ImportError as error:
+        raise ValueError(f"vLLM is needed, pip install vllm: {error}") from None
 
-    model = vllm.LLM(given.model, max_model_len=budget, **given.engine)
+    model = vllm.LLM(given.model, max_model_len=budget, **engine)
     for file, out in left.items():
-        rows = answer(model, read_puzzles(file), budget, given.sampling)
+        rows = answer(model, read_puzzles(file), budget, sampling)
         out.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(out) as part:
             pq.write_table(pa.Table.from_pylist(rows), part)
         print(f"{out}: {len(rows)} responses")
+
+
+def read_object(name: str, text: str) -> dict[str, Any]:
+    """Return the JSON object that an option holds; ValueError for anything else."""
+    try:
+        held = json.loads(text)
+    except ValueError:
+        held = None
+    if not isinstance(held, dict):
+        raise ValueError(f"{name} must be a JSON object, got {brief(text)}")
+    return held
 
 
 def name_out(file: Path, given: argparse.Namespace) -> Path:

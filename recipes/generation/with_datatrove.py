@@ -8,15 +8,20 @@ Rank r of n makes the files r, r + n, r + 2n, ... of OUT, a folder that all node
 same line goes on: all ranks run again, and skip the files that are whole.
 """
 
+import argparse
 import os
 import sys
 from functools import partial
 from pathlib import Path
 
 import yaml
-from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
 
 from cogniload_gen.shards import puzzle_files
+
+try:
+    from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
+except ImportError as error:
+    sys.exit(f"with_datatrove.py: error: datatrove is needed, pip install datatrove: {error}")
 
 TASKS = 1000  # Slurm: the most jobs that share the files
 
@@ -32,11 +37,20 @@ def make(_, rank, world_size, *, out, puzzles):
 
 
 if __name__ == "__main__":
-    out, puzzles = Path(sys.argv[1]).resolve(), yaml.safe_load(Path(sys.argv[2]).read_text("utf-8"))
-    files = puzzle_files(out, **puzzles)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
+    parser.add_argument("out", type=Path, help="the folder of the files")
+    parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
+    parser.add_argument("where", nargs="?", choices=["slurm"], help="else this machine")
+    given = parser.parse_args()
+    out = given.out.resolve()
+    try:
+        puzzles = yaml.safe_load(given.puzzles.read_text("utf-8"))
+        files = puzzle_files(out, **puzzles)
+    except (OSError, ValueError, TypeError) as error:
+        parser.error(str(error))
     pipeline = [partial(make, out=out, puzzles=puzzles)]
     logs = f"{out}-logs"  # beside OUT, which holds puzzles alone, and says itself what is done
-    if sys.argv[3:] == ["slurm"]:
+    if given.where == "slurm":
         SlurmPipelineExecutor(
             pipeline,
             tasks=min(TASKS, len(files)),

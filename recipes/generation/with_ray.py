@@ -8,15 +8,20 @@ A task makes a file of OUT, a folder that all nodes see. Ray gives the task of a
 another one. Killed, the same line goes on: files that are whole are skipped.
 """
 
+import argparse
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
-import ray
 import yaml
 
 from cogniload_gen.shards import puzzle_files
+
+try:
+    import ray
+except ImportError as error:
+    sys.exit(f"with_ray.py: error: Ray is needed, pip install 'ray[data]': {error}")
 
 
 def make(numbers, *, out, puzzles):
@@ -27,8 +32,16 @@ def make(numbers, *, out, puzzles):
 
 
 if __name__ == "__main__":
-    out, puzzles = Path(sys.argv[1]).resolve(), yaml.safe_load(Path(sys.argv[2]).read_text("utf-8"))
-    files = puzzle_files(out, **puzzles)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
+    parser.add_argument("out", type=Path, help="the folder of the files")
+    parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
+    given = parser.parse_args()
+    out = given.out.resolve()
+    try:
+        puzzles = yaml.safe_load(given.puzzles.read_text("utf-8"))
+        files = puzzle_files(out, **puzzles)
+    except (OSError, ValueError, TypeError) as error:
+        parser.error(str(error))
     ray.init(include_dashboard=False)
     numbers = ray.data.range(len(files), override_num_blocks=len(files))  # a task for each file
     options = {"batch_format": "pyarrow", "fn_kwargs": {"out": out, "puzzles": puzzles}}

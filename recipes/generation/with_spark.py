@@ -9,6 +9,7 @@ what the manifest says of the file. (To read the puzzles: `spark.read.parquet(OU
 lost partition again. Killed, the same line goes on: files that are whole are skipped.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -17,10 +18,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import yaml
-from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from cogniload_gen.shards import puzzle_files
+
+try:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+except ImportError as error:
+    sys.exit(f"with_spark.py: error: Spark is needed, pip install pyspark: {error}")
 
 
 class PuzzleSource(DataSource):
@@ -52,8 +57,16 @@ class PuzzleReader(DataSourceReader):
 
 
 if __name__ == "__main__":
-    out, puzzles = Path(sys.argv[1]).resolve(), yaml.safe_load(Path(sys.argv[2]).read_text("utf-8"))
-    files = puzzle_files(out, **puzzles)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
+    parser.add_argument("out", type=Path, help="the folder of the files")
+    parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
+    given = parser.parse_args()
+    out = given.out.resolve()
+    try:
+        puzzles = yaml.safe_load(given.puzzles.read_text("utf-8"))
+        files = puzzle_files(out, **puzzles)
+    except (OSError, ValueError, TypeError) as error:
+        parser.error(str(error))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else "python3", which may be another
     spark = SparkSession.builder.appName("cogniload").getOrCreate()
     spark.dataSource.register(PuzzleSource)

@@ -371,13 +371,20 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("out", type=Path, help="folder of the runs and the tables")
     parser.add_argument("--size", default="paper", help="paper, tiny, or a YAML file")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED")
-    parser.add_argument("--only", nargs="+", choices=names, default=list(names), metavar="STRATEGY")
+    seeds, only = "a run for each (0 1 2)", f"some of the strategies: {', '.join(names)}"
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED", help=seeds
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=names, default=list(names), metavar="STRATEGY", help=only
+    )
     given = parser.parse_args()
     try:
         size = read_size(given.size)
     except ValueError as error:
         parser.error(str(error))
+    if given.out.exists() and not given.out.is_dir():
+        parser.error(f"{given.out} is a file: name a folder")
     kept = given.out / "size.json"
     if kept.exists() and json.loads(kept.read_text()) != size:
         parser.error(f"{given.out} holds runs of another size: name another folder")

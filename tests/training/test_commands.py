@@ -81,6 +81,14 @@ def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsy
     assert said in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "out").touch()
+    monkeypatch.setattr(sys, "argv", ["table4.py", str(tmp_path / "out"), "--size", "tiny"])
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(table4.write, ["Baseline"], "about")
+    assert "out is a file: name a folder" in capsys.readouterr().err.splitlines()[-1]
+
+
 @pytest.mark.slow
 def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
     table4.write(runs, ["Baseline", "Clean"])
