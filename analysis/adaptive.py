@@ -19,6 +19,7 @@ import numpy as np
 from cogniload_analysis.fields import read_count
 from cogniload_analysis.format import say_beyond
 from cogniload_gen.benchmark import Row
+from cogniload_gen.checks import Given
 
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
 PILOT = 64
@@ -375,6 +376,8 @@ class Adaptive:
         a `budget` it is BUDGET puzzles; `span` is the least and the most N. ValueError for another
         goal, and a budget or a span that is none.
         """
+        if span is not None:
+            check_range(span)
         limits: dict[str, Any] = {"budget": BUDGET if budget is None else budget}
         limits |= {} if span is None else {"N": span}
         for each in self.goals:
@@ -449,6 +452,17 @@ def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
         yield (
             f"{sum(near)} of {len(near)} failures near {where} were cut off by a limit: it tells "
             "of the limit too"
+        )
+
+
+def check_range(span: Given) -> None:
+    """Raise ValueError unless a range is the least and the most N, some way apart."""
+    ends = span if isinstance(span, list | tuple) else ()
+    whole = len(ends) == 2 and all(type(end) is int for end in ends)
+    if not (whole and 1 <= ends[0] <= ends[1] // 4 and ends[1] <= MAX_N):
+        raise ValueError(
+            f"range must be the least and the most N, from 1 to {MAX_N}, the most at least four "
+            f"times the least; got {brief(span)}"
         )
 
 

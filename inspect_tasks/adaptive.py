@@ -5,6 +5,7 @@ It asks for the puzzles that `cogniload eval --until` asks for after the same an
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspect_ai import SampleSource
@@ -134,7 +135,10 @@ def adaptive_of(name: str) -> "Adaptive":
 
 @metric(scores="unreduced")
 def estimate(**until: Any) -> Metric:
-    """Return what the answers say of each goal of a design: the median and the ends of 95 %."""
+    """Return what the answers say of each goal of a design: the median and the ends of 95 %.
+
+    What lies beyond the range that can be asked has that range's end.
+    """
 
     def estimated(scores: list[SampleScore]) -> dict[str, float]:
         if not scores:
@@ -150,11 +154,13 @@ def estimate(**until: Any) -> Metric:
         design.tell(told, [each.correct for each in answers], [each.cut for each in answers])
         # the batches say nothing of the goals, and choosing them again would take seconds
         found = design.plan.describe(design.told, [design.plan.next_batch((), {})])
-        return {
-            f"{goal.name}{end and '_'}{end}": getattr(getattr(found, goal.name), end or "value")
-            for goal in adaptive.goals
-            for end in ("", "low", "high")
-        }
+        metrics = {}
+        for goal in adaptive.goals:
+            asked = replace(design.settings, goal=goal.name).asked
+            for end in ("", "low", "high"):
+                value = getattr(getattr(found, goal.name), end or "value")
+                metrics[f"{goal.name}{end and '_'}{end}"] = min(max(value, asked[0]), asked[1])
+        return metrics
 
     return estimated
 

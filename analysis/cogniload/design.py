@@ -9,6 +9,7 @@
 Its rules are in `adaptive`.
 """
 
+from math import isnan
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -66,10 +67,18 @@ class AdaptiveDesign(Design[Puzzle]):
             f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
             f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N)} statements",
             f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
-            f"NT50  {describe_interval(estimate.NT50, (0, 1))}, "
-            f"{estimate.NT50_share:.0%} of the draws have one",
+            f"NT50  {describe_NT50(estimate)}",
             *(f"note: {flag}" for flag in estimate.flags),
         ]
+
+
+def describe_NT50(estimate: Capacity) -> str:
+    """Return NT50 in words, and with which probability there is one."""
+    if isnan(estimate.NT50.value):
+        none = 1 - estimate.NT50_share
+        return f"none: accuracy is {estimate.NT50.status}, whatever rho (probability {none:.0%})"
+    said = describe_interval(estimate.NT50, (0, 1))
+    return f"{said}, if there is one (probability {estimate.NT50_share:.0%})"
 
 
 def read_prior(given: PriorChoice | PathLike) -> Prior:

@@ -132,8 +132,12 @@ def refuse_beside_until(config: Any) -> None:
         if getattr(config, name) is not None:
             raise ValueError(f"--{name} is refused: with --until the design says what is evaluated")
     (task,) = [config.tasks] if isinstance(config.tasks, str) else config.tasks
-    asked = (config.metadata or {}).get(find_asked(task).dataset)
-    if isinstance(asked, dict) and "path" in asked:
+    of_task = find_asked(task)
+    asked = (config.metadata or {}).get(of_task.dataset)
+    given = asked if isinstance(asked, dict) else {}
+    if "retrieve" in given or of_task.defaults.get("retrieve"):
+        raise ValueError("retrieve is refused: --until takes no retrieval")
+    if "path" in given:
         raise ValueError("path is refused: with --until the puzzles are made, not published")
 
 

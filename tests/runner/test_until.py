@@ -305,7 +305,7 @@ def test_a_target_of_nothing():
             "--samples is refused: with --until the design says what is evaluated",
         ),
         (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
-        (["--range", "10", "30"], "the largest N must be an integer from 40 to 1000000, got 30"),
+        (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
         (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
         (
             ["--metadata", '{"cogniload": {"d": 3}}'],
@@ -321,6 +321,20 @@ def test_refusals(server, tmp_path, others, message):
     assert message in error_of(*until_arguments(server, tmp_path), *others)
     assert not server.requests
     assert not done_blocks(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("task", "metadata"),
+    [
+        ("factor_realistic_retrieval", "{}"),
+        ("factor_realistic_0", '{"factor": {"retrieve": {"retriever": "bm25"}}}'),
+    ],
+)
+def test_retrieval_is_refused_before_anything_is_loaded(server, tmp_path, task, metadata):
+    given = until_arguments(server, tmp_path)
+    given[given.index("--tasks") + 1] = task
+    message = error_of(*given, "--until", "N_eff±20%", "--metadata", metadata)
+    assert message == "retrieve is refused: --until takes no retrieval"
 
 
 def test_a_budget_without_a_goal(server, tmp_path):
