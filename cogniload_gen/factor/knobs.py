@@ -121,7 +121,7 @@ REALISTIC_KNOBS = (
         "noise",
         "choice",
         "what the noise is about: the places and animals of the problem (close), or anything "
-        "(general)",
+        "(general); none where context is 0",
         "close",
         choices=NOISES,
     ),
