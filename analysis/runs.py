@@ -260,8 +260,22 @@ def name_views(
     named = []
     for base, mine in zip(bases, shown, strict=True):
         of_base = [each for each, its in zip(shown, bases, strict=True) if its == base]
-        named.append(", ".join(mine[view] or f"no {view}" for view in _differing(of_base)))
+        parts = []
+        for view in _differing(of_base):
+            others = [each[view] for each in of_base if each[view]]
+            parts.append(_shorten(mine[view], others) if mine[view] else f"no {view}")
+        named.append(", ".join(parts))
     return named
+
+
+def _shorten(view: str, others: Sequence[str]) -> str:
+    """Return the first two phrases of a view, and those of the further ones that not all share.
+
+    The first two say what and how much: "bm25, 2000 tokens by sentence".
+    """
+    phrases = view.split(", ")
+    shared = set(phrases[2:]).intersection(*(other.split(", ") for other in others))
+    return ", ".join(phrase for phrase in phrases if phrase not in shared)
 
 
 def name_puzzles(

@@ -49,8 +49,8 @@ def frame(tmp_path_factory):
 
 def test_runs_that_differ_in_their_retrieval_are_rows_of_their_own(frame):
     assert {*frame["model"].astype(str)} == {
-        f"org/m, {BM25}",
-        f"org/m, {ORACLE}",
+        "org/m, bm25, 2000 tokens by sentence, query question",
+        "org/m, oracle, 2000 tokens by sentence",
         "org/m, no retrieval",
     }
     assert (frame["attempt"] == 1).all()
@@ -61,7 +61,10 @@ def test_tasks_of_one_model_are_told_apart_too(tmp_path):
     date = "2026-11-25T08-26-58.123456"
     write_run(tmp_path, "org/m", list(samples(None)), task="factor_realistic_4k", date=date)
     frame = read_factor_samples(tmp_path)
-    assert {*frame["model"].astype(str)} == {f"org/m, {BM25}", "org/m, no retrieval"}
+    assert {*frame["model"].astype(str)} == {
+        "org/m, bm25, 2000 tokens by sentence",
+        "org/m, no retrieval",
+    }
 
 
 def test_runs_of_one_retrieval_are_attempts(tmp_path):
