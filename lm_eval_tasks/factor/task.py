@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.documents import SELECTION
+from cogniload_gen.documents import parameters_of
 from cogniload_gen.extras import how_to_install
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
 from cogniload_gen.tokens import Tokenizer
@@ -39,8 +39,8 @@ def make_dataset(*, dataset: str, defaults: dict[str, Given], **given: Any) -> d
     """
     asked = given.get(dataset)
     if isinstance(asked, dict):
-        known = (*defaults, *SELECTION)
-        check_known(asked, tuple(dict.fromkeys([*known, RETRIEVE])), f"{dataset} metadata")
+        known = dict.fromkeys([*parameters_of(defaults, asked), RETRIEVE])
+        check_known(asked, tuple(known), f"{dataset} metadata")
         given[dataset] = {name: value for name, value in asked.items() if name != RETRIEVE}
     told = choose_retrieval(defaults, asked if isinstance(asked, dict) else {})
     rest = {name: value for name, value in defaults.items() if name != RETRIEVE}
