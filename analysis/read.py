@@ -188,12 +188,18 @@ def _make_run(
 def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
     """Return the label of each samples file; ValueError for one that has two."""
     labels: dict[Path, str] = {}
+    without: list[Path] = []
     for label, path in labelled:
-        for file in map(locate, _find_samples(path)):
+        files = [*map(locate, _find_samples(path))]
+        if not files:
+            without.append(path)
+        for file in files:
             other = labels.get(file, "")
             if label and other and other != label:
                 raise ValueError(f"{file} must have one label, got {other!r} and {label!r}")
             labels[file] = other or label
+    if labels and without:
+        log.warning("no samples in %s", ", ".join(show_controls(str(path)) for path in without))
     return labels
 
 

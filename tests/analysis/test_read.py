@@ -126,6 +126,13 @@ def test_an_empty_folder_says_what_was_looked_for_and_where(tmp_path):
         read_samples(tmp_path / "nowhere")
 
 
+def test_a_folder_without_samples_beside_another_is_named(tmp_path, caplog):
+    write_run(tmp_path / "results", "m", [one_sample()])
+    (tmp_path / "empty").mkdir()
+    assert len(read_samples([tmp_path / "results", tmp_path / "empty"])) == 1
+    assert f"no samples in {tmp_path / 'empty'}" in caplog.text
+
+
 def test_results_without_samples_and_samples_of_another_task(tmp_path):
     run = write_run(tmp_path, "m", [{"doc": {"question": "?"}, "filter": "none"}], task="gsm8k")
     with pytest.raises(ValueError, match=r"no CogniLoad task in .*: .* are of gsm8k"):
