@@ -128,7 +128,8 @@ def test_goals(task, goal, wanted):
         (
             TASK,
             ["--metadata", json.dumps({"factor": {"N": 3}})],
-            "factor metadata takes suite, context, roots, seed, tokenizer, context_budget, retrieve; got 'N'",
+            "factor metadata takes suite, context, roots, seed, tokenizer, context_budget, "
+            "retrieve; got 'N'",
         ),
         (
             TASK,
