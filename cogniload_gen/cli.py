@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from cogniload_gen.inputs import check_file, one_line, read_stream, read_whole
 from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
 from cogniload_gen.shards import ROWS_PER_FILE, files_of
 from cogniload_gen.write import read_puzzles, write_puzzles
+from lm_eval_tasks.answers import score_responses
 from lm_eval_tasks.demo import run_demo
 from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
 from lm_eval_tasks.rescore import rescore

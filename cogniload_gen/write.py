@@ -15,6 +15,11 @@ from cogniload_gen.files import whole_file
 from cogniload_gen.inputs import check_file, read_lines
 from cogniload_gen.source import Source
 
+SHARED = {"compression": "zstd", "write_page_index": True}
+"""How Parquet is written that others are to read: smaller, and searched without reading it all."""
+
+ROW_GROUP_BYTES = 64_000_000
+"""Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
 ROWS_AT_ONCE = 256
 
 
