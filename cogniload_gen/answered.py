@@ -1,6 +1,5 @@
 """Tables of responses, as anything may have written them: Parquet, JSON Lines or CSV."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from math import isnan
 from pathlib import Path
@@ -12,7 +11,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from cogniload_gen.checks import Given, check_choice
-from cogniload_gen.inputs import check_file, read_lines
+from cogniload_gen.inputs import check_file, read_objects
 
 COUNTS = ("prompt_tokens", "response_tokens", "response_limit")
 COLUMNS = ("id", "response", *COUNTS, "finish_reason")
@@ -88,14 +87,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def jsonl_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a JSON Lines file."""
-    for number, line in enumerate(read_lines(path), start=1):
-        where = f"{path} line {number}"
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{where} must be JSON, got {line[:40]!r} ({error})") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"{where} must be an object, got {brief(row)}")
+    for where, row in read_objects(path):
         check_columns(where, row)
         yield where, row
 

@@ -2,12 +2,14 @@
 
 import gzip
 import io
+import json
 import stat
 import unicodedata
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from reprlib import repr as brief
+from typing import Any, BinaryIO, cast
 
 LARGEST = 1 << 26
 """Bytes of a line or of a text: 64 MiB, about 100 times the largest sample of a 128K context."""
@@ -55,6 +57,27 @@ def read_lines(path: Path) -> Iterator[bytes]:
                 yield line
     except BROKEN_GZIP as error:
         raise ValueError(f"{path} must be a whole gzip file: {error}") from None
+
+
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a JSON Lines file, each with the place of its line.
+
+    ValueError as `read_lines`, and for a line that holds no object.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        where = f"{path} line {number}"
+        row = json_row(line, where)
+        if not isinstance(row, dict):
+            raise ValueError(f"{where} must be an object, got {brief(row)}")
+        yield where, row
+
+
+def json_row(line: str | bytes, where: str) -> object:
+    """Return what a line of JSON holds; ValueError if it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where} must be JSON, got {line[:40]!r} ({error})") from None
 
 
 def read_whole(path: Path, largest: int = LARGEST) -> bytes:

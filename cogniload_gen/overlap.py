@@ -11,7 +11,6 @@ with a few statements, FACTOR's N = 1 or 2) that different draws may give the sa
 """
 
 import io
-import json
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ import pyarrow.parquet as pq
 from cogniload_gen import benchmarks
 from cogniload_gen.canary import CANARY
 from cogniload_gen.draws import GOLDEN, child
-from cogniload_gen.inputs import LARGEST
+from cogniload_gen.inputs import LARGEST, json_row
 
 SPANS = (300, 150, 75, 40, 20, 10)
 """Lengths of the sequences, in words."""
@@ -255,11 +254,3 @@ def read_pieces(path: Path) -> Iterator[Piece]:
             number += part.endswith("\n")
         if kept:
             yield Piece(f"{path} line {number}", kept, continues=True)
-
-
-def json_row(line: str, where: str) -> object:
-    """Return what a line of JSON holds; ValueError if it is none."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where} must be JSON, got {line[:40]!r} ({error})") from None

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from reprlib import repr as brief
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +11,7 @@ from tqdm import tqdm
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import whole_file
-from cogniload_gen.inputs import check_file, read_lines
+from cogniload_gen.inputs import check_file, read_objects
 from cogniload_gen.source import Source
 
 SHARED = {"compression": "zstd", "write_page_index": True}
@@ -89,11 +88,4 @@ def read_puzzles(path: Path) -> Iterator[Row]:
         except pa.ArrowException as error:
             raise ValueError(f"{path} must be a Parquet file: {error}") from None
         return
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path} line {number} must be JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"{path} line {number} must be a puzzle's columns, got {brief(row)}")
-        yield row
+    yield from (row for _, row in read_objects(path))

@@ -443,7 +443,7 @@ def test_a_retriever_without_a_query_is_measured_once(capsys):
         ([*SMALL, "--budget", "0"], "budget must be an integer in 1..1000000, got 0"),
         (["none.jsonl"], "none.jsonl: No such file"),
         (["bad.jsonl"], "bad.jsonl line 1 must be JSON"),
-        (["list.jsonl"], "list.jsonl line 1 must be a puzzle's columns, got [1]"),
+        (["list.jsonl"], "list.jsonl line 1 must be an object, got [1]"),
         (["other.jsonl"], "a row needs the column suite of the puzzles, got ['d']"),
         (["loads.jsonl"], "these are puzzles of CogniLoad, and retrievers are for those of FACTOR"),
         (["text.jsonl", "--op", "3"], "--op says which puzzles to make, got a FILE too"),
