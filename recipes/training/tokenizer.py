@@ -1,10 +1,12 @@
-"""The tokenizer of the training experiments: 424 words, variables, digits and signs.
+"""The tokenizer of the training experiments: 424 sentences, words, variables, numbers and signs.
 
 The paper gives the size alone (Appendix C.2). The entries here are what a text with up to MAX_N
-variables may hold, and fill that size. A word is one entry with the space before it. A variable has
-an entry, and another with the sign of equality after it, so that what it is equal to is what comes
-next. What is added is an entry. Numbers are digits. A line begins as if a space were there, and a
-negative number has its sign apart.
+variables may hold, and fill that size. What every puzzle says alike is an entry a sentence, so that
+a text is about as long as what it tells: 45 tokens, not 132, for puzzles of up to 6 variables. A
+variable has an entry, and another for the left side of a statement or line, so that what it is
+equal to is what comes next. What is added is an entry, and so is a number from LOWEST up; a lower
+one is a sign and a number. An entry begins with the space before it, and a line as if a space were
+there.
 """
 
 import re
@@ -16,26 +18,25 @@ from cogniload_gen.factor.filler import WORDS
 from cogniload_gen.factor.symbolic import language, value_range
 
 MAX_N = 39
+LOWEST = -17
 PAD, END, UNKNOWN = SPECIAL = "<pad>", "<eos>", "<unk>"
-SPACE, SIGN = "▁", "▁~▁"
-"""What stands in place of a space, and of a space and the sign of a negative number."""
+SPACE, SIGN = "▁", "▁~"
+"""What stands in place of a space, and of the sign of a number below LOWEST."""
 
-PIECE = (
-    rf"\n|{SPACE}v\d+{SPACE}=|{SPACE}[+-]{SPACE}1|{SPACE}?\d"
-    rf"|{SPACE}?(?:@<<<assign|>>>@|'<<<'|'>>>'|\(s\)|[\w-]+|[^\w\s{SPACE}])"
-)
+LEFT_SIDE = rf"(?:^|(?<=\n)|(?<=assign)){SPACE}v\d+{SPACE}="
+"""Where the other entry of a variable stands: nowhere else, though "v1 = v0 = 3" holds "v0 ="."""
+
 NORMALIZER = normalizers.Sequence(
     [
         normalizers.Replace(" ", SPACE),
-        normalizers.Replace(Regex(r"(?<=\n)(?=[^\n])"), SPACE),
-        normalizers.Replace(Regex(rf"{SPACE}-(?=\d)"), SIGN),
-        normalizers.Prepend(SPACE),
+        normalizers.Replace(Regex(r"(?:\A|(?<=\n))(?=[^\n])"), SPACE),
+        normalizers.Replace(Regex(rf"{SPACE}-(?=(?:1[89]|[2-9]\d))"), SIGN + SPACE),
     ]
 )
 DECODER = decoders.Sequence(
     [
         decoders.Fuse(),
-        decoders.Replace(SIGN, f"{SPACE}-"),
+        decoders.Replace(SIGN + SPACE, f"{SPACE}-"),
         decoders.Replace(f"\n{SPACE}", "\n"),
         decoders.Replace(SPACE, " "),
         decoders.Strip(" ", 1, 0),
@@ -46,29 +47,26 @@ DECODER = decoders.Sequence(
 def vocabulary() -> list[str]:
     """Return the entries: the special ones, and those of every text."""
     text = language()
-    statement, answers = text["statement"], text["answer"]
     variables = [text["variable"].format(number=number) for number in range(MAX_N)]
+    numbers = [number for number in value_range(MAX_N) if number >= LOWEST]
     sentences = [text[part] for part in ("opening", "closing", "question", "instruction")]
-    assign = statement["assign"].format(lead="", variable="v0")
-    sentences += [statement["root"] + assign]
-    sentences += [
-        text["solution"]["parent"].format(variable="v0", operation=operation)
-        for operation in text["operations"]
-    ]
-    sentences += [f"v0{ending}" for ending in answers["endings"].values()]
-    sentences += answers["conclusions"]
-    sentences += [f" {name} = {name}" for name in variables]
-    sentences += [f" {word}" for word in [assign, *WORDS, *value_range(MAX_N)]]
-    written = NORMALIZER.normalize_str("\n".join(sentences).replace("{value}", "0"))
-    return [*SPECIAL, *sorted(set(re.findall(PIECE, written)))]
+    sentences += text["answer"]["conclusions"]
+    parts = [sentence.split(" {value}")[0] for sentence in sentences]
+    words = ["@<<<assign", "=", "is", "are", "and", *WORDS, *variables, *numbers]
+    words += [f"{name} =" for name in variables]
+    texts = [*parts, *(f" {word}" for word in words), *filter(None, text["operations"])]
+    entries = [NORMALIZER.normalize_str(each.removeprefix(" ")) for each in texts]
+    return [*SPECIAL, "\n", ",", ".", "@<<<assign", ">>>@", SIGN, *entries]
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
-    """Return the tokenizer, as transformers knows it."""
+    """Return the tokenizer, as transformers knows it: the longest entry that fits comes next."""
     entries = {entry: number for number, entry in enumerate(vocabulary())}
+    others = sorted((entry for entry in entries if not re.fullmatch(LEFT_SIDE, entry)), key=len)
+    piece = "|".join([LEFT_SIDE, *map(re.escape, reversed(others))])
     tokenizer = Tokenizer(models.WordLevel(entries, unk_token=UNKNOWN))
     tokenizer.normalizer = NORMALIZER
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(PIECE), behavior="isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(piece), behavior="isolated")
     tokenizer.decoder = DECODER
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,

@@ -19,7 +19,7 @@ def micro():
     return size | {
         "puzzles": {"max_N": 3, "max_filler": 20, "pretraining": 48, "post_training": 32},
         "training": size["training"]
-        | {"batch": 8, "pack_length": 512, "num_train_epochs": 1}
+        | {"batch": 8, "pack_length": 160, "num_train_epochs": 1}
         | {"warmup_steps": 1, "save_steps": 2, "logging_steps": 2},
         "test": {
             "max_N": 3,

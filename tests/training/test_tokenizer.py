@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from symbolic_checker import made
-from tokenizer import END, MAX_N, PAD, UNKNOWN, make_tokenizer, vocabulary
+from tokenizer import END, LOWEST, MAX_N, PAD, UNKNOWN, make_tokenizer, vocabulary
 from transformers import AutoTokenizer
 
 from cogniload_gen.factor.symbolic import value_range
@@ -40,8 +40,13 @@ def test_it_spells_every_text_of_the_training_sets(name, start):
 
 
 @pytest.mark.parametrize("value", value_range(MAX_N))
-def test_a_number_has_few_entries(value):
-    assert len(assert_spelt(f"v38 = v3 + 1 = {value}\n")) == 4 + len(str(value)) + 1
+def test_a_number_is_an_entry_or_two(value):
+    assert len(assert_spelt(f"v38 = v3 + 1 = {value}\n")) == 6 + (value < LOWEST)
+
+
+def test_a_text_is_about_as_long_as_what_it_tells():
+    for text in texts("clean", 0, 100):
+        assert len(assert_spelt(text)) <= 12 + 16 * text.count("@<<<assign")
 
 
 def test_what_it_does_not_know_is_unknown():
