@@ -91,7 +91,7 @@ def tokenized_texts(limits: dict[str, int], split: str, seed: int) -> Iterator[R
     chosen = islice(admitted, wanted // len(SCALES) if split.startswith("course") else wanted)
     while some := list(islice(chosen, 1000)):
         prompts = tokenizer([as_prompt(row) for row in some])["input_ids"]
-        completions = tokenizer([row["solution"] + END for row in some])["input_ids"]
+        completions = tokenizer([in_order(row["solution"]) + END for row in some])["input_ids"]
         for asked, told in zip(prompts, completions, strict=True):
             mask = [0] * len(asked) + [1] * len(told)
             yield {"input_ids": asked + told, "completion_mask": mask}
@@ -106,6 +106,22 @@ def is_admitted(row: Row, split: str, limits: dict[str, int]) -> bool:
 def as_prompt(row: Row) -> str:
     """Return what a model is asked: the puzzle, and a new line for the solution."""
     return f"{row['puzzle']}\n"
+
+
+def in_order(solution: str) -> str:
+    """Return a solution whose next line is that of the lowest variable that can be worked out.
+
+    The generator's order is one of many: which line comes next can't be foreseen, and what can't be
+    foreseen drowns what a small model is to learn.
+    """
+    *lines, conclusion = solution.split("\n")
+    defined = {line.split(" = ")[0]: line for line in lines}
+    waiting, ordered = sorted(defined, key=lambda name: int(name[1:])), []
+    while waiting:
+        ready = (name for name in waiting if defined[name].split()[2] not in waiting)
+        waiting.remove(name := next(ready))
+        ordered.append(defined[name])
+    return "\n".join([*ordered, conclusion])
 
 
 def make_model(size: dict[str, dict[str, Any]]) -> LlamaForCausalLM:
@@ -370,7 +386,7 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     """Run the command of a table: train, test and write it for the strategies `names`."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("out", type=Path, help="folder of the runs and the tables")
-    parser.add_argument("--size", default="paper", help="paper, tiny, or a YAML file")
+    parser.add_argument("--size", default="paper", help="longer, paper, tiny, or a YAML file")
     seeds, only = "a run for each (0 1 2)", f"some of the strategies: {', '.join(names)}"
     parser.add_argument(
         "--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED", help=seeds

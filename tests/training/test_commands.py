@@ -71,7 +71,10 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
 
 @pytest.mark.parametrize(
     ("size", "said"),
-    [("tiny", "holds runs of another size"), ("huge", "size must be one of paper, tiny or a YAML")],
+    [
+        ("tiny", "holds runs of another size"),
+        ("huge", "size must be one of longer, paper, tiny or a YAML"),
+    ],
 )
 def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsys):
     (tmp_path / "size.json").write_text("{}")
@@ -103,7 +106,7 @@ def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
         assert (here["accuracy_seeds"] == 2).all()
         assert {*table["model"][table["source"] == "paper"]} == {*here["model"]}
         text = (out / f"{name}.md").read_text()
-        assert "Trained here: 2 layers, 64 wide, 137,024 parameters, 48 puzzles" in text
+        assert "Trained here: 3 layers, 64 wide, 151,232 parameters, 48 puzzles" in text
         assert "2 seeds" in text
         assert "The paper: 12 layers, 768 wide, 113,916,672 parameters, 3,000,000 puzzles" in text
     assert {*tables["table5"]["context"][tables["table5"]["source"] == "here"]} == {0, 20}

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from experiments import STRATEGIES, Run, make_model, make_trainer, tokenized_texts
+from experiments import STRATEGIES, Run, in_order, make_model, make_trainer, tokenized_texts
 from tokenizer import END, make_tokenizer
 
 from cogniload_dataset import load_dataset
+from cogniload_gen.factor.solve import symbolic_relations
 
 IGNORED = -100
 PRETRAINING = ("Baseline", "Packed", "Masked", "Clean", "Diagonal")
@@ -60,7 +61,21 @@ def test_a_text_is_a_puzzle_and_its_solution(micro):
     read = make_tokenizer().decode
     prompt = ours["completion_mask"].count(0)
     assert read(ours["input_ids"][:prompt]) == first["puzzle"] + "\n"
-    assert read(ours["input_ids"][prompt:]) == first["solution"] + END
+    assert read(ours["input_ids"][prompt:]) == in_order(first["solution"]) + END
+
+
+def test_the_next_line_is_the_lowest_variable_that_can_be_worked_out():
+    for row in load_dataset("factor", split="pretrain", num_puzzles=100):
+        *lines, conclusion = in_order(row["solution"]).split("\n")
+        *given, same = row["solution"].split("\n")
+        assert sorted(lines) == sorted(given)
+        assert conclusion == same
+        definitions, _ = symbolic_relations(row["puzzle"])
+        known = []
+        for line in lines:
+            ready = [name for name, each in definitions.items() if {*each.terms} <= {*known}]
+            known.append(min({*ready} - {*known}))
+            assert line.startswith(f"v{known[-1]} = ")
 
 
 @pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
