@@ -17,7 +17,7 @@ from cogniload_gen import score
 from cogniload_gen.factor.baselines import grep, shallow_values
 from cogniload_gen.factor.solve import symbolic_relations
 
-PUZZLES = 300
+PUZZLES = 600
 VALUE = re.compile(r"^(v\d+) = (?:.* )?(-?\d+)$", re.MULTILINE)
 
 
