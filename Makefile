@@ -32,9 +32,9 @@ test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready
 test-clusters: $(CLUSTERS)/.ready
 	$(RUN_CLUSTERS) -m pytest tests/with_clusters
 
-# Trains the tiny model of recipes/training for minutes, and compares it with the baselines.
+# Trains the tiny model of recipes/training for ten minutes, and compares it with the baselines.
 test-training: $(VENV)/.ready
-	$(RUN) -m pytest tests/training/minutes
+	$(RUN) -m pytest -o faulthandler_timeout=1800 tests/training/minutes
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check
