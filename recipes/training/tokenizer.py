@@ -26,11 +26,12 @@ SPACE, SIGN = "▁", "▁~"
 LEFT_SIDE = rf"(?:^|(?<=\n)|(?<=assign)){SPACE}v\d+{SPACE}="
 """Where the other entry of a variable stands: nowhere else, though "v1 = v0 = 3" holds "v0 ="."""
 
+BELOW = "|".join(str(-value) for value in value_range(MAX_N) if value < LOWEST)
 NORMALIZER = normalizers.Sequence(
     [
         normalizers.Replace(" ", SPACE),
         normalizers.Replace(Regex(r"(?:\A|(?<=\n))(?=[^\n])"), SPACE),
-        normalizers.Replace(Regex(rf"{SPACE}-(?=(?:1[89]|[2-9]\d))"), SIGN + SPACE),
+        normalizers.Replace(Regex(rf"{SPACE}-(?=(?:{BELOW})\b)"), SIGN + SPACE),
     ]
 )
 DECODER = decoders.Sequence(
