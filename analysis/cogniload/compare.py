@@ -29,6 +29,9 @@ from cogniload_analysis.record import Pairs
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
 """Each threshold, and the coefficient that it can't do without."""
 
+ROUNDING = 1e-6
+"""Fits of the same answers have thresholds that differ by less; no others do in practice."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
@@ -106,10 +109,10 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             slopes = np.concatenate(
                 [sign * _gradient(name, fit.beta, means, each.value) for fit, each, sign in sides]
             )
-            difference = _scale(name, pair[0].value) - _scale(name, pair[1].value)
+            difference = _difference(*(_scale(name, each.value) for each in pair))
             # Of the same answers it is 0, which rounding may leave below.
             error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
-            p = 2 * norm.sf(abs(difference) / error) if error else float(np.isclose(difference, 0))
+            p = 2 * norm.sf(abs(difference) / error) if difference else 1.0
             ends = difference - Z * error, difference + Z * error
             yield _row(name, *pair, ends, float(p), "delta method")
         else:
@@ -135,6 +138,13 @@ def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
     terms = sum(int(each.glm.params.notna().sum()) for each in (first, second))
     correction = clusters / (clusters - 1) * (responses - 1) / (responses - terms)
     return correction * influence.T @ influence
+
+
+def _difference(first: np.ndarray | float, second: np.ndarray | float) -> np.ndarray:
+    """Return differences on a threshold's scale, 0 where rounding alone may have made them."""
+    with np.errstate(invalid="ignore"):
+        apart = np.subtract(first, second)
+    return np.where(np.abs(apart) < ROUNDING, 0, apart)
 
 
 def _scale(name: str, value: float) -> float:
@@ -172,8 +182,7 @@ def _draw_differences(
         sides.append(
             [np.where(rising[0], np.nan, log10_ECL50), NT50, np.where(rising[1], np.nan, ID50)]
         )
-    with np.errstate(invalid="ignore"):
-        return np.array(sides[0]) - np.array(sides[1])
+    return _difference(*map(np.array, sides))
 
 
 def _read_draws(drawn: np.ndarray) -> tuple[tuple[float, float], float]:
