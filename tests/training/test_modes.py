@@ -8,6 +8,7 @@ import torch
 from datasets import Dataset
 from experiments import STRATEGIES, Run, in_order, make_model, make_trainer, tokenized_texts
 from tokenizer import END, make_tokenizer
+from trl import SFTTrainer
 
 from cogniload_dataset import load_dataset
 from cogniload_gen.factor.solve import symbolic_relations
@@ -19,15 +20,14 @@ PACKED = ("Packed", "Diagonal")
 
 @pytest.fixture(scope="module", params=PRETRAINING)
 def batch(request, micro, tmp_path_factory):
-    """A strategy, its model, a batch as it arrives there, and where its whole texts stand."""
+    """A strategy, its trainer, a batch as it arrives there, and where its whole texts stand."""
     name = request.param
     torch.manual_seed(0)
     run = Run(micro, tmp_path_factory.mktemp("run"), seed=0)
     rows = list(tokenized_texts(micro["puzzles"], STRATEGIES[name].split, 0))
-    model = make_model(micro)
-    trainer = make_trainer(run, name, model, Dataset.from_list(rows))
+    trainer = make_trainer(run, name, make_model(micro).eval(), Dataset.from_list(rows))
     (inputs, *_) = trainer.get_train_dataloader()
-    return name, model.eval(), inputs, places(inputs["input_ids"].tolist(), rows)
+    return name, trainer, inputs, places(inputs["input_ids"].tolist(), rows)
 
 
 def places(batch, rows):
@@ -102,23 +102,37 @@ def test_the_loss_counts_what_the_strategy_says(batch):
     assert name not in PACKED or not padding.any()
 
 
+def test_the_loss_is_that_of_trl(batch):
+    _, trainer, inputs, _ = batch
+    parameters = list(trainer.model.parameters())
+    counted = (inputs["labels"][:, 1:] != IGNORED).sum()
+    found = []
+    for kind in (type(trainer), SFTTrainer):
+        loss = kind.compute_loss(trainer, trainer.model, {**inputs}, num_items_in_batch=counted)
+        found.append([loss, *torch.autograd.grad(loss, parameters)])
+    assert type(trainer) is not SFTTrainer
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_a_text_attends_to_another_only_where_packs_are_not_isolated(batch):
-    name, model, inputs, found = batch
+    name, trainer, inputs, found = batch
     (row, start, stop, _), (other_row, *other, _) = found[:2]
     assert (row == other_row) == (name in PACKED)
     changed = inputs | {"input_ids": inputs["input_ids"].clone()}
     changed["input_ids"][row, start : stop - 1] = make_tokenizer().convert_tokens_to_ids("▁cache")
-    moved = (logits(model, inputs) - logits(model, changed)).abs()
+    moved = (logits(trainer.model, inputs) - logits(trainer.model, changed)).abs()
     assert moved[row, start:stop].max() > 1e-3
     assert (moved[other_row, slice(*other)].max() > 1e-3) == (name == "Packed")
     assert name == "Packed" or moved[other_row, slice(*other)].max() < 1e-5
 
 
 def test_an_isolated_text_is_read_as_if_it_were_alone(batch):
-    name, model, inputs, found = batch
+    name, trainer, inputs, found = batch
     row, start, stop, _ = found[1]
-    whole = logits(model, inputs)[row, start:stop]
-    alone = logits(model, {"input_ids": inputs["input_ids"][row : row + 1, start:stop]})[0]
+    whole = logits(trainer.model, inputs)[row, start:stop]
+    single = {"input_ids": inputs["input_ids"][row : row + 1, start:stop]}
+    alone = logits(trainer.model, single)[0]
     assert np.allclose(whole, alone, atol=1e-4) == (name != "Packed")
 
 
