@@ -281,10 +281,9 @@ def run_overlap(given: argparse.Namespace) -> int:
             found[overlap.puzzle] += 1
     total, canaries = found.total(), found.pop("canary", 0)
     print(
-        f"{total - canaries} overlaps with {len(found)} of {len(source.selection)} puzzles, "
-        f"{canaries} canary strings, in {len(given.corpus)} files"
-        + f"; the first {limit} are above"
-        * (total > limit)
+        f"{counted(total - canaries, 'overlap')} with {len(found)} of "
+        f"{counted(len(source.selection), 'puzzle')}, {counted(canaries, 'canary string')}, in "
+        f"{counted(len(given.corpus), 'file')}" + f"; the first {limit} are above" * (total > limit)
     )
     return int(total > 0)
 

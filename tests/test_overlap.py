@@ -244,9 +244,9 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, w
     assert main(["overlap", str(path), *OPTIONS, "--limit", "1"]) == 1
     first, summary = capsys.readouterr().out.splitlines()
     assert first == lines[0]
-    assert summary.endswith("2 of 32 puzzles, 0 canary strings, in 1 files; the first 1 are above")
+    assert summary.endswith("2 of 32 puzzles, 0 canary strings, in 1 file; the first 1 are above")
     assert main(["overlap", str(clean), *OPTIONS]) == 0
-    summary = "0 overlaps with 0 of 32 puzzles, 0 canary strings, in 1 files\n"
+    summary = "0 overlaps with 0 of 32 puzzles, 0 canary strings, in 1 file\n"
     assert capsys.readouterr().out == summary
     assert main(["overlap", str(clean), *OPTIONS, "--limit", "-1"]) == 2
     assert "--limit must be an integer in 0..9223372036854775807, got -1" in capsys.readouterr().err
