@@ -23,6 +23,7 @@ from tokenizer import END, make_tokenizer
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+from transformers.utils import is_torch_bf16_gpu_available
 from trl import SFTConfig, SFTTrainer
 
 from cogniload_analysis import ACCURACY_RANGES, fit_complexity_decay
@@ -64,17 +65,32 @@ STRATEGIES = {
 """The strategies of sections 5.1 and 5.2. A stage of the course goes on from the one before it."""
 
 
+Size = dict[str, Any]
+"""A file of `sizes/`: mappings of `model`, `puzzles`, `training` and `test`.
+
+It may name in `start` a smaller size, from whose models pretraining goes on.
+"""
+
+
 @dataclass(frozen=True)
 class Run:
-    """One seed's runs at one size: a mapping of `model`, `puzzles`, `training` and `test`."""
+    """One seed's runs at one size."""
 
-    size: dict[str, dict[str, Any]]
+    size: Size
     out: Path
     seed: int
 
     def folder(self, name: str) -> Path:
         """Return the folder of a strategy."""
         return self.out / f"seed-{self.seed}" / name.replace(" ", "-")
+
+    def start(self, name: str) -> Path | None:
+        """Return the model that a strategy goes on from, trained if need be; none from scratch."""
+        if stage := STRATEGIES[name].start:
+            return train(self, stage)
+        if smaller := self.size.get("start"):
+            return train(Run(read_size(smaller), self.out / Path(smaller).stem, self.seed), name)
+        return None
 
 
 # --- Training --------------------------------------------------------------------------------
@@ -125,7 +141,7 @@ def in_order(solution: str) -> str:
     return "\n".join([*ordered, conclusion])
 
 
-def make_model(size: dict[str, dict[str, Any]]) -> LlamaForCausalLM:
+def make_model(size: Size) -> LlamaForCausalLM:
     """Return a new model of a size (Table 8), with the tokenizer's entries."""
     tokenizer = make_tokenizer()
     config = LlamaConfig(
@@ -185,6 +201,7 @@ def make_trainer(run: Run, name: str, model: LlamaForCausalLM, rows: Dataset) ->
         max_length=pack if strategy.packing else None,
         per_device_train_batch_size=at_once,
         gradient_accumulation_steps=batch // at_once,
+        dataloader_pin_memory=torch.cuda.is_available(),
         save_total_limit=2,
         report_to="none",
         **settings,
@@ -198,7 +215,7 @@ def train(run: Run, name: str) -> Path:
     finished = folder / "model"
     if finished.exists():
         return finished
-    start = train(run, strategy.start) if strategy.start else None
+    start = run.start(name)
     set_seed(run.seed)
     model = LlamaForCausalLM.from_pretrained(start) if start else make_model(run.size)
     rows = Dataset.from_generator(
@@ -362,7 +379,7 @@ def about_size(runs: Sequence[Run]) -> str:
     )
 
 
-def in_words(size: dict[str, dict[str, Any]]) -> str:
+def in_words(size: Size) -> str:
     """Return what a size trains, in words."""
     model, puzzles = size["model"], size["puzzles"]
     return (
@@ -370,10 +387,11 @@ def in_words(size: dict[str, dict[str, Any]]) -> str:
         f"{parameters(size):,} parameters, {puzzles['pretraining']:,} puzzles of pretraining with "
         f"up to {puzzles['max_N']} variables and {puzzles['max_filler']} tokens of filler, "
         f"{puzzles['post_training']:,} of post-training"
+        + (f", after the size {size['start']}" if "start" in size else "")
     )
 
 
-def parameters(size: dict[str, dict[str, Any]]) -> int:
+def parameters(size: Size) -> int:
     """Return the number of parameters of a size's model, which is not made."""
     with torch.device("meta"):
         return sum(each.numel() for each in make_model(size).parameters())
@@ -395,14 +413,16 @@ def write_table(
     print(text)
 
 
-def read_size(name: str) -> dict[str, dict[str, Any]]:
-    """Return a size by the name of its file here, or by a path."""
+def read_size(name: str) -> Size:
+    """Return a size by the name of its file here, or by a path; ValueError if there is none."""
     ours = {path.stem: path for path in sorted((HERE / "sizes").glob("*.yaml"))}
     path = ours.get(name, Path(name))
     if not path.is_file():
         known = ", ".join(ours)
         raise ValueError(f"size must be one of {known} or a YAML file, got {name}")
-    size: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text("utf-8"))
+    size: Size = yaml.safe_load(path.read_text("utf-8"))
+    if "start" in size:
+        read_size(size["start"])
     return size
 
 
@@ -410,7 +430,7 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     """Run the command of a table: train, test and write it for the strategies `names`."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("out", type=Path, help="folder of the runs and the tables")
-    parser.add_argument("--size", default="paper", help="longer, paper, tiny, or a YAML file")
+    parser.add_argument("--size", default="paper", help="hour, paper, tiny, or a YAML file")
     seeds, only = "a run for each (0 1 2)", f"some of the strategies: {', '.join(names)}"
     parser.add_argument(
         "--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED", help=seeds
@@ -423,6 +443,10 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
         size = read_size(given.size)
     except ValueError as error:
         parser.error(str(error))
+    if size["training"]["bf16"] and not is_torch_bf16_gpu_available():
+        parser.error(
+            f"size {given.size} takes a GPU with bfloat16, and none is here: --size hour takes none"
+        )
     if given.out.exists() and not given.out.is_dir():
         parser.error(f"{given.out} is a file: name a folder")
     kept = given.out / "size.json"

@@ -69,19 +69,43 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
     assert states["steps"] == 6
 
 
+def test_a_size_goes_on_from_the_models_of_a_smaller_one(micro, tmp_path):
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(micro))
+    still = micro["training"] | {"learning_rate": 0.0}
+    larger = micro | {"start": str(tmp_path / "small.yaml"), "training": still}
+    made = train(Run(larger, tmp_path / "out", seed=1), "Masked")
+    small = train(Run(micro, tmp_path / "alone", seed=1), "Masked")
+    ours, theirs = (
+        AutoModelForCausalLM.from_pretrained(each).state_dict() for each in (made, small)
+    )
+    assert all((ours[name] == theirs[name]).all() for name in theirs)
+
+
 @pytest.mark.parametrize(
     ("size", "said"),
     [
         ("tiny", "holds runs of another size"),
-        ("huge", "size must be one of longer, paper, tiny or a YAML"),
+        ("huge", "size must be one of hour, paper, tiny or a YAML"),
+        ("paper", "size paper takes a GPU with bfloat16, and none is here"),
     ],
 )
 def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsys):
     (tmp_path / "size.json").write_text("{}")
+    monkeypatch.setattr("experiments.is_torch_bf16_gpu_available", lambda: False)
     monkeypatch.setattr(sys, "argv", ["table4.py", str(tmp_path), "--size", size])
     with pytest.raises(SystemExit, match=r"^2$"):
         main(table4.write, ["Baseline"], "about")
     assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_size_without_its_start_is_told_in_a_line(micro, tmp_path, monkeypatch, capsys):
+    (tmp_path / "large.yaml").write_text(yaml.safe_dump(micro | {"start": "smaller"}))
+    monkeypatch.setattr(
+        sys, "argv", ["table4.py", str(tmp_path / "out"), "--size", str(tmp_path / "large.yaml")]
+    )
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(table4.write, ["Baseline"], "about")
+    assert "or a YAML file, got smaller" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, monkeypatch, capsys):
