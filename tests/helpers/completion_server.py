@@ -86,6 +86,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128  # a client whose connection waits too long gives up
 
     def __init__(self):
         self.lock, self.requests, self.seen = Lock(), [], []
