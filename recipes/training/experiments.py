@@ -8,6 +8,7 @@ continues when it is given again.
 import argparse
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -202,6 +203,7 @@ def make_trainer(run: Run, name: str, model: LlamaForCausalLM, rows: Dataset) ->
         per_device_train_batch_size=at_once,
         gradient_accumulation_steps=batch // at_once,
         dataloader_pin_memory=torch.cuda.is_available(),
+        disable_tqdm=not sys.stderr.isatty(),
         save_total_limit=2,
         report_to="none",
         **settings,
