@@ -69,7 +69,7 @@ STRATEGIES = {
 Size = dict[str, Any]
 """A file of `sizes/`: mappings of `model`, `puzzles`, `training` and `test`.
 
-It may name in `start` a smaller size, from whose models pretraining goes on.
+In `start` there may be a smaller size, from whose models pretraining goes on.
 """
 
 
@@ -90,7 +90,7 @@ class Run:
         if stage := STRATEGIES[name].start:
             return train(self, stage)
         if smaller := self.size.get("start"):
-            return train(Run(read_size(smaller), self.out / Path(smaller).stem, self.seed), name)
+            return train(Run(smaller, self.out / "start", self.seed), name)
         return None
 
 
@@ -169,7 +169,7 @@ class Trainer(SFTTrainer):
         num_items_in_batch: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Return the loss of a batch: the sum over its counted tokens, over those of the step."""
-        if inputs["input_ids"].is_cuda:
+        if inputs["input_ids"].device.type != "cpu":
             return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
         labels = inputs.pop("labels")[:, 1:]
         counted = labels != -100
@@ -384,12 +384,13 @@ def about_size(runs: Sequence[Run]) -> str:
 def in_words(size: Size) -> str:
     """Return what a size trains, in words."""
     model, puzzles = size["model"], size["puzzles"]
+    before = size.get("start", {}).get("puzzles")
     return (
         f"{model['num_hidden_layers']} layers, {model['hidden_size']} wide, "
         f"{parameters(size):,} parameters, {puzzles['pretraining']:,} puzzles of pretraining with "
         f"up to {puzzles['max_N']} variables and {puzzles['max_filler']} tokens of filler, "
         f"{puzzles['post_training']:,} of post-training"
-        + (f", after the size {size['start']}" if "start" in size else "")
+        + (f", after {before['pretraining']:,} with up to {before['max_N']}" if before else "")
     )
 
 
@@ -416,16 +417,23 @@ def write_table(
 
 
 def read_size(name: str) -> Size:
-    """Return a size by the name of its file here, or by a path; ValueError if there is none."""
+    """Return a size by the name of its file here, or by a path; ValueError if there is none.
+
+    A file that names another in `start` has that one's model, and what it leaves out.
+    """
     ours = {path.stem: path for path in sorted((HERE / "sizes").glob("*.yaml"))}
     path = ours.get(name, Path(name))
     if not path.is_file():
         known = ", ".join(ours)
         raise ValueError(f"size must be one of {known} or a YAML file, got {name}")
     size: Size = yaml.safe_load(path.read_text("utf-8"))
-    if "start" in size:
-        read_size(size["start"])
-    return size
+    if "start" not in size:
+        return size
+    start = read_size(size["start"])
+    if "model" in size:
+        raise ValueError(f"size {name} has the model of {size['start']}: leave out model")
+    parts = {part: start[part] | size.get(part, {}) for part in start if part != "start"}
+    return parts | {"start": start}
 
 
 def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], about: str) -> None:

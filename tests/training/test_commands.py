@@ -71,9 +71,12 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
 
 def test_a_size_goes_on_from_the_models_of_a_smaller_one(micro, tmp_path):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(micro))
-    still = micro["training"] | {"learning_rate": 0.0}
-    larger = micro | {"start": str(tmp_path / "small.yaml"), "training": still}
-    made = train(Run(larger, tmp_path / "out", seed=1), "Masked")
+    larger = {"start": str(tmp_path / "small.yaml"), "training": {"learning_rate": 0.0}}
+    (tmp_path / "large.yaml").write_text(yaml.safe_dump(larger))
+    size = read_size(str(tmp_path / "large.yaml"))
+    assert size["model"] == micro["model"]
+    assert size["training"] == micro["training"] | {"learning_rate": 0.0}
+    made = train(Run(size, tmp_path / "out", seed=1), "Masked")
     small = train(Run(micro, tmp_path / "alone", seed=1), "Masked")
     ours, theirs = (
         AutoModelForCausalLM.from_pretrained(each).state_dict() for each in (made, small)
@@ -98,14 +101,21 @@ def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsy
     assert said in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_a_size_without_its_start_is_told_in_a_line(micro, tmp_path, monkeypatch, capsys):
-    (tmp_path / "large.yaml").write_text(yaml.safe_dump(micro | {"start": "smaller"}))
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"start": "smaller"}, "or a YAML file, got smaller"),
+        ({"start": "tiny", "model": {}}, "has the model of tiny: leave out model"),
+    ],
+)
+def test_a_wrong_start_is_told_in_a_line(given, said, tmp_path, monkeypatch, capsys):
+    (tmp_path / "large.yaml").write_text(yaml.safe_dump(given))
     monkeypatch.setattr(
         sys, "argv", ["table4.py", str(tmp_path / "out"), "--size", str(tmp_path / "large.yaml")]
     )
     with pytest.raises(SystemExit, match=r"^2$"):
         main(table4.write, ["Baseline"], "about")
-    assert "or a YAML file, got smaller" in capsys.readouterr().err.splitlines()[-1]
+    assert said in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, monkeypatch, capsys):
