@@ -39,7 +39,6 @@ test-training: $(VENV)/.ready
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
-	mkdir -p build/typed && ln -sfn ../../analysis build/typed/cogniload_analysis
 	$(RUN) -m mypy
 
 docs: $(VENV)/.ready

@@ -23,11 +23,11 @@ from cogniload_analysis import (
     read_samples,
 )
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.glm import TERMS, fit_soundly
-from cogniload_analysis.cogniload.record import COGNILOAD
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly
+from cogniload_analysis.display.print import accuracy_table, cell_table
 from cogniload_analysis.factor import tables as factor_tables
-from cogniload_analysis.format import accuracy_table, cell_table
-from cogniload_analysis.report import build_report, write_files
+from cogniload_analysis.report.write import build_report, write_files
 
 PUZZLES, WORDS = 100, 140
 

@@ -13,9 +13,9 @@ from machine import machine, peak_memory
 from score import RESPONSE_BYTES, RESPONSES, write_response
 
 from cogniload_gen import benchmarks
+from cogniload_gen.files.write import write_puzzles
 from cogniload_gen.source import Source
-from cogniload_gen.write import write_puzzles
-from lm_eval_tasks.answers import score_responses
+from lm_eval_tasks.score_responses import score_responses
 
 THOUGHT = "So v3 = v1 + 1, that is 4. Then let me look at the next assignment again. "
 

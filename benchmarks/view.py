@@ -16,10 +16,11 @@ from lm_eval_layout import make_samples, write_run
 from machine import machine, peak_memory
 
 from cogniload_analysis import published_table
-from cogniload_analysis.cogniload.glm import TERMS
-from cogniload_analysis.inspect_view import write_logs
-from cogniload_analysis.read import read_benchmarks
-from cogniload_analysis.report import build_report
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.cogniload.fits.glm import TERMS
+from cogniload_analysis.report.inspect_view import write_logs
+from cogniload_analysis.report.write import build_report
+from cogniload_analysis.samples.read import read_benchmarks
 
 PUZZLES, WORDS = 100, 140
 
@@ -40,14 +41,14 @@ def main() -> None:
         results, logs = Path(folder) / "results", Path(folder) / "logs"
         write_run(results, "Qwen3-8B", make_samples(model, PUZZLES, 1, words=WORDS))
         with stage("read the samples"):
-            of_samples = read_benchmarks(results)
+            of_samples = read_benchmarks(results, ANALYSES)
         with stage("cogniload view"):
             (log,) = write_logs([results], logs)
         (samples,) = results.rglob("samples_*")
         sizes = [file.stat().st_size / 1e6 for file in (samples, log)]
         print("samples {:.0f} MB, log {:.0f} MB".format(*sizes))
         with stage("read the log"):
-            of_log = read_benchmarks(logs)
+            of_log = read_benchmarks(logs, ANALYSES)
         for name, frame in of_samples.items():
             places = ["file", "offset"]
             pd.testing.assert_frame_equal(

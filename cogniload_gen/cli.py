@@ -16,21 +16,21 @@ from cogniload_gen import benchmarks
 from cogniload_gen.arguments import asked_options, asked_puzzles, parser, puzzle_options, spellings
 from cogniload_gen.benchmark import OutcomeName
 from cogniload_gen.checks import check_integer, check_shard
-from cogniload_gen.cogniload.errors import trace_source
 from cogniload_gen.cogniload.release import import_release, score_release
+from cogniload_gen.cogniload.steps.planted import trace_source
 from cogniload_gen.extras import needing
 from cogniload_gen.factor.recall import lines, measure, write_csv
 from cogniload_gen.factor.retrieval import check_retrieval
-from cogniload_gen.files import EXISTS
-from cogniload_gen.inputs import check_file, one_line, read_stream, read_whole
+from cogniload_gen.files.inputs import check_file, one_line, read_stream, read_whole
+from cogniload_gen.files.whole import EXISTS
+from cogniload_gen.files.write import read_puzzles, write_puzzles
 from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
 from cogniload_gen.shards import ROWS_PER_FILE, files_of
-from cogniload_gen.write import read_puzzles, write_puzzles
-from lm_eval_tasks.answers import score_responses
 from lm_eval_tasks.demo import run_demo
 from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
 from lm_eval_tasks.rescore import rescore
-from lm_eval_tasks.steps import count_errors
+from lm_eval_tasks.score_responses import score_responses
+from lm_eval_tasks.step_readings import count_errors
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -356,7 +356,7 @@ def run_report(given: argparse.Namespace) -> None:
 def run_compare(given: argparse.Namespace) -> None:
     """Run `cogniload compare RESULTS ...`."""
     with needing("compare", "analysis"):
-        from cogniload_analysis.compare import compare_results  # noqa: PLC0415
+        from cogniload_analysis.report.compare_runs import compare_results  # noqa: PLC0415
     options = {"force": given.force, "detect": given.detect}
     print(compare_results(by_label(given.results), given.out, **options))
 
@@ -372,7 +372,7 @@ def run_plan(given: argparse.Namespace) -> None:
 def run_view(given: argparse.Namespace) -> None:
     """Run `cogniload view RESULTS...`."""
     with needing("view", "inspect"):
-        from cogniload_analysis import inspect_view  # noqa: PLC0415
+        from cogniload_analysis.report import inspect_view  # noqa: PLC0415
 
         logs = inspect_view.write_logs(given.results, given.out, force=given.force)
     for log in logs:
@@ -409,8 +409,8 @@ def report(
     """
     with needing("the report", "analysis"):
         from cogniload_analysis.analyses import ANALYSES  # noqa: PLC0415
-        from cogniload_analysis.factor.record import FACTOR, set_factor  # noqa: PLC0415
-        from cogniload_analysis.report import write_report  # noqa: PLC0415
+        from cogniload_analysis.factor.analysis import FACTOR, set_factor  # noqa: PLC0415
+        from cogniload_analysis.report.write import write_report  # noqa: PLC0415
     if factor:
         chosen = set_factor(**factor)
         options["among"] = [chosen if each is FACTOR else each for each in ANALYSES]

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from cogniload_gen import benchmarks
 from cogniload_gen.canary import CANARY
 from cogniload_gen.draws import GOLDEN, child
-from cogniload_gen.inputs import LARGEST, json_row
+from cogniload_gen.files.inputs import LARGEST, json_row
 
 SPANS = (300, 150, 75, 40, 20, 10)
 """Lengths of the sequences, in words."""

@@ -30,7 +30,9 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.files import whole_file
+from cogniload_gen.files.inputs import read_whole
+from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.write import SHARED, row_groups
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
 from cogniload_gen.hub.configurations import (
     Configuration,
@@ -38,10 +40,8 @@ from cogniload_gen.hub.configurations import (
     configuration_of,
     read_entry,
 )
-from cogniload_gen.inputs import read_whole
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
-from cogniload_gen.write import SHARED, row_groups
 
 ROWS_PER_FILE = 10_000
 """Of the paper's grid, 190 MB of text in a file of 28 MB, made in some 3 s."""

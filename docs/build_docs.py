@@ -32,9 +32,6 @@ PACKAGES = (
     "inspect_tasks",
     "reasoning_gym_tasks",
 )
-FOLDERS = {"analysis": "cogniload_analysis"}
-"""Folders of the repository that are installed under another name."""
-
 PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -110,8 +107,8 @@ def translate(link: str, page: str, out: Path, modules: Iterable[str]) -> str:
 
 def module_of(path: str) -> str:
     """Return the name of the module that a file, or a package's folder, is."""
-    first, *rest = path.removesuffix(".py").removesuffix("/__init__").split("/")
-    return ".".join([FOLDERS.get(first, first), *rest])
+    path = path.removeprefix("analysis/").removesuffix(".py").removesuffix("/__init__")
+    return path.replace("/", ".")
 
 
 def render_index(out: Path, pages: Iterable[str], modules: Iterable[str]) -> None:

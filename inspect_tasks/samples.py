@@ -8,8 +8,8 @@ from typing import Any
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.context_budget import Share, check_fit, prompt_counter
-from cogniload_gen.documents import make_puzzles, parameters_of
+from cogniload_gen.responses.context_budget import Share, check_fit, prompt_counter
+from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 from inspect_tasks.settings import Settings
 
 log = logging.getLogger(__name__)

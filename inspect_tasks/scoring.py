@@ -24,7 +24,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import benchmarks
-from cogniload_gen.context_budget import Share
+from cogniload_gen.responses.context_budget import Share
 from cogniload_gen.sample import sample_metrics
 from inspect_tasks.samples import SHARE
 

@@ -13,7 +13,7 @@ from inspect_ai.scorer import Metric, accuracy, stderr
 from rich.markup import escape
 
 from cogniload_gen.checks import Given
-from inspect_tasks.adaptive import estimate, make_asking
+from inspect_tasks.adaptive_tasks import estimate, make_asking
 from inspect_tasks.fits import crossings, decay, thresholds
 from inspect_tasks.samples import make_samples
 from inspect_tasks.scoring import (

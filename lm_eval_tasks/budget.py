@@ -19,9 +19,9 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
-from cogniload_gen.context_budget import Share, check_fit, response_limit
+from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
 from cogniload_gen.tokens import estimate
-from lm_eval_tasks.internals import model_under_evaluation
+from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import most_frequent
 from lm_eval_tasks.responses import keep_what_is_said, said_of
 

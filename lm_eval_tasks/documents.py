@@ -7,7 +7,7 @@ from typing import Any
 from datasets import Dataset
 
 from cogniload_gen.checks import Given
-from cogniload_gen.documents import make_puzzles
+from cogniload_gen.task_puzzles import make_puzzles
 
 
 def make_dataset(

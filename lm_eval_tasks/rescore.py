@@ -9,8 +9,8 @@ from typing import Any, TextIO, TypeVar
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Score
-from cogniload_gen.files import whole_file
-from cogniload_gen.inputs import read_lines
+from cogniload_gen.files.inputs import read_lines
+from cogniload_gen.files.whole import whole_file
 from cogniload_gen.sample import score_metrics, step_metrics
 
 Judged = TypeVar("Judged")

@@ -11,14 +11,14 @@ from reasoning_gym.factory import register_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_choice, check_integer, check_known
-from cogniload_gen.context_budget import (
+from cogniload_gen.grid import MAX_PUZZLES, MAX_SEED, SPLITS
+from cogniload_gen.responses.context_budget import (
     CONTEXT_BUDGET,
     Share,
     check_context_budget,
     check_fit,
     prompt_counter,
 )
-from cogniload_gen.grid import MAX_PUZZLES, MAX_SEED, SPLITS
 from cogniload_gen.sample import COUNTS
 from cogniload_gen.source import Source
 

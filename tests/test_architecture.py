@@ -44,12 +44,18 @@ FRONT_DOORS = {
 
 NOT_BRANCHES = {
     ("cogniload_gen.arguments", "'suite' in asked"): "asks which options were given, no more",
-    ("cogniload_analysis.inspect_logs", "held.get('target')"): "Inspect's word for any answer",
     (
-        "cogniload_analysis.inspect_view",
+        "cogniload_analysis.samples.inspect_logs",
+        "held.get('target')",
+    ): "Inspect's word for any answer",
+    (
+        "cogniload_analysis.report.inspect_view",
         "sample.get('target', puzzle.get('answer', ''))",
     ): "the same, in lm-eval's samples",
-    ("cogniload_analysis.read", "puzzle.get('options')"): "chance, of any puzzle that offers some",
+    (
+        "cogniload_analysis.samples.read",
+        "puzzle.get('options')",
+    ): "chance, of any puzzle that offers some",
     ("cogniload_gen.arguments", "asked.get('suite')"): "looks the suite up in the list by its name",
 }
 """What looks like a branch on a benchmark outside its folders, and why it is none."""
@@ -68,7 +74,10 @@ IMPORTED_IF_THERE = {
     ("cogniload_gen.tokens", "transformers"): "only for a tokenizer given by its name",
     ("cogniload_gen.factor.retrieval", "bm25s"): "an extra of its own, for one retriever",
     ("cogniload_gen.factor.retrieval", "sentence_transformers"): "the same, for encoders",
-    ("cogniload_analysis.inspect_view", "inspect_ai"): "an extra of its own, for `cogniload view`",
+    (
+        "cogniload_analysis.report.inspect_view",
+        "inspect_ai",
+    ): "an extra of its own, for `cogniload view`",
 }
 """Imports of packages that the room does not install, and why."""
 

@@ -56,11 +56,10 @@ def follow(step: Step, folder: Path) -> None:
 def copy(tmp_path) -> Path:
     """A copy of the packages, as they stand in the repository and as they are imported."""
     for name, folder in folders().items():
-        shutil.copytree(
-            folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__")
-        )
-        if name != folder.name:
-            (tmp_path / name).symlink_to(folder.name)
+        place = tmp_path / folder.relative_to(ROOT)
+        shutil.copytree(folder, place, ignore=shutil.ignore_patterns("__pycache__"))
+        if name != str(folder.relative_to(ROOT)):
+            (tmp_path / name).symlink_to(place)
     return tmp_path
 
 
@@ -137,7 +136,7 @@ def test_a_language_file_can_be_added_by_its_steps(copy):
 
 
 REPORT = """
-from cogniload_analysis.report import write_report
+from cogniload_analysis.report.write import write_report
 
 page = write_report("results", "report").read_text("utf-8")
 assert "Accuracy by d at each N." in page

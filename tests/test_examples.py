@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from cogniload_analysis.report import write_report
+from cogniload_analysis.report.write import write_report
 from cogniload_gen import generate_puzzles, solve
 from cogniload_gen.cli import main
 from lm_eval_tasks.runner.state import sample_of

@@ -23,12 +23,12 @@ from replayed import PARAMETERS, parameters_of, replays
 
 import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
-from cogniload_gen.context_budget import Share
+from cogniload_gen.files.write import write_puzzles
+from cogniload_gen.responses.context_budget import Share
 from cogniload_gen.tokens import estimate
-from cogniload_gen.write import write_puzzles
 from inspect_tasks import tasks
-from lm_eval_tasks.answers import score_responses
 from lm_eval_tasks.responses import Response, Said
+from lm_eval_tasks.score_responses import score_responses
 
 pytestmark = pytest.mark.slow
 

@@ -43,7 +43,7 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel):
     expected = {"cogniload_dataset.py"}
     for package, folder in (
         ("cogniload_gen", "cogniload_gen"),
-        ("cogniload_analysis", "analysis"),
+        ("cogniload_analysis", "analysis/cogniload_analysis"),
         ("lm_eval_tasks", "lm_eval_tasks"),
         ("inspect_tasks", "inspect_tasks"),
         ("reasoning_gym_tasks", "reasoning_gym_tasks"),

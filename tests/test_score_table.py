@@ -10,10 +10,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_analysis.read import read_benchmarks
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, score
 from cogniload_gen.cli import main
-from lm_eval_tasks.answers import score_responses
+from lm_eval_tasks.score_responses import score_responses
 
 SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"
 
@@ -90,7 +91,7 @@ def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, da
         assert sample["answer_read"]["explanation"] == wanted.explanation
         assert sample["doc"] == by_id[answered["id"]]
     assert len({sample["outcome"] for sample in samples}) >= 3
-    frame = read_benchmarks(out)[benchmark]
+    frame = read_benchmarks(out, ANALYSES)[benchmark]
     assert frame["id"].tolist() == [each["id"] for each in given]
     assert frame["outcome"].tolist() == [sample["outcome"] for sample in samples]
     assert set(frame["model"]) == {"model"}

@@ -13,15 +13,15 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_choice, check_known
-from cogniload_gen.context_budget import (
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS
+from cogniload_gen.responses.context_budget import (
     CONTEXT_BUDGET,
     Share,
     check_context_budget,
     check_fit,
     prompt_counter,
 )
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS
-from cogniload_gen.levels import Climb, at_level, highest_level
+from cogniload_gen.responses.levels import Climb, at_level, highest_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 from cogniload_gen.source import Source

@@ -12,7 +12,7 @@ from cogniload_gen.cogniload.knobs import KNOBS, TRACE, Cell
 from cogniload_gen.cogniload.rewards import answer_reward, step_reward
 from cogniload_gen.cogniload.score import QUALIFIERS, Outcome, score_row
 from cogniload_gen.cogniload.solve import is_cogniload, solve
-from cogniload_gen.cogniload.steps import ERRORS, read_steps
+from cogniload_gen.cogniload.steps.rules import ERRORS, read_steps
 from cogniload_gen.version import GENERATOR_VERSION
 
 

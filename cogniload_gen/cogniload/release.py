@@ -21,8 +21,8 @@ from cogniload_gen.cogniload.knobs import PAPER_RHO, Cell
 from cogniload_gen.cogniload.score import Outcome, score_response
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.table import SCHEMA
-from cogniload_gen.inputs import read_text, read_whole
-from cogniload_gen.write import table_writer
+from cogniload_gen.files.inputs import read_text, read_whole
+from cogniload_gen.files.write import table_writer
 
 NAME = re.compile(
     r"(?P<num_statements>\d{1,7})_(?P<difficulty>\d{1,2})_(?P<needles>\d{1,7})_.+_(?P<gold>[^_]+)",

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypedDict
 
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.checks import check_columns, check_texts
-from cogniload_gen.context_budget import CONTEXT_BUDGET, is_cut_off
+from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
 
 QUESTION_STARTS = {
     "Where is": "location",

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from cogniload_gen.benchmark import Benchmark, Dataset, Rules
 from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES
+from cogniload_gen.factor.first_error import ERRORS, read_factor_steps
 from cogniload_gen.factor.generate import realistic_source, symbolic_source
 from cogniload_gen.factor.knobs import (
     NOISES,
@@ -31,7 +32,6 @@ from cogniload_gen.factor.solve import (
     solve_realistic,
     solve_symbolic,
 )
-from cogniload_gen.factor.steps import ERRORS, read_factor_steps
 from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
 from cogniload_gen.tokens import Tokenizer
 

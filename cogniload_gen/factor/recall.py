@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_columns
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, cut, rank, show, split, within
-from cogniload_gen.files import whole_file
+from cogniload_gen.files.whole import whole_file
 from cogniload_gen.tokens import Tokenizer
 
 CONFIDENCE = 0.9

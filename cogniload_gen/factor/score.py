@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.checks import check_texts
-from cogniload_gen.context_budget import is_cut_off
-from cogniload_gen.factor.claims import in_order
-from cogniload_gen.factor.read import Reading, read_number, read_variables
+from cogniload_gen.factor.reading.answer import Reading, read_number, read_variables
+from cogniload_gen.factor.reading.equations import in_order
+from cogniload_gen.responses.context_budget import is_cut_off
 
 SUITES = ("symbolic", "realistic")
 

@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.documents import parameters_of
 from cogniload_gen.extras import how_to_install
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
+from cogniload_gen.task_puzzles import parameters_of
 from cogniload_gen.tokens import Tokenizer
 from lm_eval_tasks import documents, metrics
 from lm_eval_tasks.budget import SharedBudgetTask

@@ -26,7 +26,7 @@ from lm_eval.models.api_models import TemplateAPI
 from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies, select_proxy
 from yarl import URL
 
-from lm_eval_tasks.internals import default_response_limit, payload, slots
+from lm_eval_tasks.lm_eval_private import default_response_limit, payload, slots
 from lm_eval_tasks.responses import NoCompletion
 from lm_eval_tasks.runner.credentials import public_url
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, make_table
 
-from lm_eval_tasks.internals import aggregate, experiment
+from lm_eval_tasks.lm_eval_private import aggregate, experiment
 from lm_eval_tasks.runner.begun import Run
 from lm_eval_tasks.runner.cut import Block, cut_in_blocks
 from lm_eval_tasks.runner.plan import (

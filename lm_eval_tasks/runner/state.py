@@ -20,7 +20,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO
 
-from cogniload_gen.files import whole_file
+from cogniload_gen.files.whole import whole_file
 from lm_eval_tasks.runner.begun import SHAPE, Run, identity, wrong_detail, wrong_part
 from lm_eval_tasks.runner.cut import Block
 

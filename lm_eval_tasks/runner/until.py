@@ -18,8 +18,8 @@ from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.grid import Selection, address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
-from lm_eval_tasks.internals import read_task
 from lm_eval_tasks.links import TASKS
+from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.runner.begun import Run, differences
 from lm_eval_tasks.runner.cut import Block
 from lm_eval_tasks.runner.names import yaml_of

@@ -19,15 +19,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_gen.checks import check_shard
-from cogniload_gen.context_budget import (
+from cogniload_gen.files.puzzle_store import StoredPuzzles, find_files
+from cogniload_gen.files.whole import whole_file
+from cogniload_gen.responses.context_budget import (
     CONTEXT_BUDGET,
     Share,
     check_context_budget,
     check_fit,
     response_limit,
 )
-from cogniload_gen.files import whole_file
-from cogniload_gen.stored import StoredPuzzles, find_files
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from huggingface_hub import HfApi, ModelCard, ModelCardData
 
-from cogniload_gen.files import whole_folder
-from cogniload_gen.hub.errors import hub_errors
+from cogniload_gen.files.whole import whole_folder
+from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.verify import REPOSITORY
 
 CARD = """---

@@ -11,7 +11,7 @@ import pytest
 from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_run
 
 from cogniload_analysis import compare_runs
-from cogniload_analysis.paired import adjust
+from cogniload_analysis.compare.paired import adjust
 from cogniload_gen.cli import main
 
 GENERATOR = np.random.default_rng(1)

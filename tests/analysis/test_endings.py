@@ -10,17 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval_layout import make_puzzle, make_sample, write_run
 
-from cogniload_analysis import panels, read_samples
-from cogniload_analysis.cogniload.record import COGNILOAD
-from cogniload_analysis.endings import (
+from cogniload_analysis import read_samples
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.print import run_table
+from cogniload_analysis.report.write import build_report
+from cogniload_analysis.samples.stop_reasons import (
     ENDINGS,
     ending_table,
     format_endings,
     read_ending,
     warn_of_limits,
 )
-from cogniload_analysis.format import run_table
-from cogniload_analysis.report import build_report
 
 
 def sample(limit=None, reason=None, outcome="wrong_logic", index=0, **counts):

@@ -21,9 +21,10 @@ from lm_eval_layout import (
 )
 
 from cogniload_analysis import analyses, read_samples
-from cogniload_analysis.lines import read_line
-from cogniload_analysis.read import read_benchmarks
-from cogniload_analysis.report import build_report
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.report.write import build_report
+from cogniload_analysis.samples.files import read_line
+from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.cli import main
 
 SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50) & (GRID["rho_percent"] % 25 == 0)]
@@ -50,8 +51,8 @@ def without_place(frame):
 
 
 def test_a_report_from_logs_is_the_report_from_the_samples(results, logs):
-    of_samples = read_benchmarks(results)
-    of_logs = read_benchmarks(logs)
+    of_samples = read_benchmarks(results, ANALYSES)
+    of_logs = read_benchmarks(logs, ANALYSES)
     assert of_samples.keys() == of_logs.keys() == {each.name for each in analyses.ANALYSES}
     for name, frame in of_samples.items():
         pd.testing.assert_frame_equal(without_place(of_logs[name]), without_place(frame))
@@ -70,7 +71,7 @@ def test_inspect_reads_the_logs(results, logs):
     for file in logs.iterdir():
         log = inspect_log.read_eval_log(str(file), resolve_attachments=True)
         assert log.status == "success"
-        frame = read_benchmarks([file])
+        frame = read_benchmarks([file], ANALYSES)
         (rows,) = frame.values()
         assert [sample.scores["outcome"].value for sample in log.samples] == sorted_by_id(rows)
         for sample in log.samples[:3]:

@@ -6,13 +6,14 @@ import pytest
 from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval_layout import make_puzzle, make_sample, write_run
 
-from cogniload_analysis import AdaptiveDesign, accuracy_table, panels, read_samples
-from cogniload_analysis.cogniload.adaptive_run import find_replays
-from cogniload_analysis.cogniload.record import COGNILOAD
-from cogniload_analysis.format import run_table
-from cogniload_analysis.interim import count_blocks, describe_results
-from cogniload_analysis.report import build_report
-from cogniload_analysis.runs import say_runs
+from cogniload_analysis import AdaptiveDesign, accuracy_table, read_samples
+from cogniload_analysis.cogniload.adaptive_section import find_replays
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.print import run_table
+from cogniload_analysis.report.write import build_report
+from cogniload_analysis.samples.runs import say_runs
+from cogniload_analysis.samples.unfinished import count_blocks, describe_results
 from lm_eval_tasks.runner.begun import SHAPE, wrong_part
 from lm_eval_tasks.runner.cut import blocks_of
 

@@ -8,7 +8,7 @@ from scipy.stats import binom, multinomial
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from cogniload_analysis.paired import (
+from cogniload_analysis.compare.paired import (
     adjust,
     compare_few_pairs,
     compare_groups,

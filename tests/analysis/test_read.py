@@ -10,11 +10,11 @@ import pytest
 from lm_eval_layout import GRID, make_puzzle, make_sample, make_samples, write_run
 
 from cogniload_analysis import read_samples
-from cogniload_analysis.cogniload.record import COGNILOAD
-from cogniload_analysis.format import run_table
-from cogniload_analysis.lines import read_line
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.display.print import run_table
+from cogniload_analysis.samples.files import read_line
 from cogniload_gen.cogniload.score import Outcome
-from cogniload_gen.inputs import LARGEST, show_controls
+from cogniload_gen.files.inputs import LARGEST, show_controls
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50)]

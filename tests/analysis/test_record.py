@@ -15,14 +15,15 @@ from lxml import html
 import cogniload_analysis
 from cogniload_analysis import analyses
 from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.display.content import Findings, Table
+from cogniload_analysis.display.figures import Panel, Series, draw_all, draw_panels
+from cogniload_analysis.display.print import accuracy_table, format_accuracy
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
-from cogniload_analysis.findings import Findings, Table
-from cogniload_analysis.format import accuracy_table, format_accuracy
-from cogniload_analysis.labels import label_models
-from cogniload_analysis.panels import Panel, Series, draw_all, draw_panels
-from cogniload_analysis.read import read_benchmarks
-from cogniload_analysis.record import Analysis, Load
-from cogniload_analysis.report import write_report
+from cogniload_analysis.load import Load
+from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.report.write import write_report
+from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.factor import FACTOR
 
@@ -39,7 +40,7 @@ def test_a_record_is_whole(analysis):
 def test_without_a_package_of_the_extra_it_is_said_how_to_install_it():
     """Of each that setup.cfg lists; nothing else is imported before."""
     setup = ConfigParser()
-    setup.read(ROOT.resolve().parent / "setup.cfg")
+    setup.read(ROOT.parents[1] / "setup.cfg")
     lines = setup["options.extras_require"]["analysis"].split()
     assert len(lines) >= 5
     for package in (line.partition(">")[0] for line in lines):
@@ -132,7 +133,7 @@ def test_a_further_benchmark_is_read_and_reported_by_its_record_alone(
 ):
     monkeypatch.setattr(analyses, "ANALYSES", (*ANALYSES, TOY))
     write_run(tmp_path / "results", "org/m", toy_samples(12), task="my_sums")
-    frame = read_benchmarks(tmp_path / "results")["Toy"]
+    frame = read_benchmarks(tmp_path / "results", analyses.ANALYSES)["Toy"]
     assert frame["outcome"].value_counts().to_dict() == {"right": 6, "wrong": 6}
     page = write_report(tmp_path / "results", tmp_path / "out")
     text = page.read_text("utf-8")

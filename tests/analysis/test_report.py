@@ -35,14 +35,16 @@ from report_reader import (
     read_table,
 )
 
-from cogniload_analysis import failures, fit_load_glm, panels, read_samples
-from cogniload_analysis import report as reporting
+from cogniload_analysis import fit_load_glm, read_samples
 from cogniload_analysis.cogniload import breaks, overview, tables, words
-from cogniload_analysis.cogniload.record import COGNILOAD
-from cogniload_analysis.endings import format_endings, warn_of_limits
-from cogniload_analysis.format import format_accuracy, format_runs, to_csv
-from cogniload_analysis.labels import label_models
-from cogniload_analysis.runs import say_runs
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.print import format_accuracy, format_runs, to_csv
+from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.report import examples as failures
+from cogniload_analysis.report import write as reporting
+from cogniload_analysis.samples.runs import say_runs
+from cogniload_analysis.samples.stop_reasons import format_endings, warn_of_limits
 
 SMALL = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]

@@ -17,16 +17,17 @@ from lm_eval_layout import (
     write_run,
 )
 
-from cogniload_analysis import accuracy_table, panels, read_factor_samples, read_samples
-from cogniload_analysis.cogniload.record import COGNILOAD
-from cogniload_analysis.factor.record import label_series
-from cogniload_analysis.format import run_table
-from cogniload_analysis.labels import label_models
-from cogniload_analysis.report import build_report
-from cogniload_analysis.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
+from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.print import run_table
+from cogniload_analysis.factor.analysis import label_series
+from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.report.write import build_report
+from cogniload_analysis.samples.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
 from cogniload_gen import cli
 from cogniload_gen.arguments import labelled
-from cogniload_gen.inputs import show_controls
+from cogniload_gen.files.inputs import show_controls
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50)]

@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cogniload.errors import ERRORS, STYLES, trace_key, write_trace
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps import read_steps
+from cogniload_gen.cogniload.steps.planted import ERRORS, STYLES, trace_key, write_trace
+from cogniload_gen.cogniload.steps.rules import read_steps
 
 PUZZLES = generate_puzzles([1, 2, 3, 5], [4, 8, 15], [25, 50, 75], 12, split="train").to_pylist()
 
@@ -98,7 +98,7 @@ def test_a_trace_is_a_function_of_its_puzzle_and_key():
     script = (
         "import hashlib\n"
         "from cogniload_gen import generate_puzzles\n"
-        "from cogniload_gen.cogniload.errors import trace_key, write_trace\n"
+        "from cogniload_gen.cogniload.steps.planted import trace_key, write_trace\n"
         "rows = generate_puzzles([1, 3], 8, 50, 12, split='train').to_pylist()\n"
         "texts = [write_trace(r['puzzle'], trace_key(r['id'])).response for r in rows]\n"
         "print(hashlib.sha256('\\0'.join(texts).encode()).hexdigest())"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from limits import within
 
 from cogniload_gen import benchmarks, generate_puzzles
-from cogniload_gen.cogniload.evidence import align
-from cogniload_gen.cogniload.reading import Block, Value
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps import ERRORS, LONGEST, Steps, read_steps
+from cogniload_gen.cogniload.steps.evidence import align
+from cogniload_gen.cogniload.steps.reader import Block, Value
+from cogniload_gen.cogniload.steps.rules import ERRORS, LONGEST, Steps, read_steps
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")

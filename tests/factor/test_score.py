@@ -18,10 +18,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from limits import within
 
-from cogniload_gen.factor import claims as claims_module
-from cogniload_gen.factor import read as reading_module
-from cogniload_gen.factor import statements as statements_module
-from cogniload_gen.factor.read import read_number, read_variables
+from cogniload_gen.factor.reading import answer as reading_module
+from cogniload_gen.factor.reading import equations as claims_module
+from cogniload_gen.factor.reading import text as statements_module
+from cogniload_gen.factor.reading.answer import read_number, read_variables
 from cogniload_gen.factor.score import (
     EXPLANATIONS,
     FactorOutcome,

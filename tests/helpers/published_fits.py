@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis import published_table
-from cogniload_analysis.cogniload.curve import Link
-from cogniload_analysis.cogniload.fit import (
+from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     FULL_NAMES,
     GLM_LINK,
     PAPER_GRID,

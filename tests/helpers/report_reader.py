@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from cogniload_analysis.differences import (
+from cogniload_analysis.compare.differences import (
     DETECT,
     format_differences,
     format_measures,

@@ -8,8 +8,8 @@ from zlib import crc32
 import numpy as np
 from eval_command import model_args
 
-from cogniload_analysis.cogniload.curve import Link
-from cogniload_analysis.cogniload.fit import refit_published
+from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_gen import solve
 from cogniload_gen.cogniload.solve import solve_steps
 

@@ -13,7 +13,8 @@ from inspect_ai.model import ModelInfo, ModelOutput, ModelUsage, get_model, set_
 from until_command import respond_by_capacity, respond_by_decay, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
-from cogniload_analysis.read import read_benchmarks
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.samples.read import read_benchmarks
 from inspect_tasks import tasks
 
 BUDGET = 128
@@ -90,9 +91,9 @@ def test_its_metrics_are_the_design_s_estimate(log):
 
 
 def test_a_report_tells_the_run_again(log):
-    from cogniload_analysis.cogniload.adaptive_run import find_replays  # noqa: PLC0415
+    from cogniload_analysis.cogniload.adaptive_section import find_replays  # noqa: PLC0415
 
-    frame = read_benchmarks(log.location)["CogniLoad"]
+    frame = read_benchmarks(log.location, ANALYSES)["CogniLoad"]
     (replay,) = find_replays(dict([*frame.groupby("model", observed=True)])).values()
     assert replay.same_prior
     assert len(replay.told) == BUDGET

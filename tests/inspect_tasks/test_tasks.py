@@ -18,9 +18,10 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 from source_tree import ROOT, SETUP
 
-from cogniload_analysis.read import read_benchmarks
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
-from cogniload_gen.write import write_puzzles
+from cogniload_gen.files.write import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.settings import read_settings
@@ -131,7 +132,7 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
     (ours, theirs) = (
         frame.sort_values("id", ignore_index=True).drop(columns=OF_A_RUN)
         for each in ("inspect", "lm_eval")
-        for frame in read_benchmarks(tmp_path / each).values()
+        for frame in read_benchmarks(tmp_path / each, ANALYSES).values()
     )
     pd.testing.assert_frame_equal(ours, theirs, check_categorical=False)
 
@@ -241,7 +242,7 @@ def test_the_command_finds_the_tasks_by_the_entry_point(tmp_path):
     small = ["-T", "d=1,3", "-T", "N=5", "-T", "rho=50", "-T", "num_puzzles=2"]
     ran = run(*small, "--max-connections", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    (frame,) = read_benchmarks(tmp_path / "logs").values()
+    (frame,) = read_benchmarks(tmp_path / "logs", ANALYSES).values()
     assert set(frame["task"]) == {"cogniload"}
     assert frame["correct"].tolist() == [True] * 4
     assert set(frame["decoding"]) == {"temperature 0.0"}
@@ -255,7 +256,7 @@ def test_the_command_finds_the_tasks_by_the_entry_point(tmp_path):
 MODEL = """
 from inspect_ai.model import ModelAPI, ModelOutput, modelapi
 from cogniload_gen import benchmarks, solve
-from cogniload_gen.write import write_puzzles
+from cogniload_gen.files.write import write_puzzles
 
 @modelapi(name="answers")
 class Answers(ModelAPI):

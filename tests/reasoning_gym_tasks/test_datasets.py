@@ -13,8 +13,8 @@ from reasoning_gym.factory import create_curriculum, get_score_answer_fn
 
 import reasoning_gym_tasks
 from cogniload_gen import benchmarks
-from cogniload_gen.context_budget import response_limit
-from cogniload_gen.levels import at_level, highest_level
+from cogniload_gen.responses.context_budget import response_limit
+from cogniload_gen.responses.levels import at_level, highest_level
 from cogniload_gen.tokens import estimate
 
 SMALL = {

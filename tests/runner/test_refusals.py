@@ -13,7 +13,7 @@ from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
 from cogniload_gen.cli import main
-from lm_eval_tasks.internals import slots
+from lm_eval_tasks.lm_eval_private import slots
 
 
 def test_no_server(server, tmp_path):

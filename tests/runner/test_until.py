@@ -19,8 +19,9 @@ from until_command import (
     until_arguments,
 )
 
-from cogniload_analysis import AdaptiveDesign, panels
-from lm_eval_tasks.internals import read_task
+from cogniload_analysis import AdaptiveDesign
+from cogniload_analysis.display import figures as panels
+from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.runner.cut import Block
 from lm_eval_tasks.runner.names import yaml_of
 from lm_eval_tasks.runner.state import State

@@ -10,7 +10,7 @@ from eval_command import command, done_blocks, error_of, read
 from until_command import N_EFF, respond_by_decay, until_arguments
 
 from cogniload_analysis import DecayDesign, read_factor_samples
-from cogniload_analysis.factor.adaptive_run import find_replays
+from cogniload_analysis.factor.adaptive_section import find_replays
 from lm_eval_tasks.runner.state import State
 from lm_eval_tasks.runner.until import Search, read_until
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.api_models import JsonChatStr
 
-from cogniload_gen.context_budget import (
+from cogniload_gen.responses.context_budget import (
     SMALLEST_BUDGET,
     Share,
     check_context_budget,
@@ -24,7 +24,7 @@ from lm_eval_tasks.budget import (
     limit_response,
     share_budget,
 )
-from lm_eval_tasks.internals import model_under_evaluation
+from lm_eval_tasks.lm_eval_private import model_under_evaluation
 
 
 class Words:

@@ -10,8 +10,8 @@ from harness import manager
 from lm_eval import simple_evaluate
 
 from cogniload_gen import benchmarks, generate_puzzles
-from cogniload_gen.documents import published_puzzles
 from cogniload_gen.hub.push import push
+from cogniload_gen.task_puzzles import published_puzzles
 
 COGNILOAD = benchmarks.named("cogniload")
 GRID = {"d": [1, 3], "N": [5], "rho": [50.0]}

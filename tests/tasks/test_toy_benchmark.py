@@ -12,7 +12,7 @@ from toy.gen import TOY
 
 import cogniload_gen
 from cogniload_analysis import analyses
-from cogniload_analysis.report import write_report
+from cogniload_analysis.report.write import write_report
 from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.cli import main

@@ -11,10 +11,10 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
-from cogniload_analysis.adaptive import describe_batch
-from cogniload_analysis.cogniload import adaptive
-from cogniload_analysis.cogniload.adaptive import axes_grids
-from cogniload_analysis.cogniload.prior import published_prior
+from cogniload_analysis.adaptive.design import describe_batch
+from cogniload_analysis.cogniload.capacity import next_puzzles as adaptive
+from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
+from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 MEAN_D, MEAN_LOG10_N = 5.2, 1.8495
 GLM = published_table("glm").set_index("model")

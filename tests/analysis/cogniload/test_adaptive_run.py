@@ -15,14 +15,13 @@ from cogniload_analysis import (
     estimate_capacity,
     fit_load_glm,
     goodness_of_fit,
-    panels,
     read_samples,
 )
-from cogniload_analysis import report as reporting
-from cogniload_analysis.adaptive_run import read_until
-from cogniload_analysis.cogniload import adaptive_run, tables, words
-from cogniload_analysis.cogniload.curve import Link
-from cogniload_analysis.cogniload.fit import (
+from cogniload_analysis.adaptive.replay import read_until
+from cogniload_analysis.cogniload import adaptive_section as adaptive_run
+from cogniload_analysis.cogniload import tables, words
+from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     GLM_LINK,
     PAPER_GRID,
     compare_fits,
@@ -30,6 +29,8 @@ from cogniload_analysis.cogniload.fit import (
     curve_crossing,
     refit_published,
 )
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.report import write as reporting
 
 TRUTH = refit_published("Qwen3-32B", Link(), interactions=True)
 UNTIL = {"goal": "ECL50", "target": 0.4, "budget": 300}

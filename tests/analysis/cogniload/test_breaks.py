@@ -9,17 +9,18 @@ from lm_eval_layout import GRID, make_puzzle, make_sample, make_samples, write_r
 from lxml import html
 from report_reader import page_text, read_table
 
-from cogniload_analysis import fit_load_glm, fit_step_hazard, panels, read_samples
-from cogniload_analysis import report as reporting
+from cogniload_analysis import fit_load_glm, fit_step_hazard, read_samples
 from cogniload_analysis.cogniload import breaks, figures, words
-from cogniload_analysis.cogniload.hazard import SLIPS
-from cogniload_analysis.cogniload.record import COGNILOAD
-from cogniload_analysis.failures import pick_failures, split_end
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.cogniload.fits.step_hazard import SLIPS
+from cogniload_analysis.display import figures as panels
 from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.report import write as reporting
+from cogniload_analysis.report.examples import pick_failures, split_end
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cogniload.errors import trace_key, write_trace
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps import ERRORS
+from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
+from cogniload_gen.cogniload.steps.rules import ERRORS
 from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.rescore import rescore
 

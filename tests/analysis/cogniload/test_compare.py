@@ -9,12 +9,12 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, published_table
-from cogniload_analysis.cogniload.compare import (
+from cogniload_analysis.cogniload.fits.glm import TERMS
+from cogniload_analysis.cogniload.threshold_differences import (
     _fit,
     _joint_covariance,
     compare_thresholds,
 )
-from cogniload_analysis.cogniload.glm import TERMS
 
 TABLE_2 = published_table("glm").set_index("model")[list(TERMS)]
 PAIR = [TABLE_2.loc[name].to_numpy(float) for name in ("Qwen3-32B", "DS-R1-0528")]

@@ -10,8 +10,9 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit, logsumexp
 
 from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, estimate_capacity, fit_load_glm
-from cogniload_analysis.cogniload import curve, prior, tables
-from cogniload_analysis.cogniload.curve import (
+from cogniload_analysis.cogniload import tables
+from cogniload_analysis.cogniload.capacity import curve, prior
+from cogniload_analysis.cogniload.capacity.curve import (
     LINKS,
     Answers,
     Link,
@@ -23,8 +24,12 @@ from cogniload_analysis.cogniload.curve import (
     last_crossing,
     make_loads,
 )
-from cogniload_analysis.cogniload.fit import PAPER_GRID, curve_crossing, refit_published
-from cogniload_analysis.cogniload.prior import earlier_prior, published_prior
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
+    PAPER_GRID,
+    curve_crossing,
+    refit_published,
+)
+from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
 
 FLOORS = [0.0, 0.45, 0.9]
 WIGGLE, LENGTHS = 0.2, (3.0, 0.25, 0.3)

@@ -11,8 +11,9 @@ from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
 
-from cogniload_analysis import accuracy_table, fit_load_glm, panels, ranking_table
+from cogniload_analysis import accuracy_table, fit_load_glm, ranking_table
 from cogniload_analysis.cogniload import figures
+from cogniload_analysis.display import figures as panels
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 

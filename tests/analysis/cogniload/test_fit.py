@@ -12,14 +12,14 @@ from published_fits import compare_published_fits, published_margins
 from scipy.optimize import brentq
 
 from cogniload_analysis import fit_load_glm, goodness_of_fit, published_table
-from cogniload_analysis.cogniload.curve import Link
-from cogniload_analysis.cogniload.fit import (
+from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     GLM_LINK,
     PAPER_GRID,
     curve_crossing,
     refit_published,
 )
-from cogniload_analysis.cogniload.glm import TERMS
+from cogniload_analysis.cogniload.fits.glm import TERMS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "glm_fit.md").read_text("utf-8")
 TABLE_2 = published_table("glm").set_index("model")

@@ -20,8 +20,8 @@ from cogniload_analysis import (
     fit_load_glm,
     published_table,
 )
-from cogniload_analysis.cogniload import glm
-from cogniload_analysis.cogniload.glm import TERMS, fit_soundly, load_design
+from cogniload_analysis.cogniload.fits import glm
+from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_design
 
 TABLE_2 = published_table("glm").set_index("model")
 COEFFICIENTS = TABLE_2[list(TERMS)]

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_analysis.cogniload import hazard
-from cogniload_analysis.cogniload.hazard import (
+from cogniload_analysis.cogniload.fits import step_hazard as hazard
+from cogniload_analysis.cogniload.fits.step_hazard import (
     SLIPS,
     TERMS,
     add_steps,
@@ -16,8 +16,8 @@ from cogniload_analysis.cogniload.hazard import (
     statement_features,
 )
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cogniload.errors import trace_key, write_trace
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
 
 TRUE = pd.Series(
     {

@@ -14,7 +14,7 @@ from cogniload_analysis.cogniload.plan import (
     lower_accuracies,
     mean_prompt_tokens,
 )
-from cogniload_analysis.paired import compare_pairs
+from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_gen.cli import main
 
 MODELS = published_table("glm").set_index("model")["ECL50"]

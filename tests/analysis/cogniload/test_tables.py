@@ -15,7 +15,7 @@ from cogniload_analysis import (
     token_table,
 )
 from cogniload_analysis.cogniload import tables, words
-from cogniload_analysis.format import stars, to_latex
+from cogniload_analysis.display.print import stars, to_latex
 from cogniload_gen.cogniload.score import Outcome
 
 COLUMNS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]

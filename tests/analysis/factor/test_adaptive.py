@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom, norm
 
 from cogniload_analysis import DecayDesign
-from cogniload_analysis.factor import adaptive
-from cogniload_analysis.factor.adaptive import (
+from cogniload_analysis.factor import decay_design as adaptive
+from cogniload_analysis.factor.decay_design import (
     CAPS,
     FLOORS,
     find_decay,

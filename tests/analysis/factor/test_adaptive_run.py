@@ -8,10 +8,11 @@ from lm_eval_layout import make_factor_puzzle, make_factor_samples, make_sample,
 from lxml import html
 from report_reader import assert_tables_are_formatted_from_csv, page_text, read_table, said_of_runs
 
-from cogniload_analysis import DecayDesign, panels, read_factor_samples
-from cogniload_analysis import report as reporting
-from cogniload_analysis.adaptive import describe_interval
-from cogniload_analysis.factor import adaptive_run
+from cogniload_analysis import DecayDesign, read_factor_samples
+from cogniload_analysis.adaptive.design import describe_interval
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.factor import adaptive_section as adaptive_run
+from cogniload_analysis.report import write as reporting
 
 UNTIL = {"goal": "N_eff", "target": 0.25, "budget": 400}
 FORMATS = {

@@ -27,20 +27,17 @@ from report_reader import (
     read_table,
 )
 
-from cogniload_analysis import (
-    fit_complexity_decay,
-    panels,
-    read_factor_samples,
-    read_samples,
-)
-from cogniload_analysis.endings import format_endings
+from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.content import Picture
+from cogniload_analysis.display.print import format_accuracy, format_runs
 from cogniload_analysis.factor import figures, tables, words
-from cogniload_analysis.factor.record import FACTOR, label_series, merge_tasks
-from cogniload_analysis.failures import pick_failures
-from cogniload_analysis.findings import Picture
-from cogniload_analysis.format import format_accuracy, format_runs
-from cogniload_analysis.read import read_benchmarks
-from cogniload_analysis.report import write_report
+from cogniload_analysis.factor.analysis import FACTOR, label_series, merge_tasks
+from cogniload_analysis.report.examples import pick_failures
+from cogniload_analysis.report.write import write_report
+from cogniload_analysis.samples.read import read_benchmarks
+from cogniload_analysis.samples.stop_reasons import format_endings
 from cogniload_gen import cli
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -102,7 +99,7 @@ def test_a_folder_of_both_benchmarks_gives_each_its_own(results, frame):
     cogniload = read_samples(results)
     assert set(cogniload["task"]) == {"cogniload"}
     assert cogniload["context_budget"].eq(32768).all()
-    frames = read_benchmarks(results)
+    frames = read_benchmarks(results, ANALYSES)
     assert list(frames) == ["CogniLoad", "FACTOR"]
     pd.testing.assert_frame_equal(frames["FACTOR"], frame)
 
@@ -395,7 +392,8 @@ def undrawn(monkeypatch):
     """Draw no figures, which takes most of a report's time, where a test needs none."""
     empty = dict.fromkeys(["svg", "pdf", "narrow_svg"], b"<svg/>")
     monkeypatch.setattr(
-        "cogniload_analysis.panels._draw", lambda name, caption, _: Picture(name, caption, **empty)
+        "cogniload_analysis.display.figures._draw",
+        lambda name, caption, _: Picture(name, caption, **empty),
     )
 
 

@@ -9,9 +9,9 @@ from lxml import html
 from report_reader import page_text, read_table
 
 from cogniload_analysis import read_factor_samples
+from cogniload_analysis.display.content import Picture
 from cogniload_analysis.factor import figures, retrieval
-from cogniload_analysis.findings import Picture
-from cogniload_analysis.report import write_report
+from cogniload_analysis.report.write import write_report
 
 BM25 = "bm25, 2000 tokens by sentence, query question, order of text"
 ORACLE = "oracle, 2000 tokens by sentence, order of text"
@@ -143,7 +143,8 @@ def undrawn(monkeypatch):
     """Draw no figures, which takes most of a report's time."""
     empty = dict.fromkeys(["svg", "pdf", "narrow_svg"], b"<svg/>")
     monkeypatch.setattr(
-        "cogniload_analysis.panels._draw", lambda name, caption, _: Picture(name, caption, **empty)
+        "cogniload_analysis.display.figures._draw",
+        lambda name, caption, _: Picture(name, caption, **empty),
     )
 
 

@@ -2,9 +2,10 @@
 
 from functools import partial
 
-from cogniload_analysis.findings import Findings, Table
-from cogniload_analysis.format import accuracy_table, format_accuracy
-from cogniload_analysis.record import Analysis, Load
+from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.display.content import Findings, Table
+from cogniload_analysis.display.print import accuracy_table, format_accuracy
+from cogniload_analysis.load import Load
 from toy.gen import TOY as BENCHMARK
 
 LOADS = (Load("n", "Numbers"),)

@@ -1,0 +1,100 @@
+"""Analysis of CogniLoad and FACTOR results: from lm-eval's files to fits, tables and a report."""
+
+from cogniload_gen import extras
+
+extras.require(
+    "cogniload_analysis",
+    "analysis",
+    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib", "threadpoolctl"),
+)
+
+from cogniload_analysis.adaptive.design import Adaptive, Design
+from cogniload_analysis.cogniload.adaptive_design import AdaptiveDesign
+from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import GoodnessOfFit, goodness_of_fit
+from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.cogniload.fits.glm import (
+    InteractionGLM,
+    LoadGLM,
+    RhoComparison,
+    compare_rho_terms,
+    fit_interactions,
+    fit_load_glm,
+)
+from cogniload_analysis.cogniload.fits.step_hazard import StepHazard, add_steps, fit_step_hazard
+from cogniload_analysis.cogniload.fits.thresholds import (
+    PAPER_MEANS,
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    capacity_thresholds,
+)
+from cogniload_analysis.cogniload.frame import read_samples
+from cogniload_analysis.cogniload.plan import ComparisonPlan, plan_comparison
+from cogniload_analysis.cogniload.tables import (
+    outcome_table,
+    ranking_table,
+    token_table,
+)
+from cogniload_analysis.compare.differences import Comparison
+from cogniload_analysis.designs import ADAPTIVE
+from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.factor.decay import ACCURACY_RANGES, ComplexityDecay, fit_complexity_decay
+from cogniload_analysis.factor.decay_design import DecayDesign, DecayEstimate
+from cogniload_analysis.factor.frame import read_factor_samples
+from cogniload_analysis.factor.modes import FailureMode, name_failure_mode
+from cogniload_analysis.factor.sampling import (
+    RepeatedSampling,
+    fit_repeated_sampling,
+    n_eff_by_attempts,
+    solve_within,
+)
+from cogniload_analysis.published import published_table
+from cogniload_analysis.report.compare_runs import compare_runs
+
+__all__ = [
+    "ACCURACY_RANGES",
+    "ADAPTIVE",
+    "PAPER_MEANS",
+    "Adaptive",
+    "AdaptiveDesign",
+    "Capacity",
+    "Comparison",
+    "ComparisonPlan",
+    "ComplexityDecay",
+    "DecayDesign",
+    "DecayEstimate",
+    "Design",
+    "FailureMode",
+    "GoodnessOfFit",
+    "InteractionGLM",
+    "LoadGLM",
+    "LoadMeans",
+    "RepeatedSampling",
+    "RhoComparison",
+    "StepHazard",
+    "Threshold",
+    "Thresholds",
+    "accuracy_table",
+    "add_steps",
+    "capacity_thresholds",
+    "compare_rho_terms",
+    "compare_runs",
+    "estimate_capacity",
+    "fit_complexity_decay",
+    "fit_interactions",
+    "fit_load_glm",
+    "fit_repeated_sampling",
+    "fit_step_hazard",
+    "goodness_of_fit",
+    "n_eff_by_attempts",
+    "name_failure_mode",
+    "outcome_table",
+    "plan_comparison",
+    "published_table",
+    "ranking_table",
+    "read_factor_samples",
+    "read_samples",
+    "solve_within",
+    "token_table",
+]

@@ -1,0 +1,473 @@
+"""What adaptive designs share: what was told, batches that grow, and the reasons to stop.
+
+A benchmark's own design adds what a puzzle is, what an answer tells, and which puzzles tell most.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from numbers import Integral, Real
+from reprlib import repr as brief
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from cogniload_analysis.display.print import say_beyond
+from cogniload_analysis.samples.columns import read_count
+from cogniload_gen.benchmark import Row
+from cogniload_gen.checks import Given
+
+MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
+PILOT = 64
+BUDGET = 1500
+"""The most puzzles that are asked, unless a run says another number."""
+SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
+CUT_SHARE = 0.10
+DIGEST_DIGITS = 6
+"""Significant digits of a prior that count in its digest, so that machines agree on it."""
+
+FACTS: dict[str, Any] = {"index": "float64", "cut": bool}
+"""The columns of a frame of samples from which a run is told again, beside loads and correct."""
+
+PuzzleT = TypeVar("PuzzleT", bound=tuple[Any, ...])
+BeliefT = TypeVar("BeliefT")
+
+
+class Answer(NamedTuple):
+    """Whether a response was right, and whether a limit cut it off."""
+
+    correct: bool
+    cut: bool
+
+
+class Located(Protocol):
+    """A value and the ends of its interval."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median, and the ends of 95 % of the posterior."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Batch(Generic[PuzzleT]):
+    """Puzzles that are asked together, and what was known when they were chosen.
+
+    `n` answers, `low` and `high` the 95 % interval of the goal, `value` its median. `stopped` is
+    the reason to ask no more, and then there are no puzzles.
+    """
+
+    puzzles: tuple[PuzzleT, ...]
+    n: int
+    value: float
+    low: float
+    high: float
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a run can be asked to find out.
+
+    The target of a `relative` goal is a share: 0.2 is times or over 1.2. That of another goal is in
+    the goal's own units. `example` is a usual target, in words.
+    """
+
+    name: str
+    relative: bool
+    example: str = "±20%"
+
+    def half_width(self, low: float, high: float) -> float:
+        """Return half the width of the goal's interval, as its target has it."""
+        return half_width(low, high) if self.relative else half_span(low, high)
+
+    def describe_target(self, target: float) -> str:
+        """Return a target in words, such as ±20 %."""
+        return f"±{100 * target:g} %" if self.relative else f"±{target:g}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides, with the answers, which puzzles are asked.
+
+    `goal` is what the run is for, one of `GOALS`, and `target` the half-width of its 95 % interval
+    at which the run ends. `budget` is the most puzzles to ask, `N` the smallest and the largest
+    number of statements, variables or operations.
+    """
+
+    GOALS: ClassVar[tuple[Goal, ...]]
+    STOP_AFTER: ClassVar[int]
+    """Answers, before which no interval ends a run."""
+
+    goal: str
+    target: float
+    budget: int
+    N: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        names = [goal.name for goal in self.GOALS]
+        if self.goal not in names:
+            raise ValueError(f"goal must be one of {', '.join(names)}, got {brief(self.goal)}")
+        if not (isinstance(self.target, Real) and 0 < self.target < np.inf):
+            raise ValueError(f"target must be a number above 0, got {brief(self.target)}")
+        check_integer("budget", self.budget, PILOT, MAX_BUDGET)
+        try:
+            smallest, largest = self.N
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"N must be the smallest and the largest, got {brief(self.N)}"
+            ) from None
+        check_integer("the smallest N", smallest, 1, MAX_N // 4)
+        check_integer("the largest N", largest, 4 * smallest, MAX_N)
+        object.__setattr__(self, "N", (int(smallest), int(largest)))
+
+    @property
+    def wanted(self) -> Goal:
+        """The goal itself."""
+        return next(goal for goal in self.GOALS if goal.name == self.goal)
+
+    @property
+    def asked(self) -> tuple[float, float]:
+        """The smallest and the largest value of the goal that can be asked."""
+        return self.N
+
+    def reason_to_stop(self, known: int, asked: int, found: Interval) -> str:
+        """Return why to ask no more after `known` answers and `asked` puzzles, or nothing.
+
+        The goal is met, lies beyond what can be asked, or the budget is spent.
+        """
+        if known >= self.STOP_AFTER:
+            smallest, largest = self.asked
+            if self.wanted.half_width(found.low, found.high) <= self.target:
+                return f"{self.goal} is known to {self.wanted.describe_target(self.target)}"
+            if found.high < smallest:
+                return f"{self.goal} lies below {smallest}, the least that can be asked"
+            if found.low > largest:
+                return f"{self.goal} lies above {largest}, the most that can be asked"
+        return f"the budget of {self.budget:,} puzzles is spent" if asked >= self.budget else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(ABC, Generic[PuzzleT, BeliefT]):
+    """A design as a pure function: settings, prior, batches so far and answers -> next batch."""
+
+    VERSION: ClassVar[str]
+    """Another one wherever the same answers may lead to other puzzles."""
+
+    settings: Settings
+
+    @property
+    @abstractmethod
+    def prior_values(self) -> np.ndarray:
+        """All that the prior says, as numbers."""
+
+    @property
+    @abstractmethod
+    def longest(self) -> tuple[PuzzleT, ...]:
+        """Puzzles one of which is as long as any that is asked."""
+
+    @abstractmethod
+    def asks(self, puzzle: PuzzleT) -> bool:
+        """Whether a puzzle is one of a cell that the design can ask from."""
+
+    @abstractmethod
+    def check(self, given: Sequence[float]) -> PuzzleT:
+        """Return a puzzle with plain numbers; ValueError if it is none."""
+
+    @abstractmethod
+    def believe(self, told: Mapping[PuzzleT, Answer]) -> BeliefT:
+        """Return what answers say, which does not depend on the order of telling."""
+
+    @abstractmethod
+    def find_goal(self, belief: BeliefT) -> Interval:
+        """Return the interval of the goal."""
+
+    @abstractmethod
+    def choose(
+        self, belief: BeliefT, size: int, known: int, asked: Sequence[PuzzleT]
+    ) -> Iterable[PuzzleT]:
+        """Return the `size` new puzzles that tell most after `known` answers."""
+
+    @abstractmethod
+    def describe(self, told: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
+        """Return what answers say, with flags and the last batch's reason to stop."""
+
+    @cached_property
+    def fingerprint(self) -> dict[str, str]:
+        """The version of the design and a digest of its prior: what a run can't change midway."""
+        rounded = " ".join(f"{value + 0.0:.{DIGEST_DIGITS}g}" for value in self.prior_values.flat)
+        return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
+
+    def next_batch(
+        self, batches: Sequence[Batch[PuzzleT]], told: Mapping[PuzzleT, Answer]
+    ) -> Batch[PuzzleT]:
+        """Return the batch that follows `batches`, which were answered.
+
+        It is chosen by the answers to these, and by answers in cells that the design never asks
+        from, which are another run's. Answers that are ahead of the design don't sway it, so that
+        it asks the same puzzles whenever they come.
+        """
+        asked = [puzzle for batch in batches for puzzle in batch.puzzles]
+        known = {puzzle: told[puzzle] for puzzle in asked}
+        known |= {puzzle: answer for puzzle, answer in told.items() if not self.asks(puzzle)}
+        belief = self.believe(known)
+        found = self.find_goal(belief)
+        knowledge = {"n": len(known), **vars(found)}
+        if stopped := self.settings.reason_to_stop(len(known), len(asked), found):
+            return Batch((), **knowledge, stopped=stopped)
+        size = batch_size(len(known), self.settings.budget - len(asked))
+        return Batch(tuple(self.choose(belief, size, len(known), asked)), **knowledge)
+
+
+class Design(ABC, Generic[PuzzleT]):
+    """Asks for puzzles, is told the answers, and says what they tell of a model.
+
+    The state is what was told: `ask`, `estimate` and `done` depend on it, on the settings and on
+    the prior, and on nothing else. So a run that was killed goes on exactly if a new design is told
+    the same answers, in any order.
+    """
+
+    plan: Plan[PuzzleT, Any]
+
+    def __init__(self) -> None:
+        self._told: dict[PuzzleT, Answer] = {}
+        self._batches: list[Batch[PuzzleT]] = []
+
+    @property
+    def settings(self) -> Settings:
+        """What decides, with the answers, which puzzles are asked."""
+        return self.plan.settings
+
+    @property
+    def told(self) -> Mapping[PuzzleT, Answer]:
+        """The answers that were told, by puzzle."""
+        return MappingProxyType(self._told)
+
+    @property
+    def batches(self) -> tuple[Batch[PuzzleT], ...]:
+        """The batches so far, the last of which is being asked or says why there are no more.
+
+        As a history it shows how the interval shrank.
+        """
+        batches = self._batches or [self.plan.next_batch((), self._told)]
+        while not batches[-1].stopped and all(p in self._told for p in batches[-1].puzzles):
+            batches.append(self.plan.next_batch(batches, self._told))
+        self._batches = batches
+        return tuple(batches)
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to ask."""
+        return bool(self.batches[-1].stopped)
+
+    def ask(self) -> list[PuzzleT]:
+        """Return the puzzles of the current batch that no answer was told to; empty when done.
+
+        The next batch is chosen when all answers of this one were told.
+        """
+        return [puzzle for puzzle in self.batches[-1].puzzles if puzzle not in self._told]
+
+    def tell(
+        self,
+        puzzles: Iterable[Sequence[float]],
+        correct: Iterable[bool],
+        cut: Iterable[bool] | None = None,
+    ) -> None:
+        """Take answers: for each puzzle, as `ask` returns them, whether it was solved.
+
+        Any part of a batch, in any order; also puzzles that were never asked, of the same seed of
+        the generator, such as those of an earlier run: tell these first, since they change what is
+        asked. `cut` says which responses a limit cut off. Telling the same answer again changes
+        nothing. Raises ValueError, and takes none of the answers, if a puzzle or an answer is
+        malformed or contradicts what was told.
+        """
+        given, right = [self.plan.check(puzzle) for puzzle in puzzles], list(correct)
+        limited = [False] * len(given) if cut is None else list(cut)
+        if not len(given) == len(right) == len(limited):
+            raise ValueError(
+                f"there must be one answer for each of {len(given)} puzzles, "
+                f"got {len(right)}, and {len(limited)} that say whether it was cut off"
+            )
+        new: dict[PuzzleT, Answer] = {}
+        for puzzle, answer in zip(given, zip(right, limited, strict=True), strict=True):
+            if any(each not in (0, 1) for each in answer):
+                raise ValueError(f"an answer must be True or False, got {brief(answer)}")
+            solved, limit = map(bool, answer)
+            before = new.get(puzzle) or self._told.get(puzzle) or Answer(solved, limit)
+            if before.correct != solved:
+                raise ValueError(f"{tuple(puzzle)} was told as {before.correct}, now {solved}")
+            new[puzzle] = Answer(solved, before.cut or limit)
+        self._told |= new
+        if not all(self.plan.asks(puzzle) for puzzle in new):
+            self._batches = []
+
+    @abstractmethod
+    def estimate(self) -> Any:
+        """Return what all answers told so far say, with flags and the reason to stop."""
+
+    @abstractmethod
+    def summary(self) -> list[str]:
+        """Return the reason to stop, the estimate and its flags in words, each a line."""
+
+    @property
+    def goal(self) -> str:
+        """The goal and its target in words, such as ECL50 ±20 %."""
+        settings = self.settings
+        return f"{settings.goal} {settings.wanted.describe_target(settings.target)}"
+
+    @property
+    def line(self) -> str:
+        """What is known now, and how many puzzles come next or why none do, in a line."""
+        batch, left = self.batches[-1], self.ask()
+        if len(left) < len(batch.puzzles):  # a part of it was answered
+            found = self.plan.find_goal(self.plan.believe(self._told))
+            batch = Batch(tuple(left), len(self._told), **vars(found))
+        return describe_batch(batch, self.settings)
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """How a benchmark is asked adaptively.
+
+    `knobs` are the benchmark's knobs that its design decides, in the order of a puzzle's values,
+    after which comes the index. `goals` are what it can be asked to find out. `make` returns a
+    design from `goal`, `target` and `budget`, and raises ValueError for one that is out of range.
+    """
+
+    knobs: tuple[str, ...]
+    goals: tuple[Goal, ...]
+    make: Callable[..., Design[Any]]
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """The parameters of puzzles that the design decides."""
+        return (*self.knobs, "num_puzzles")
+
+    def name_puzzle(self, puzzle: Sequence[float]) -> dict[str, Any]:
+        """Return what the design decides of a puzzle, by the names of the parameters."""
+        return dict(zip((*self.knobs, "first_index"), puzzle, strict=True)) | {"num_puzzles": 1}
+
+    def read_until(
+        self, goal: object, budget: object = None, span: object = None
+    ) -> dict[str, Any]:
+        """Return the settings of a design from a goal in words, checked.
+
+        The goal is such as ECL50±20% or ID50±1; +-, +/- or a space may stand for the sign. Without
+        a `budget` it is BUDGET puzzles; `span` is the least and the most N. ValueError for another
+        goal, and a budget or a span that is none.
+        """
+        if span is not None:
+            check_range(span)
+        limits: dict[str, Any] = {"budget": BUDGET if budget is None else budget}
+        limits |= {} if span is None else {"N": span}
+        for each in self.goals:
+            percent = r"\s*%" if each.relative else ""
+            number = r"(\d{1,6}(?:\.\d{1,6})?)"
+            wanted = rf"\s*{each.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
+            if found := re.fullmatch(wanted, str(goal)):
+                target = float(found[1]) / 100 if each.relative else float(found[1])
+                until = {"goal": each.name, "target": target} | limits
+                self.make(**until)
+                return until
+        examples = " or ".join(each.name + each.example for each in self.goals)
+        raise ValueError(f"until must be as {examples}, got {brief(goal)}")
+
+
+def read_facts(sample: Row) -> tuple[float, bool]:
+    """Return the FACTS of a sample: its puzzle's index, NaN for none, and if it was cut off."""
+    cut = str(sample["outcome"]).endswith("max_context") or sample.get("finish_reason") == "length"
+    return float(read_count(sample["doc"], "index")), cut
+
+
+def half_width(low: float, high: float) -> float:
+    """Return half the width of an interval as a share: 0.2 is times or over 1.2.
+
+    Infinite if it holds 0 or has no end.
+    """
+    near, far = sorted((abs(low), abs(high)))
+    return float((far / near) ** 0.5 - 1) if (low > 0 or high < 0) and far < np.inf else np.inf
+
+
+def half_span(low: float, high: float) -> float:
+    """Return half the width of an interval, in its own units."""
+    return float(high - low) / 2
+
+
+def batch_size(known: int, left: int) -> int:
+    """Return how many puzzles come next: a third of the answers, 64 to 256, what is left."""
+    return min(left, int(np.clip(known * BATCH_SHARE, SMALLEST_BATCH, LARGEST_BATCH)))
+
+
+def spread(count: int, places: int) -> np.ndarray:
+    """Return `count` spread as evenly as it goes over a number of places."""
+    return np.diff(np.round(np.linspace(0, count, places + 1))).astype(int)
+
+
+def describe_interval(found: Located, asked: tuple[float, float]) -> str:
+    """Return a value in words, such as 46 (38 to 56), or > 400 (310 to > 400).
+
+    What lies beyond the range that can be asked is said to lie beyond it.
+    """
+
+    def number(value: float) -> str:
+        if np.isnan(value):
+            return "none"
+        return say_beyond(value, asked) or f"{value:.3g}"
+
+    return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
+
+
+def describe_batch(batch: Batch[Any], settings: Settings) -> str:
+    """Return one line about a batch: what is known, and how many puzzles come or why none do."""
+    after = batch.stopped or f"next {len(batch.puzzles)}"
+    return f"n {batch.n}, {settings.goal} {describe_interval(batch, settings.asked)}, {after}"
+
+
+def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
+    """Yield a sentence if a limit cut off more than a tenth of the failures near a threshold.
+
+    `near` says of each of these failures whether it was cut off.
+    """
+    if near and np.mean(near) > CUT_SHARE:
+        yield (
+            f"{sum(near)} of {len(near)} failures near {where} were cut off by a limit: it tells "
+            "of the limit too"
+        )
+
+
+def check_range(span: Given) -> None:
+    """Raise ValueError unless a range is the least and the most N, some way apart."""
+    ends = span if isinstance(span, list | tuple) else ()
+    whole = len(ends) == 2 and all(type(end) is int for end in ends)
+    if not (whole and 1 <= ends[0] <= ends[1] // 4 and ends[1] <= MAX_N):
+        raise ValueError(
+            f"range must be the least and the most N, from 1 to {MAX_N}, the most at least four "
+            f"times the least; got {brief(span)}"
+        )
+
+
+def check_integer(name: str, given: object, low: int, high: int) -> int:
+    """Return a plain integer; ValueError unless it is one from `low` to `high`."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or not low <= int(given) <= high:
+        raise ValueError(f"{name} must be an integer from {low} to {high}, got {brief(given)}")
+    return int(given)

@@ -1,0 +1,372 @@
+"""An adaptive run in the report: told again from its samples, batch by batch.
+
+The samples stand in the order of asking, and the sizes of the batches follow from the settings. So
+what was known before each batch is computed again from the answers alone, even if another version
+of the design chose the puzzles.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
+from cogniload_analysis.display.figures import COLOURS, Panel, Series
+from cogniload_analysis.display.print import format_interval, format_number, format_words
+from cogniload_analysis.intervals import wilson_interval
+
+GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
+
+Told = Mapping[Any, Answer]
+"""Answers by puzzle, in the order of asking."""
+
+SettingsT = TypeVar("SettingsT", bound=Settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """An adaptive run, told again: its plan, batches, answers by puzzle, and what they say.
+
+    `about` says whose run it is, by column of a table. `prior` names the plan's prior; it is not
+    that of the run unless `same_prior`. The last of the `batches` has no puzzles: it says what was
+    known at the end.
+    """
+
+    about: Mapping[str, Any]
+    plan: Plan[Any, Any]
+    prior: str
+    same_prior: bool
+    batches: tuple[Batch[Any], ...]
+    told: Told
+    estimate: Any
+
+    @property
+    def settings(self) -> Settings:
+        """What decided, with the answers, which puzzles were asked."""
+        return self.plan.settings
+
+
+def find_replay(
+    rows: pd.DataFrame,
+    about: Mapping[str, Any],
+    make_plans: Callable[[Mapping[str, Any]], Mapping[str, Plan[Any, Any]]],
+    puzzle: Any,
+) -> Replay | None:
+    """Return the replay of responses; None unless all are of one adaptive run.
+
+    `make_plans` takes the settings as the results name them, and returns a plan for each prior that
+    is at hand, by its name; ValueError or TypeError for settings of no design. The results name the
+    prior, or hold its digest; older ones say nothing of it, and had the first. That one also stands
+    in for a prior that is not at hand. `puzzle` is the design's kind of puzzle, whose fields are
+    columns of `rows`.
+    """
+    given, told = read_until(rows["until"]), read_answers(rows, puzzle)
+    if not (given and told):
+        return None
+    try:
+        plans = make_plans(given)
+    except (ValueError, TypeError):
+        return None
+    first, asked = next(iter(plans)), given.get("prior")
+    known = (
+        name for name, plan in plans.items() if asked in (None, name, plan.fingerprint["prior"])
+    )
+    name = next(known, "")
+    plan = plans[name or first]
+    batches = replay(plan, told)
+    estimate = plan.describe(told, batches)
+    return Replay(about, plan, name or first, bool(name), batches, told, estimate)
+
+
+def read_until(until: pd.Series) -> dict[str, Any]:
+    """Return the object that a column of JSON holds; an empty one unless all rows agree."""
+    try:
+        (text,) = until.unique()
+        given = json.loads(text or "null")
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def set_up(kind: type[SettingsT], given: Mapping[str, Any], **known: Any) -> SettingsT:
+    """Return settings of a kind from those given; others are ignored.
+
+    Raises ValueError or TypeError if they are out of range.
+    """
+    names = {each.name for each in fields(kind)} & given.keys()
+    return kind(**{name: given[name] for name in names} | known)
+
+
+def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
+    """Return the answers by puzzle, in the order of asking.
+
+    There are none if a puzzle has no index, or was answered more than once.
+    """
+    if rows["index"].isna().any():
+        return {}
+    columns = rows.astype({"index": int})[list(puzzle._fields)]
+    puzzles = [puzzle(*each) for each in columns.itertuples(index=False)]
+    answers = map(Answer, rows["correct"].tolist(), rows["cut"].tolist())
+    told = dict(zip(puzzles, answers, strict=True))
+    return told if len(told) == len(puzzles) else {}
+
+
+def replay(plan: Plan[Any, Any], told: Told) -> tuple[Batch[Any], ...]:
+    """Return the batches of a run told again, from the answers in the order of asking."""
+    puzzles = tuple(told)
+    batches: list[Batch[Any]] = []
+    start = 0
+    while not batches or batches[-1].puzzles:
+        known = {puzzle: told[puzzle] for puzzle in puzzles[:start]}
+        found = plan.find_goal(plan.believe(known))
+        asked = puzzles[start : start + batch_size(start, len(puzzles) - start)]
+        stopped = "" if asked else plan.settings.reason_to_stop(start, start, found)
+        batches.append(Batch(asked, start, **vars(found), stopped=stopped))
+        start += len(asked)
+    return tuple(batches)
+
+
+# --- Raw numbers -----------------------------------------------------------------------------
+
+
+def run_row(run: Replay) -> dict[str, Any]:
+    """Return what the page says of any adaptive run.
+
+    Whose it is, goal and target as given, relative (whether a width is a share), wanted (goal and
+    target in words), budget, smallest_N and largest_N, prior (as told again) and same_prior
+    (whether it was asked with that one), n (answers), cut (of them, by a limit), batches; width
+    (half that of the goal's interval) and first_width (after the pilot), flags (joined by " | ")
+    and stopped.
+    """
+    settings, estimate = run.settings, run.estimate
+    after_pilot = run.batches[min(1, len(run.batches) - 1)]
+    return {
+        **run.about,
+        "goal": settings.goal,
+        "target": settings.target,
+        "relative": settings.wanted.relative,
+        "wanted": f"{settings.goal} {settings.wanted.describe_target(settings.target)}",
+        "budget": settings.budget,
+        "smallest_N": settings.N[0],
+        "largest_N": settings.N[1],
+        "prior": run.prior,
+        "same_prior": run.same_prior,
+        "n": estimate.n,
+        "cut": sum(answer.cut for answer in run.told.values()),
+        "batches": len(run.batches) - 1,
+        "width": goal_width(run.batches[-1], settings),
+        "first_width": goal_width(after_pilot, settings),
+        "flags": " | ".join(estimate.flags),
+        "stopped": estimate.stopped,
+    }
+
+
+def goal_width(batch: Batch[Any], settings: Settings) -> float:
+    """Return half the width of the goal's interval: a share, or in the goal's units."""
+    return settings.wanted.half_width(batch.low, batch.high)
+
+
+def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
+    """Return what was known before each batch, and how many puzzles it had.
+
+    Columns: whose run, goal, relative, batch, n (answers), value, low, high (the goal's, 95 % of
+    the posterior), width (as in `run_row`) and puzzles. The last row of a run is what is known at
+    the end.
+    """
+    rows = [
+        {
+            **run.about,
+            "goal": run.settings.goal,
+            "relative": run.settings.wanted.relative,
+            "batch": number,
+            "n": batch.n,
+            "value": batch.value,
+            "low": batch.low,
+            "high": batch.high,
+            "width": goal_width(batch, run.settings),
+            "puzzles": len(batch.puzzles),
+        }
+        for run in replays
+        for number, batch in enumerate(run.batches, start=1)
+    ]
+    return pd.DataFrame(rows)
+
+
+def level_table(asked: pd.DataFrame, load: str) -> pd.DataFrame:
+    """Return how many puzzles were asked at each level of a load, and the accuracy there.
+
+    `asked` has puzzles and correct. Columns: level, puzzles, correct, accuracy, low and high
+    (Wilson's 90 % interval).
+    """
+    sums = asked.groupby(load)[["puzzles", "correct"]].sum().rename_axis("level").reset_index()
+    low, high = wilson_interval(sums["correct"], sums["puzzles"])
+    return sums.assign(accuracy=sums["correct"] / sums["puzzles"], low=low, high=high)
+
+
+# --- In print --------------------------------------------------------------------------------
+
+
+def format_width(width: float, relative: bool) -> str:
+    """Set half the width of a goal's interval in print."""
+    if not np.isfinite(width):
+        return "open"
+    return f"±{100 * width:.0f} %" if relative else f"±{width:.2f}"
+
+
+def format_value(value: float) -> str:
+    """Set a goal's value in print, with three digits that count."""
+    if not np.isfinite(value):
+        return "unbounded"
+    return f"{value:,.{max(0, 2 - int(np.floor(np.log10(max(abs(value), 0.01)))))}f}"
+
+
+def format_run(table: pd.DataFrame) -> pd.DataFrame:
+    """Set a table of `run_row` in print, without whose runs they are."""
+    return pd.DataFrame(
+        {
+            "Asked for": table["wanted"],
+            "Puzzles": table["n"].map("{:,}".format),
+            "Budget": table["budget"].map("{:,}".format),
+            "Batches": table["batches"],
+            "Cut off": table["cut"],
+            "Reached": format_widths(table),
+            "Stopped": format_words(table["stopped"]),
+            "Flags": format_words(table["flags"]),
+        }
+    ).astype(str)
+
+
+def format_batches(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `batch_table` in print, without whose runs they are."""
+    low, high = (table[end].map(format_value) for end in ("low", "high"))
+    return pd.DataFrame(
+        {
+            "Answers": table["n"].map("{:,}".format),
+            "Goal": table["goal"],
+            "Estimate": table["value"].map(format_value),
+            "95 % interval": low + " to " + high,
+            "Half-width": format_widths(table),
+            "Asked next": table["puzzles"],
+        }
+    ).astype(str)
+
+
+def format_widths(table: pd.DataFrame) -> list[str]:
+    """Set the column of widths in print."""
+    return [format_width(*each) for each in zip(table["width"], table["relative"], strict=True)]
+
+
+def format_counts(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """Set puzzles, correct and the accuracy in print."""
+    return {
+        "Puzzles": table["puzzles"],
+        "Right": table["correct"],
+        "Acc [%]": format_number(100 * table["correct"] / table["puzzles"], 1),
+    }
+
+
+def format_band(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """Set accuracy, low and high of a curve in print, in percent."""
+    return {
+        "Acc [%]": format_number(100 * table["accuracy"], 1),
+        "95 % interval": format_interval(100 * table["low"], 100 * table["high"], 1),
+    }
+
+
+def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
+    """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
+    width, first = (format_width(row[name], row["relative"]) for name in ("width", "first_width"))
+    flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
+    return [
+        f"An adaptive design asked for these puzzles, towards {row['wanted']} with at most "
+        f"{row['budget']:,}: {row['n']:,} puzzle{'s' * (row['n'] != 1)} in "
+        f"{row['batches']:,} batch{'es' * (row['batches'] != 1)}.",
+        *say_stop(row),
+        f"The 95 % interval of {row['goal']} had a half-width of {first} after the first batch, "
+        f"and {width} at the end.",
+        *own,
+        *(flags or ["No check of the run found anything that speaks against these."]),
+    ]
+
+
+def say_stop(row: Mapping[Any, Any]) -> list[str]:
+    """Say why a run stopped, and whether it is told again with the prior it was asked with."""
+    reason = row["stopped"]
+    if not row["same_prior"]:
+        known = f"they were enough, since {reason}" if reason else "they give no reason to stop"
+        return [
+            "It was asked with a prior that is not at hand, as the results keep no more than its "
+            f"digest; what stands here is what the answers say under the {row['prior']} prior. "
+            f"Under that, {known}."
+        ]
+    said = [] if row["prior"] == "published" else [f"The prior was the {row['prior']} one."]
+    if reason:
+        return [f"It stopped there, since {reason}.", *said]
+    return ["The samples end before it had a reason to stop.", *said]
+
+
+# --- Drawn -----------------------------------------------------------------------------------
+
+
+def curve_panel(
+    points: pd.DataFrame, curve: pd.DataFrame, label: str, finish: Callable[[Axes], None]
+) -> Panel:
+    """Return the panel of a curve over a load, with its band and what was measured there.
+
+    `points` are `level_table`'s, `curve` has level, accuracy, low and high.
+    """
+
+    def finish_curve(axes: Axes) -> None:
+        band = curve["level"].to_numpy(float), curve["low"], curve["high"]
+        axes.fill_between(*band, color=COLOURS[1], alpha=0.15, linewidth=0)
+        axes.set_ylim(-0.03, 1.03)
+        finish(axes)
+
+    level, accuracy, low, high = (points[each] for each in ("level", "accuracy", "low", "high"))
+    series = [
+        Series("measured, 90 % interval", level, accuracy, low, high, joined=False),
+        Series("curve, 95 % band", curve["level"], curve["accuracy"], marked=False),
+    ]
+    return Panel(series, label, "Accuracy", "", finish_curve)
+
+
+def count_panel(points: pd.DataFrame, label: str, finish: Callable[[Axes], None]) -> Panel:
+    """Return the panel of how many puzzles were asked at each level of a load, and solved."""
+
+    def finish_counts(axes: Axes) -> None:
+        level = points["level"].to_numpy(float)
+        axes.vlines(level, 0, points["puzzles"], color=COLOURS[1], linewidth=4, alpha=0.45)
+        axes.vlines(level, 0, points["correct"], color=COLOURS[1], linewidth=4)
+        axes.set_ylim(0)
+        axes.set_title("dark: solved", fontsize=7, loc="right", pad=2)
+        finish(axes)
+
+    return Panel([], label, "Puzzles asked", "", finish_counts)
+
+
+def shrink_panel(batches: pd.DataFrame, label: str) -> Panel:
+    """Return the panel of the goal's interval by the number of answers.
+
+    The axis is logarithmic where the goal is relative and was found to be above 0.
+    """
+    ends = batches[["value", "low", "high"]].to_numpy(dtype=float)
+    logarithmic = bool(batches["relative"].iloc[-1]) and ends[-1].min() > 0
+    bounded = batches[np.isfinite(ends).all(axis=1) & ((ends > 0).all(axis=1) | (not logarithmic))]
+    shown = (bounded[name] for name in ("n", "value", "low", "high"))
+    series = Series("the goal, 95 % interval", *shown)
+    return Panel([series], "Answers", label, "", partial(_finish_shrink, logarithmic=logarithmic))
+
+
+def _finish_shrink(axes: Axes, *, logarithmic: bool) -> None:
+    axes.set_xlim(0)
+    if logarithmic:
+        axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        ticks = [tick for tick in GOAL_TICKS if low <= tick <= high]
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()

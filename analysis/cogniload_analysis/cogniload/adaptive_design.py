@@ -1,0 +1,93 @@
+"""The adaptive design as an object: ask, tell, estimate.
+
+    design = AdaptiveDesign(target=0.20, budget=1500)
+    while not design.done:
+        puzzles = design.ask()
+        design.tell(puzzles, [solve(puzzle) for puzzle in puzzles])
+    print(design.estimate().ECL50)
+
+Its rules are in `adaptive`.
+"""
+
+from math import isnan
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from cogniload_analysis.adaptive.design import Adaptive, Design, describe_interval
+from cogniload_analysis.cogniload.capacity.curve import Capacity, Prior
+from cogniload_analysis.cogniload.capacity.next_puzzles import (
+    CapacityPlan,
+    CapacitySettings,
+    Puzzle,
+)
+from cogniload_analysis.cogniload.capacity.prior import (
+    PUBLISHED,
+    VAGUE,
+    PriorChoice,
+    earlier_prior,
+    find_prior,
+)
+from cogniload_analysis.cogniload.frame import read_samples
+from cogniload_gen.cogniload import BENCHMARK
+
+
+class AdaptiveDesign(Design[Puzzle]):
+    """Asks for puzzles, is told the answers, and estimates a model's capacity.
+
+    `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
+    "vague", a folder of the user's earlier results, or a frame of such (model, d, N, rho as a
+    fraction, correct). Raises ValueError for a setting that is out of range. What `Design` promises
+    holds: the same answers, in any order, give the same puzzles.
+    """
+
+    def __init__(
+        self,
+        target: float = 0.20,
+        budget: int = 1500,
+        N: tuple[int, int] = (10, 400),
+        seed: int = 42,
+        *,
+        goal: Literal["ECL50", "ID50"] = "ECL50",
+        prior: PriorChoice | PathLike = "published",
+    ) -> None:
+        super().__init__()
+        self.plan: CapacityPlan = CapacityPlan(
+            CapacitySettings(goal, target, budget, N, seed), read_prior(prior)
+        )
+
+    def estimate(self) -> Capacity:
+        """Return the `Capacity` that all answers told so far say, with flags and reason to stop."""
+        return self.plan.describe(self._told, self.batches)
+
+    def summary(self) -> list[str]:
+        """Return the reason to stop, the estimate and its flags in words, each a line."""
+        estimate = self.estimate()
+        return [
+            f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
+            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N)} statements",
+            f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
+            f"NT50  {describe_NT50(estimate)}",
+            *(f"note: {flag}" for flag in estimate.flags),
+        ]
+
+
+def describe_NT50(estimate: Capacity) -> str:
+    """Return NT50 in words, and with which probability there is one."""
+    if isnan(estimate.NT50.value):
+        none = 1 - estimate.NT50_share
+        return f"none: accuracy is {estimate.NT50.status}, whatever rho (probability {none:.0%})"
+    said = describe_interval(estimate.NT50, (0, 1))
+    return f"{said}, if there is one (probability {estimate.NT50_share:.0%})"
+
+
+def read_prior(given: PriorChoice | PathLike) -> Prior:
+    """Return a prior as `find_prior`, or that of the results in a folder."""
+    if not isinstance(given, str | PathLike):
+        return find_prior(given)
+    named = given in (PUBLISHED, VAGUE) or not Path(given).exists()
+    return find_prior(str(given)) if named else earlier_prior(read_samples(Path(given)))
+
+
+CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), CapacitySettings.GOALS, AdaptiveDesign)}
+"""How CogniLoad is asked adaptively."""

@@ -1,0 +1,570 @@
+"""The capacity curve: accuracy over the loads, with a guessing floor and room for interactions.
+
+Its *crossing* is the load at which half of the puzzles are solved at the mean of the other loads.
+The paper's thresholds are the same quantity read off a straight line in logits without a floor
+(section 3.1.3); docs/glm_fit.md tells how the two differ.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.special import expit, logsumexp
+
+from cogniload_analysis.adaptive.design import half_width
+from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.intervals import TAILS, percentiles
+
+COEFFICIENTS = (
+    "level",
+    "d",
+    "log10_N",
+    "rho",
+    "rho2",
+    "d_log10_N",
+    "d_rho",
+    "log10_N_rho",
+    "d_log10_N_rho",
+)
+"""The line beneath a curve, in loads centred on the paper's means, rho in units of 0.45."""
+
+MAIN_TERMS = 5
+RHO_UNIT = 0.45
+FLOOR, CEILING = 0.9, 0.99
+WIGGLE = 0.2
+LENGTHS = (3.0, 0.25, 0.3)
+"""How far a curve may leave its line (logits), and over what distance in d, log10 N and rho."""
+
+CURVE_POINTS = 48
+CURVE_REACH = 0.3, 3.125
+"""A curve is held from 0.3 times the smallest N that can be asked to 3.125 times the largest."""
+
+CURVE_D = np.arange(-5, 20.5, 0.5)
+CURVE_RHO = np.linspace(0, 1, 21)
+DRAWS = 2000
+ANCHORS = (
+    *((d, N, rho) for d in (1, 10) for N in (20, 250) for rho in (0.05, 0.95)),
+    (5, 70, 0.5),
+)
+LEAST_CHANCE = 1e-12
+MODE_STEPS = 100
+MODE_TOLERANCE = 1e-9
+JITTER = 1e-9
+LEAST_PROPOSALS = 1000
+WIDE = 0.5
+"""Draws are proposed by half of the answers' precision, so that no tail goes without."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a logit becomes an accuracy: it falls from `ceiling` to `floor` times chance.
+
+    Chance is one over the number of options, max(d + 1, 3) (section 2.1.1). The paper's GLM is
+    Link(floor=0, ceiling=1).
+    """
+
+    floor: float = FLOOR
+    ceiling: float = CEILING
+
+    def bottom(self, d: np.ndarray) -> np.ndarray:
+        """Return the accuracy that is left when the load is endless."""
+        return self.floor / np.maximum(d + 1, 3)
+
+    def accuracy(self, logit: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Return the accuracy at a logit and a d."""
+        bottom = self.bottom(d)
+        return bottom + (self.ceiling - bottom) * expit(logit)
+
+    def slope(self, logit: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Return the derivative of the accuracy by the logit."""
+        s = expit(logit)
+        return (self.ceiling - self.bottom(d)) * s * (1 - s)
+
+
+LINKS = tuple(Link(floor) for floor in (0, FLOOR / 2, FLOOR))
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A normal distribution of the nine `COEFFICIENTS`: mean and covariance."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is known of a model's curve before it has answered, and where that comes from.
+
+    A line for each of `LINKS`: the same accuracies are another line under another floor.
+    """
+
+    lines: tuple[Line, ...]
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Right answers and answers in all, by cell: `loads` as `make_loads` gives them."""
+
+    loads: np.ndarray
+    successes: np.ndarray
+    totals: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """The number of answers."""
+        return int(self.totals.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The logits at some loads, after the answers.
+
+    `loads` are those asked for and after them those of the `answers`; `mean` is the mode there,
+    `prior_covariance` the prior's, `precision` what the answers of each cell add at the mode (the
+    Fisher weights), and `pull` the prior's gradient there.
+    """
+
+    answers: Answers
+    link: Link
+    loads: np.ndarray
+    mean: np.ndarray
+    prior_covariance: np.ndarray
+    precision: np.ndarray
+    pull: np.ndarray
+
+    @property
+    def cells(self) -> slice:
+        """The place of the answers' cells among the loads."""
+        return slice(len(self.mean) - len(self.precision), len(self.mean))
+
+    def covariance(self, places: np.ndarray, share: float = 1.0) -> np.ndarray:
+        """Return Laplace's covariance of the logits at some of the loads.
+
+        K - K W½ (I + W½ K W½)^-1 W½ K, with a share of the answers' precision as W.
+        """
+        K, root = self.prior_covariance, np.sqrt(share * self.precision)
+        across = K[places, self.cells] * root
+        inner = np.eye(len(root)) + root[:, None] * K[self.cells, self.cells] * root
+        solved = cho_solve(cho_factor(inner, lower=True), across.T)
+        return K[np.ix_(places, places)] - across @ solved
+
+    def propose(
+        self, part: slice, count: int, seed: int | tuple[int, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws of the logits at a part of the loads, a row a draw, and their log weights.
+
+        The draws are of a normal distribution a little wider than Laplace's, and the weights make
+        them the posterior's: where a model is near the floor or the ceiling everywhere, Laplace's
+        is far too wide. The weights are of one scale for all links, so that they add up to each
+        one's evidence.
+        """
+        places = np.r_[part, self.cells]
+        cells = slice(len(places) - len(self.precision), len(places))
+        normals = standard_normals(count, len(places), seed)
+        apart = normals @ square_root(self.covariance(places, WIDE)).T
+        logits = self.mean[places] + apart
+        root = np.sqrt(WIDE * self.precision)
+        K = self.prior_covariance[self.cells, self.cells]
+        _, wider = np.linalg.slogdet(np.eye(len(root)) + root[:, None] * K * root)
+        weights = (
+            log_likelihood(self.answers, logits[:, cells], self.link)
+            - apart[:, cells] @ self.pull
+            + WIDE / 2 * apart[:, cells] ** 2 @ self.precision
+            - (self.pull @ K @ self.pull + wider) / 2
+        )
+        return logits[:, : cells.start], weights
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of a curve at some loads, a row a draw: logits, accuracies, and their slopes by it."""
+
+    logits: np.ndarray
+    accuracy: np.ndarray
+    slope: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What is believed of a model: the posteriors under each floor, by their evidence.
+
+    Whether a model that is lost guesses, or fails for good, is open until it was asked what it
+    can't do; a floor that is wrong would bend the whole curve.
+    """
+
+    posteriors: tuple[Posterior, ...]
+
+    @property
+    def loads(self) -> np.ndarray:
+        """The loads that were asked for."""
+        first = self.posteriors[0]
+        return first.loads[: first.cells.start]
+
+    @cached_property
+    def best(self) -> Posterior:
+        """The posterior with the most evidence."""
+        somewhere = slice(0, 1)
+        proposed = [p.propose(somewhere, LEAST_PROPOSALS, 0)[1] for p in self.posteriors]
+        return self.posteriors[int(np.argmax([logsumexp(weights) for weights in proposed]))]
+
+    def draw(self, part: slice, count: int, seed: int | tuple[int, ...] = 0) -> Draws:
+        """Return draws at a part of the loads."""
+        proposals = 2 * (max(count, LEAST_PROPOSALS) // len(self.posteriors) // 2)
+        d, columns = self.loads[part, 0], []
+        for posterior in self.posteriors:
+            logits, weights = posterior.propose(part, proposals, seed)
+            link = posterior.link
+            columns.append((logits, link.accuracy(logits, d), link.slope(logits, d), weights))
+        *draws, weights = map(np.concatenate, zip(*columns, strict=True))
+        total = np.cumsum(np.exp(weights - weights.max()))
+        # Evenly spaced in the sum of weights.
+        chosen = np.searchsorted(total / total[-1], (np.arange(count) + 0.5) / count)
+        return Draws(*(each[chosen] for each in draws))
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Accuracy along one load: median of the draws, and the ends of 95 % of them."""
+
+    load: np.ndarray
+    accuracy: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Capacity:
+    """What the answers say of a model's capacity.
+
+    `ECL50` (statements), `ID50` (difficulty) and `NT50` (a fraction) are crossings: medians with
+    95 % of the draws, infinite where the curve does not cross within what it is held for.
+    `NT50_share` is the share of draws that cross 50 % anywhere in rho: where that is neither near
+    0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
+    that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
+    crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
+    answers. `asked_N` and `asked_d` are the ends of the loads that were or can be asked. `flags`
+    say in words what a reader should know; none of them hides a number.
+    """
+
+    n: int
+    ECL50: Threshold
+    ID50: Threshold
+    NT50: Threshold
+    NT50_share: float
+    half_width: float
+    over_N: Band
+    over_d: Band
+    over_rho: Band
+    slope: float
+    glm_ECL50: float
+    asked_N: tuple[float, float]
+    asked_d: tuple[float, float]
+    flags: tuple[str, ...] = ()
+    stopped: str = ""
+
+
+def make_loads(d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray) -> np.ndarray:
+    """Return loads as rows (d, log10 N, rho), from numbers or arrays; rho is a fraction."""
+    return np.column_stack(np.broadcast_arrays(d, np.log10(N), rho)).astype(float)
+
+
+def line_terms(loads: np.ndarray) -> np.ndarray:
+    """Return the nine terms of the line at each load, in the order of `COEFFICIENTS`."""
+    d, x = loads[:, 0] - PAPER_MEANS.d, loads[:, 1] - PAPER_MEANS.log10_N
+    u = (loads[:, 2] - PAPER_MEANS.rho) / RHO_UNIT
+    return np.column_stack([np.ones_like(d), d, x, u, u**2, d * x, d * u, x * u, d * x * u])
+
+
+def smooth_covariance(loads: np.ndarray) -> np.ndarray:
+    """Return the covariance by which curves leave their lines: a Gaussian process a load."""
+    return WIGGLE**2 * sum(
+        np.exp(-0.5 * ((loads[:, [axis]] - loads[:, axis]) / length) ** 2)
+        for axis, length in enumerate(LENGTHS)
+    )
+
+
+def find_posterior(
+    answers: Answers, loads: np.ndarray, line: Line, link: Link, *, smooth: bool = True
+) -> Posterior:
+    """Return the posterior of the logits at `loads` under one link (steps 2 and 3).
+
+    Beforehand, their covariance is F S F' of the line, and with `smooth` that of leaving it. The
+    mode is found by damped Fisher scoring (Rasmussen and Williams 2006, section 3.4). Without
+    answers it is the prior.
+    """
+    loads = np.concatenate([loads, answers.loads])
+    return _find_posterior(answers, loads, line, link, smooth_covariance(loads) * smooth)
+
+
+def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
+    """Return what is believed of the curve at `loads`, whatever the floor."""
+    loads = np.concatenate([loads, answers.loads])
+    smooth = smooth_covariance(loads)
+    return Belief(
+        tuple(
+            _find_posterior(answers, loads, line, link, smooth)
+            for line, link in zip(prior.lines, LINKS, strict=True)
+        )
+    )
+
+
+def _find_posterior(
+    answers: Answers, loads: np.ndarray, line: Line, link: Link, smooth: np.ndarray
+) -> Posterior:
+    """The posterior at loads that end with the answers' cells."""
+    terms = line_terms(loads)
+    mean, K = terms @ line.mean, terms @ line.covariance @ terms.T + smooth
+    cells = slice(len(loads) - len(answers.loads), len(loads))
+    pull, precision = _find_mode(answers, mean[cells], K[cells, cells], link)
+    return Posterior(answers, link, loads, mean + K[:, cells] @ pull, K, precision, pull)
+
+
+def log_likelihood(answers: Answers, logits: np.ndarray, link: Link) -> np.ndarray:
+    """Return the log-likelihood of logits at the answers' cells, along the last axis."""
+    p = np.clip(link.accuracy(logits, answers.loads[:, 0]), LEAST_CHANCE, 1 - LEAST_CHANCE)
+    return np.log(p) @ answers.successes + np.log1p(-p) @ (answers.totals - answers.successes)
+
+
+def _find_mode(
+    answers: Answers, mean: np.ndarray, K: np.ndarray, link: Link
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mode as K^-1 (logits - mean), and the Fisher weights there."""
+    d, right, total = answers.loads[:, 0], answers.successes, answers.totals
+
+    def height(a: np.ndarray) -> float:
+        smooth = K @ a
+        return float(log_likelihood(answers, mean + smooth, link) - a @ smooth / 2)
+
+    a = np.zeros_like(mean)
+    for _ in range(MODE_STEPS):
+        logit = mean + K @ a
+        p, slope = link.accuracy(logit, d), link.slope(logit, d)
+        variance = np.maximum(p * (1 - p), LEAST_CHANCE)
+        precision = total * slope**2 / variance
+        root = np.sqrt(precision)
+        b = precision * (logit - mean) + (right - total * p) * slope / variance
+        factor = cho_factor(np.eye(len(a)) + root[:, None] * K * root, lower=True)
+        step = b - root * cho_solve(factor, root * (K @ b)) - a
+        before, size = height(a), 1.0
+        while size > 1e-6 and height(a + size * step) < before:
+            size /= 2
+        a = a + size * step
+        if height(a) - before < MODE_TOLERANCE:
+            break
+    return a, precision
+
+
+def square_root(covariance: np.ndarray) -> np.ndarray:
+    """Return a lower triangle L with L L' = covariance, which rounding may leave semidefinite."""
+    scale = np.diag(covariance).max()
+    jitter = JITTER
+    while True:
+        try:
+            return cholesky(covariance + jitter * scale * np.eye(len(covariance)), lower=True)
+        except np.linalg.LinAlgError:
+            jitter *= 10
+
+
+def curve_N(N: tuple[int, int]) -> np.ndarray:
+    """Return the N at which a curve is held, for a range of N that can be asked."""
+    return np.geomspace(CURVE_REACH[0] * N[0], CURVE_REACH[1] * N[1], CURVE_POINTS)
+
+
+def curve_loads(N: tuple[int, int]) -> np.ndarray:
+    """Return the loads of the three curves through the paper's means: over N, over d, over rho."""
+    means = PAPER_MEANS
+    statements = 10**means.log10_N
+    return np.concatenate(
+        [
+            make_loads(means.d, curve_N(N), means.rho),
+            make_loads(CURVE_D, statements, means.rho),
+            make_loads(means.d, statements, CURVE_RHO),
+        ]
+    )
+
+
+OVER_N = slice(0, CURVE_POINTS)
+OVER_D = slice(CURVE_POINTS, CURVE_POINTS + len(CURVE_D))
+OVER_RHO = slice(OVER_D.stop, OVER_D.stop + len(CURVE_RHO))
+CURVES = OVER_N, OVER_D, OVER_RHO
+
+
+def last_crossing(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+    """Return the largest load at which each row falls through 50 %.
+
+    Rows that never do give infinity if they begin above, and else minus infinity: little is known
+    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load that was
+    never asked is no sign of capacity. Between two loads, the accuracy is a line.
+    """
+    above = accuracy >= 0.5
+    falls = above[:, :-1] & ~above[:, 1:]
+    left = falls.shape[1] - 1 - np.argmax(falls[:, ::-1], axis=1)
+    rows = np.arange(len(accuracy))
+    high, low = accuracy[rows, left], accuracy[rows, left + 1]
+    with np.errstate(all="ignore"):
+        within = load[left] + (high - 0.5) / (high - low) * (load[left + 1] - load[left])
+    return np.where(falls.any(axis=1), within, np.where(above[:, 0], np.inf, -np.inf))
+
+
+def largest_root(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
+    """Return the largest load at which each row passes 50 % in either direction; NaN without."""
+    above = accuracy >= 0.5
+    changes = above[:, 1:] != above[:, :-1]
+    left = len(load) - 2 - np.argmax(changes[:, ::-1], axis=1)
+    rows = np.arange(len(accuracy))
+    here, there = accuracy[rows, left], accuracy[rows, left + 1]
+    with np.errstate(all="ignore"):
+        root = load[left] + (0.5 - here) / (there - here) * (load[left + 1] - load[left])
+    return np.where(changes.any(axis=1), root, np.nan)
+
+
+def count_answers(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Answers:
+    """Count the right answers of each cell of a frame: d, N, rho (a fraction), correct (0 or 1).
+
+    A frame of counted cells, with `successes` and `failures` in the place of `correct`, will do.
+    Raises ValueError for a column that is missing or holds other values.
+    """
+    counted = "successes" in frame
+    wanted = ("successes", "failures") if counted else ("correct",)
+    columns = {}
+    for name in ("d", "N", "rho", *wanted):
+        if name not in frame:
+            raise ValueError(
+                f"the frame must have the column {name}, it has {', '.join(map(str, frame))}"
+            )
+        columns[name] = np.asarray(frame[name], dtype=float)
+    allowed = {
+        "d": (columns["d"] > 0, "positive numbers"),
+        "N": (columns["N"] > 0, "positive numbers"),
+        "rho": ((columns["rho"] >= 0) & (columns["rho"] <= 1), "fractions from 0 to 1"),
+    } | {
+        name: (columns[name] >= 0, "counts")
+        if counted
+        else (np.isin(columns[name], (0, 1)), "0 or 1")
+        for name in wanted
+    }
+    for name, (right, what) in allowed.items():
+        if not np.all(right):
+            raise ValueError(f"{name} must hold {what}, got {columns[name][~right][0]:g}")
+    right = columns[wanted[0]]
+    total = right + columns["failures"] if counted else np.ones_like(right)
+    loads = make_loads(columns["d"], columns["N"], columns["rho"]).reshape(-1, 3)
+    cells, cell = np.unique(loads, axis=0, return_inverse=True)
+    cell = cell.reshape(-1)
+    return Answers(
+        cells,
+        np.bincount(cell, right, minlength=len(cells)),
+        np.bincount(cell, total, minlength=len(cells)),
+    )
+
+
+@lru_cache(maxsize=16)
+def standard_normals(draws: int, size: int, seed: int | tuple[int, ...]) -> np.ndarray:
+    """Return standard normals in mirrored pairs, a row a draw: the same for the same arguments."""
+    half = np.random.default_rng(seed).standard_normal((draws // 2, size))
+    return np.concatenate([half, -half])
+
+
+def draw_accuracy(belief: Belief, part: slice) -> np.ndarray:
+    """Return 2,000 draws of the accuracy along one curve, a row a draw."""
+    return belief.draw(part, DRAWS).accuracy
+
+
+def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
+    """Return the ECL50 of each draw, in statements: 0 or infinity where it is beyond the curve."""
+    return 10 ** last_crossing(np.log10(curve_N(N)), accuracy)
+
+
+def describe_capacity(
+    answers: Answers, prior: Prior, N: tuple[int, int], d: tuple[float, float]
+) -> Capacity:
+    """Return the `Capacity` that answers tell, N and d being the ranges that were or can be asked.
+
+    Flags and the reason to stop are the caller's.
+    """
+    belief = believe(answers, curve_loads(N), prior)
+    over_N, over_d, over_rho = (draw_accuracy(belief, part) for part in CURVES)
+    ECL50, NT50 = crossings_N(over_N, N), largest_root(CURVE_RHO, over_rho)
+    low, high = percentiles(ECL50)
+    share = float(np.mean(~np.isnan(NT50)))
+    x, value = np.log10(curve_N(N)), float(np.median(ECL50))
+    slopes = np.gradient(belief.best.mean[OVER_N], x)
+    return Capacity(
+        n=answers.n,
+        ECL50=_threshold(ECL50, N, "N"),
+        ID50=_threshold(last_crossing(CURVE_D, over_d), d, "d"),
+        NT50=_needle_threshold(NT50, share, over_rho),
+        NT50_share=share,
+        half_width=half_width(low, high),
+        over_N=_band(curve_N(N), over_N),
+        over_d=_band(CURVE_D, over_d),
+        over_rho=_band(CURVE_RHO, over_rho),
+        slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
+        glm_ECL50=glm_crossing(answers),
+        asked_N=N,
+        asked_d=d,
+    )
+
+
+def glm_crossing(answers: Answers) -> float:
+    """Return the ECL50 of the paper's plain GLM of these answers, under a wide prior.
+
+    Infinite where accuracy does not fall with N.
+    """
+    wide = vague_line()
+    main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
+    plain = Line(wide.mean, wide.covariance * main)
+    ends = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
+    at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=False).mean[:2]
+    fall = at_10 - at_100
+    return float(10 ** np.clip(1 + at_10 / fall, -300, 300)) if fall > 0 else np.inf
+
+
+def find_coefficients(answers: Answers, line: Line, link: Link) -> np.ndarray:
+    """Return the nine coefficients of the line that fits best, given what is known of it."""
+    # The logits at nine loads in general position determine the line.
+    loads = make_loads(*np.array(ANCHORS, dtype=float).T)
+    logits = find_posterior(answers, loads, line, link, smooth=False).mean[: len(loads)]
+    return np.linalg.solve(line_terms(loads), logits)
+
+
+def vague_line() -> Line:
+    """Return a line of which little is known: it falls with d and N, by how much is open."""
+    mean = np.array([0, -0.3, -3, 0, 0.5, 0, 0, 0, 0])
+    deviations = np.array([4, 0.3, 3, 1, 1, 0.5, 0.3, 1, 0.3])
+    return Line(mean, np.diag(deviations**2))
+
+
+def _threshold(draws: np.ndarray, asked: tuple[float, float], knob: str) -> Threshold:
+    """The crossing of a falling curve, said to lie outside where its median does."""
+    value, low, high = map(float, (np.median(draws), *percentiles(draws)))
+    status, note = "crossing", ""
+    if not asked[0] <= value <= asked[1]:
+        status = f"always {'above' if value > asked[1] else 'below'} 50 %"
+        note = f"outside what was asked: {knob} from {asked[0]:g} to {asked[1]:g}"
+    return Threshold(value, low, high, "posterior draws", status, note=note)
+
+
+def _needle_threshold(draws: np.ndarray, share: float, accuracy: np.ndarray) -> Threshold:
+    """The crossing along rho, with the share of draws that have one."""
+    note = f"{100 * share:.0f} % of the draws cross 50 %"
+    if share < 0.5:
+        above = np.median(accuracy) >= 0.5
+        return Threshold(status=f"always {'above' if above else 'below'} 50 %", note=note)
+    crossing = draws[~np.isnan(draws)]
+    low, high = percentiles(crossing)
+    middle = int(np.abs(CURVE_RHO - np.median(crossing)).argmin())
+    around = accuracy[:, [max(middle - 1, 0), min(middle + 1, len(CURVE_RHO) - 1)]].mean(axis=0)
+    rising = bool(around[1] > around[0])
+    ends = float(np.median(crossing)), float(low), float(high)
+    return Threshold(*ends, "posterior draws", "crossing", rising, note)
+
+
+def _band(load: np.ndarray, accuracy: np.ndarray) -> Band:
+    low, middle, high = np.quantile(accuracy, [TAILS[0], 0.5, TAILS[1]], axis=0)
+    return Band(load, middle, low, high)

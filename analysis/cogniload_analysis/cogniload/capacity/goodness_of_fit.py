@@ -1,0 +1,249 @@
+"""How well the paper's GLM fits a run, and the curves behind the GLMs that the paper prints.
+
+The paper prints a GLM's coefficients (Table 2) and those of interactions (Table 3). A curve with a
+floor has the same projection, and a crossing besides.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import OptimizeResult, least_squares
+from scipy.special import expit, logit
+from scipy.stats import chi2
+
+from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_terms, make_loads
+from cogniload_analysis.cogniload.fits.glm import INTERACTIONS, TERMS, LoadGLM, load_design
+from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
+from cogniload_analysis.published import published_table
+from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
+
+PAPER_GRID = pd.DataFrame(product(PAPER_D, PAPER_N, PAPER_RHO), columns=["d", "N", "rho"])
+PAPER_GRID["rho"] /= 100
+FULL_NAMES = {
+    "DS-R1-0528": "DeepSeek-R1-0528",
+    "DS-Llama-70B": "DeepSeek-R1-Distill-Llama-70B",
+    "DS-Qwen-32B": "DeepSeek-R1-Distill-Qwen-32B",
+    "DS-Qwen-7B": "DeepSeek-R1-Distill-Qwen-7B",
+    "DS-Qwen-1.5B": "DeepSeek-R1-Distill-Qwen-1.5B",
+}
+"""Table 2 abbreviates names that Tables 3 to 5 print in full."""
+
+GLM_LINK = Link(floor=0, ceiling=1)
+UNCOVERED = "its puzzles do not cover the paper's d and N"
+ENOUGH = 20
+"""Responses at a value of a load from which its accuracy is judged: fewer miss by chance alone."""
+
+COVERED = 0.5
+"""The least share of a grid's cells that counts as the grid."""
+
+SOLVED = 1e-6
+"""Right answers, of the 140 cells of one puzzle each, by which a projection may miss Table 2's."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCurve:
+    """A published model's curve whose projection onto the GLM is Table 2's.
+
+    `coefficients` are the nine of `curve.COEFFICIENTS` and `link` says how a logit becomes an
+    accuracy. `solved` tells whether the projection is met: a floor above a model's accuracy leaves
+    it out of reach.
+    """
+
+    coefficients: np.ndarray
+    link: Link
+    solved: bool
+
+    def accuracy(self, d: np.ndarray, N: np.ndarray, rho: np.ndarray) -> np.ndarray:
+        """Return the accuracy at d, N and rho (a fraction), numbers or arrays."""
+        loads = make_loads(d, N, rho)
+        return self.link.accuracy(line_terms(loads) @ self.coefficients, loads[:, 0])
+
+
+@dataclass(frozen=True)
+class GoodnessOfFit:
+    """How far a fitted GLM is from the accuracies by d, by N and by rho.
+
+    `miss` is the largest difference between observed and fitted accuracy at one value of one load,
+    in percentage points, at `where`, among those with at least 20 responses, if there are any;
+    `sampling_error` is the standard error of that accuracy, in points too. `chi_square` is
+    Pearson's over the cells, with `degrees` of freedom and `p`.
+    """
+
+    miss: float
+    where: str
+    sampling_error: float
+    chi_square: float
+    degrees: int
+    p: float
+
+
+def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedCurve:
+    """Return the curve of a model of Table 2 under another link, with or without Table 3.
+
+    The GLM of the paper's grid sees only the sums of right answers against its five terms. The
+    curve's five main coefficients are those for which these sums, over the grid, are what Table 2
+    says; the interactions are Table 3's as printed. Raises ValueError for a model that Table 2
+    does not have.
+    """
+    table = published_table("glm").set_index("model")
+    if model not in table.index:
+        raise ValueError(f"model must be one of {', '.join(table.index)}, got {model!r}")
+    design = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])
+    main = design[list(TERMS)].to_numpy()
+    target = expit(main @ table.loc[model, list(TERMS)].to_numpy(dtype=float))
+    published = published_table("interactions").set_index("model").loc[FULL_NAMES.get(model, model)]
+    raw = design[list(INTERACTIONS)].to_numpy() @ published[list(INTERACTIONS)].to_numpy(float)
+    loads = make_loads(*(PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho")))
+    terms = line_terms(loads)
+    # The printed interactions, whose lower terms are absorbed by the main ones, in centred terms.
+    centred = np.linalg.lstsq(terms, raw * interactions, rcond=None)[0]
+    solution = _project(
+        terms[:, :MAIN_TERMS],
+        terms[:, MAIN_TERMS:] @ centred[MAIN_TERMS:],
+        target,
+        loads[:, 0],
+        link,
+    )
+    return PublishedCurve(
+        np.concatenate([solution.x, centred[MAIN_TERMS:]]),
+        link,
+        bool(np.abs(solution.fun).max() < SOLVED * len(target)),
+    )
+
+
+def _project(
+    terms: np.ndarray,
+    offset: np.ndarray,
+    target: np.ndarray,
+    d: np.ndarray,
+    link: Link,
+    weights: float | np.ndarray = 1.0,
+) -> OptimizeResult:
+    """Solve terms' weights (accuracy - target) = 0 for the coefficients of `terms`."""
+    weighted = (np.ones(len(terms)) * weights)[:, None] * terms
+
+    def miss(coefficients: np.ndarray) -> np.ndarray:
+        return weighted.T @ (link.accuracy(terms @ coefficients + offset, d) - target)
+
+    def derivative(coefficients: np.ndarray) -> np.ndarray:
+        return weighted.T @ (link.slope(terms @ coefficients + offset, d)[:, None] * terms)
+
+    starts = (
+        np.zeros(terms.shape[1]),
+        np.linalg.lstsq(terms, logit(np.clip(target, 0.02, 0.98)) - offset, rcond=None)[0],
+    )
+    tolerance = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14, "max_nfev": 2000}
+    solutions = [least_squares(miss, start, jac=derivative, **tolerance) for start in starts]
+    return min(solutions, key=lambda solution: solution.cost)
+
+
+def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
+    """Return how well a fitted GLM describes the responses that it was fitted to.
+
+    The largest miss of a mean accuracy is what a reader can judge; the chi-square grows with the
+    number of responses, and needs several in a cell. NaN where the GLM could not be fitted.
+    """
+    cells = glm.cells
+    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
+    fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
+    if np.isnan(fitted).any() or not len(cells):
+        return GoodnessOfFit(np.nan, "", np.nan, np.nan, 0, np.nan)
+    over = cells["successes"].to_numpy() - total * fitted
+    variance = total * fitted * (1 - fitted)
+    margins = [
+        (100 * over[at].sum() / total[at].sum(), f"{load} = {value:g}", at)
+        for load in ("d", "N", "rho")
+        for value in cells[load].unique()
+        for at in [cells[load].eq(value).to_numpy()]
+    ]
+    margins = [margin for margin in margins if total[margin[2]].sum() >= ENOUGH] or margins
+    miss, where, at = max(margins, key=lambda margin: abs(margin[0]))
+    chi_square = float(np.sum(over**2 / np.maximum(variance, 1e-300)))
+    degrees = len(cells) - int(glm.params.notna().sum())
+    return GoodnessOfFit(
+        miss=float(abs(miss)),
+        where=where,
+        sampling_error=float(100 * np.sqrt(variance[at].sum()) / total[at].sum()),
+        chi_square=chi_square,
+        degrees=degrees,
+        p=float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan,
+    )
+
+
+def covers_grid(cells: pd.DataFrame) -> bool:
+    """Tell whether cells (d, N, rho) are a grid, or most of one, and not just lines across it.
+
+    The paper's thresholds are a projection of a whole grid: cells on axes alone have none.
+    """
+    levels = [cells[load].nunique() for load in ("d", "N", "rho")]
+    return len(cells) >= COVERED * math.prod(levels)
+
+
+def covers_paper(cells: pd.DataFrame) -> bool:
+    """Tell whether cells or responses (d, N) reach over the paper's d and N.
+
+    Only models that were asked so are ranked: of others, an ECL50 is an extrapolation.
+    """
+    return all(
+        cells[load].min() <= min(paper) and cells[load].max() >= max(paper)
+        for load, paper in (("d", PAPER_D), ("N", PAPER_N))
+    )
+
+
+def compare_fits(glm: LoadGLM) -> dict[str, float]:
+    """Return how the plain GLM, a floor, and a floor with interactions fit a run's margins.
+
+    `plain`, `floor` and `both` are chi-squares over the accuracies by d, by N and by rho, as
+    docs/glm_fit.md has them: the curves with a floor have the same projection as the GLM, which
+    ties the means and the main terms, so that `degrees` is the same for all; `p` is the plain
+    GLM's. NaN for a curve that the responses don't determine, or that lies out of reach.
+    """
+    cells = glm.cells
+    nothing = {"plain": np.nan, "floor": np.nan, "both": np.nan, "degrees": np.nan, "p": np.nan}
+    loads = [cells[load].to_numpy() for load in ("d", "N", "rho")]
+    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
+    if "beta_0" in glm.problems or not len(cells):
+        return nothing
+    rows = make_loads(*loads)
+    terms, share = line_terms(rows), total / total.mean()
+    kept = [place for place, term in enumerate(TERMS) if term not in glm.problems]
+    chosen = {"floor": kept}
+    if len(kept) == MAIN_TERMS and covers_grid(cells):
+        chosen["both"] = list(range(terms.shape[1]))
+    target = (cells["successes"] / total).to_numpy()
+    found = {"plain": margin_chi_square(cells, glm.predict(*loads))}
+    for name, places in chosen.items():
+        mine = terms[:, places]
+        solution = _project(mine, np.zeros(len(mine)), target, rows[:, 0], Link(), share)
+        if np.abs(solution.fun).max() < SOLVED * len(mine):
+            accuracy = Link().accuracy(mine @ solution.x, rows[:, 0])
+            found[name] = margin_chi_square(cells, accuracy)
+    levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
+    degrees = levels - (len(kept) - 1)
+    p = float(chi2.sf(found["plain"], degrees)) if degrees > 0 else np.nan
+    return nothing | found | {"degrees": degrees, "p": p}
+
+
+def margin_chi_square(cells: pd.DataFrame, accuracy: np.ndarray) -> float:
+    """Return the chi-square of counted cells over their accuracies by d, by N and by rho."""
+    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
+    over = cells["successes"].to_numpy() - total * accuracy
+    variance = total * accuracy * (1 - accuracy)
+    sums = [
+        pd.DataFrame({"over": over, "variance": variance}).groupby(cells[load].to_numpy()).sum()
+        for load in ("d", "N", "rho")
+    ]
+    by_level = pd.concat(sums)
+    return float((by_level["over"] ** 2 / np.maximum(by_level["variance"], 1e-300)).sum())
+
+
+def curve_crossing(curve: PublishedCurve) -> float:
+    """Return the N at which a published curve passes 50 % at the mean of d and rho."""
+    loads = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
+    here, there = line_terms(loads) @ curve.coefficients
+    bottom = curve.link.bottom(np.array(PAPER_MEANS.d))
+    half = logit((0.5 - bottom) / (curve.link.ceiling - bottom))
+    return float(10 ** (1 + (here - half) / (here - there)))

@@ -1,0 +1,491 @@
+"""The rules of the adaptive design: which puzzles tell most about a model's capacity.
+
+All cells lie on three axes through the paper's mean loads, since there no interaction of the loads
+can bias a threshold. The steps: (1) candidates on the axes; (2) a prior over curves; (3) their
+posterior given the answers; (4) a pilot, and then the batch that narrows the goals most;
+(5) batches that grow; (6) a stop; (7) the estimate; (8) flags. Steps 2, 3 and 7 are in `curve` and
+`prior`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from numbers import Real
+from reprlib import repr as brief
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from cogniload_analysis.adaptive.design import (
+    MAX_INDEX,
+    MAX_N,
+    MAX_SEED,
+    Answer,
+    Batch,
+    Goal,
+    Interval,
+    Plan,
+    Settings,
+    check_integer,
+    question_cut,
+    spread,
+)
+from cogniload_analysis.cogniload.capacity.curve import (
+    CURVE_D,
+    LINKS,
+    OVER_D,
+    OVER_N,
+    Answers,
+    Belief,
+    Capacity,
+    Prior,
+    believe,
+    count_answers,
+    crossings_N,
+    curve_loads,
+    curve_N,
+    describe_capacity,
+    draw_accuracy,
+    last_crossing,
+    make_loads,
+)
+from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
+from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
+from cogniload_analysis.intervals import percentiles
+
+MEAN_D, OTHER_D, OTHER_D_EVERY = 5, 6, 5
+"""The paper's mean d of 5.2 is asked as four puzzles of d = 5 to one of d = 6."""
+
+MEAN_N, MEAN_RHO = 71, 50.0
+ASKED_D = tuple(range(1, 11))
+ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
+ASKED_N_COUNT = 20
+
+PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
+GREEDY_BLOCKS = 16
+PROBE_SHARE = 0.06
+DESIGN_DRAWS = 64
+WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
+CROSSINGS_APART = 0.10
+SMOOTHED, FLAT = 3, 0.25
+SURPRISE, DISAGREE = 0.01, 2.6
+NEAR, EASY = 2.0, 4.0
+"""Failures count as near ECL50 within a factor of 2; what is 4 times shorter is easy."""
+
+
+class Puzzle(NamedTuple):
+    """A puzzle's place in the generator: d, N, rho (percent) and index, for one seed."""
+
+    d: int
+    N: int
+    rho: float
+    index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
+
+
+class Candidate(NamedTuple):
+    """A place on an axis where puzzles can be asked, and the cells that they are taken from."""
+
+    axis: Literal["N", "d", "rho"]
+    d: float
+    N: int
+    rho: float
+
+
+@dataclass(frozen=True)
+class CapacitySettings(Settings):
+    """What decides, with the answers, which puzzles are asked.
+
+    The target is a share of ECL50, or in units of d for ID50. `seed` is that of the draws by which
+    the design weighs what it does not know yet. The others are those of `Settings`.
+    """
+
+    GOALS = (Goal("ECL50", relative=True), Goal("ID50", relative=False, example="±1"))
+    STOP_AFTER = 250
+
+    goal: str = "ECL50"
+    target: float = 0.20
+    budget: int = 1500
+    N: tuple[int, int] = (10, 400)
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("seed", self.seed, 0, MAX_SEED)
+
+    @property
+    def asked(self) -> tuple[float, float]:
+        """The range of N, or of d."""
+        return self.N if self.goal == "ECL50" else (ASKED_D[0], ASKED_D[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class CapacityPlan(Plan[Puzzle, Belief]):
+    """The design as a pure function: settings, prior, batches so far and answers -> next batch."""
+
+    VERSION = "1"
+
+    settings: CapacitySettings
+    prior: Prior
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The places where puzzles can be asked."""
+        return make_candidates(self.settings.N)
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """The loads of the three curves, and after them those of the candidates."""
+        d, N, rho = (np.array(column) for column in list(zip(*self.candidates, strict=True))[1:])
+        return np.concatenate([curve_loads(self.settings.N), make_loads(d, N, rho / 100)])
+
+    @cached_property
+    def cells(self) -> frozenset[tuple[int, int, float]]:
+        """The cells that the design can ask from."""
+        return frozenset(
+            cell for candidate in self.candidates for cell in candidate_cells(candidate)
+        )
+
+    @property
+    def prior_values(self) -> np.ndarray:
+        """The mean and the covariance of each line, and the link that it is for."""
+        return np.concatenate(
+            [
+                np.concatenate([[link.floor, link.ceiling], line.mean, line.covariance.ravel()])
+                for link, line in zip(LINKS, self.prior.lines, strict=True)
+            ]
+        )
+
+    @property
+    def longest(self) -> tuple[Puzzle, ...]:
+        """A puzzle with the largest N, and one with the largest d."""
+        return (
+            Puzzle(OTHER_D, self.settings.N[1], MEAN_RHO, 0),
+            Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
+        )
+
+    def asks(self, puzzle: Puzzle) -> bool:
+        """Whether a puzzle is one of a cell that the design can ask from."""
+        return puzzle[:3] in self.cells
+
+    def check(self, given: Sequence[float]) -> Puzzle:
+        """Return a puzzle with plain numbers; ValueError if it is none."""
+        return check_puzzle(given)
+
+    def believe(self, told: Mapping[Puzzle, Answer]) -> Belief:
+        """Return the posterior at the curves and the candidates (step 3)."""
+        return believe(count_told(told), self.loads, self.prior)
+
+    def find_goal(self, belief: Belief) -> Interval:
+        """Return the interval of ECL50 or ID50."""
+        return goal_crossing(belief, self.settings)
+
+    def choose(
+        self, belief: Belief, size: int, known: int, asked: Sequence[Puzzle]
+    ) -> list[Puzzle]:
+        """Return the pilot, or the puzzles that narrow the goals most (step 4)."""
+        if known:
+            counts = choose_counts(belief, self.candidates, self.settings, size, known)
+        else:
+            counts = pilot_counts(self.candidates, size)
+        return number_puzzles(self.candidates, counts, asked)
+
+    def describe(self, told: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]) -> Capacity:
+        """Return the `Capacity` that answers say, with flags and reason to stop (steps 7 and 8)."""
+        capacity = describe_capacity(
+            count_told(told), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
+        )
+        flags = tuple(find_flags(capacity, batches, told, self))
+        return replace(capacity, flags=flags, stopped=batches[-1].stopped)
+
+
+def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
+    """Return the places where puzzles can be asked, on three axes through the mean loads (step 1).
+
+    About 20 N from the smallest to the largest in equal ratios, d from 1 to 10, and rho from 5 to
+    95 %.
+    """
+    statements = sorted({round(n) for n in np.geomspace(*N, ASKED_N_COUNT)})
+    return (
+        *(Candidate("N", PAPER_MEANS.d, n, MEAN_RHO) for n in statements),
+        *(Candidate("d", d, MEAN_N, MEAN_RHO) for d in ASKED_D),
+        *(Candidate("rho", PAPER_MEANS.d, MEAN_N, rho) for rho in ASKED_RHO),
+    )
+
+
+def candidate_cells(candidate: Candidate) -> tuple[tuple[int, int, float], ...]:
+    """Return the cells of a candidate: its own, or those of the two d that average to the mean."""
+    of_d = (candidate.d,) if candidate.axis == "d" else (MEAN_D, OTHER_D)
+    return tuple((int(d), candidate.N, candidate.rho) for d in of_d)
+
+
+def count_told(told: Mapping[Puzzle, Answer]) -> Answers:
+    """Count answers by cell, in an order that does not depend on that of telling."""
+    columns = np.array([(*puzzle[:3], answer.correct) for puzzle, answer in told.items()])
+    d, N, rho, correct = columns.reshape(-1, 4).T
+    return count_answers({"d": d, "N": N, "rho": rho / 100, "correct": correct})
+
+
+def goal_crossing(belief: Belief, settings: CapacitySettings) -> Interval:
+    """Return the goal's interval by the draws: in statements, or in units of d."""
+    if settings.goal == "ECL50":
+        draws = crossings_N(draw_accuracy(belief, OVER_N), settings.N)
+    else:
+        draws = last_crossing(CURVE_D, draw_accuracy(belief, OVER_D))
+    return Interval(float(np.median(draws)), *map(float, percentiles(draws)))
+
+
+def pilot_counts(candidates: Sequence[Candidate], size: int) -> np.ndarray:
+    """Return how many puzzles of each candidate the pilot has: spread evenly on each axis."""
+    axes = [candidate.axis for candidate in candidates]
+    left, counts = size, []
+    for axis, members in groupby(axes):
+        share = left if axis == axes[-1] else round(size * PILOT_SHARES[axis])
+        counts.append(spread(share, len(list(members))))
+        left -= share
+    return np.concatenate(counts)
+
+
+def choose_counts(
+    belief: Belief,
+    candidates: Sequence[Candidate],
+    settings: CapacitySettings,
+    size: int,
+    known: int,
+) -> np.ndarray:
+    """Return how many puzzles of each candidate narrow the goals most (step 4).
+
+    The criterion is the sum of the goals' variances, each over its present one and weighted; a
+    goal's gradient is averaged over posterior draws, and so is what an answer at a candidate tells
+    of its logit. Blocks of puzzles go one by one where they lower the criterion most, each
+    updating the covariance by a rank of one. A few puzzles go to the easiest and the hardest N, as
+    probes of what the curve assumes.
+    """
+    end = len(belief.loads)
+    first = end - len(candidates)
+    draws = belief.draw(slice(0, end), DESIGN_DRAWS, (settings.seed, known))
+    slope, accuracy = draws.slope, draws.accuracy
+    told = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[first:]
+    whole = belief.best.covariance(np.arange(end))
+    gradients = goal_gradients(whole, candidates, settings, accuracy, slope)
+    covariance, toward = whole[first:, first:].copy(), gradients @ whole[:, first:]
+
+    counts = probe_counts(candidates, round(PROBE_SHARE * size))
+    for place in np.flatnonzero(counts).tolist():
+        _learn(covariance, toward, place, counts[place] * told[place])
+    for block in spread(int(size - counts.sum()), GREEDY_BLOCKS).tolist():
+        precision = block * told
+        gain = (toward**2).sum(axis=0) * precision / (1 + precision * np.diag(covariance))
+        # Rounded, so that another machine's last digit does not choose another puzzle.
+        place = int(np.argmax(np.round(gain / gain.max(), 6)))
+        _learn(covariance, toward, place, precision[place])
+        counts[place] += block
+    return counts
+
+
+def _learn(covariance: np.ndarray, toward: np.ndarray, place: int, precision: float) -> None:
+    """Update the covariance of the candidates, and that with the goals, by answers at a place."""
+    share = precision / (1 + precision * covariance[place, place])
+    across = covariance[place].copy()
+    toward -= share * np.outer(toward[:, place], across)
+    covariance -= share * np.outer(across, across)
+
+
+def probe_counts(candidates: Sequence[Candidate], probes: int) -> np.ndarray:
+    """Return counts with the probes on the smallest and on the largest N."""
+    counts = np.zeros(len(candidates), int)
+    last = sum(candidate.axis == "N" for candidate in candidates) - 1
+    counts[[0, last]] = spread(probes, 2)
+    return counts
+
+
+def goal_gradients(
+    covariance: np.ndarray,
+    candidates: Sequence[Candidate],
+    settings: CapacitySettings,
+    accuracy: np.ndarray,
+    slope: np.ndarray,
+) -> np.ndarray:
+    """Return how each goal moves with the logits, a row a draw, scaled so that weights are met.
+
+    The trace of (rows @ covariance @ rows') is the criterion of step 4.
+    """
+    x = np.log10(curve_N(settings.N))
+    weights = WEIGHTS | {"ECL50": WEIGHTS["ID50"], "ID50": WEIGHTS["ECL50"]}
+    weights = WEIGHTS if settings.goal == "ECL50" else weights
+    rho = np.flatnonzero([candidate.axis == "rho" for candidate in candidates])
+    shown = np.zeros((len(rho), len(covariance)))
+    places = len(covariance) - len(candidates) + rho
+    shown[np.arange(len(rho)), places] = np.sqrt(np.mean(slope[:, places] ** 2, axis=0))
+    goals = {
+        "ECL50": crossing_gradients(x, accuracy, slope, OVER_N),
+        "ID50": crossing_gradients(CURVE_D, accuracy, slope, OVER_D),
+        "rho": shown,
+    }
+    return np.concatenate(
+        [
+            rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
+            for goal, rows in goals.items()
+        ]
+    )
+
+
+def crossing_gradients(
+    load: np.ndarray, accuracy: np.ndarray, slope: np.ndarray, part: slice
+) -> np.ndarray:
+    """Return how the crossing of each draw moves with the logits on either side of it.
+
+    `accuracy` and its `slope` by the logit are of all loads, `part` says which make the curve. A
+    draw that crosses beyond the curve counts at its end.
+    """
+    curve = accuracy[:, part]
+    crossing = np.clip(last_crossing(load, curve), load[0], load[-1])
+    left = np.clip(np.searchsorted(load, crossing, side="right") - 1, 0, len(load) - 2)
+    share = (crossing - load[left]) / (load[left + 1] - load[left])
+    before, after = np.maximum(left - SMOOTHED, 0), np.minimum(left + 1 + SMOOTHED, len(load) - 1)
+    rows = np.arange(len(curve))
+    fall = np.abs(curve[rows, before] - curve[rows, after]) / (load[after] - load[before])
+    # A draw that is nearly flat would outweigh all others.
+    fall = np.maximum(fall, FLAT * np.median(fall))
+    gradients = np.zeros_like(accuracy)
+    for node, weight in ((left, 1 - share), (left + 1, share)):
+        gradients[rows, part.start + node] = weight * slope[rows, part.start + node] / fall
+    return gradients
+
+
+def number_puzzles(
+    candidates: Sequence[Candidate], counts: np.ndarray, asked: Iterable[Puzzle]
+) -> list[Puzzle]:
+    """Return so many new puzzles of each candidate, one of each in turn.
+
+    Indices go on where `asked` ends, and every fifth puzzle at the mean d of 5.2 has d = 6.
+    """
+    used = Counter(puzzle[:3] for puzzle in asked)
+    puzzles = []
+    for turn in range(counts.max(initial=0)):
+        for place in np.flatnonzero(counts > turn).tolist():
+            cells = candidate_cells(candidates[place])
+            before = sum(used[cell] for cell in cells) + 2 * place
+            cell = cells[-1] if before % OTHER_D_EVERY == OTHER_D_EVERY - 1 else cells[0]
+            puzzles.append(Puzzle(*cell, used[cell]))
+            used[cell] += 1
+    return puzzles
+
+
+def find_flags(
+    capacity: Capacity, batches: Sequence[Batch], told: Mapping[Puzzle, Answer], plan: CapacityPlan
+) -> Iterable[str]:
+    """Yield in words what a reader of an estimate should know (step 8)."""
+    ECL50, (smallest, largest) = capacity.ECL50, plan.settings.N
+    if not told:
+        return
+    inside = smallest <= ECL50.value <= largest
+    at = float(np.clip(ECL50.value, smallest, largest))
+    near = [
+        answer.cut
+        for puzzle, answer in told.items()
+        if not answer.correct and 1 / NEAR < puzzle.N / at < NEAR
+    ]
+    yield from question_cut(near, "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,")
+    if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
+        yield (
+            f"the plain GLM of the same answers puts ECL50 at {capacity.glm_ECL50:.3g}, the curve "
+            f"at {ECL50.value:.3g}: accuracy does not follow a line in logits"
+        )
+    shortest = [
+        answer.correct
+        for (d, N, rho, _), answer in told.items()
+        if N == smallest and d in (MEAN_D, OTHER_D) and rho == MEAN_RHO
+    ]
+    failed = len(shortest) - sum(shortest)
+    if ECL50.value >= EASY * smallest and binom.sf(failed - 1, len(shortest), 0.1) < SURPRISE:
+        yield (
+            f"{failed} of the {len(shortest)} shortest puzzles (N = {smallest}) failed: something "
+            "besides the load may fail the model"
+        )
+    if ECL50.low < smallest or ECL50.high > largest:
+        yield f"ECL50 may lie outside what can be asked, {smallest} to {largest} statements"
+    yield from compare_halves(batches, told, plan)
+
+
+def compare_halves(
+    batches: Sequence[Batch], told: Mapping[Puzzle, Answer], plan: CapacityPlan
+) -> Iterable[str]:
+    """Yield a sentence if the first half of the puzzles asked says another ECL50 than the second.
+
+    Their order is that of asking, so that the order of telling changes nothing.
+    """
+    asked = [p for batch in batches for p in batch.puzzles if p in told]
+    if len(asked) < plan.settings.STOP_AFTER:
+        return
+    halves = asked[: len(asked) // 2], asked[len(asked) // 2 :]
+    ends = curve_N(plan.settings.N)[[0, -1]]
+    early, late = (
+        np.log10(np.clip(crossings_N(draw_accuracy(belief, OVER_N), plan.settings.N), *ends))
+        for half in halves
+        for belief in [believe(count_told({p: told[p] for p in half}), plan.loads, plan.prior)]
+    )
+    if abs(early.mean() - late.mean()) > DISAGREE * np.hypot(early.std(), late.std()):
+        yield (
+            f"the run's halves disagree: ECL50 {10 ** early.mean():.3g} by the earlier puzzles, "
+            f"{10 ** late.mean():.3g} by the later"
+        )
+
+
+def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
+    """Return a fixed design of 700 puzzles on the axes, for a harness that can't ask.
+
+    Grids of d, N and rho (percent) with `num_puzzles` for each cell, as plain values: 60 % on N,
+    20 % on d, 20 % on rho. `estimate_capacity` reads the results.
+    """
+    statements = [candidate.N for candidate in make_candidates(N) if candidate.axis == "N"]
+    at_mean_rho, at_mean_N = {"rho": [MEAN_RHO]}, {"N": [MEAN_N]}
+    return [
+        {"d": [MEAN_D], "N": statements, **at_mean_rho, "num_puzzles": 17},
+        {"d": [OTHER_D], "N": statements, **at_mean_rho, "num_puzzles": 4},
+        {"d": list(ASKED_D), **at_mean_N, **at_mean_rho, "num_puzzles": 14},
+        {"d": [MEAN_D], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 11},
+        {"d": [OTHER_D], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 3},
+    ]
+
+
+def estimate_capacity(
+    frame: Mapping[str, np.ndarray] | pd.DataFrame,
+    *,
+    prior: PriorChoice = "published",
+) -> Capacity:
+    """Return the `Capacity` that one model's responses say, from any cells.
+
+    `frame` has the columns d, N, rho (a fraction) and correct (0 or 1), or counted successes and
+    failures; `prior` is "published", "vague" or a frame of earlier results. ECL50 is the crossing
+    at the paper's mean loads; the plain GLM's of the same answers stands beside it.
+
+    Raises ValueError for a column that is missing or holds other values, and for a frame without
+    answers.
+    """
+    answers = count_answers(frame)
+    if not answers.n:
+        raise ValueError("the frame must hold answers, got none")
+    d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
+    N = round(tested.min()), round(tested.max())
+    return describe_capacity(answers, find_prior(prior), N, (float(d.min()), float(d.max())))
+
+
+def check_puzzle(given: Sequence[float]) -> Puzzle:
+    """Return a puzzle with plain numbers; ValueError if it is none."""
+    try:
+        d, N, rho, index = given
+    except (TypeError, ValueError):
+        raise ValueError(f"a puzzle must be (d, N, rho, index), got {brief(given)}") from None
+    for name, number, low, high in (
+        ("d", d, 1, 12),
+        ("N", N, 1, MAX_N),
+        ("index", index, 0, MAX_INDEX),
+    ):
+        check_integer(name, number, low, high)
+    if isinstance(rho, bool) or not isinstance(rho, Real) or not 0 < rho <= 100:
+        raise ValueError(f"rho must be a percentage above 0 and up to 100, got {brief(rho)}")
+    return Puzzle(int(d), int(N), float(rho), int(index))

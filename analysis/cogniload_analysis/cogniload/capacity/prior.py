@@ -1,0 +1,139 @@
+"""What is known of a model's capacity curve before it answers: from models that were measured.
+
+The published prior ships as `data/cogniload_prior.csv`. To write it anew from the published
+tables, run `python -m cogniload_analysis.cogniload.capacity.prior FILE`.
+"""
+
+import argparse
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from reprlib import repr as brief
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.cogniload.capacity.curve import (
+    COEFFICIENTS,
+    LINKS,
+    Line,
+    Prior,
+    count_answers,
+    find_coefficients,
+    vague_line,
+)
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
+from cogniload_analysis.published import published_table
+from cogniload_gen.files.whole import whole_file
+
+PriorChoice: TypeAlias = str | Mapping[str, np.ndarray] | pd.DataFrame | Prior
+PUBLISHED, VAGUE = "published", "vague"
+FILE = "cogniload_prior.csv"
+DECIMALS = 4
+SHRINKAGE = 0.3
+INFLATION = 2.0
+PSEUDO_MODELS = 5
+"""How many models the published covariance counts for beside the user's own earlier ones."""
+
+
+def refit_models() -> pd.DataFrame:
+    """Return the curves of Table 2's models: floor, model and nine coefficients (step 2).
+
+    Each projects onto the printed GLM, once under each floor. A model that answers worse than a
+    floor has no such curve, and is left out there.
+    """
+    rows = [
+        (link.floor, model, *curve.coefficients)
+        for link in LINKS
+        for model in published_table("glm")["model"]
+        for curve in [refit_published(model, link, interactions=True)]
+        if curve.solved
+    ]
+    return pd.DataFrame(rows, columns=["floor", "model", *COEFFICIENTS]).round(DECIMALS)
+
+
+@lru_cache(maxsize=1)
+def published_curves() -> pd.DataFrame:
+    """Return what `refit_models` made of the published models, as it ships."""
+    with files("cogniload_analysis").joinpath("data", FILE).open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
+def published_prior(without: Collection[str] = ()) -> Prior:
+    """Return the prior of the published models, leaving out those named in `without`.
+
+    The covariances are shrunk by 30 % to their diagonals, since 20 models tell little of 36
+    correlations, and doubled, since the next model may be unlike them.
+    """
+    table = published_curves()
+    kept = table[~table["model"].isin(list(without))]
+    lines = []
+    for link in LINKS:
+        found = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
+        lines.append(Line(found.mean(axis=0), widen(np.cov(found.T))))
+    return Prior(tuple(lines), "published")
+
+
+def vague_prior() -> Prior:
+    """Return a prior that knows little under any floor."""
+    return Prior((vague_line(),) * len(LINKS), "vague")
+
+
+def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
+    """Return the prior of models that the user has measured: model, d, N, rho, correct.
+
+    Each is refitted under each floor, beneath a wide prior. A few models say little of how much
+    models differ, so their covariance is pooled with the published one. Raises ValueError if the
+    frame lacks a column or holds no answers.
+    """
+    if "model" not in frame:
+        raise ValueError(
+            f"the frame must have the column model, it has {', '.join(map(str, frame))}"
+        )
+    groups = pd.DataFrame(frame).groupby("model", observed=True)
+    answers = [count_answers(rows) for _, rows in groups]
+    if not answers:
+        raise ValueError("the earlier results must hold answers, got none")
+    lines = []
+    for link, published in zip(LINKS, published_prior().lines, strict=True):
+        found = np.array([find_coefficients(each, vague_line(), link) for each in answers])
+        apart = found - found.mean(axis=0)
+        spread = published.covariance * PSEUDO_MODELS + widen(apart.T @ apart)
+        lines.append(Line(found.mean(axis=0), spread / (PSEUDO_MODELS + len(found) - 1)))
+    return Prior(tuple(lines), "earlier")
+
+
+def widen(covariance: np.ndarray) -> np.ndarray:
+    """Return a covariance shrunk to its diagonal and inflated."""
+    diagonal = np.diag(np.diag(covariance))
+    return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
+
+
+def find_prior(given: PriorChoice) -> Prior:
+    """Return the prior that a user names: "published", "vague", or a frame of earlier results."""
+    if isinstance(given, Prior):
+        return given
+    if isinstance(given, Mapping | pd.DataFrame):
+        return earlier_prior(given)
+    named = {PUBLISHED: published_prior, VAGUE: vague_prior}
+    if not isinstance(given, str) or given not in named:
+        raise ValueError(
+            f"prior must be published, vague, a folder of results or a frame, got {brief(given)}"
+        )
+    return named[given]()
+
+
+def main() -> None:
+    """Write the published prior to a file."""
+    parser = argparse.ArgumentParser(description="Write the published prior as CSV.")
+    parser.add_argument("file", type=Path, help=f"the file to write, {FILE} in the package's data")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    arguments = parser.parse_args()
+    with whole_file(arguments.file, force=arguments.force) as temporary:
+        refit_models().to_csv(temporary, index=False, float_format=f"%.{DECIMALS}f")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,325 @@
+"""Stage 5: the paper's figures 1 and 3 to 7, a model's fitted curves, and the ranking.
+
+Every function takes frames and returns a matplotlib figure. `columns` is the number of panels
+side by side: 3 on paper, 1 on a phone. rho is drawn in percent, as in the paper.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cogniload_analysis.adaptive.replay import count_panel, curve_panel, level_table, shrink_panel
+from cogniload_analysis.cogniload.fits.glm import LoadGLM
+from cogniload_analysis.display.figures import (
+    COLOURS,
+    DPI,
+    FAINT,
+    PAPER,
+    STYLE,
+    WHOLE_FONT,
+    Panel,
+    Series,
+    draw_panels,
+    place_panels,
+    shorten_name,
+)
+from cogniload_analysis.display.print import accuracy_table
+
+Values = TypeVar("Values", np.ndarray, "pd.Series[float]")
+
+LABELS = {
+    "d": "Intrinsic difficulty d",
+    "N": "Task length N (statements)",
+    "rho": "Needle-to-hay ratio ρ (%)",
+}
+PANEL_HEIGHT = 2.6
+MOST_PANELS = 12
+MOST_TICKS = 7
+N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+
+
+def draw_accuracy(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw accuracy by d, N and rho, each averaged over the other two. Figure 1."""
+    panels = [_accuracy_panel(frame, load) for load in LABELS]
+    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+
+
+def draw_rho_by_d(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw accuracy by rho at the lowest, the middle and the highest d. Figure 3."""
+    return _draw_rho_by(frame, "d", columns)
+
+
+def draw_rho_by_N(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw accuracy by rho at the lowest, the middle and the highest N. Figure 4."""
+    return _draw_rho_by(frame, "N", columns)
+
+
+def draw_accuracy_by(frame: pd.DataFrame, load: str, columns: int = PAPER) -> Figure:
+    """Draw accuracy by one load with Wilson's 90 % intervals. Figures 5 (d), 6 (rho), 7 (N)."""
+    return draw_panels([_accuracy_panel(frame, load, intervals=True)], columns, height=4.2)
+
+
+def draw_fit(frame: pd.DataFrame, glm: LoadGLM, columns: int = PAPER) -> Figure:
+    """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
+
+    Points and curve are averages over the other loads; the intervals are Wilson's, 90 %.
+    """
+    panels = [_fit_panel(frame, glm, load) for load in LABELS]
+    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+
+
+def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw one model's survival by statement, and the accuracy that is predicted by N and by d.
+
+    The frames are its rows of `survival_table` and of `prediction_table`. A load with one level,
+    and all of them without a prediction, have no panel.
+    """
+    steps = survival.loc[survival.index.repeat(2)]
+    panels = [
+        Panel(
+            [Series("tracking still right", _step_x(survival), steps["share"], marked=False)],
+            "Statement",
+            "Share of responses",
+            finish=partial(_finish_survival, survival=survival),
+        )
+    ]
+    for load in ("N", "d"):
+        rows = predictions[predictions["load"] == load]
+        if len(rows) < 2 or rows[["predicted", "glm"]].isna().all(axis=None):
+            continue
+        level = rows["level"]
+        measured = Series(
+            "measured, 90 % interval",
+            level,
+            rows["accuracy"],
+            rows["low"],
+            rows["high"],
+            joined=False,
+        )
+        predicted = Series("step hazard", level, rows["predicted"])
+        fitted = Series("GLM", level, rows["glm"])
+        table = pd.DataFrame({load: level})
+        panels.append(_panel(table, load, [measured, predicted, fitted]))
+    return draw_panels(panels, columns, height=PANEL_HEIGHT)
+
+
+def draw_run(
+    asked: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
+) -> Figure:
+    """Draw one adaptive run: its curves over the measured accuracy, and where it asked.
+
+    The frames are its rows of `asked_table`, `curve_table` and `batch_table`. Below them stands how
+    the interval shrank.
+    """
+    curves, counts = [], []
+    for load, label in LABELS.items():
+        points = level_table(asked[asked["axis"] == load], load)
+        points = points.assign(level=_scale(points["level"], load))
+        rows = curve[curve["load"] == load]
+        rows = rows.assign(level=_scale(rows["level"], load))
+        finish_curve, finish_counts = (
+            partial(_finish_run, level=each["level"].to_numpy(float), load=load, half=each is rows)
+            for each in (rows, points)
+        )
+        curves.append(curve_panel(points, rows, label, finish_curve))
+        counts.append(count_panel(points, label, finish_counts))
+    pairs = zip(curves, counts, strict=True)
+    # On a phone, where it asked stands below each curve.
+    panels = [*curves, *counts] if columns > 1 else [panel for pair in pairs for panel in pair]
+    shrunk = shrink_panel(batches, f"{batches['goal'].iloc[0]} (crossing)")
+    return draw_panels([*panels, shrunk], columns, height=2.2)
+
+
+def _finish_run(axes: Axes, level: np.ndarray, load: str, half: bool) -> None:
+    """Set the axis of a load; with `half`, mark an accuracy of a half."""
+    if half:
+        axes.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
+    _scale_axis(axes, level, logarithmic=load == "N")
+
+
+def _scale_axis(axes: Axes, level: np.ndarray, *, logarithmic: bool) -> None:
+    if logarithmic and len(level):
+        axes.set_xscale("log")
+        ticks = [tick for tick in N_TICKS if level.min() <= tick <= level.max()]
+        ticks = ticks if len(ticks) < MOST_TICKS else ticks[::2]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+
+
+def _step_x(survival: pd.DataFrame) -> np.ndarray:
+    """Return where each share begins and ends: at its statement, and at the next one's."""
+    begins = survival["statement"].to_numpy()
+    return np.stack([begins, np.append(begins[1:], begins[-1])], axis=1).ravel()
+
+
+def _finish_survival(axes: Axes, survival: pd.DataFrame) -> None:
+    low, high = (np.repeat(survival[end].to_numpy(float), 2) for end in ("low", "high"))
+    axes.fill_between(_step_x(survival), low, high, color=COLOURS[0], alpha=0.15, linewidth=0)
+    axes.set_ylim(-0.03, 1.03)
+
+
+def draw_ranking(ranking: pd.DataFrame) -> Figure:
+    """Draw both meanings of ECL50 of the published and the new models, with 95 % intervals.
+
+    A model has its crossing, a hollow mark, below its projection. Those without a rank are left
+    out: their puzzles don't tell it.
+    """
+    known = ranking[ranking[["rank", "crossing_rank"]].notna().any(axis=1)].iloc[::-1]
+    known = known.reset_index(drop=True)
+    with rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 1.3 + 0.22 * len(known)), dpi=DPI)
+        grid = figure.subplots(squeeze=False)
+        (axes,) = grid.flat
+        new = known["source"] == "this report"
+        values = ["ECL50", "low", "high", "crossing", "crossing_low", "crossing_high"]
+        # Below one statement the axis ends: the paper prints 0.0 there.
+        drawn = known[values].clip(lower=1, upper=1e4)
+        for meaning, at, fill in ((values[:3], 0.15, None), (values[3:], -0.15, "white")):
+            value, low, high = (drawn[name] for name in meaning)
+            for chosen, colour, marker in ((~new, "#777777", "o"), (new, COLOURS[2], "D")):
+                place = known.index[chosen] + at
+                face = fill or colour
+                axes.plot(
+                    value[chosen], place, marker, color=colour, markerfacecolor=face, zorder=3
+                )
+            bounded = new & low.notna()
+            axes.hlines(known.index[bounded] + at, low[bounded], high[bounded], color=COLOURS[2])
+        axes.set_yticks(known.index, known["model"].map(shorten_name))
+        for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
+            if is_new:
+                label.set(fontweight="bold", fontfamily=WHOLE_FONT)
+        axes.set_ylim(-0.7, len(known) - 0.3)
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy(float))))
+        axes.xaxis.set_major_formatter("{x:g}")
+        ends = "at 1: one or fewer; at 10000: that or more"
+        axes.set_xlabel(f"ECL50 (statements): ● projection, ○ crossing\n{ends}")
+        place_panels(figure, grid)
+    return figure
+
+
+def draw_outcomes(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw the share of each wrong outcome by N, a panel a model, of twelve at most."""
+    wrong = [each for each in frame["outcome"].cat.categories if each.startswith("wrong")]
+    panels = []
+    for model, rows in list(frame.groupby("model", observed=True))[:MOST_PANELS]:
+        shares = pd.crosstab(rows["N"], rows["outcome"], normalize="index")
+        shares = shares.reindex(columns=wrong, fill_value=0.0)
+        series = [Series(name, shares.index.to_numpy(float), shares[name]) for name in wrong]
+        panel = _panel(rows, "N", series, shorten_name(str(model)))
+        panels.append(replace(panel, ylabel="Share of responses"))
+    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+
+
+def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw the mean tokens of a response by d, N and rho, each averaged over the other two."""
+    known = frame.dropna(subset="response_tokens")
+    panels = []
+    for load, label in LABELS.items():
+        means = known.groupby(["model", load], observed=True)["response_tokens"].mean()
+        series = [
+            Series(str(model), _scale(rows.index.get_level_values(load).to_numpy(), load), rows)
+            for model, rows in means.groupby("model", observed=True)
+        ]
+        levels = np.sort(_scale(known[load].unique(), load))
+        finish = partial(_set_x_axis, levels=levels, logarithmic=load == "N")
+        panels.append(Panel(series, label, "Tokens of a response", "", finish))
+    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+
+
+def _draw_rho_by(frame: pd.DataFrame, load: str, columns: int) -> Figure:
+    levels = sorted(frame[load].unique())
+    chosen = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
+    panels = [
+        _accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}") for level in chosen
+    ]
+    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+
+
+def _accuracy_panel(
+    frame: pd.DataFrame, load: str, title: str = "", *, intervals: bool = False
+) -> Panel:
+    """Return the panel of accuracy by a load, a series a model."""
+    series = [
+        Series(
+            str(model),
+            _scale(rows[load], load),
+            rows["accuracy"],
+            rows["low"] if intervals else None,
+            rows["high"] if intervals else None,
+        )
+        for model, rows in accuracy_table(frame, load).groupby("model", observed=True)
+    ]
+    return _panel(frame, load, [*series, *_chance(frame, load)], title)
+
+
+def _chance(frame: pd.DataFrame, load: str) -> list[Series]:
+    """Return the accuracy of guesses among the options by a load; nothing where none are known."""
+    if "chance" not in frame or frame["chance"].isna().all():
+        return []
+    by_level = frame.groupby(load)["chance"].mean()
+    level = _scale(by_level.index.to_numpy(dtype=float), load)
+    return [Series("chance", level, by_level, marked=False, faint=True, dashed=True)]
+
+
+def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
+    """Return the panel of one model's accuracy by a load, and the fit where there is one."""
+    table = accuracy_table(frame, load)
+    x = _scale(table[load], load)
+    points = Series(
+        "measured, 90 % interval", x, table["accuracy"], table["low"], table["high"], joined=False
+    )
+    if "beta_0" in glm.problems:
+        return _panel(frame, load, [points, *_chance(frame, load)])
+    loads, accuracy = _average_prediction(glm, load)
+    curve = Series(f"GLM, {glm.estimator}", _scale(loads, load), accuracy, marked=False)
+    return _panel(frame, load, [points, curve, *_chance(frame, load)])
+
+
+def _panel(frame: pd.DataFrame, load: str, series: list[Series], title: str = "") -> Panel:
+    levels = np.sort(_scale(frame[load].unique(), load))
+    finish = partial(_set_axes, levels=levels, logarithmic=load == "N")
+    return Panel(series, LABELS[load], "Accuracy", title, finish)
+
+
+def _set_axes(axes: Axes, levels: np.ndarray, *, logarithmic: bool) -> None:
+    axes.set_ylim(-0.03, 1.03)
+    _set_x_axis(axes, levels, logarithmic=logarithmic)
+
+
+def _set_x_axis(axes: Axes, levels: np.ndarray, *, logarithmic: bool) -> None:
+    if logarithmic:
+        axes.set_xscale("log")
+    axes.set_xticks(levels, label_ticks(levels, np.log(levels) if logarithmic else levels))
+    axes.minorticks_off()
+
+
+def label_ticks(levels: np.ndarray, positions: np.ndarray) -> list[str]:
+    """Return the label of each level, blank where it would touch the one on its left."""
+    labels, last = [], -np.inf
+    for level, position in zip(levels, positions, strict=True):
+        room = position - last > 0.07 * np.ptp(positions)
+        labels.append(f"{level:g}" if room else "")
+        last = position if room else last
+    return labels
+
+
+def _average_prediction(glm: LoadGLM, load: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the GLM's prediction along a load, averaged over the cells that were tested."""
+    cells, tested = glm.cells, glm.cells[load]
+    space = np.geomspace if load == "N" else np.linspace
+    levels = space(tested.min(), tested.max(), 60)
+    at = {other: np.tile(cells[other], len(levels)) for other in LABELS}
+    accuracy = glm.predict(**(at | {load: np.repeat(levels, len(cells))}))
+    weights = cells["successes"] + cells["failures"]
+    return levels, np.average(accuracy.reshape(len(levels), -1), axis=1, weights=weights)
+
+
+def _scale(levels: Values, load: str) -> Values:
+    return 100 * levels if load == "rho" else levels

@@ -1,0 +1,638 @@
+"""Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F)."""
+
+import random
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import overload
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
+
+from cogniload_analysis.cogniload.fits import guessing
+from cogniload_analysis.cogniload.fits.guessing import Guess, eta_at, guess_rates
+from cogniload_analysis.cogniload.fits.thresholds import (
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    Z,
+    estimate_thresholds,
+)
+from cogniload_analysis.intervals import CONFIDENCE
+
+TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
+INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
+LAPSE = "lapse"
+HALF = 0.5
+NO_GUESSES = pd.Series(dtype=float)
+CONVERGENCE = {"maxiter": 100, "tol": 1e-10, "tol_criterion": "params"}
+LEVELS_NEEDED = {
+    "beta_d": ("d", 2),
+    "beta_N": ("N", 2),
+    "beta_rho": ("rho", 2),
+    "beta_rho2": ("rho", 3),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LoadGLM:
+    """The GLM of one model: the logit of a correct answer on d, log10 N, rho, rho^2.
+
+    `params`, `bse` and `pvalues` are indexed by beta_0, beta_d, beta_N, beta_rho and beta_rho2,
+    then, where they were asked for, by beta_dN, beta_drho, beta_Nrho and beta_dNrho, and by lapse.
+    What the data can't estimate is NaN, and `problems` says why, by term; a lapse rate of 0 is at
+    its bound, and has no standard error. `llf` and `aic` are those of the Bernoulli likelihood
+    (NaN for a penalised fit), `cells` holds the successes and failures of each (d, N, rho), and
+    `means` is where the thresholds hold the other knobs. `guesses` holds the guess rate by d; it
+    is empty for the paper's GLM, whose accuracy falls to 0.
+    """
+
+    params: pd.Series
+    bse: pd.Series
+    pvalues: pd.Series
+    cov_params: pd.DataFrame
+    llf: float
+    aic: float
+    estimator: str
+    cells: pd.DataFrame
+    means: LoadMeans
+    problems: dict[str, str]
+    profile: pd.DataFrame | None = None
+    guesses: pd.Series = field(default_factory=NO_GUESSES.copy)
+
+    @property
+    def nobs(self) -> int:
+        """The number of responses."""
+        return int(self.cells[["successes", "failures"]].to_numpy().sum())
+
+    @property
+    def lapse(self) -> float:
+        """The estimated lapse rate; 0 where none was asked for."""
+        return float(self.params.get(LAPSE, 0.0))
+
+    def conf_int(self) -> pd.DataFrame:
+        """Return the 95 % intervals of the coefficients, in the columns low and high.
+
+        They are Wald's, or the profile's where the fit is Firth's, since Wald's fail under
+        separation (Heinze and Schemper 2002).
+        """
+        if self.profile is not None:
+            return self.profile
+        return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
+
+    def guess(self, d: float | np.ndarray) -> np.ndarray:
+        """Return the guess rate at d; the number of options runs in lines between tested d."""
+        if self.guesses.empty:
+            return np.zeros(np.shape(d))
+        return 1 / np.interp(d, self.guesses.index, 1 / self.guesses)
+
+    def predict(
+        self, d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray
+    ) -> np.ndarray:
+        """Return the predicted accuracy at d, N and rho (a fraction), numbers or arrays."""
+        coefficients = self.params.drop(LAPSE, errors="ignore")
+        design = load_design(d, N, rho)
+        eta = design[list(coefficients.index)].to_numpy() @ coefficients.fillna(0)
+        guess = self.guess(design["beta_d"].to_numpy())
+        return guessing.accuracy(eta, guess, self.lapse) + 0 * self.params["beta_0"]
+
+    @overload
+    def thresholds(self, means: LoadMeans | None = None) -> Thresholds: ...
+    @overload
+    def thresholds(self, means: LoadMeans | None = None, *, level: float) -> SimpleNamespace: ...
+    def thresholds(
+        self, means: LoadMeans | None = None, *, level: float = HALF
+    ) -> Thresholds | SimpleNamespace:
+        """Return the capacity `Thresholds` with 95 % intervals, at the means of the data.
+
+        Other `means` (a `LoadMeans`) may be given. At another `level` of accuracy, a fraction, the
+        thresholds are called by it, as in `glm.thresholds(level=0.8).ECL80`, `.NT80` and `.ID80`.
+        Raises ValueError if the means move a knob whose effect the data can't estimate, and for
+        another level that no load reaches: one below the guess rate, or above 1 - the lapse rate.
+        """
+        means = self.means if means is None else means
+        if means == self.means and level == HALF:
+            return self._thresholds_at_means
+        for load, term in (("d", "beta_d"), ("log10_N", "beta_N"), ("rho", "beta_rho2")):
+            held, tested = getattr(means, load), getattr(self.means, load)
+            if term in self.problems and not np.isclose(held, tested, equal_nan=True):
+                raise ValueError(
+                    f"can't hold {load} at {held:g}, where the data have {tested:g}: "
+                    f"{self.problems[term]}"
+                )
+        found = self._estimate_thresholds(means, level)
+        if level == HALF:
+            return found
+        named = vars(found).items()
+        return SimpleNamespace(**{name.replace("50", f"{100 * level:g}"): t for name, t in named})
+
+    @cached_property
+    def _thresholds_at_means(self) -> Thresholds:
+        return self._estimate_thresholds(self.means, HALF)
+
+    def _estimate_thresholds(self, means: LoadMeans, level: float) -> Thresholds:
+        if "beta_0" in self.problems:
+            return Thresholds(*3 * [Threshold(note=self.problems["beta_0"])])
+        least, most = float(self.guess(means.d)), 1 - self.lapse
+        if not least < level < most:
+            if level == HALF:  # what is asked for unless a level is given
+                why = "guesses solve" if least >= HALF else "lapses cost"
+                return Thresholds(*3 * [Threshold(note=f"{why} half of the puzzles or more")])
+            raise ValueError(
+                f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - the "
+                f"lapse rate, {most:.3g}: got {level!r}"
+            )
+        if self.params.index.equals(pd.Index(TERMS)) and self.guesses.empty:
+            at_d = at_N = at_rho = estimate_thresholds(
+                *self._main_terms(means, level, "N", means.d), means
+            )
+        else:
+            at_N, at_rho = (
+                estimate_thresholds(*self._main_terms(means, level, load, means.d), means)
+                for load in ("N", "rho")
+            )
+            d = self._find_d(means, level)
+            if np.isnan(d):
+                at_d = Thresholds(*3 * [Threshold(note="no d has this accuracy")])
+            else:
+                at_d = estimate_thresholds(*self._main_terms(means, level, "d", d), means)
+        return Thresholds(
+            self._explain(at_N.ECL50, "N", "beta_N", level),
+            self._explain(at_rho.NT50, "rho", "beta_rho2", level),
+            self._explain(at_d.ID50, "d", "beta_d", level),
+        )
+
+    def _main_terms(
+        self, means: LoadMeans, level: float, along: str, d: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the five main coefficients that have the same threshold, and their covariance.
+
+        Along one load, with the others at their means, interactions add to the slope and to the
+        constant; an accuracy of `level` is an eta of 0 when the constant is less by the eta there.
+        `d` is where the guess rate is taken, which along d has a slope of its own.
+        """
+        names = self.params.index
+        to_main = pd.DataFrame(0.0, TERMS, names)
+        to_main.loc[list(TERMS), list(TERMS)] = np.eye(len(TERMS))
+        at = {"d": means.d, "N": means.log10_N, "rho": means.rho}
+        for term in INTERACTIONS:
+            if term in names:
+                loads = [load for load in at if load in term.removeprefix("beta_")]
+                others = float(np.prod([at[load] for load in loads if load != along]))
+                to_main.loc[f"beta_{along}" if along in loads else "beta_0", term] = others
+        eta, by_lapse = eta_at(level, float(self.guess(d)), self.lapse)
+        if LAPSE in names:
+            to_main.loc["beta_0", LAPSE] = -by_lapse
+        covariance = to_main @ self.cov_params.fillna(0) @ to_main.T
+        main = to_main @ self.params.where(names != LAPSE, 0).fillna(0)
+        main["beta_0"] -= eta
+        if along == "d":
+            slope = self._slope_of_eta(level, d)
+            main["beta_d"] -= slope
+            main["beta_0"] += slope * d
+        missing = self.params[list(TERMS)].isna().to_numpy()
+        return np.where(missing, np.nan, main), covariance.to_numpy()
+
+    def _slope_of_eta(self, level: float, d: float) -> float:
+        """Return how fast the eta of an accuracy changes with d, because the guess rate does."""
+        near = [eta_at(level, float(self.guess(d + side)), self.lapse)[0] for side in (-1e-4, 1e-4)]
+        return (near[1] - near[0]) / 2e-4
+
+    def _find_d(self, means: LoadMeans, level: float) -> float:
+        """Return the d, to some 0.05, at which an accuracy is reached; NaN for none."""
+        if self.guesses.nunique() < 2 or "beta_d" in self.problems:
+            return means.d
+        d = np.arange(-50, 100, 0.05)
+        beta = self.params.drop(LAPSE, errors="ignore").fillna(0)
+        eta = load_design(d, 10**means.log10_N, means.rho)[list(beta.index)].to_numpy() @ beta
+        guess = self.guess(d)
+        with np.errstate(invalid="ignore"):
+            above = eta - logit((level - guess) / (1 - guess - self.lapse))
+        crossings = d[:-1][above[:-1] * above[1:] <= 0]
+        return float(min(crossings, key=lambda each: abs(each - means.d), default=np.nan))
+
+    def _explain(self, threshold: Threshold, knob: str, term: str, level: float) -> Threshold:
+        """Add to a threshold's note why it is missing, or that it lies outside what was tested."""
+        tested, percent = self.cells[knob], f"{100 * level:g} %"
+        notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
+        if threshold.value < tested.min() or threshold.value > tested.max():
+            notes.append(f"extrapolated: {knob} was {tested.min():g} to {tested.max():g}")
+        if threshold.rising and knob != "rho":
+            notes.append(f"accuracy rises with {knob}")
+        status = threshold.status.replace("50 %", percent)
+        return replace(threshold, status=status, note="; ".join(filter(None, notes)))
+
+    def summary(self) -> str:
+        """Return the fit and its thresholds as text."""
+        all_right = self.cells["failures"].eq(0).sum()
+        all_wrong = self.cells["successes"].eq(0).sum()
+        coefficients = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
+        thresholds = pd.DataFrame(
+            {name: vars(threshold) for name, threshold in vars(self.thresholds()).items()}
+        )
+        return "\n\n".join(
+            [
+                f"CogniLoad GLM, {self.estimator}: {self.nobs} responses in {len(self.cells)} "
+                f"cells ({all_right} all right, {all_wrong} all wrong), AIC {self.aic:.3f}",
+                coefficients.join(self.conf_int()).to_string(float_format="{:.4f}".format),
+                thresholds.T.drop(columns="rising").to_string(float_format="{:.4g}".format),
+                *(f"{term}: {problem}" for term, problem in self.problems.items()),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class RhoComparison:
+    """AIC of the GLM with rho alone and with rho^2, and the likelihood-ratio p (Appendix F)."""
+
+    aic_linear: float = np.nan
+    aic_quadratic: float = np.nan
+    p_LR: float = np.nan
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionGLM:
+    """The GLM with every interaction of d, log10 N and rho, and rho^2 (Appendix B).
+
+    `params` and `p_LR`, the likelihood-ratio p of dropping each, are indexed by beta_dN,
+    beta_drho, beta_Nrho and beta_dNrho; NaN where `problem` says why there is no fit.
+    """
+
+    params: pd.Series
+    p_LR: pd.Series
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimate:
+    """What a fit found, for the terms that it has."""
+
+    params: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
+    cov_params: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(dtype=float))
+    pvalues: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
+    llf: float = np.nan
+    profile: pd.DataFrame | None = None
+
+
+def fit_load_glm(
+    frame: pd.DataFrame,
+    guess: Guess = None,
+    lapse: bool = False,
+    interactions: bool = False,
+    *,
+    penalised: bool = False,
+    clustered: bool = False,
+) -> LoadGLM:
+    """Fit the paper's main GLM to one model's responses and return a `LoadGLM`.
+
+    `frame` has the columns d, N and rho (a fraction), and either `correct` (0 or 1, a row a
+    response) or `successes` and `failures` (a row a cell). A term whose knob has too few levels
+    is left out. What can't be estimated is NaN, with the reason in `problems`. Section 3.1.1.
+
+    The paper's accuracy falls to 0, where guessing alone solves a third of the easiest puzzles.
+    With `guess`, it falls to the rate of guessing: one for all, or with "options" one over the
+    puzzle's number of options (its column `options`, else max(d + 1, 3)). With `lapse`, it rises
+    to 1 less a rate that is estimated. With `interactions`, those of d, log10 N and rho come
+    besides (Appendix B). With `penalised`, the fit is Firth's, which is finite under separation.
+    With `clustered`, the standard errors allow for several responses to one puzzle, by its `id`.
+
+    Raises ValueError for a column that is missing or holds other values, for another guess, for
+    clustering counts, and for a penalised fit with clustering, a guess or a lapse rate.
+    """
+    if clustered and (penalised or not {"id", "correct"} <= set(frame)):
+        raise ValueError(
+            "clustered standard errors need the columns id and correct, and no penalised fit: "
+            f"got penalised={penalised} and the columns {', '.join(map(str, frame))}"
+        )
+    if penalised and (guess is not None or lapse):
+        raise ValueError(
+            f"a penalised fit has no guess or lapse rate, got guess={guess!r} and lapse={lapse!r}"
+        )
+    cells = count_cells(frame)
+    rates = guess_rates(frame, guess)
+    names = (*TERMS, *INTERACTIONS) if interactions else TERMS
+    problems = find_problems(cells, names, penalised=penalised)
+    estimate = _Estimate()
+    if terms := [term for term in names if term not in problems]:
+        try:
+            if penalised:
+                estimate = _penalise(cells, terms)
+            elif guess is not None or lapse:
+                estimate = _maximise_above_guess(frame, rates, terms, lapse, clustered)
+            else:
+                estimate = _estimate(
+                    _maximise_rows(frame, terms) if clustered else _maximise(cells, terms)
+                )
+        except np.linalg.LinAlgError as error:
+            problems = dict.fromkeys(names, str(error))
+    if lapse:
+        names = (*names, LAPSE)
+        if estimate.params.empty:
+            problems |= {LAPSE: next(iter(problems.values()))}
+        elif estimate.params[LAPSE] == 0:
+            problems |= {LAPSE: "the likelihood is highest at a lapse rate of 0, its bound"}
+    variances = pd.Series(np.diag(estimate.cov_params), estimate.cov_params.index, dtype=float)
+    by_d = pd.Series(rates).groupby(frame["d"].to_numpy()).mean()
+    return LoadGLM(
+        params=estimate.params.reindex(names),
+        bse=variances.where(variances > 0).pow(0.5).reindex(names),
+        pvalues=estimate.pvalues.reindex(names),
+        cov_params=estimate.cov_params.reindex(index=names, columns=names),
+        llf=estimate.llf,
+        aic=2 * len(estimate.params) - 2 * estimate.llf if len(estimate.params) else np.nan,
+        estimator=_name_estimator(guess, lapse, penalised=penalised, clustered=clustered),
+        cells=cells,
+        means=_mean_loads(cells),
+        problems=problems,
+        profile=estimate.profile,
+        guesses=NO_GUESSES if guess is None else by_d,
+    )
+
+
+def _name_estimator(guess: Guess, lapse: bool, *, penalised: bool, clustered: bool) -> str:
+    """Say how a GLM is fitted."""
+    if penalised:
+        return "Firth's penalised likelihood"
+    rate = "1 / options" if guess == guessing.BY_OPTIONS else guess
+    return (
+        "maximum likelihood"
+        + f", guess rate {rate}" * (guess is not None)
+        + ", lapse rate estimated" * lapse
+        + ", standard errors clustered by puzzle" * clustered
+    )
+
+
+def _maximise_above_guess(
+    frame: pd.DataFrame, rates: np.ndarray, terms: Sequence[str], lapse: bool, clustered: bool
+) -> _Estimate:
+    """Fit with a guess rate for each row of the frame, and a lapse rate if it is asked for."""
+    counted = _count_rows(frame.assign(guess=rates))
+    cells = counted.groupby(["d", "N", "rho", "guess"], as_index=False)[
+        ["successes", "failures"]
+    ].sum()
+    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
+    cells, total = cells[total > 0], total[total > 0]
+    maximum = guessing.maximise(
+        _design_cells(cells, terms).to_numpy(),
+        cells["guess"].to_numpy(),
+        cells["successes"].to_numpy(dtype=float),
+        total,
+        lapse=lapse,
+    )
+    covariance = maximum.covariance
+    if clustered:
+        covariance = guessing.cluster_covariance(
+            _design_cells(frame, terms).to_numpy(),
+            rates,
+            frame["correct"].to_numpy(dtype=float),
+            pd.factorize(frame["id"])[0],
+            maximum,
+        )
+    index = [*terms, LAPSE] if lapse else list(terms)
+    params = pd.Series(maximum.params, index)
+    errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
+    return _Estimate(
+        params,
+        pd.DataFrame(covariance, index, index),
+        pd.Series(2 * norm.sf(abs(params) / errors), index),
+        maximum.llf,
+    )
+
+
+def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
+    """Fit the main GLM in the way that one model's responses allow.
+
+    Standard errors are clustered if puzzles repeat, and the fit is penalised if right and wrong
+    answers are separated. `frame` is one of rows, with `id`; otherwise as `fit_load_glm`.
+    """
+    puzzles = frame["id"].nunique()
+    glm = fit_load_glm(frame, clustered=1 < puzzles < len(frame))
+    if "beta_0" in glm.problems:
+        penalised = fit_load_glm(frame, penalised=True)
+        return glm if "beta_0" in penalised.problems else penalised
+    return glm
+
+
+def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
+    """Compare the GLM with and without rho^2 by AIC and likelihood ratio: a `RhoComparison`.
+
+    `frame` as for `fit_load_glm`. Appendix F.
+    """
+    cells = count_cells(frame)
+    problems = find_problems(cells, TERMS)
+    if problems:
+        return RhoComparison(problem=next(iter(problems.values())))
+    linear, quadratic = (_maximise(cells, terms) for terms in (TERMS[:-1], TERMS))
+    return RhoComparison(
+        linear.aic, quadratic.aic, float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
+    )
+
+
+def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
+    """Fit the GLM with every interaction of the three loads and return an `InteractionGLM`.
+
+    `frame` as for `fit_load_glm`. Appendix B.
+    """
+    cells = count_cells(frame)
+    terms = (*TERMS, *INTERACTIONS)
+    problems = find_problems(cells, terms)
+    if problems:
+        nothing = pd.Series(np.nan, INTERACTIONS)
+        return InteractionGLM(nothing, nothing, next(iter(problems.values())))
+    full = _maximise(cells, terms)
+    dropped = [
+        _maximise(cells, [term for term in terms if term != dropped]).llf
+        for dropped in INTERACTIONS
+    ]
+    p_LR = chi2.sf(2 * (full.llf - np.array(dropped)), 1)
+    return InteractionGLM(full.params[list(INTERACTIONS)], pd.Series(p_LR, INTERACTIONS))
+
+
+def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Count the successes and failures of each (d, N, rho).
+
+    `frame` and the errors as for `fit_load_glm`.
+    """
+    outcome = ["successes", "failures"] if "successes" in frame else ["correct"]
+    for column in ("d", "N", "rho", *outcome):
+        if column not in frame:
+            raise ValueError(
+                f"the frame has no column {column!r}: needed are d, N, rho and either correct or "
+                f"successes and failures; it has {', '.join(map(str, frame))}"
+            )
+    if "model" in frame and frame["model"].nunique() > 1:
+        raise ValueError(
+            f"a fit is of one model, and the frame holds {frame['model'].nunique()}: "
+            "fit each of frame.groupby('model')"
+        )
+    _check_values(frame, "d", frame["d"] > 0, "a positive number")
+    _check_values(frame, "N", frame["N"] > 0, "a positive number")
+    _check_values(frame, "rho", frame["rho"].between(0, 1), "a fraction from 0 to 1, not percent")
+    if outcome == ["correct"]:
+        _check_values(frame, "correct", frame["correct"].isin([0, 1]), "0 or 1")
+    frame = _count_rows(frame)
+    for column in ("successes", "failures"):
+        _check_values(frame, column, frame[column] >= 0, "a count")
+    cells = frame.groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
+    return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
+
+
+def _count_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with their successes and failures, which a frame of cells has already."""
+    if "successes" in frame:
+        return frame
+    correct = frame["correct"].astype(int)
+    return frame.assign(successes=correct, failures=1 - correct)
+
+
+def load_design(
+    d: float | np.ndarray | pd.Series,
+    N: float | np.ndarray | pd.Series,
+    rho: float | np.ndarray | pd.Series,
+) -> pd.DataFrame:
+    """Return the design of the GLMs, its columns named by their coefficients; rho is a fraction."""
+    log10_N = np.log10(N)
+    columns = {
+        "beta_0": 1.0,
+        "beta_d": d,
+        "beta_N": log10_N,
+        "beta_rho": rho,
+        "beta_rho2": rho**2,
+        "beta_dN": d * log10_N,
+        "beta_drho": d * rho,
+        "beta_Nrho": log10_N * rho,
+        "beta_dNrho": d * log10_N * rho,
+    }
+    arrays = np.broadcast_arrays(*map(np.atleast_1d, columns.values()))
+    return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
+
+
+def find_problems(
+    cells: pd.DataFrame, terms: Sequence[str], *, penalised: bool = False
+) -> dict[str, str]:
+    """Return why terms can't be estimated from counted cells, by term; empty if all can."""
+    successes, failures = cells["successes"].sum(), cells["failures"].sum()
+    if not (successes and failures):
+        answers = f"all {successes + failures} responses are {'right' if successes else 'wrong'}"
+        return dict.fromkeys(terms, answers if len(cells) else "there are no responses")
+    problems = {}
+    for term, (knob, needed) in LEVELS_NEEDED.items():
+        levels = cells[knob].unique()
+        if len(levels) < needed:
+            listed = ", ".join(f"{level:g}" for level in levels)
+            problems[term] = f"{knob} took only {listed}: {needed} levels are needed"
+    kept = [term for term in terms if term not in problems]
+    if np.linalg.matrix_rank(_design_cells(cells, kept)) < len(kept):
+        return dict.fromkeys(terms, f"{len(cells)} cells can't tell the effects of the loads apart")
+    separated = "" if penalised else _describe_separation(cells, kept)
+    return dict.fromkeys(terms, separated) if separated else problems
+
+
+def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
+    """Name the coefficients that separation drives to infinity; return "" if there are none."""
+    mixed = cells[cells["successes"].gt(0) & cells["failures"].gt(0)]
+    # A separating direction is zero in mixed cells: if these span the design, there is none.
+    if np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
+        return ""
+    design, answers, counts = _count_answers(cells, terms)
+    found = _import_firthmodels().detect_separation(
+        design[counts > 0], answers[counts > 0], fit_intercept=False
+    )
+    endless = [
+        f"{term} to {'+' if direction > 0 else '-'}infinity"
+        for term, direction in zip(terms, found.directions, strict=True)
+        if direction
+    ]
+    if not endless:
+        return ""
+    return f"right and wrong answers are separated: the likelihood drives {', '.join(endless)}"
+
+
+def _design_cells(cells: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    return load_design(cells["d"], cells["N"], cells["rho"])[list(terms)]
+
+
+def _count_answers(
+    cells: pd.DataFrame, terms: Sequence[str]
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the design of each cell's right and wrong answers, the answers, and their counts.
+
+    With counts as weights, the likelihood is the Bernoulli one of single responses. statsmodels'
+    own form for counts, (successes, failures), adds the binomial constant to it and to the AIC.
+    """
+    design = _design_cells(cells, terms)
+    counts = np.concatenate([cells["successes"], cells["failures"]])
+    return pd.concat([design, design]), np.repeat([1.0, 0.0], len(cells)), counts
+
+
+def _maximise(cells: pd.DataFrame, terms: Sequence[str]) -> GLMResultsWrapper:
+    design, answers, counts = _count_answers(cells, terms)
+    return GLM(answers, design, family=Binomial(), freq_weights=counts).fit(**CONVERGENCE)
+
+
+def _maximise_rows(frame: pd.DataFrame, terms: Sequence[str]) -> GLMResultsWrapper:
+    design = _design_cells(frame, terms)
+    groups = {"groups": pd.factorize(frame["id"])[0]}
+    model = GLM(frame["correct"].to_numpy(dtype=float), design, family=Binomial())
+    return model.fit(cov_type="cluster", cov_kwds=groups, **CONVERGENCE)
+
+
+def _estimate(fit: GLMResultsWrapper) -> _Estimate:
+    if not fit.converged:
+        raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
+    return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
+
+
+def _import_firthmodels() -> ModuleType:
+    """Return a package that takes long to import, and draws from Python's generator meanwhile."""
+    state = random.getstate()
+    package = import_module("firthmodels")
+    random.setstate(state)
+    return package
+
+
+def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
+    """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
+    design, answers, counts = _count_answers(cells, terms)
+    model = _import_firthmodels().FirthLogisticRegression(
+        backend="numpy", fit_intercept=False, max_iter=500, gtol=1e-4, xtol=1e-6
+    )
+    with warnings.catch_warnings():
+        # What didn't converge is NaN in the results, or refused below.
+        warnings.simplefilter("ignore")
+        model.fit(design.to_numpy(), answers, sample_weight=counts)
+        if not model.converged_:
+            raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
+        profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
+        pvalues = model.lrt().lrt_pvalues_
+    p = expit(design @ model.coef_)
+    information = design.T @ design.mul(counts * p * (1 - p), axis=0)
+    index = list(terms)
+    return _Estimate(
+        pd.Series(model.coef_, index),
+        pd.DataFrame(np.linalg.inv(information), index, index),
+        pd.Series(pvalues, index),
+        profile=pd.DataFrame(profile, index, ["low", "high"]).reindex(TERMS),
+    )
+
+
+def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
+    """Return the means of the knobs over the responses."""
+    total = cells["successes"] + cells["failures"]
+    if not total.sum():
+        return LoadMeans(np.nan, np.nan, np.nan)
+    loads = cells["d"], np.log10(cells["N"]), cells["rho"]
+    return LoadMeans(*(float(np.average(load, weights=total)) for load in loads))
+
+
+def _check_values(frame: pd.DataFrame, column: str, allowed: pd.Series, wanted: str) -> None:
+    if not allowed.all():
+        raise ValueError(f"{column} must be {wanted}, got {frame[column][~allowed].tolist()[0]!r}")

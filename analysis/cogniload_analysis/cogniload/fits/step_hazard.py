@@ -1,0 +1,322 @@
+"""Where the reasoning breaks: a discrete-time model of the first error, statement by statement.
+
+Each statement that a response reaches without an error is a trial; its hazard is the probability
+that the first error happens there. The hazard's logit is linear in what the statement is like, and
+the likelihood is that of a binomial GLM on the trials (Allison 1982, "Discrete-time methods for
+the analysis of event histories"). Trials of one puzzle are alike: standard errors are clustered.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from scipy.stats import chi2
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.tools.sm_exceptions import PerfectSeparationError
+
+from cogniload_analysis.cogniload.fits.thresholds import Z
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps.rules import read_steps
+
+TERMS = ("const", "needle", "k", "m", "position", "since", "near", "d", "log10_N")
+"""The terms of the hazard's logit.
+
+`needle` is 1 for a statement that applies to the PoI, 0 for hay; `k` and `m` are its numbers of
+conditions and updates; `position` is t / N; `since` the logarithm of 1 + the statements since the
+PoI last changed; `near`, of hay alone, the share of its conditions that hold for the PoI.
+"""
+
+SLIPS = ("missed", "intruded", "wrong_value", "skipped", "drifted")
+"""The kinds of an error that happens at a statement; the others are no slips of tracking."""
+
+NEEDED = ("id", "puzzle", "d", "N", "correct", "read", "first_error", "error")
+
+
+@dataclass(frozen=True, eq=False)
+class StepHazard:
+    """The hazard of the first error at a statement, fitted to the responses of one model.
+
+    `params`, `bse` and `pvalues` are indexed by TERMS; what the data can't estimate is NaN, and
+    `problems` says why, by term. `trials` has a row for each statement at risk, with the TERMS,
+    `error` and `hazard` (fitted). `slips` are the first errors per 1,000 statements by kind,
+    `shares` the shares of wrong and of right answers by kind of the first error, `accuracy` the
+    predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio p of dropping
+    `position`: small where the hazard grows or falls along the response. `recovery` is the share of
+    responses whose told state is right again later, of those that slip, and `luck` the share of
+    right answers that come after an error. `responses` and `unread` count.
+    """
+
+    params: pd.Series
+    bse: pd.Series
+    pvalues: pd.Series
+    trials: pd.DataFrame
+    slips: pd.DataFrame
+    shares: pd.DataFrame
+    accuracy: pd.DataFrame
+    trend_p: float
+    recovery: float
+    luck: float
+    responses: int
+    unread: int
+    problems: dict[str, str]
+
+    def conf_int(self) -> pd.DataFrame:
+        """Return the 95 % Wald intervals of the coefficients, in the columns low and high."""
+        return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
+
+    def summary(self) -> str:
+        """Return the fit and what follows from it as text."""
+        table = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
+        head = (
+            f"Step hazard: {self.responses} responses read ({self.unread} not), "
+            f"{len(self.trials)} statements at risk, {int(self.trials['error'].sum())} first errors"
+        )
+        parts = [
+            head,
+            table.join(self.conf_int()).to_string(float_format="{:.4f}".format),
+            f"hazard along the response: p = {self.trend_p:.3g}",
+            "slips per 1,000 statements\n" + self.slips.to_string(float_format="{:.2f}".format),
+            "accuracy\n" + self.accuracy.to_string(float_format="{:.3f}".format, index=False),
+            *(f"{term}: {problem}" for term, problem in self.problems.items()),
+        ]
+        return "\n\n".join(parts)
+
+
+def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with what `read_steps` reads in each response.
+
+    `frame` has the columns `response` and `puzzle` (the puzzle's text). The new columns are read,
+    first_error (NaN for none), error, recovered and coverage.
+    """
+    found = [
+        read_steps(response, {"puzzle": puzzle})
+        for response, puzzle in zip(frame["response"], frame["puzzle"], strict=True)
+    ]
+    columns: dict[str, list[Any]] = {
+        name: [getattr(steps, name) for steps in found]
+        for name in ("read", "first_error", "error", "recovered", "coverage")
+    }
+    columns["first_error"] = [np.nan if t is None else t for t in columns["first_error"]]
+    return frame.assign(**columns)
+
+
+def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
+    """Fit the hazard of the first error to the responses of one model: a `StepHazard`.
+
+    `frame` has a row a response with the columns id, puzzle (its text), d, N, correct, read,
+    first_error (NaN for none) and error as `add_steps` gives them, and recovered if it is known.
+    Only the responses that were read count. A response is at risk from statement 1 up to its first
+    error or, without one, to its end; one that stops early counts up to there.
+
+    Raises ValueError, in one line, for a missing column and for the responses of several models.
+    """
+    for column in NEEDED:
+        if column not in frame:
+            raise ValueError(
+                f"the frame has no column {column!r}: needed are {', '.join(NEEDED)}; "
+                f"it has {', '.join(map(str, frame))}"
+            )
+    if "model" in frame and frame["model"].nunique() > 1:
+        raise ValueError(
+            f"a fit is of one model, and the frame holds {frame['model'].nunique()}: "
+            "fit each of frame.groupby('model')"
+        )
+    read = frame[frame["read"].astype(bool)].reset_index(drop=True)
+    features = {id_: statement_features(text) for id_, text in read[["id", "puzzle"]].to_numpy()}
+    trials = expand_trials(read, features)
+    params, bse, pvalues, trend_p, problems = fit_trials(trials)
+    if len(trials):
+        trials["hazard"] = predict(trials, params)
+    slipped = read["error"].isin(SLIPS)
+    recovered = read.loc[slipped, "recovered"] if "recovered" in read else pd.Series(dtype=float)
+    right = read["correct"].astype(bool)
+    return StepHazard(
+        params,
+        bse,
+        pvalues,
+        trials,
+        slip_rates(trials),
+        error_shares(read),
+        accuracy_table(read, features, params),
+        trend_p,
+        float(recovered.astype(float).mean()) if len(recovered) else np.nan,
+        float(read.loc[right, "first_error"].notna().mean()) if right.any() else np.nan,
+        len(read),
+        len(frame) - len(read),
+        problems,
+    )
+
+
+def statement_features(puzzle: str) -> pd.DataFrame:
+    """Return the TERMS of each statement of a puzzle's text, along the true states.
+
+    Raises ValueError if the text is no puzzle.
+    """
+    solution = solve_steps(puzzle)
+    states = [people[solution.poi] for people in solution.states]
+    N, d = len(solution.statements), len(states[0])
+    rows = []
+    since = 0
+    for t, (conditions, updates) in enumerate(solution.statements, 1):
+        before = states[t - 1]
+        holding = sum(before[category] == value for category, value in conditions.items())
+        needle = holding == len(conditions)
+        near = 0.0 if needle else holding / len(conditions)
+        terms = (1.0, needle, len(conditions), len(updates), t / N, math.log1p(since), near, d)
+        rows.append((*terms, math.log10(N), t))
+        since = 0 if states[t] != before else since + 1
+    return pd.DataFrame(np.array(rows, float), columns=[*TERMS, "statement"])
+
+
+def last_trials(read: pd.DataFrame) -> pd.Series:
+    """Return the last statement at which each response that was read is at risk, 0 for none.
+
+    A slip's is the statement of the slip; a response that stops counts up to where it stops.
+    """
+    before = read["first_error"] - ~read["error"].isin(SLIPS)
+    return before.fillna(read["N"]).clip(lower=0).astype(int)
+
+
+def expand_trials(read: pd.DataFrame, features: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return a row for each statement at risk in the responses that were read."""
+    last = last_trials(read).to_numpy()
+    if not last.sum():
+        columns = [*TERMS, "statement", "error", "kind", "response", "id"]
+        return pd.DataFrame(columns=columns).astype({"error": int, "statement": int})
+    tables = [features[id_].iloc[:end] for id_, end in zip(read["id"], last, strict=True)]
+    trials = pd.concat(tables, ignore_index=True).astype({"statement": int})
+    if len(trials) != last.sum():
+        raise ValueError("N must be the number of statements of each puzzle, got a larger one")
+    return trials.join(slip_trials(read)[["error", "kind", "response", "id"]])
+
+
+def slip_trials(read: pd.DataFrame) -> pd.DataFrame:
+    """Return `expand_trials` without the TERMS, for which no puzzle is needed."""
+    last = last_trials(read).to_numpy()
+    slips = pd.Index(SLIPS)
+    kinds = slips.get_indexer(pd.Index(read["error"]))
+    codes = np.full(int(last.sum()), -1, dtype=np.int64)
+    slipped = (kinds >= 0) & (last > 0)
+    codes[np.cumsum(last)[slipped] - 1] = kinds[slipped]
+    return pd.DataFrame(
+        {
+            "error": (codes >= 0).astype(int),
+            "kind": pd.Categorical.from_codes(codes, slips),
+            "response": np.repeat(np.arange(len(read)), last),
+            "id": np.repeat(read["id"].to_numpy(), last),
+        }
+    )
+
+
+def fit_trials(
+    trials: pd.DataFrame,
+) -> tuple[pd.Series, pd.Series, pd.Series, float, dict[str, str]]:
+    """Return coefficients, standard errors, p values, the trend's p and what can't be estimated."""
+    nothing = pd.Series(np.nan, TERMS)
+    errors = int(trials["error"].sum()) if len(trials) else 0
+    if errors in (0, len(trials)):
+        problem = f"{errors} first errors in {len(trials)} statements at risk"
+        return nothing, nothing, nothing, np.nan, dict.fromkeys(TERMS, problem)
+    problems = {}
+    for term in TERMS[1:]:
+        if trials[term].nunique() < 2:
+            problems[term] = f"{term} took only {trials[term].iloc[0]:g}"
+    kept = [term for term in TERMS if term not in problems]
+    design = trials[kept].astype(float)
+    if np.linalg.matrix_rank(design.to_numpy()) < len(kept):
+        problem = f"{len(trials)} statements can't tell the effects of the terms apart"
+        return nothing, nothing, nothing, np.nan, dict.fromkeys(TERMS, problem)
+    groups = pd.factorize(trials["id"])[0]
+    try:
+        fit = GLM(trials["error"].astype(float), design, family=Binomial()).fit(
+            cov_type="cluster", cov_kwds={"groups": groups}
+        )
+        without = [term for term in kept if term != "position"]
+        plain = GLM(trials["error"].astype(float), design[without], family=Binomial()).fit()
+    except (PerfectSeparationError, np.linalg.LinAlgError):
+        problem = "the first errors are separated by the terms"
+        return nothing, nothing, nothing, np.nan, dict.fromkeys(TERMS, problem)
+    trend_p = np.nan
+    if "position" in kept:
+        trend_p = float(chi2.sf(max(0.0, 2 * (fit.llf - plain.llf)), 1))
+    estimates = (fit.params, fit.bse, fit.pvalues)
+    return *(series.reindex(TERMS) for series in estimates), trend_p, problems
+
+
+def predict(table: pd.DataFrame, params: pd.Series) -> np.ndarray:
+    """Return the hazards of statements; NaN where the intercept could not be estimated."""
+    design = table[list(TERMS)].astype(float).to_numpy()
+    return expit(design @ params.fillna(0).to_numpy()) + 0 * params["const"]
+
+
+def slip_rates(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the first errors per 1,000 statements at risk by kind, with 95 % intervals.
+
+    The intervals take statements of one puzzle as alike: the ratio estimate's, clustered by puzzle;
+    without any error, the upper end is the rule of three's.
+    """
+    rows = []
+    n = len(trials)
+    for kind in (*SLIPS, "any"):
+        hit = trials["error"].astype(float) if kind == "any" else (trials["kind"] == kind) * 1.0
+        rate = hit.mean() if n else np.nan
+        low, high = np.nan, np.nan
+        if n and hit.sum():
+            residuals = (hit - rate).groupby(trials["id"]).sum()
+            clusters = len(residuals)
+            error = np.sqrt((residuals**2).sum() * clusters / max(clusters - 1, 1)) / n
+            spread = np.exp(Z * error / rate)
+            low, high = rate / spread, rate * spread
+        elif n:
+            low, high = 0.0, 3 / n
+        rows.append((kind, int(hit.sum()), 1000 * rate, 1000 * low, 1000 * high))
+    return pd.DataFrame(rows, columns=["kind", "errors", "per_1000", "low", "high"]).set_index(
+        "kind"
+    )
+
+
+def error_shares(read: pd.DataFrame) -> pd.DataFrame:
+    """Return the shares of wrong and of right answers by the kind of the first error."""
+    kinds = read["error"].fillna("none")
+    right = read["correct"].astype(bool)
+    return pd.DataFrame(
+        {
+            "of wrong": kinds[~right].value_counts(normalize=True),
+            "of right": kinds[right].value_counts(normalize=True),
+        }
+    ).fillna(0.0)
+
+
+def accuracy_table(
+    read: pd.DataFrame, features: Mapping[str, pd.DataFrame], params: pd.Series
+) -> pd.DataFrame:
+    """Return the accuracy that the hazard predicts beside the measured one, by d and N.
+
+    A response is predicted right if no statement breaks it, times the share of right answers among
+    the unbroken ones; a broken one is right as often as the broken ones are.
+    """
+    columns = ["d", "N", "responses", "predicted", "measured"]
+    if not len(read):
+        return pd.DataFrame(columns=columns)
+    broken = read["error"].isin((*SLIPS, "initial", "stopped"))
+    at_start = read["error"].isin(("initial", "stopped")).mean()
+    right = read["correct"].astype(float)
+    after_none = right[~broken].mean() if (~broken).any() else 0.0
+    after_some = right[broken].mean() if broken.any() else 0.0
+    right_on = 1 - predict(pd.concat(features.values(), ignore_index=True), params)
+    ends = np.cumsum([len(table) for table in features.values()])
+    whole = np.multiply.reduceat(right_on, np.append(0, ends[:-1]))
+    survives = read["id"].map(dict(zip(features, whole, strict=True))).astype(float)
+    survives *= 1 - at_start
+    predicted = survives * after_none + (1 - survives) * after_some
+    table = read.assign(predicted=predicted, measured=right, responses=1)
+    grouped = table.groupby(["d", "N"])
+    return grouped.agg(
+        responses=("responses", "sum"), predicted=("predicted", "mean"),
+        measured=("measured", "mean"),
+    ).reset_index()[columns]  # fmt: skip

@@ -1,0 +1,22 @@
+"""CogniLoad's loads, d, N and rho: how they are read from a puzzle, and set in print."""
+
+from typing import Any
+
+from cogniload_analysis.load import Load
+from cogniload_analysis.samples.columns import read_integer
+from cogniload_gen.benchmark import Row
+
+LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))
+
+
+def read_loads(puzzle: Row) -> tuple[int, int, float]:
+    """Return d, N and rho (a fraction) of a puzzle; ValueError for one out of range."""
+    d, N, rho = read_integer(puzzle, "d"), read_integer(puzzle, "N"), float(puzzle["rho"])
+    if not (d >= 1 and N >= 1 and 0 < rho <= 100):
+        raise ValueError(f"d and N must be 1 or more and rho in (0, 100], got {d}, {N} and {rho}")
+    return d, N, rho / 100
+
+
+def describe_load(row: Any) -> str:
+    """Return a response's load in words."""
+    return f"d = {row.d}, N = {row.N}, ρ = {100 * row.rho:g} %"

@@ -1,0 +1,153 @@
+"""Before a run: how many puzzles tell two models apart, and what they cost."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import FULL_NAMES, PAPER_GRID
+from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
+from cogniload_analysis.compare.paired import POWER, puzzles_needed
+from cogniload_analysis.published import published_table
+
+RESPONSE_TOKENS = 5000
+THROUGHPUT = 2000
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """What it takes to tell a model from one that solves `detect` less, on the paper's grid.
+
+    `accuracy` and `detect` are fractions. `same_puzzles` and `other_puzzles` count the puzzles of
+    each run, where both answer the same and where they don't. `prompt_tokens` and
+    `response_tokens` are means a puzzle, `throughput` tokens of response a second and GPU.
+    """
+
+    like: str
+    accuracy: float
+    detect: float
+    same_puzzles: int
+    other_puzzles: int
+    prompt_tokens: float
+    response_tokens: float
+    throughput: float
+
+    def gpu_hours(self, puzzles: int) -> float:
+        """Return the hours of one GPU for so many responses."""
+        return puzzles * self.response_tokens / self.throughput / 3600
+
+    def summary(self) -> str:
+        """Return the plan as text."""
+        rows = {"both runs answer the same puzzles": self.same_puzzles}
+        rows["each run has its own puzzles"] = self.other_puzzles
+        cells = len(PAPER_GRID)
+        table = pd.DataFrame(
+            [
+                {
+                    "": name,
+                    "puzzles a run": f"{puzzles:,}",
+                    "a cell": int(np.ceil(puzzles / cells)),
+                    "prompt tokens": f"{puzzles * self.prompt_tokens / 1e6:.2f} M",
+                    "response tokens": f"{puzzles * self.response_tokens / 1e6:.2f} M",
+                    "GPU hours": f"{self.gpu_hours(puzzles):.2f}",
+                }
+                for name, puzzles in rows.items()
+            ]
+        )
+        accuracy, told = f"{100 * self.accuracy:.1f} %", f"{100 * self.detect:g} points"
+        return "\n\n".join(
+            [
+                f"To tell {told} less from the {accuracy} of {self.like}, with a chance of "
+                f"{100 * POWER:.0f} % at the 5 % level:",
+                table.to_string(index=False),
+                f"Accuracies are the published GLM's on the paper's grid of {cells} cells, and "
+                f"prompts as long as the paper's.\nAssumed: {self.response_tokens:,g} tokens a "
+                f"response, {self.throughput:,g} tokens a second and GPU; and that within a cell "
+                "two runs\nfail on puzzles apart from one another (if on the same ones, fewer "
+                "puzzles do).",
+            ]
+        )
+
+
+def plan_comparison(
+    like: str,
+    detect: float,
+    *,
+    response_tokens: float = RESPONSE_TOKENS,
+    throughput: float = THROUGHPUT,
+) -> ComparisonPlan:
+    """Return the puzzles that tell a model from one that solves `detect` less, and their cost.
+
+    `like` is a model of the paper's Table 2, `detect` a fraction, `response_tokens` the mean of a
+    response, and `throughput` the tokens of response a second and GPU; the prompts' processing is
+    left out. Raises ValueError for another model, for a difference that is no fraction below the
+    model's accuracy, and for tokens or a throughput that are not above 0.
+    """
+    for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
+        if not value > 0:
+            raise ValueError(f"{name} must be above 0, got {value!r}")
+    better = expected_accuracies(like)
+    accuracy = float(better.mean())
+    if not 0 < detect < accuracy:
+        raise ValueError(
+            f"detect must be a fraction above 0 and below the accuracy of {like}, "
+            f"{accuracy:.3f}: got {detect!r}"
+        )
+    same, other = count_puzzles(better, lower_accuracies(better, detect))
+    return ComparisonPlan(
+        like,
+        accuracy,
+        detect,
+        same,
+        other,
+        mean_prompt_tokens(like),
+        response_tokens,
+        throughput,
+    )
+
+
+def expected_accuracies(model: str) -> np.ndarray:
+    """Return the accuracy of a model of Table 2 in each cell of the paper's grid, by its GLM."""
+    table = published_table("glm").set_index("model")
+    if model not in table.index:
+        raise ValueError(f"like must be one of {', '.join(table.index)}, got {model!r}")
+    design = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])
+    return expit(design[list(TERMS)].to_numpy() @ table.loc[model, list(TERMS)].to_numpy(float))
+
+
+def lower_accuracies(better: np.ndarray, detect: float) -> np.ndarray:
+    """Return accuracies that are less by `detect` in the mean, and by one step in the logit."""
+    eta = np.log(better) - np.log1p(-better)
+
+    def miss(shift: float) -> float:
+        return float(better.mean() - expit(eta - shift).mean()) - detect
+
+    return expit(eta - brentq(miss, 0, 100))
+
+
+def count_puzzles(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:
+    """Return the puzzles a run that tell two models apart: the same for both, and others.
+
+    `first` and `second` are their accuracies in each cell. Within a cell they err independently.
+    """
+    apart = first - second
+    within = (first * (1 - first) + second * (1 - second)).mean()
+    overall = sum(each.mean() * (1 - each.mean()) for each in (first, second))
+    variances = within + apart.var(), overall
+    same, other = (
+        int(np.ceil(puzzles_needed(float(variance), float(apart.mean())))) for variance in variances
+    )
+    return same, other
+
+
+def mean_prompt_tokens(model: str) -> float:
+    """Return a model's mean prompt over the paper's grid (Tables 7 to 10).
+
+    Cells that are not printed take the median of the other models.
+    """
+    table = published_table("prompt_tokens")
+    by_cell = table.pivot(index=["N", "d"], columns="model", values="prompt_tokens_mean")
+    of_model = by_cell.get(FULL_NAMES.get(model, model), pd.Series(np.nan, by_cell.index))
+    return float(of_model.fillna(by_cell.median(axis=1)).mean())

@@ -1,0 +1,228 @@
+"""Differences of the thresholds of two models, from one joint GLM of model by load.
+
+With every load's effect apart by model, the joint GLM has the coefficients of the models' own GLMs.
+What joins them is the covariance, clustered by puzzle: models that answer the same puzzles err
+together, and their difference is then known better than either threshold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from cogniload_analysis.analysis import Pairs
+from cogniload_analysis.cogniload.fits.glm import TERMS, LoadGLM, fit_load_glm, load_design
+from cogniload_analysis.cogniload.fits.thresholds import (
+    BETA_D,
+    BETA_N,
+    BOOTSTRAP_DRAWS,
+    LoadMeans,
+    Threshold,
+    Z,
+    capacity_thresholds,
+    estimate_thresholds,
+)
+from cogniload_analysis.intervals import percentiles
+
+NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
+"""Each threshold, and the coefficient that it can't do without."""
+
+ROUNDING = 1e-6
+"""Fits of the same answers have thresholds that differ by less; no others do in practice."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A model's GLM; what each puzzle moves its coefficients by, and its number of responses."""
+
+    glm: LoadGLM
+    influence: np.ndarray
+    responses: int
+
+    @property
+    def beta(self) -> np.ndarray:
+        return self.glm.params[list(TERMS)].to_numpy(dtype=float)
+
+    def thresholds(self, means: LoadMeans, covariance: np.ndarray) -> dict[str, Threshold]:
+        """Return the thresholds by name."""
+        found = vars(estimate_thresholds(self.beta, covariance, means))
+        problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
+        return {
+            name: replace(each, note=problems[name] or each.note) for name, each in found.items()
+        }
+
+
+def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+    """Return the differences of ECL50, NT50 and ID50 for pairs of models, with 95 % intervals.
+
+    `frame` has the columns model, id, d, N, rho (a fraction) and correct; what has one id is one
+    puzzle. Columns: first, second, measure, condition (empty), scale, first_value, second_value,
+    difference, low, high, p, method and note. The ECL50 differs by a factor (scale "ratio"), the
+    others by a difference. Both models' loads are held at the means of their responses.
+    """
+    puzzles = pd.factorize(frame["id"])[0]
+    fits = {
+        model: _fit(rows, puzzles[rows.index], puzzles.max() + 1)
+        for model, rows in frame.reset_index(drop=True).groupby("model", observed=True, sort=False)
+    }
+    rows: list[dict[str, object]] = []
+    for first, second in pairs:
+        compared = _compare(fits[first], fits[second])
+        rows += [{"first": first, "second": second, "condition": ""} | row for row in compared]
+    return pd.DataFrame(rows)
+
+
+def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
+    glm = fit_load_glm(rows)
+    terms = [term for term in TERMS if term not in glm.problems]
+    influence = np.zeros((count, len(TERMS)))
+    if terms:
+        p = glm.predict(*(rows[load].to_numpy() for load in ("d", "N", "rho")))
+        design = load_design(rows["d"], rows["N"], rows["rho"])[list(TERMS)].to_numpy()
+        residuals = rows["correct"].to_numpy(dtype=float) - p
+        np.add.at(influence, puzzles, design * residuals[:, None])
+        influence = influence @ glm.cov_params.fillna(0).to_numpy()
+    return _Fit(glm, influence, len(rows))
+
+
+def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
+    for each in (first, second):
+        if "beta_0" in each.glm.problems:
+            nothing = Threshold(note=each.glm.problems["beta_0"])
+            yield from (_row(name, nothing, nothing) for name in NAMES)
+            return
+    means = _common_means(first, second)
+    covariance = _joint_covariance(first, second)
+    at = {
+        first: first.thresholds(means, covariance[:5, :5]),
+        second: second.thresholds(means, covariance[5:, 5:]),
+    }
+    draws: np.ndarray | None = None
+    for place, name in enumerate(NAMES):
+        pair = at[first][name], at[second][name]
+        if any(each.status != "crossing" for each in pair):
+            yield _row(name, *pair)
+        elif all(each.method == "delta method" for each in pair):
+            sides = zip((first, second), pair, (1, -1), strict=True)
+            slopes = np.concatenate(
+                [sign * _gradient(name, fit.beta, means, each.value) for fit, each, sign in sides]
+            )
+            difference = _difference(*(_scale(name, each.value) for each in pair))
+            # Of the same answers it is 0, which rounding may leave below.
+            error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
+            p = 2 * norm.sf(abs(difference) / error) if difference else 1.0
+            ends = difference - Z * error, difference + Z * error
+            yield _row(name, *pair, ends, float(p), "delta method")
+        else:
+            if draws is None:
+                draws = _draw_differences(first, second, covariance, means)
+            yield _row(name, *pair, *_read_draws(draws[place]), "parametric bootstrap")
+
+
+def _common_means(first: _Fit, second: _Fit) -> LoadMeans:
+    """Return the means of the loads over the responses of both."""
+    sides = first.glm.means, second.glm.means
+    weights = [first.responses, second.responses]
+    loads = ("d", "log10_N", "rho")
+    by_load = [[getattr(means, load) for means in sides] for load in loads]
+    return LoadMeans(*(float(np.average(values, weights=weights)) for values in by_load))
+
+
+def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
+    """Return the joint GLM's covariance, clustered by puzzle, with statsmodels' correction."""
+    influence = np.concatenate([first.influence, second.influence], axis=1)
+    clusters = int(influence.any(axis=1).sum())
+    responses = first.responses + second.responses
+    terms = sum(int(each.glm.params.notna().sum()) for each in (first, second))
+    correction = clusters / (clusters - 1) * (responses - 1) / (responses - terms)
+    return correction * influence.T @ influence
+
+
+def _difference(first: np.ndarray | float, second: np.ndarray | float) -> np.ndarray:
+    """Return differences on a threshold's scale, 0 where rounding alone may have made them."""
+    with np.errstate(invalid="ignore"):
+        apart = np.subtract(first, second)
+    return np.where(np.abs(apart) < ROUNDING, 0, apart)
+
+
+def _scale(name: str, value: float) -> float:
+    """Return a threshold on the scale of its differences: ECL50 by its logarithm."""
+    return float(np.log10(value)) if name == "ECL50" else value
+
+
+def _gradient(name: str, beta: np.ndarray, means: LoadMeans, value: float) -> np.ndarray:
+    """Return how a threshold, on its scale, moves with the coefficients: -x / slope at it."""
+    at = np.array([1, means.d, means.log10_N, means.rho, means.rho**2])
+    if name == "ECL50":
+        at[BETA_N], slope = np.log10(value), beta[BETA_N]
+    elif name == "ID50":
+        at[BETA_D], slope = value, beta[BETA_D]
+    else:
+        at[3:], slope = (value, value**2), beta[3] + 2 * value * beta[4]
+    return -at / slope
+
+
+def _draw_differences(
+    first: _Fit, second: _Fit, covariance: np.ndarray, means: LoadMeans
+) -> np.ndarray:
+    """Return the thresholds' differences, a row each, for draws of the joint coefficients.
+
+    NaN where a draw of either has no threshold, or has passed a slope of zero.
+    """
+    beta = np.nan_to_num(np.concatenate([first.beta, second.beta]))
+    drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, BOOTSTRAP_DRAWS).T
+    sides = []
+    for coefficients, centre in ((drawn[:5], beta[:5]), (drawn[5:], beta[5:])):
+        ECL50, NT50, ID50 = capacity_thresholds(*coefficients, **vars(means))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log10_ECL50 = np.log10(ECL50)
+        rising = coefficients[[BETA_N, BETA_D]] * centre[[BETA_N, BETA_D], None] <= 0
+        sides.append(
+            [np.where(rising[0], np.nan, log10_ECL50), NT50, np.where(rising[1], np.nan, ID50)]
+        )
+    return _difference(*map(np.array, sides))
+
+
+def _read_draws(drawn: np.ndarray) -> tuple[tuple[float, float], float]:
+    """Return the interval and the p of drawn differences; an unknown one may lie on either side."""
+    unknown = np.isnan(drawn)
+    low, high = (
+        percentiles(np.where(unknown, end, drawn))[side]
+        for side, end in enumerate((-np.inf, np.inf))
+    )
+    below, above = ((unknown | side).sum() + 1 for side in (drawn <= 0, drawn >= 0))
+    p = min(1.0, 2 * min(below, above) / (len(drawn) + 1))
+    return (float(low), float(high)), float(p)
+
+
+def _row(
+    name: str,
+    first: Threshold,
+    second: Threshold,
+    ends: tuple[float, float] = (np.nan, np.nan),
+    p: float = np.nan,
+    method: str = "",
+) -> dict[str, object]:
+    """Return a difference as a row of the table."""
+    ratio = name == "ECL50"
+    with np.errstate(over="ignore"):
+        low, high = (float(np.power(10.0, end)) if ratio else end for end in ends)
+    known = bool(method)
+    difference = first.value / second.value if ratio else first.value - second.value
+    notes = dict.fromkeys(
+        each.note or each.status for each in (first, second) if each.status != "crossing"
+    )
+    return {
+        "measure": name,
+        "scale": "ratio" if ratio else "difference",
+        "first_value": first.value,
+        "second_value": second.value,
+        "difference": difference if known else np.nan,
+        "low": low,
+        "high": high,
+        "p": p,
+        "method": method,
+        "note": "; ".join(notes),
+    }

@@ -1,0 +1,544 @@
+"""Runs side by side: their differences in accuracy and outcomes, by pairs of puzzles."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.analysis import Analysis, Pairs
+from cogniload_analysis.compare.paired import (
+    FEW,
+    POWER,
+    Difference,
+    adjust,
+    compare_few_pairs,
+    compare_groups,
+    compare_means,
+    compare_pairs,
+    puzzles_needed,
+)
+from cogniload_analysis.display.content import Findings, Table
+from cogniload_analysis.display.print import format_digits, format_words
+from cogniload_analysis.load import Load
+
+DETECT = 0.02
+SIGNIFICANT = 0.05
+ENOUGH_IN_COMMON = 0.5
+"""Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
+MANY_LEVELS = 12
+FEW_MODELS = 3
+METHODS = {
+    "few": "exact score interval",
+    "pairs": "score interval, McNemar's test",
+    "attempts": "paired, clustered by puzzle",
+    "unpaired": "unpaired",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two or more runs side by side; a difference is the first's less the second's.
+
+    Attributes:
+        accuracy: A row for each two runs: their accuracies, difference, 95 % interval, p and
+            Holm's p; `paired` puzzles or not; how many were `left_out`, as only one was asked
+            them; how many only one solves; the puzzles `needed` to tell `detect` apart.
+        by_load: The same at each level of each load.
+        outcomes: The same of the share of each outcome.
+        measures: The differences of the benchmark's own measures, as ECL50.
+        only_one: The puzzles that only one of two runs solves, by id.
+        detect: The difference in accuracy that should be told, a fraction.
+        loads: The benchmark's loads.
+    """
+
+    accuracy: pd.DataFrame
+    by_load: pd.DataFrame
+    outcomes: pd.DataFrame
+    measures: pd.DataFrame
+    only_one: pd.DataFrame
+    detect: float
+    loads: tuple[Load, ...]
+
+    @property
+    def conclusions(self) -> list[str]:
+        """What was found, a sentence each."""
+        return say_differences(self.accuracy, self.measures, self.detect)
+
+    def tables(self, prefix: str = "") -> list[Table]:
+        """Return the tables that have rows, as a report has them; `prefix` begins their names."""
+        points = "in percentage points, with 95 % intervals."
+        every = [
+            Table("", f"Differences in accuracy, {points}", self.accuracy, self._format),
+            Table(
+                "_fits",
+                "Differences of what was fitted, with 95 % intervals; × is a factor.",
+                self.measures,
+                format_measures,
+            ),
+            Table(
+                "_by_load",
+                f"Differences in accuracy by load, {points}",
+                self.by_load,
+                self._format,
+            ),
+            Table(
+                "_outcomes",
+                f"Differences in the share of each outcome, {points}",
+                self.outcomes,
+                self._format,
+            ),
+            Table(
+                "_only_one", "Puzzles that only one of two runs solves.", self.only_one, _as_text
+            ),
+        ]
+        return [
+            replace(table, name=f"{prefix}comparison{table.name}")
+            for table in every
+            if len(table.data)
+        ]
+
+    def _format(self, table: pd.DataFrame) -> pd.DataFrame:
+        return format_differences(table, self.loads)
+
+    def summary(self) -> str:
+        """Return the tables, without ids and loads of many levels, and what was found, as text."""
+        by_load = self.by_load
+        if len(by_load):
+            levels = by_load.groupby("load")["level"].transform("nunique")
+            by_load = by_load[levels <= MANY_LEVELS].reset_index(drop=True)
+        short = replace(self, by_load=by_load)
+        texts = [
+            f"{table.caption}\n{table.shown.to_string(index=False)}"
+            for table in short.tables()
+            if not table.name.endswith("only_one")
+        ]
+        return "\n\n".join([*texts, "\n".join(self.conclusions)])
+
+
+def compare_responses(
+    frame: pd.DataFrame,
+    analysis: Analysis,
+    *,
+    detect: float = DETECT,
+    pairs: Pairs | None = None,
+) -> Comparison:
+    """Return the `Comparison` of the models of a benchmark's frame, a row a response.
+
+    `pairs` are the models to compare, two by two: each two unless given.
+    Puzzles are the same if their ids are, and the generator's version where the frame has it. A
+    puzzle counts once, whatever its number of attempts. Raises ValueError for fewer than two
+    models, a missing column, and a `detect` that is not a fraction.
+    """
+    if not 0 < detect < 1:
+        raise ValueError(f"detect must be a fraction between 0 and 1, got {detect!r}")
+    names = [load.name for load in analysis.loads]
+    for column in ("model", "id", "correct", *names):
+        if column not in frame:
+            raise ValueError(
+                f"the frame has no column {column!r}: needed are model, id, "
+                f"{', '.join(names)} and correct; it has {', '.join(map(str, frame))}"
+            )
+    models = [str(model) for model in frame["model"].unique()]
+    if len(models) < 2:
+        raise ValueError(
+            f"a comparison is of two or more runs, and the frame holds {len(models)}: "
+            f"{', '.join(models) or 'no responses'}"
+        )
+    frame = frame.assign(id=_name_puzzles(frame), model=frame["model"].astype(str))
+    loads = frame.drop_duplicates("id").set_index("id")[names]
+    attempts = frame.groupby(["id", "model"]).size().unstack()
+    correct = _shares(frame, frame["correct"])
+    names_of_pairs = list(combinations(models, 2)) if pairs is None else pairs
+    compared = [
+        _Pair(first, second, loads.reindex(correct.index), attempts.reindex(correct.index))
+        for first, second in names_of_pairs
+    ]
+    accuracy = pd.DataFrame([pair.summarise(correct, detect) for pair in compared])
+    by_load = pd.DataFrame(
+        [
+            row
+            for pair in compared
+            for name in names
+            if loads[name].nunique() > 1
+            for level in sorted(loads[name].unique())
+            for row in pair.compare(correct, loads[name].reindex(correct.index) == level)
+            for row in [{"load": name, "level": level} | row]
+        ]
+    )
+    outcomes = pd.DataFrame(
+        [
+            {"outcome": str(outcome)} | row
+            for outcome in (frame["outcome"].unique() if "outcome" in frame else ())
+            for shares in [_shares(frame, frame["outcome"] == outcome)]
+            for pair in compared
+            for row in pair.compare(shares)
+        ]
+    )
+    if len(outcomes):
+        order = {each.value: place for place, each in enumerate(analysis.outcomes)}
+        outcomes = outcomes.sort_values(
+            ["first", "second", "outcome"],
+            key=lambda column: column.map(order) if column.name == "outcome" else column,
+            kind="stable",
+            ignore_index=True,
+        )
+    return Comparison(
+        _adjust(accuracy),
+        _adjust(by_load),
+        _adjust(outcomes),
+        _adjust(analysis.compare(frame, names_of_pairs)),
+        pd.concat([pair.list_alone(correct) for pair in compared], ignore_index=True),
+        detect,
+        analysis.loads,
+    )
+
+
+def add_comparison(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Findings:
+    """Add what a report says of its models side by side; nothing where there is one alone.
+
+    The puzzles that only one solves are left to `cogniload compare`: there may be thousands.
+    """
+    if not (pairs := choose_pairs(frame, analysis)):
+        return findings
+    comparison = compare_responses(frame, analysis, pairs=pairs)
+    tables = replace(comparison, only_one=comparison.only_one.iloc[:0]).tables(analysis.prefix)
+    said = [{"said": sentence} for sentence in comparison.conclusions]
+    return replace(
+        findings,
+        tables=[*findings.tables, *tables],
+        sections={**findings.sections, "comparison": said},
+    )
+
+
+def choose_pairs(frame: pd.DataFrame, analysis: Analysis) -> Pairs:
+    """Return the pairs that a report shows: each two of a few models, else neighbours in rank.
+
+    Models that met no load in common make no pair.
+    """
+    ranked = frame.groupby("model", observed=True)["correct"].mean()
+    models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
+    pairs = combinations(models, 2) if len(models) <= FEW_MODELS else pairwise(models)
+    loads = [load.name for load in analysis.loads]
+    asked = frame.drop_duplicates(["model", *loads])
+    cells = {str(model): set(zip(*(rows[load] for load in loads), strict=True))
+             for model, rows in asked.groupby("model", observed=True)}  # fmt: skip
+    return [(first, second) for first, second in pairs if cells[first] & cells[second]]
+
+
+def _name_puzzles(frame: pd.DataFrame) -> pd.Series:
+    """Return what names each row's puzzle: its id, with the version where there are several."""
+    names = frame["id"].astype(str)
+    if "generator_version" in frame and frame["generator_version"].nunique() > 1:
+        return names + "@" + frame["generator_version"].astype(str)
+    return names
+
+
+def _shares(frame: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Return the mean of each model's answers to each puzzle; NaN where there are none."""
+    values = values.astype(float).groupby([frame["id"], frame["model"]]).mean()
+    return values.unstack()
+
+
+def _adjust(table: pd.DataFrame) -> pd.DataFrame:
+    """Add Holm's p over a table, after p."""
+    if len(table):
+        table.insert(list(table.columns).index("p") + 1, "p_holm", adjust(table["p"].tolist()))
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two models; the loads of every puzzle, and the models' attempts at it."""
+
+    first: str
+    second: str
+    loads: pd.DataFrame
+    attempts: pd.DataFrame
+
+    @property
+    def common(self) -> pd.Series:
+        return self.attempts[[self.first, self.second]].notna().all(axis=1)
+
+    @property
+    def paired(self) -> bool:
+        """Whether enough puzzles are common to compare the runs by these alone."""
+        smaller = self.attempts[[self.first, self.second]].notna().sum().min()
+        return bool(self.common.sum() >= max(1, ENOUGH_IN_COMMON * smaller))
+
+    def compare(
+        self, shares: pd.DataFrame, where: pd.Series | None = None
+    ) -> Iterator[dict[str, object]]:
+        """Yield the difference of shares as a row; nothing where one of them answered nothing."""
+        asked = shares if where is None else shares[where]
+        pair = {"first": self.first, "second": self.second}
+        if self.paired:
+            asked = asked[self.common.reindex(asked.index)]
+            first, second = asked[self.first].to_numpy(), asked[self.second].to_numpy()
+            if not len(asked):
+                return
+            found, method = self._pair_up(first, second, asked.index)
+            counts = len(asked), len(asked)
+            means = first.mean(), second.mean()
+        else:
+            sides = self._in_common_cells(asked)
+            if not all(len(shares) for shares, _ in sides):
+                return
+            (first, of_first), (second, of_second) = sides
+            found, method = compare_groups(first, second, (of_first, of_second)), "unpaired"
+            counts = len(first), len(second)
+            means = of_first @ first / of_first.sum(), of_second @ second / of_second.sum()
+        yield pair | {
+            "first_puzzles": counts[0],
+            "second_puzzles": counts[1],
+            "paired": self.paired,
+            "first_share": float(means[0]),
+            "second_share": float(means[1]),
+            "difference": float(found.value),
+            "low": float(found.low),
+            "high": float(found.high),
+            "p": float(found.p),
+            "method": METHODS[method],
+        }
+
+    def _pair_up(
+        self, first: np.ndarray, second: np.ndarray, puzzles: pd.Index
+    ) -> tuple[Difference, str]:
+        count = len(first)
+        if self.attempts.loc[puzzles, [self.first, self.second]].eq(1).all(axis=None):
+            over, under = int((first > second).sum()), int((first < second).sum())
+            if count <= FEW:
+                return compare_few_pairs(over, under, count), "few"
+            return compare_pairs(over, under, count), "pairs"
+        apart = first - second
+        return compare_means(apart.mean(), apart.var(), np.float64(count)), "attempts"
+
+    def _in_common_cells(self, asked: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return each model's shares and their weights, which give cells the same say in both."""
+        cells = self.loads.reindex(asked.index).groupby(list(self.loads), observed=True).ngroup()
+        sides = [asked[model].dropna() for model in (self.first, self.second)]
+        counts = [cells[side.index].value_counts() for side in sides]
+        common = counts[0].index.intersection(counts[1].index)
+        say = sum(count[common] / count[common].sum() for count in counts)
+        weighed = []
+        for side, count in zip(sides, counts, strict=True):
+            kept = side[cells[side.index].isin(common)]
+            weighed.append((kept.to_numpy(), cells[kept.index].map(say / count).to_numpy()))
+        return weighed
+
+    def summarise(self, correct: pd.DataFrame, detect: float) -> dict[str, object]:
+        """Return the difference in accuracy, with what else is told of a pair."""
+        found = next(self.compare(correct), None)
+        if found is None:
+            raise ValueError(
+                f"{self.first} and {self.second} have no puzzle and no loads in common"
+            )
+        first, second = correct[self.first], correct[self.second]
+        if self.paired:
+            apart = (first - second)[self.common]
+            puzzles, variance = len(apart), (len(apart) * apart.var(ddof=0) + 2) / (len(apart) + 2)
+            either = self.attempts[[self.first, self.second]].notna().any(axis=1).sum()
+            alone = (len(rows) for rows in self._alone(correct))
+            extra = {"left_out": int(either) - puzzles}
+            extra |= dict(zip(("only_first", "only_second"), alone, strict=True))
+        else:
+            puzzles = int(min(first.count(), second.count()))
+            variance = first.var(ddof=0) + second.var(ddof=0)
+            extra = {"left_out": 0, "only_first": 0, "only_second": 0}
+        needed = puzzles_needed(float(variance), detect)
+        return found | extra | {"needed": int(np.ceil(needed))}
+
+    def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
+        """Return the puzzles that only the first and only the second ever solves."""
+        first, second = (correct.loc[self.common, model] > 0 for model in (self.first, self.second))
+        return [first.index[first & ~second], first.index[~first & second]]
+
+    def list_alone(self, correct: pd.DataFrame) -> pd.DataFrame:
+        """Return the puzzles that only one solves; none where the runs are unpaired."""
+        pair = {"first": self.first, "second": self.second}
+        listed = [
+            self.loads.loc[puzzles].reset_index(names="id").assign(**pair, solved_by=model)
+            for model, puzzles in zip((self.first, self.second), self._alone(correct), strict=True)
+        ]
+        columns = [*pair, "solved_by", "id", *self.loads]
+        return pd.concat(listed)[columns].iloc[: None if self.paired else 0]
+
+
+# --- In print --------------------------------------------------------------------------------
+
+
+def format_differences(table: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
+    """Set differences of shares in print, in percentage points."""
+    columns: dict[str, object] = {"Runs": _name_pairs(table)}
+    if "level" in table:
+        by_name = {load.name: load for load in loads}
+        levels = zip(table["load"], table["level"], strict=True)
+        columns["At"] = [_show_level(by_name[name], level) for name, level in levels]
+    if "outcome" in table:
+        columns["Outcome"] = table["outcome"].str.replace("_", " ")
+    same = table["first_puzzles"] == table["second_puzzles"]
+    both = table["first_puzzles"].astype(str) + " and " + table["second_puzzles"].astype(str)
+    return pd.DataFrame(
+        columns
+        | {
+            "Puzzles": table["first_puzzles"].astype(str).where(same, both),
+            "First [%]": (100 * table["first_share"]).map("{:.1f}".format),
+            "Second [%]": (100 * table["second_share"]).map("{:.1f}".format),
+            "Difference": (100 * table["difference"]).map("{:+.1f}".format),
+            "95 % interval": [
+                f"{100 * low:+.1f} to {100 * high:+.1f}"
+                for low, high in zip(table["low"], table["high"], strict=True)
+            ],
+            "p": table["p"].map(_show_p),
+            "p (Holm)": table["p_holm"].map(_show_p),
+            "Method": table["method"],
+        }
+    ).astype(str)
+
+
+def format_measures(table: pd.DataFrame) -> pd.DataFrame:
+    """Set differences of fitted measures in print; one of ECL50 is a factor."""
+    known, condition = table["difference"].notna(), format_words(table["condition"])
+    shown = [
+        tuple(_show_difference(row[name], row["scale"]) for name in ("difference", "low", "high"))
+        for row in table.to_dict("records")
+    ]
+    columns: dict[str, object] = {"Runs": _name_pairs(table)}
+    if condition.any():
+        columns["At"] = condition
+    return pd.DataFrame(
+        columns
+        | {
+            "Measure": table["measure"],
+            "First": table["first_value"].map(_show_value),
+            "Second": table["second_value"].map(_show_value),
+            "Difference": pd.Series([each[0] for each in shown]).where(known, "--"),
+            "95 % interval": pd.Series([f"{low} to {high}" for _, low, high in shown]).where(
+                known, "--"
+            ),
+            "p": table["p"].map(_show_p),
+            "p (Holm)": table["p_holm"].map(_show_p),
+            "Method": format_words(table["method"]),
+            "Note": format_words(table["note"]),
+        }
+    ).astype(str)
+
+
+def _show_level(load: Load, level: object) -> str:
+    """Set one level of a load in print; beside words, numbers come back from CSV as words."""
+    known = level if load.dtype == "category" else load.scale(float(str(level)))
+    return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
+
+
+def _as_text(table: pd.DataFrame) -> pd.DataFrame:
+    return table.astype(str)
+
+
+def _name_pairs(table: pd.DataFrame) -> pd.Series:
+    return table["first"] + " − " + table["second"]
+
+
+def _show_p(p: float) -> str:
+    return "--" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _show_value(value: float) -> str:
+    return "--" if np.isnan(value) else f"{value:.4g}"
+
+
+def _show_difference(value: float, scale: object) -> str:
+    if not np.isfinite(value):
+        return "--" if np.isnan(value) else format_digits(value, 0)
+    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
+
+
+def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
+    """Say what the tables of a comparison hold, a sentence each."""
+    several = len(accuracy) > 1
+    found = []
+    for row in accuracy.to_dict("records"):
+        found += [_say_accuracy(row, several), _say_power(row, detect), _say_alone(row)]
+        found += _say_measures(measures, row["first"], row["second"])
+    return [sentence for sentence in found if sentence]
+
+
+def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
+    points = 100 * abs(row["difference"])
+    more = "more" if row["difference"] >= 0 else "fewer"
+    asked = f"{row['first_puzzles']:,} puzzles that both answered"
+    if not row["paired"]:
+        asked = (
+            f"unpaired, as they answered different puzzles: {row['first_puzzles']:,} and "
+            f"{row['second_puzzles']:,} at the same loads"
+        )
+    elif row["left_out"]:
+        asked += f"; {row['left_out']:,} that only one was asked are left out"
+    after = f"p {_equals(row['p_holm'])}" + " after Holm's correction" * several
+    ends = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f} points"
+    source = f"95 % interval {ends}, {after}; {asked}"
+    solved = f"{row['first']} solves {points:.1f} points {more} than {row['second']}"
+    if row["p_holm"] < SIGNIFICANT:
+        return f"{solved} ({source})."
+    if not points:
+        solved = "both solve as many"
+    return f"{row['first']} and {row['second']} can't be told apart: {solved} ({source})."
+
+
+def _equals(p: float) -> str:
+    return _show_p(p) if p < 0.001 else f"= {p:.3f}"
+
+
+def _say_power(row: Mapping[Any, Any], detect: float) -> str:
+    apart = f"{100 * detect:g} points apart"
+    chance = f"with a chance of {100 * POWER:.0f} %"
+    has = min(row["first_puzzles"], row["second_puzzles"])
+    if row["needed"] <= has:
+        return f"These puzzles are enough to tell {apart} {chance}."
+    more = round_up(row["needed"] - has)
+    return f"To tell {apart} {chance}, about {more:,} more puzzles are needed."
+
+
+def round_up(number: float) -> int:
+    """Return a number rounded up to two significant digits."""
+    unit = 10 ** max(0, int(np.floor(np.log10(max(number, 1)))) - 1)
+    return int(np.ceil(number / unit) * unit)
+
+
+def _say_alone(row: Mapping[Any, Any]) -> str:
+    if not row["paired"]:
+        return ""
+    return (
+        f"{row['first']} alone solves {row['only_first']:,} of them, {row['second']} alone "
+        f"{row['only_second']:,}."
+    )
+
+
+def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
+    """Say which measures of two runs differ."""
+    if not len(measures):
+        return []
+    rows = measures[(measures["first"] == first) & (measures["second"] == second)]
+    differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
+    said = [_say_measure(row) for row in differ]
+    if rest := ", ".join(dict.fromkeys(rows["measure"][~(rows["p_holm"] < SIGNIFICANT)])):
+        other = "other " * bool(differ)
+        said.append(f"No {other}difference between {first} and {second} can be told in {rest}.")
+    return said
+
+
+def _say_measure(row: Mapping[Any, Any]) -> str:
+    low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
+    of = row["measure"]
+    if isinstance(row["condition"], str) and row["condition"]:
+        of += f" ({row['condition']})"
+    p = f"p {_equals(row['p_holm'])}"
+    if row["scale"] == "ratio":
+        factor = f"{row['difference']:.2f} times that of {row['second']}"
+        return f"The {of} of {row['first']} is {factor} (95 % interval {low} to {high}, {p})."
+    size, way = abs(row["difference"]), "above" if row["difference"] > 0 else "below"
+    return (
+        f"The {of} of {row['first']} is {size:.3g} {way} that of {row['second']} "
+        f"(95 % interval {low} to {high}, {p})."
+    )

@@ -1,0 +1,66 @@
+"""What a benchmark's analysis finds: tables, pictures, and what the page says of each model."""
+
+import base64
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of the report: its raw numbers, and how they are set in print."""
+
+    name: str
+    caption: str
+    data: pd.DataFrame
+    format: Callable[[pd.DataFrame], pd.DataFrame]
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        """The table in print, as text."""
+        return self.format(self.data)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the report, drawn for paper and for a phone."""
+
+    name: str
+    caption: str
+    svg: bytes
+    pdf: bytes
+    narrow_svg: bytes
+
+    def uri(self, narrow: bool = False) -> str:
+        """Return the figure as an address that holds it."""
+        content = self.narrow_svg if narrow else self.svg
+        return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a benchmark's own analysis has for the report.
+
+    Attributes:
+        tables: In the order in which they were made.
+        pictures: By name.
+        models: What the page says of each model; the benchmark's template knows its members.
+        headings: What LaTeX sets for whole headings of its own.
+        sections: What the page says in further sections, as `models`, by the section's name.
+        symbols: What LaTeX sets for words or characters of its own, wherever they stand.
+    """
+
+    tables: Sequence[Table]
+    pictures: Mapping[str, Picture]
+    models: Sequence[Mapping[str, object]]
+    headings: Mapping[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, Sequence[Mapping[str, object]]] = field(default_factory=dict)
+
+
+def name_file(number: int, model: str) -> str:
+    """Return a file's name for the model of a number, of letters, digits, dots and dashes."""
+    return f"{number:02}_{re.sub(r'[^A-Za-z0-9.-]+', '_', model)[:60]}"

@@ -1,0 +1,172 @@
+"""FACTOR's adaptive runs in the report: one for each model and context."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from cogniload_analysis.adaptive import replay as adaptive_run
+from cogniload_analysis.adaptive.design import Interval, describe_interval
+from cogniload_analysis.adaptive.replay import (
+    Replay,
+    count_panel,
+    curve_panel,
+    find_replay,
+    format_band,
+    format_counts,
+    level_table,
+    run_row,
+    shrink_panel,
+)
+from cogniload_analysis.display.figures import PAPER, draw_panels
+from cogniload_analysis.display.print import format_loads
+from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
+from cogniload_analysis.factor.decay_design import (
+    PARAMETERS,
+    DecayPlan,
+    DecaySettings,
+    Puzzle,
+    published_prior,
+)
+from cogniload_analysis.factor.figures import COMPLEXITY
+from cogniload_analysis.factor.loads import LOADS
+
+PHASES = tuple(load for load in LOADS if load.name in CONDITION)
+
+
+def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
+    """Return the replay of each condition whose responses are of an adaptive run."""
+    found = {}
+    for condition, rows in by_condition(frame):
+        about = dict(zip(CONDITION, condition, strict=True))
+        make = partial(make_plans, suite=condition[1])
+        if run := find_replay(rows, about, make, Puzzle):
+            found[condition] = run
+    return found
+
+
+def make_plans(given: Mapping[str, Any], suite: str) -> dict[str, DecayPlan]:
+    """Return the plan of the settings in the results; ValueError or TypeError for none."""
+    settings = adaptive_run.set_up(DecaySettings, given, suite=suite)
+    return {"published": DecayPlan(settings, published_prior())}
+
+
+# --- Raw numbers -----------------------------------------------------------------------------
+
+
+def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
+    """Return what the page says of each adaptive run, a row a condition.
+
+    Columns: those of `adaptive_run.run_row`; N_eff, CDF, CDO, cap and floor, each with _low and
+    _high; and no_phase_1.
+    """
+    rows = []
+    for run in replays:
+        row = run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
+        for name in PARAMETERS:
+            at = getattr(run.estimate, name)
+            row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
+    """Return how many puzzles of each N were asked, and how many solved.
+
+    Columns: model, suite, context, noise, N, puzzles and correct.
+    """
+    tables = []
+    for run in replays:
+        rows = [(puzzle.N, answer.correct) for puzzle, answer in run.told.items()]
+        right = pd.DataFrame(rows, columns=["N", "correct"]).groupby("N")["correct"]
+        tables.append(right.agg(puzzles="size", correct="sum").reset_index().assign(**run.about))
+    return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "puzzles", "correct"]]
+
+
+def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
+    """Return the curve of each run: median and ends of 95 % of the posterior.
+
+    Columns: model, suite, context, noise, N, accuracy, low and high.
+    """
+    tables = [run.estimate.over_N.assign(**run.about) for run in replays]
+    return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "accuracy", "low", "high"]]
+
+
+# --- In print --------------------------------------------------------------------------------
+
+
+def format_condition(table: pd.DataFrame) -> dict[str, Any]:
+    """Set the columns of the condition in print."""
+    return {"Model": table["model"]} | format_loads(table, PHASES)
+
+
+def format_run(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `run_table` in print."""
+    return pd.DataFrame(format_condition(table) | dict(adaptive_run.format_run(table)))
+
+
+def format_batches(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `adaptive_run.batch_table` in print."""
+    return pd.DataFrame(format_condition(table) | dict(adaptive_run.format_batches(table)))
+
+
+def format_asked(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `asked_table` in print."""
+    about = format_condition(table) | {"N": table["N"]}
+    return pd.DataFrame(about | format_counts(table)).astype(str)
+
+
+def format_curve(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `curve_table` in print, in percent."""
+    about = format_condition(table) | {"N": table["N"]}
+    return pd.DataFrame(about | format_band(table)).astype(str)
+
+
+def say_run(row: Mapping[Any, Any]) -> list[str]:
+    """Say a row of `run_table` in words, a sentence a finding."""
+    asked = {"N_eff": (row["smallest_N"], row["largest_N"])}
+    N_eff, CDF, CDO, cap, floor = (
+        describe_interval(
+            Interval(row[name], row[f"{name}_low"], row[f"{name}_high"]),
+            asked.get(name, (-np.inf, np.inf)),
+        )
+        for name in PARAMETERS
+    )
+    own = [
+        f"N_eff is {N_eff}, CDF {CDF}, CDO {CDO}; in {100 * row['no_phase_1']:.0f} % of the "
+        "posterior there is no phase without errors.",
+        f"The cap, the accuracy that complexity leaves to easy puzzles, is {cap}; the floor, what "
+        f"is guessed, is {floor}.",
+        "The fits below read the same answers over a window of N and without a prior, so their "
+        "numbers differ a little.",
+    ]
+    return adaptive_run.say_run(row, own)
+
+
+# --- Drawn -----------------------------------------------------------------------------------
+
+
+def draw_run(
+    asked: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
+) -> Figure:
+    """Draw one adaptive run: its curve over the measured accuracy, where it asked, how it shrank.
+
+    The frames are its rows of `asked_table`, `curve_table` and `adaptive_run.batch_table`.
+    """
+    label = COMPLEXITY[asked["suite"].iloc[0]]
+    points = level_table(asked, "N")
+    panels = [
+        curve_panel(points, curve.rename(columns={"N": "level"}), label, _finish),
+        count_panel(points, label, _finish),
+        shrink_panel(batches, batches["goal"].iloc[0]),
+    ]
+    return draw_panels(panels, columns, height=2.4)
+
+
+def _finish(axes: Axes) -> None:
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

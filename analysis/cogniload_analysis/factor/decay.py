@@ -1,0 +1,445 @@
+"""FACTOR, stage 2: how accuracy decays with complexity (FACTOR, section 3.4 and Appendix B).
+
+There are two methods. The paper's fits a line to the logarithm of the accuracies, one for each
+complexity N, that lie in a range. So luck has a say in which points are fitted: where eight N or
+more lie below the range, its 95 % interval of the CDF holds the truth in a third of the runs.
+
+The other, the default, is the binomial likelihood over a contiguous window of N, in which zeros
+count as well; and over the N beyond, where guessing shows. docs/factor.md has the coverage of its
+intervals, from studies/decay_coverage.py.
+"""
+
+import reprlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from scipy.special import erfinv
+from scipy.stats import chi2
+from statsmodels.regression.linear_model import OLS
+
+from cogniload_analysis.factor import likelihood
+from cogniload_analysis.intervals import CONFIDENCE
+
+# The accuracies of phase 2, ends included (Appendix B.2).
+ACCURACY_RANGES = {
+    "pretrained": (0.1, 0.9),
+    "from scratch": (0.1, 0.8),
+    "fine-tuned": (0.2, 0.8),
+    "repeated sampling": (0.02, 0.8),
+}
+POINTS_NEEDED = 3
+# The N over which accuracies are averaged to find the window of the likelihood.
+RUNNING_N = 5
+# A fit is far likelier than another whose log likelihood is this much lower.
+FAR_LIKELIER = 4.0
+# A slope this near to 0 is none.
+FLAT = 1e-6
+TERMS = ("CDF", "CDO")
+# A fit is of one level of each of these.
+CONDITION = ("model", "suite", "context", "noise")
+
+
+Method = Literal["likelihood", "least squares"]
+Condition = tuple[str, str, int, str]
+"""A model, a suite, a context and a noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComplexityDecay:
+    """The decay ln(accuracy) = CDF N + CDO of phase 2, by one of two methods.
+
+    `params` is indexed by CDF and CDO. Of least squares, `bse` (standard errors), `cov_params` and
+    `rsquared` (the line's R^2) are known, and NaN otherwise. `floor` is the chance to guess right
+    and `lapses` that to err at any N, with the likelihood; then CDF and CDO are of the accuracy
+    without either. `floors` are the least and the greatest floor that were tried: one number twice
+    where it was given. `points` holds each N with its accuracy, its number of responses and
+    whether it was `used`. What can't be estimated is NaN, and `problems` says why, by CDF, CDO
+    or N_eff. N_eff may be a number even if `problems` names it, as where the CDO is not
+    positive: it then has no meaning. `note` is a warning, or empty.
+    """
+
+    params: pd.Series
+    bse: pd.Series
+    cov_params: pd.DataFrame
+    rsquared: float
+    points: pd.DataFrame
+    accuracy_range: tuple[float, float]
+    problems: dict[str, str]
+    note: str = ""
+    method: Method = "least squares"
+    floor: float = 0.0
+    lapses: float = 0.0
+    floors: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def cdf(self) -> float:
+        """The complexity decay factor: the slope, in ln(accuracy) a unit of N."""
+        return float(self.params["CDF"])
+
+    @property
+    def cdo(self) -> float:
+        """The contextual decay offset: the line's ln(accuracy) at N = 0."""
+        return float(self.params["CDO"])
+
+    @property
+    def n_eff(self) -> float:
+        """The effective complexity -CDO / CDF, where the line reaches an accuracy of 1.
+
+        NaN where the accuracy does not fall; without meaning where `problems` has N_eff.
+        """
+        return -self.cdo / self.cdf if self.cdf < 0 else np.nan
+
+    @property
+    def curve(self) -> np.ndarray:
+        """CDF, CDO, lapses and floor, as `likelihood` has them."""
+        return np.array([self.cdf, self.cdo, self.lapses, self.floor])
+
+    def conf_int(self, level: float = CONFIDENCE) -> pd.DataFrame:
+        """Return intervals of CDF, CDO and N_eff at a confidence `level`, as columns low and high.
+
+        Of the likelihood, they are all values from which the likelihood falls by no more than
+        chi-square allows, whatever the other parameters are; an end that the data leave open is
+        infinite. Of least squares, those of CDF and CDO are the coefficient -+ its standard error
+        times sqrt(2) erfinv(level) (Appendix B.3.1): normal quantiles, a little narrow with few
+        points. N_eff's are Fieller's (1954): every N at which the line may reach an accuracy of 1,
+        or NaN where the slope may be 0. Raises ValueError for a level outside (0, 1).
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must be in the open interval (0, 1), got {level!r}")
+        if self.method == "likelihood":
+            return self._profile_intervals(level)
+        z = np.sqrt(2) * erfinv(level)
+        ends = pd.DataFrame({"low": self.params - z * self.bse, "high": self.params + z * self.bse})
+        ends.loc["N_eff"] = _fieller(self.params, self.cov_params, z)
+        return ends
+
+    def _profile_intervals(self, level: float) -> pd.DataFrame:
+        ends = pd.DataFrame(np.nan, [*TERMS, "N_eff"], ["low", "high"])
+        if "CDF" in self.problems:
+            return ends
+        counts = _count(self.points, self.floors)
+        best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
+        drop = chi2.ppf(level, 1) / 2
+        for name in ends.index:
+            if name != "N_eff" or self.cdf < 0:
+                ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
+        return ends
+
+    def predict(self, N: float | np.ndarray) -> np.ndarray:
+        """Return the fit's accuracy at N."""
+        N = np.asarray(N, dtype=float)
+        return likelihood.predict(self.curve[None], N.ravel())[0].reshape(N.shape)
+
+    def summary(self) -> str:
+        """Return the fit as text."""
+        low, high = self.accuracy_range
+        estimates = pd.concat([self.params, pd.Series({"N_eff": self.n_eff})])
+        table = pd.DataFrame({"estimate": estimates})
+        used = self.points["N"][self.points["used"]]
+        number = f"{len(used)} of {len(self.points)} N"
+        if self.method == "likelihood":
+            where = f" from {used.min():g} to {used.max():g}" if len(used) else ""
+            fitted = f"{number}{where}, floor {self.floor:.3f}, lapses {self.lapses:.3f}"
+        else:
+            table["std err"] = self.bse.reindex(estimates.index)
+            fitted = f"{number} with an accuracy from {low:g} to {high:g}, R^2 {self.rsquared:.3f}"
+        return "\n\n".join(
+            [
+                f"Complexity decay: ln(accuracy) = CDF N + CDO by {self.method}, {fitted}",
+                table.join(self.conf_int()).to_string(float_format="{:.4f}".format),
+                *(f"{name}: {problem}" for name, problem in self.problems.items()),
+                *filter(None, [self.note]),
+            ]
+        )
+
+
+def fit_complexity_decay(
+    frame: pd.DataFrame,
+    method: Method = "likelihood",
+    *,
+    accuracy_range: tuple[float, float] = ACCURACY_RANGES["pretrained"],
+    floor: float | None = None,
+) -> ComplexityDecay:
+    """Fit the decay of accuracy with N to one model's responses at one context length.
+
+    `frame` has the columns N and correct: 0 or 1, or a share of a puzzle's attempts (see
+    `solve_within`). `ACCURACY_RANGES` has the paper's four ranges (low, high).
+
+    - "likelihood": binomial, over all N from the first at which the running mean of the accuracy
+      over 5 N is at most `high` to the first at which it is below `low`. `floor`, from 0 to below
+      `low`, is the chance to guess right. By default it is estimated, up to 5 % or half of `low`,
+      whichever is less, and all N beyond the window count as well. Lapses of up to 2 % are allowed
+      for. Both have a weak half-normal prior (`likelihood.SPREAD`).
+    - "least squares", the paper's: over the N whose own accuracy lies in the range, ends included,
+      each with the same weight. It knows no floor.
+
+    Returns a `ComplexityDecay`. Raises ValueError for a column that is missing or holds other
+    values, for several models or contexts, and for a method, a range or a floor that is none.
+    Section 3.4, Appendix B.
+    """
+    if method not in get_args(Method):
+        raise ValueError(
+            f"method must be {' or '.join(map(repr, get_args(Method)))}, got {reprlib.repr(method)}"
+        )
+    low, high = _check_range(accuracy_range)
+    if method == "least squares":
+        if floor is not None:
+            raise ValueError(f"floor is of the likelihood; least squares takes none, got {floor!r}")
+        return _fit_line(count_points(frame), low, high)
+    if floor is None:
+        floors = 0.0, min(likelihood.MOST_FLOOR, low / 2)
+    elif 0 <= floor < low:
+        floors = floor, floor
+    else:
+        raise ValueError(f"floor must be from 0 to below the range's {low:g}, got {floor!r}")
+    return _fit_curve(count_points(frame), (low, high), floors)
+
+
+def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
+    """Fit by least squares, as the paper."""
+    points["used"] = points["accuracy"].between(low, high)
+    if problem := _find_problem(points, low, high):
+        return _no_fit(points, (low, high), "least squares", problem)
+    used = points[points["used"]]
+    design = pd.DataFrame({"CDF": used["N"], "CDO": 1.0})
+    fit = OLS(np.log(used["accuracy"]), design).fit()
+    return ComplexityDecay(
+        params=fit.params,
+        bse=fit.bse,
+        cov_params=fit.cov_params(),
+        rsquared=float(fit.rsquared),
+        points=points,
+        accuracy_range=(low, high),
+        problems=_question_n_eff(fit.params),
+        note=_question_points(points, low),
+    )
+
+
+def _fit_curve(
+    points: pd.DataFrame, accuracy_range: tuple[float, float], floors: tuple[float, float]
+) -> ComplexityDecay:
+    """Fit by the binomial likelihood over a window, and beyond it where the floor is not known."""
+    points["used"], problem = _find_window(points, *accuracy_range)
+    if problem:
+        return _no_fit(points, accuracy_range, "likelihood", problem)
+    counts = _count(points, floors)
+    (curve,), (best,) = likelihood.fit(counts)
+    if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
+        problem = "accuracy falls too steeply: the decay lies between two neighbouring N"
+        return _no_fit(points, accuracy_range, "likelihood", problem)
+    cdf, cdo, lapses, floor = map(float, curve)
+    decay = replace(
+        _no_fit(points, accuracy_range, "likelihood", ""),
+        params=pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo}),
+        floor=floor,
+        floors=floors,
+        lapses=lapses,
+    )
+    return replace(
+        decay, problems=_question_n_eff(decay.params), note=_question_floor(decay, points)
+    )
+
+
+def _no_fit(
+    points: pd.DataFrame, accuracy_range: tuple[float, float], method: Method, problem: str
+) -> ComplexityDecay:
+    """Return a fit of which nothing is known, because of `problem`."""
+    nothing = pd.Series(np.nan, TERMS)
+    problems = dict.fromkeys([*TERMS, "N_eff"], problem) if problem else {}
+    covariance = pd.DataFrame(np.nan, TERMS, TERMS)
+    return ComplexityDecay(
+        nothing, nothing, covariance, np.nan, points, accuracy_range, problems, method=method
+    )
+
+
+def _find_window(points: pd.DataFrame, low: float, high: float) -> tuple[np.ndarray, str]:
+    """Return which N are in the window of phase 2, and why it can't be fitted, or ""."""
+    if points.empty:
+        return np.zeros(0, dtype=bool), "there are no responses"
+    accuracy = points["accuracy"].to_numpy()
+    used = find_window(accuracy[None], low, high)[0]
+    problem = ""
+    if accuracy.max() == 0:
+        problem = "every response is wrong"
+    elif accuracy.min() == 1:
+        problem = "every response is right"
+    elif not used.any():
+        problem = f"accuracy stays above {high:g} up to N = {points['N'].max():g}"
+    elif accuracy[used].max() == 0:
+        problem = f"every response is wrong from N = {points['N'][used].min():g} on"
+    elif used.sum() < POINTS_NEEDED:
+        problem = (
+            f"accuracy goes from {high:g} to {low:g} within {used.sum()} of {len(points)} N "
+            f"({POINTS_NEEDED} are needed)"
+        )
+    return used, problem
+
+
+def find_window(accuracy: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return which N are in the window of phase 2, data sets by N in order.
+
+    It goes from the first N at which the mean over up to 5 N around is at most `high` to the first
+    after it at which that mean is below `low`, both included.
+    """
+    places = np.arange(accuracy.shape[1])
+    first = np.maximum(places - RUNNING_N // 2, 0)
+    behind = np.minimum(places + RUNNING_N // 2 + 1, len(places))
+    sums = np.cumsum(np.pad(accuracy, ((0, 0), (1, 0))), 1)
+    running = (sums[:, behind] - sums[:, first]) / (behind - first)
+    # Sums of decimal fractions may miss the limit by a rounding error.
+    begun = np.logical_or.accumulate(running <= high + 1e-9, 1)
+    over = np.logical_or.accumulate(begun & (running < low - 1e-9), 1)
+    return begun & ~np.pad(over, ((0, 0), (1, 0)))[:, :-1]
+
+
+def _count(points: pd.DataFrame, floors: tuple[float, float]) -> likelihood.Counts:
+    """Return the right and wrong responses in the window, and beyond it if the floor is open.
+
+    Within the window, a floor and a slower decay look alike. Beyond it, the floor is what is left.
+    """
+    open_floor = floors[0] < floors[1]
+    inside = points["used"].to_numpy()
+    used = points[np.logical_or.accumulate(inside) if open_floor else inside]
+    right = (used["accuracy"] * used["responses"]).to_numpy(float)
+    wrong = used["responses"].to_numpy(float) - right
+    return likelihood.Counts(used["N"].to_numpy(float), right[None], wrong[None], floors)
+
+
+def by_condition(frame: pd.DataFrame) -> Iterator[tuple[Condition, pd.DataFrame]]:
+    """Yield each condition of a frame, in order, with its rows."""
+    key: Any  # pandas knows keys as hashable alone
+    for key, rows in frame.groupby(list(CONDITION), observed=True):
+        model, suite, context, noise = key
+        yield (str(model), str(suite), int(context), str(noise)), rows
+
+
+def count_points(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracy and the number of responses at each N; errors as in the fit."""
+    for column in ("N", "correct"):
+        if column not in frame:
+            raise ValueError(
+                f"the frame has no column {column!r}: needed are N and correct; "
+                f"it has {reprlib.repr(list(frame))}"
+            )
+    for column in CONDITION:
+        if column in frame and frame[column].nunique() > 1:
+            raise ValueError(
+                f"a fit is of one {column}, and the frame holds {frame[column].nunique()}: "
+                f"fit each of frame.groupby({column!r})"
+            )
+    N, correct = (
+        pd.to_numeric(frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
+        for column in ("N", "correct")
+    )
+    allowed = {
+        "N": ((N > 0) & np.isfinite(N), "a positive number"),
+        "correct": ((correct >= 0) & (correct <= 1), "0, 1 or a share between them"),
+    }
+    for column, (fits, wanted) in allowed.items():
+        if not fits.all():
+            got = reprlib.repr(frame[column][~fits].tolist()[0])
+            raise ValueError(f"{column} must be {wanted}, got {got}")
+    levels, place = np.unique(N, return_inverse=True)
+    responses = np.bincount(place)
+    accuracy = np.bincount(place, correct) / responses
+    return pd.DataFrame({"N": levels, "accuracy": accuracy, "responses": responses})
+
+
+def _check_range(accuracy_range: tuple[float, float]) -> tuple[float, float]:
+    try:
+        low, high = map(float, accuracy_range)
+        sound = 0 < low < high <= 1
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ValueError(
+            "accuracy_range must be (low, high) with 0 < low < high <= 1, "
+            f"got {reprlib.repr(accuracy_range)}"
+        )
+    return low, high
+
+
+def _find_problem(points: pd.DataFrame, low: float, high: float) -> str:
+    """Say why there is no line to fit; return "" if there is one."""
+    if points.empty:
+        return "there are no responses"
+    used = points[points["used"]]
+    if len(used) < POINTS_NEEDED:
+        number = f"only {len(used)}" if len(used) else "none"
+        return (
+            f"{number} of {len(points)} N has an accuracy from {low:g} to {high:g} "
+            f"({POINTS_NEEDED} are needed)"
+        )
+    if used["accuracy"].nunique() == 1:
+        return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
+    return ""
+
+
+def _question_points(points: pd.DataFrame, low: float) -> str:
+    """Warn where some N between those that are used have accuracies below the range."""
+    last = points["N"][points["used"]].max()
+    below = int(((points["accuracy"] < low) & (points["N"] < last)).sum())
+    if not below:
+        return ""
+    where = "1 value" if below == 1 else f"{below} values"
+    return (
+        f"at {where} of N below {last:g} the accuracy is under the fitted range; luck decides "
+        "which points there are fitted, so the line is too flat"
+    )
+
+
+def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
+    """Warn where the floor seems to be higher than any that was tried.
+
+    Then a fit with a higher one is far likelier; or, of a given floor, more is right beyond the
+    window than the curve allows, as luck would make it.
+    """
+    lowest, highest = decay.floors
+    if lowest < highest:
+        if decay.floor < highest:
+            return ""
+        best = likelihood.log_likelihood(_count(points, decay.floors), decay.curve[None])[0]
+        higher = likelihood.fit(_count(points, (0.0, decay.accuracy_range[0])))[1][0]
+        if higher < best + FAR_LIKELIER:
+            return ""
+        return (
+            f"more than {100 * highest:g} % seem to be guessed; if that chance is known, give it "
+            "as the floor"
+        )
+    last = points["N"][points["used"]].max()
+    beyond = points[points["N"] > last]
+    chance, responses = decay.predict(beyond["N"].to_numpy()), beyond["responses"].to_numpy()
+    expected = float((chance * responses).sum())
+    deviation = np.sqrt((chance * (1 - chance) * responses).sum())
+    right = float((beyond["accuracy"] * responses).sum())
+    if right <= expected + 4 * deviation + 2:
+        return ""
+    return (
+        f"beyond N = {last:g}, {right / responses.sum():.1%} are right, where the curve has "
+        f"{expected / responses.sum():.1%}; if they are guessed, give that chance as the floor"
+    )
+
+
+def _question_n_eff(params: pd.Series) -> dict[str, str]:
+    if params["CDF"] >= 0:
+        return {"N_eff": "the accuracy does not fall with N"}
+    if params["CDO"] <= 0:
+        return {"N_eff": "the CDO is not positive: there is no phase without errors"}
+    return {}
+
+
+def _fieller(params: pd.Series, cov_params: pd.DataFrame, z: float) -> tuple[float, float]:
+    """Return the ends of the set of N at which the line is within z standard errors of 0."""
+    slope, offset = params["CDF"], params["CDO"]
+    covariance = cov_params.loc[list(TERMS), list(TERMS)].to_numpy(float)
+    a = slope**2 - z**2 * covariance[0, 0]
+    if not (slope < 0 < a):
+        return np.nan, np.nan
+    b = slope * offset - z**2 * covariance[0, 1]
+    c = offset**2 - z**2 * covariance[1, 1]
+    # Rounding may leave -1e-20 under the root of a line without errors.
+    margin = np.sqrt(max(b**2 - a * c, 0))
+    return (-b - margin) / a, (-b + margin) / a

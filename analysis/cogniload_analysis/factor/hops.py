@@ -1,0 +1,96 @@
+"""FACTOR: accuracy by hops, and beside what shortcuts reach on the very same puzzles.
+
+N counts the variables of a symbolic puzzle, not the reasoning: of 20 variables, the deepest that is
+asked for is 2.4 edges from a number on average. So accuracy is shown by hops too.
+"""
+
+from itertools import takewhile
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.display.print import accuracy_table, format_accuracy
+from cogniload_analysis.factor.decay import CONDITION
+from cogniload_analysis.factor.loads import LOADS
+from cogniload_analysis.load import Load
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Row
+
+FLOORS = {"symbolic": "grep or none", "realistic": "sum of the given"}
+"""The baseline of each suite that takes no hop: a model has to beat it."""
+
+HOP_BASELINES = ("one hop", "two hops", "three hops")
+BASELINES = (*FLOORS.values(), *HOP_BASELINES)
+
+FACTS = dict.fromkeys(("hops", *BASELINES), "float64")
+"""A frame's columns: the hops (NaN where nothing has the target), and whether each baseline
+is right (NaN where the suite has no such baseline, or the sample no whole puzzle)."""
+
+HOPS = (*LOADS, Load("hops", "Hops"))
+
+
+def read_facts(sample: Row) -> tuple[float, ...]:
+    """Return the values of FACTS, from a sample's puzzle; any of it may be missing or wrong."""
+    puzzle = sample["doc"]
+    hops = puzzle.get("hops")
+    sound = isinstance(hops, int) and 0 <= hops <= 1000 and puzzle.get("answer") != "none"
+    text, known = str(puzzle.get("puzzle") or ""), benchmarks.of(puzzle).baselines
+    right = []
+    for name in BASELINES:
+        try:
+            right.append(float(known[name](text) == puzzle.get("answer")))
+        except (KeyError, ValueError):
+            right.append(np.nan)
+    return (float(hops) if sound else np.nan, *right)
+
+
+def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracy by hops of each condition; empty where no sample tells its hops."""
+    return accuracy_table(frame[frame["hops"].notna()], *CONDITION[1:], "hops")
+
+
+def format_hops(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `hops_table` in print."""
+    return format_accuracy(table, loads=HOPS)
+
+
+def shortcut_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracies of models and of baselines on the same puzzles, by condition and N."""
+    floor = frame[list(FLOORS.values())].bfill(axis=1).iloc[:, 0].rename("floor")
+    read = frame[["correct", "N", *CONDITION, *HOP_BASELINES]].assign(floor=floor)[floor.notna()]
+    groups = read.groupby([*CONDITION, "N"], observed=True)
+    table = groups[["floor", *HOP_BASELINES]].mean()
+    table.insert(0, "accuracy", groups["correct"].mean())
+    table.insert(0, "responses", groups.size())
+    return table.reset_index()
+
+
+def format_shortcuts(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `shortcut_table` in print, in percent."""
+    columns = {"Model": table["model"]}
+    columns |= {load.heading: load.scale(table[load.name]).map(load.show) for load in LOADS}
+    hops = zip(HOP_BASELINES, ("1 hop", "2 hops", "3 hops"), strict=True)
+    for name, heading in {"accuracy": "Acc", "floor": "No hop", **dict(hops)}.items():
+        columns[f"{heading} [%]"] = (100 * table[name]).map("{:.1f}".format)
+    return pd.DataFrame(columns).astype(str)
+
+
+def say_shortcuts(rows: pd.DataFrame) -> str:
+    """Say whether a model beats the floor; `rows` are `shortcut_table`'s of a model and a suite."""
+    floor = FLOORS[str(rows["suite"].iloc[0])]
+    weights = rows["responses"]
+    mine, theirs = (np.average(rows[name], weights=weights) for name in ("accuracy", "floor"))
+    if mine <= theirs:
+        return (
+            f"Does not beat the shortcut “{floor}”, which takes no hop: {100 * mine:.1f} % of the "
+            f"answers are right, and {100 * theirs:.1f} % of the shortcut's."
+        )
+    means = {name: np.average(rows[name], weights=weights) for name in HOP_BASELINES[:2]}
+    beaten = list(takewhile(lambda name: means[name] < mine, means))
+    reach = "; the shortcut of one hop is not beaten"
+    if beaten:
+        reach = f"; the shortcut of {beaten[-1]} is beaten too"
+    return (
+        f"{100 * mine:.1f} % of the answers are right, against {100 * theirs:.1f} % of the "
+        f"shortcut “{floor}”, which takes no hop{reach}."
+    )

@@ -1,0 +1,45 @@
+"""FACTOR's loads: suite, N, context and noise, read from a puzzle and set in print."""
+
+from reprlib import repr as brief
+from typing import Any
+
+from cogniload_analysis.load import Load
+from cogniload_analysis.samples.columns import read_integer
+from cogniload_gen.benchmark import Row
+from cogniload_gen.factor import knobs
+
+# The column of a puzzle that holds its complexity, by suite; and the kinds of text around it.
+COMPLEXITY_COLUMNS = {"symbolic": "N", "realistic": "op"}
+NOISES = ("none", "filler", *knobs.NOISES)
+
+
+def read_loads(puzzle: Row) -> tuple[str, int, int, str]:
+    """Return suite, N, context (tokens) and noise; ValueError for one out of range."""
+    suite = puzzle["suite"]
+    if suite not in COMPLEXITY_COLUMNS:
+        raise ValueError(f"suite must be {' or '.join(COMPLEXITY_COLUMNS)}, got {brief(suite)}")
+    N, context = (read_integer(puzzle, name) for name in (COMPLEXITY_COLUMNS[suite], "context"))
+    if not (N >= 1 and context >= 0):
+        raise ValueError(f"N or op must be 1 or more and context 0 or more, got {N} and {context}")
+    noise = puzzle["noise"] if suite == "realistic" else "filler" if context else "none"
+    if noise not in NOISES:
+        raise ValueError(f"noise must be one of {', '.join(NOISES)}, got {brief(noise)}")
+    return suite, N, context, noise
+
+
+def describe_load(row: Any) -> str:
+    """Return a response's load in words."""
+    return f"{row.suite}, N = {row.N}, context {row.context:,} tokens, noise {row.noise}"
+
+
+def show_context(tokens: float) -> str:
+    """Return a context length in thousands of tokens, as in 4K."""
+    return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
+
+
+LOADS = (
+    Load("suite", "Suite", "category", show=str, in_task=True),
+    Load("N", "N"),
+    Load("context", "Context", show=show_context),
+    Load("noise", "Noise", "category", show=str),
+)

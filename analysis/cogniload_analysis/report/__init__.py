@@ -1,0 +1,1 @@
+"""The report: its parts, its examples and its files."""

@@ -1,0 +1,95 @@
+"""`cogniload compare`: from results folders to their runs side by side."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis import analyses
+from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.compare.differences import DETECT, Comparison, compare_responses
+from cogniload_analysis.display.print import to_csv
+from cogniload_analysis.report.write import refuse_overwriting, write_files
+from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
+
+
+def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
+    """Compare each two of the models, or runs, of a frame of responses.
+
+    `frame` is one of `read_samples` or `read_factor_samples`: a row a response, with the columns
+    model (the name of a run), id, the benchmark's loads and correct, and for the outcomes outcome.
+    Runs that answered the same puzzles are compared puzzle by puzzle; others are unpaired, at the
+    loads that both have. `detect` is the difference in accuracy for which the puzzles needed are
+    told. Returns a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs.
+    Raises ValueError for fewer than two runs, a missing column, a `detect` outside (0, 1), or runs
+    that have nothing in common.
+    """
+    return compare_responses(frame, _find_analysis(frame), detect=detect)
+
+
+def compare_results(
+    results: Paths,
+    out: Path | None = None,
+    *,
+    force: bool = False,
+    detect: float = DETECT,
+) -> str:
+    """Compare results folders, write the tables to `out`, and return what was found as text.
+
+    `results` are paths as for `read_benchmarks`; labels name their runs. Raises ValueError and
+    FileNotFoundError as `read_benchmarks` and `compare_runs`, FileExistsError for a table that
+    exists, unless `force`.
+    """
+    texts, files = [], {}
+    for analysis, frame in _read_runs(results):
+        comparison = compare_responses(frame, analysis, detect=detect)
+        heading = f"{analysis.name}\n{'=' * len(analysis.name)}\n"
+        texts.append(f"{heading}\n{comparison.summary()}")
+        for table in comparison.tables(analysis.prefix):
+            files[f"{table.name}.csv"] = to_csv(table.data)
+    if out is not None:
+        if not force:
+            refuse_overwriting(out / name for name in files)
+        write_files(out, files, force=force)
+        texts.append(f"tables   {out}")
+    return "\n\n".join(texts)
+
+
+def _find_analysis(frame: pd.DataFrame) -> Analysis:
+    for analysis in analyses.ANALYSES:
+        if {load.name for load in analysis.loads} <= set(frame):
+            return analysis
+    known = "; or ".join(
+        ", ".join(load.name for load in analysis.loads) for analysis in analyses.ANALYSES
+    )
+    raise ValueError(
+        f"the frame must have the loads of a benchmark ({known}); it has "
+        f"{', '.join(map(str, frame)) or 'no columns'}"
+    )
+
+
+def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
+    """Return the frame of each benchmark that two or more runs have, in the order of the labels."""
+    frames = read_benchmarks(results, analyses.ANALYSES)
+    several = [
+        (analysis, _sort_runs(frames[analysis.name], [label for label, _ in label_paths(results)]))
+        for analysis in analyses.ANALYSES
+        if analysis.name in frames and frames[analysis.name]["model"].nunique() > 1
+    ]
+    if not several:
+        given = ", ".join(str(path) for _, path in label_paths(results))
+        raise ValueError(
+            f"a comparison is of two or more runs of one benchmark, and there is one in {given}: "
+            "tell runs of one model apart by LABEL=DIR"
+        )
+    return several
+
+
+def _sort_runs(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+    """Return a frame with the runs of the first label first; those without one are as found."""
+    order = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    runs = frame[["model", "setting"]].astype(str).itertuples(index=False)
+    bases = (model.removesuffix(setting) for model, setting in runs)
+    places = [order.get(base, order.get("", len(order))) for base in bases]
+    return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)

@@ -1,0 +1,146 @@
+"""Examples of responses: the puzzle, the response's end and the bucket."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from cogniload_analysis.analysis import Analysis, Break
+from cogniload_analysis.samples.columns import read_response
+from cogniload_analysis.samples.files import read_line
+from cogniload_gen.benchmark import Row
+from cogniload_gen.benchmarks import score
+from cogniload_gen.files.inputs import show_controls
+
+FAILURES, SUCCESSES = 10, 4
+# Multiples of the golden ratio fill an interval evenly, however many there are.
+GOLDEN = 0.6180339887
+RESPONSE_END = 1500
+# A puzzle of 128K tokens is shown by its two ends.
+PUZZLE_LENGTH = 40_000
+SENTENCE_END = re.compile(r"\n|(?<=[.!?;]) ")
+# A sentence of a broken response may be endless.
+STEP_LENGTH = 200
+
+Part = tuple[str, str]
+"""Some text of a response, and its mark: "" for none, "evidence" or "step"."""
+
+Example = dict[str, Any]
+"""A response as the page shows it: texts, the response's end in parts, and where it breaks."""
+
+
+def pick_failures(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
+    """Return up to ten wrong responses of a benchmark's frame, as `pick_responses` does."""
+    return pick_responses(frame[~frame["correct"]], analysis, FAILURES)
+
+
+def pick_successes(frame: pd.DataFrame, analysis: Analysis) -> list[Example]:
+    """Return up to four right responses of a benchmark's frame, as `pick_responses` does."""
+    return pick_responses(frame[frame["correct"]], analysis, SUCCESSES)
+
+
+def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list[Example]:
+    """Return up to `number` responses of a benchmark's frame, with their texts.
+
+    They alternate between outcomes and models, and spread over the loads: the first is of the
+    shortest puzzle, which a person can check. Raises OSError where a samples file is no longer
+    there.
+    """
+    in_order = frame.sort_values(list(analysis.growth), kind="stable")
+    groups: dict[Any, Any] = in_order.groupby(["outcome", "model"], observed=True).indices
+    sizes = {about: len(groups[about]) for about in sorted(groups)}
+    picked: list[int] = []
+    for about in _take_turns(sizes, number):
+        left = [place for place in groups[about] if place not in picked]
+        picked.append(left[int(len(left) * (len(picked) * GOLDEN % 1))])
+    return [_describe_response(row, analysis) for row in in_order.iloc[picked].itertuples()]
+
+
+def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[tuple[str, str]]:
+    """Yield up to `number` groups of (outcome, model), each at most as often as it has responses.
+
+    Next is an outcome, and of it a model, that came up the least.
+    """
+    taken: Counter[str | tuple[str, str]] = Counter()
+    for _ in range(min(number, sum(sizes.values()))):
+        left = [about for about, size in sizes.items() if taken[about] < size]
+        about = min(left, key=lambda each: (taken[each[0]], taken[each[1]], taken[each]))
+        taken.update([about, *about])
+        yield about
+
+
+def _describe_response(row: Any, analysis: Analysis) -> Example:
+    sample = read_line(row.file, row.offset)
+    response = read_response(sample)
+    # Samples made elsewhere may lack what neither score nor analysis needs.
+    texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
+    texts["puzzle"] = _shorten(texts["puzzle"])
+    texts["why"], evidence = _find_evidence(response, sample["doc"], row)
+    broken = analysis.find_break(response, sample["doc"], row)
+    marks = {"evidence": evidence, "step": _step_around(response, broken)}
+    return {name: show_controls(text) for name, text in texts.items()} | {
+        "model": row.model,
+        "id": row.id,
+        "load": analysis.describe_load(row),
+        "bucket": row.outcome,
+        "meaning": analysis.meanings.get(row.outcome, row.outcome),
+        "ending": row.ending,
+        "omitted": max(0, len(response) - RESPONSE_END),
+        "parts": [(show_controls(text), mark) for text, mark in split_end(response, marks)],
+        "where": broken.where if broken else "",
+        "states": [tuple(map(show_controls, each)) for each in broken.states] if broken else [],
+    }
+
+
+def split_end(response: str, marks: dict[str, tuple[int, int]]) -> list[Part]:
+    """Return the shown end of a response in parts; where two marks meet, the first one holds.
+
+    `marks` are places in the response by their name. What begins before the shown end is not
+    marked.
+    """
+    start = max(0, len(response) - RESPONSE_END)
+    kept = {name: place for name, place in marks.items() if start <= place[0] < place[1]}
+    edges = sorted({start, len(response), *(edge for place in kept.values() for edge in place)})
+    parts: list[Part] = []
+    for first, last in pairwise(edges):
+        over = [name for name, place in kept.items() if place[0] <= first < place[1]]
+        parts.append((response[first:last], over[0] if over else ""))
+    return parts
+
+
+def _find_evidence(response: str, puzzle: Row, row: Any) -> tuple[str, tuple[int, int]]:
+    """Return why a response has its outcome, and the place of the words that decided it.
+
+    Where the puzzle can't be scored again, or is scored otherwise now, there are none.
+    """
+    counts = {name: getattr(row, name) for name in ("prompt_tokens", "response_tokens")}
+    known = {name: None if pd.isna(count) else int(count) for name, count in counts.items()}
+    try:
+        found = score(response, puzzle, **known)
+    except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
+        return "", (0, 0)
+    if found.outcome != row.outcome:
+        return "", (0, 0)
+    return found.explanation, found.evidence or (0, 0)
+
+
+def _step_around(response: str, broken: Break | None) -> tuple[int, int]:
+    """Return the place of the sentence in which a response breaks; (0, 0) if there is none."""
+    if broken is None or broken.place is None:
+        return 0, 0
+    at = broken.place
+    earlier = [end.end() for end in SENTENCE_END.finditer(response, max(0, at - STEP_LENGTH), at)]
+    first = earlier[-1] if earlier else max(0, at - STEP_LENGTH)
+    after = SENTENCE_END.search(response, at, at + STEP_LENGTH)
+    return first, after.start() if after else min(len(response), at + STEP_LENGTH)
+
+
+def _shorten(puzzle: str) -> str:
+    left_out = len(puzzle) - PUZZLE_LENGTH
+    if left_out <= 0:
+        return puzzle
+    half = PUZZLE_LENGTH // 2
+    return f"{puzzle[:half]}\n\n[… {left_out:,} characters left out …]\n\n{puzzle[-half:]}"

@@ -1,0 +1,97 @@
+"""The part that each benchmark has in a report."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+
+from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.compare.differences import add_comparison
+from cogniload_analysis.display.content import Findings, Table
+from cogniload_analysis.display.print import cell_table, format_runs, run_table
+from cogniload_analysis.report.examples import Example, pick_failures, pick_successes
+from cogniload_analysis.samples.runs import say_runs
+from cogniload_analysis.samples.stop_reasons import ending_table, format_endings, warn_of_limits
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A benchmark's part of the report, which its template shows.
+
+    `tables` are by name, with the runs first. `examples` are failures, `successes` are not, and
+    `cells` the counts behind every number. `notes` say which runs count together, and `warnings`
+    what may mislead.
+    """
+
+    analysis: Analysis
+    tables: dict[str, Table]
+    findings: Findings
+    examples: list[Example]
+    successes: list[Example]
+    notes: list[str]
+    warnings: list[str]
+    mixed_versions: bool
+    cells: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name."""
+        return self.analysis.name
+
+    @property
+    def prefix(self) -> str:
+        """What begins the names of the part's files and anchors."""
+        return self.analysis.prefix
+
+    @property
+    def runs(self) -> Table:
+        """The table of what was run."""
+        return self.tables[f"{self.prefix}runs"]
+
+    @property
+    def endings(self) -> Table:
+        """The table of how responses ended."""
+        return self.tables[f"{self.prefix}endings"]
+
+    @property
+    def cells_name(self) -> str:
+        """The name of the table of cells."""
+        return f"{self.prefix}cells"
+
+
+def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
+    """Return a benchmark's part of the report on its frame of `read_benchmarks`."""
+    runs = Table(
+        f"{analysis.prefix}runs",
+        "What was run.",
+        run_table(frame, analysis.loads),
+        partial(format_runs, loads=analysis.loads),
+    )
+    frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
+    findings = add_comparison(analysis.report(frame), frame, analysis)
+    endings = Table(
+        f"{analysis.prefix}endings",
+        "How responses ended: by themselves, cut at an output limit below the budget, or with the "
+        "window full.",
+        ending_table(frame),
+        format_endings,
+    )
+    return Part(
+        analysis=analysis,
+        tables={table.name: table for table in (runs, endings, *findings.tables)},
+        findings=findings,
+        examples=pick_failures(frame, analysis),
+        successes=pick_successes(frame, analysis),
+        notes=say_runs(runs.data),
+        warnings=warn_of_limits(endings.data),
+        mixed_versions=mixes_versions(frame, analysis),
+        cells=cell_table(frame, analysis.loads),
+    )
+
+
+def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
+    """Tell whether runs that belong together, as those of a suite, are of several generators."""
+    suites = [load.name for load in analysis.loads if load.in_task]
+    columns = [*suites, "generator_version"]
+    kinds = frame[columns].astype(str).drop_duplicates()
+    return bool(kinds.duplicated(suites).any() if suites else len(kinds) > 1)

@@ -1,0 +1,142 @@
+"""The last stage: one report that people read, with its tables and figures beside it."""
+
+import logging
+import os
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from threadpoolctl import threadpool_limits
+
+from cogniload_analysis import analyses
+from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.display.print import to_csv, to_latex
+from cogniload_analysis.report.part import Part, build_part
+from cogniload_analysis.samples.read import Paths, read_benchmarks
+from cogniload_gen.files.whole import whole_file
+
+log = logging.getLogger(__name__)
+
+PAGE = "report.html"
+FOLDERS = ("tables", "figures")
+# How a report's page links to the files beside it.
+LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|svg|pdf))"', re.ASCII)
+
+
+def write_report(
+    paths: Paths,
+    out: str | Path,
+    *,
+    force: bool = False,
+    among: Sequence[Analysis] | None = None,
+) -> Path:
+    """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
+
+    `paths` and `among` are as for `read_benchmarks`; the report has a part for each
+    benchmark that they hold. Files are written whole, and the report last. With `force`, files are
+    overwritten, and those to which an earlier report links are removed where this one has none of
+    their name; a link in a file's place is replaced, and not followed. Raises FileExistsError where
+    a file would be overwritten otherwise, or where a link stands in a folder's place; ValueError
+    and FileNotFoundError as `read_benchmarks`.
+    """
+    out = Path(out)
+    refuse_links(out)
+    if not force:
+        refuse_overwriting([out / PAGE])
+    among = analyses.ANALYSES if among is None else among
+    made = build_report(read_benchmarks(paths, among), among)
+    if not force:
+        refuse_overwriting([out / name for name in made])
+    page = out / PAGE
+    earlier = LINK.findall(page.read_text("utf-8", errors="replace")) if page.is_file() else []
+    write_files(out, made, force=force)
+    for name in set(earlier) - set(made):
+        (out / name).unlink(missing_ok=True)
+    return page
+
+
+def build_report(
+    frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
+) -> dict[str, bytes]:
+    """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
+    by_name = {each.name: each for each in (analyses.ANALYSES if among is None else among)}
+    # Its matrices are small: further threads would only wait for one another.
+    with threadpool_limits(1):
+        parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
+    for part in parts:
+        for warning in part.warnings:
+            # a model has the same name in each part
+            log.warning("%s%s", f"{part.name}, " if len(parts) > 1 else "", warning)
+    tables: dict[str, bytes] = {}
+    figures: dict[str, bytes] = {}
+    for part in parts:
+        found = part.findings
+        tables[f"tables/{part.cells_name}.csv"] = to_csv(part.cells)
+        for name, table in part.tables.items():
+            tables[f"tables/{name}.csv"] = to_csv(table.data)
+            latex = to_latex(table.shown, table.caption, name, found.headings, found.symbols)
+            tables[f"tables/{name}.tex"] = latex.encode()
+        for name, picture in found.pictures.items():
+            figures[f"figures/{name}.svg"] = picture.svg
+            figures[f"figures/{name}.pdf"] = picture.pdf
+    return tables | figures | {PAGE: render_page(parts).encode()}
+
+
+def render_page(parts: Sequence[Part]) -> str:
+    """Return `report.html`, with everything in it that it shows."""
+    packages = {part.analysis.package: PackageLoader(part.analysis.package) for part in parts}
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("cogniload_analysis.report"), PrefixLoader(packages)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = (
+        files("cogniload_analysis.report").joinpath("templates", "script.js").read_text("utf-8")
+    )
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return environment.get_template(PAGE).render(parts=parts, script=script, script_hash=digest)
+
+
+def refuse_overwriting(targets: Iterable[Path]) -> None:
+    """Raise FileExistsError if one of the files, or a link in its place, exists."""
+    for target in targets:
+        if os.path.lexists(target):
+            raise FileExistsError(
+                f"{target} exists: name another folder, or allow overwriting with --force"
+            )
+
+
+def refuse_links(out: Path) -> None:
+    """Raise FileExistsError if a folder of the report is a link, which may lead anywhere."""
+    for folder in FOLDERS:
+        if (out / folder).is_symlink():
+            raise FileExistsError(f"{out / folder} is a link: remove it, or name another folder")
+
+
+def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
+    """Write files into a folder, each so that no reader ever finds a part of it.
+
+    Raises FileExistsError where one exists, unless `force`; a link is then replaced, not followed.
+    Where not all can be written, as on a full disk, those that are new are removed again.
+    """
+    made: list[Path] = []
+    try:
+        for name, content in files.items():
+            target = out / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if force and target.is_symlink():
+                target.unlink()
+            with whole_file(target, force=force) as temporary:
+                temporary.write_bytes(content)
+                made += [] if os.path.lexists(target) else [target]
+    except BaseException:
+        for target in made:
+            target.unlink(missing_ok=True)
+        raise

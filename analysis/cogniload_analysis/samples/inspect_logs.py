@@ -1,0 +1,223 @@
+"""Inspect's log files, read as lm-eval's samples are: nothing of Inspect is needed for it."""
+
+import importlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Any, BinaryIO, cast
+
+from cogniload_gen.extras import how_to_install
+from cogniload_gen.files.inputs import read_stream, read_whole
+
+LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
+"""How Inspect names its logs: zip files, or JSON that begins with a date."""
+
+OURS = "lm_eval"
+"""The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
+
+HOW_FAST = frozenset(
+    """
+    adaptive_connections attempt_timeout batch cache max_connections max_retries
+    stream_idle_timeout timeout
+    """.split()  # noqa: SIM905  (as NO_SETTINGS of lm-eval's)
+)
+"""Inspect's settings for generation that say how fast a model is asked, not what it says."""
+
+LARGEST_LOG = 1 << 30
+"""Bytes of a log in JSON, which is read as a whole."""
+
+ATTACHMENT = "attachment://"
+ZSTANDARD = 93
+"""The number of a compression that Inspect's newer logs have and Python before 3.14 has not."""
+
+BROKEN = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OSError,
+    EOFError,
+    RecursionError,
+    NotImplementedError,  # a compression that zipfile doesn't know
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def is_log(file: Path) -> bool:
+    """Tell by its name whether a file is a log of Inspect."""
+    return LOG_NAME.fullmatch(file.name) is not None
+
+
+def find_logs(path: Path) -> list[Path]:
+    """Return the logs of Inspect that a path is, or that its folders hold."""
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return [file for file in files if is_log(file) and file.is_file()]
+
+
+def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
+    """Return the task and the date of a log, and what lm-eval's results file would say of the run.
+
+    Logs that `cogniload view` wrote hold that file's content. Of others it is made from the model,
+    its arguments and its settings for generation. Raises ValueError for a file that is no log.
+    """
+    try:
+        header = _read_header(file)
+        spec = header["eval"]
+        written = spec.get("metadata") or {}
+        ours = written.get(OURS)
+        if ours:
+            return str(ours["task"]), str(ours["date"]), dict(ours["results"])
+        task = str(spec["task"]).rpartition("/")[2].replace("-", "_")
+        # What was asked of the model, then what the task and the command asked of its generation.
+        plan = (header.get("plan") or {}).get("config") or {}
+        asked = {**(spec.get("model_generate_config") or {}), **plan}
+        settings = {name: value for name, value in asked.items() if name not in HOW_FAST}
+        if "max_tokens" in settings:
+            settings["max_gen_toks"] = settings.pop("max_tokens")
+        about = {"version": str(spec.get("task_version") or "")}
+        config = {"model": "inspect", "model_args": spec.get("model_args") or {}}
+        config |= {"until": written["until"]} if "until" in written else {}
+        results = {
+            "model_name": str(spec["model"]),
+            "config": config,
+            "configs": {task: {"generation_kwargs": settings, "metadata": about}},
+        }
+        return task, str(spec["created"]), results
+    except BROKEN as error:
+        raise ValueError(f"{file} is no log of Inspect: {_say(error)}") from error
+
+
+def read_log_lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield each sample of a log as a line of lm-eval's samples, with its place in the log.
+
+    A `.eval` file is read sample by sample. Samples that ended with an error, and so without a
+    score, are left out. Raises ValueError where a sample can't be read.
+    """
+    for place, sample in _read_samples(file, None):
+        yield place, json.dumps(sample).encode()
+
+
+def count_log_samples(file: Path) -> int:
+    """Return how many samples a log holds, those that ended with an error too."""
+    if file.suffix == ".json":
+        return len(json.loads(read_whole(file, LARGEST_LOG))["samples"] or [])
+    with zipfile.ZipFile(file) as log:
+        return len(_list_entries(log))
+
+
+def read_log_samples(file: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """Yield the samples at some places of a log, in the form of lm-eval's."""
+    for _, sample in _read_samples(file, places):
+        yield sample
+
+
+def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    place = 0
+    try:
+        if file.suffix == ".json":
+            held = json.loads(read_whole(file, LARGEST_LOG))["samples"] or []
+            for place in range(len(held)) if places is None else places:
+                if places is not None or not _is_lost(held[place]):
+                    yield place, _translate(held[place])
+            return
+        with zipfile.ZipFile(file) as log:
+            names = _list_entries(log)
+            for place in range(len(names)) if places is None else places:
+                sample = json.loads(_read_entry(log, names[place]))
+                if places is not None or not _is_lost(sample):
+                    yield place, _translate(sample)
+    except BROKEN as error:
+        raise ValueError(f"{file}, sample {place + 1}: {_say(error)}") from error
+
+
+def _list_entries(log: zipfile.ZipFile) -> list[str]:
+    """Return the names of a log's samples; the last of one that was written again holds."""
+    return [name for name in dict.fromkeys(log.namelist()) if name.startswith("samples/")]
+
+
+def _is_lost(held: dict[str, Any]) -> bool:
+    """Tell whether a sample ended with an error before it was scored."""
+    return bool(held.get("error")) and not held.get("scores")
+
+
+def _read_header(file: Path) -> dict[str, Any]:
+    if file.suffix == ".json":
+        header = json.loads(read_whole(file, LARGEST_LOG))
+    else:
+        with zipfile.ZipFile(file) as log:
+            # A log that is still being written has no header yet.
+            finished = "header.json" in log.namelist()
+            name = "header.json" if finished else "_journal/start.json"
+            header = json.loads(_read_entry(log, name))
+    return dict(header)
+
+
+def _read_entry(log: zipfile.ZipFile, name: str) -> bytes:
+    """Return an entry of a log; ValueError for a large one, or if what unpacks it isn't there."""
+    if log.getinfo(name).compress_type == ZSTANDARD:
+        try:
+            importlib.import_module("zipfile_zstd")  # it adds to zipfile, and comes with Inspect
+        except ImportError as error:
+            raise ValueError(f"it is packed by Zstandard: {how_to_install('inspect')}") from error
+    with log.open(name) as entry:
+        return read_stream(cast(BinaryIO, entry), name)
+
+
+def _translate(held: dict[str, Any]) -> dict[str, Any]:
+    """Return a sample of Inspect in the form of lm-eval's samples."""
+    attachments = held.get("attachments") or {}
+    output = held.get("output") or {}
+    choices = output.get("choices") or [{"message": {"content": ""}}]
+    response = _join(choices[0]["message"]["content"], attachments)
+    usage = output.get("usage") or {}
+    score = _find_score(held)
+    prompt = held.get("input")
+    if isinstance(prompt, list):
+        prompt = "\n\n".join(_join(message.get("content"), attachments) for message in prompt)
+    puzzle = {"id": held.get("id"), "answer": held.get("target")}
+    puzzle |= {"puzzle": _join(prompt, attachments)} | (held.get("metadata") or {})
+    return {
+        "filter": "none",
+        "acc": _read_accuracy(score),
+        "prompt_tokens": usage.get("input_tokens"),
+        "response_tokens": usage.get("output_tokens"),
+        "resps": [[response]],
+        "filtered_resps": [response],
+        **score["metadata"],
+        "doc": puzzle,
+    }
+
+
+def _find_score(held: dict[str, Any]) -> dict[str, Any]:
+    """Return the score of a sample whose metadata holds an outcome; ValueError without one."""
+    scores = held.get("scores") or {}
+    for score in scores.values():
+        if "outcome" in (score.get("metadata") or {}):
+            return dict(score)
+    raise ValueError(f"the metadata of a score must hold an outcome, got {brief(list(scores))}")
+
+
+def _read_accuracy(score: dict[str, Any]) -> float:
+    """Return 1 for a score that says correct and 0 for another, as Inspect's accuracy does."""
+    value = score.get("value")
+    if isinstance(value, int | float):
+        return float(value)
+    outcome = str(score["metadata"]["outcome"])
+    return float(value == "C" if value in ("C", "I") else outcome.startswith("correct"))
+
+
+def _join(content: Any, attachments: dict[str, str]) -> str:
+    """Return the text of a message's content, long parts of which a log keeps as attachments."""
+    if isinstance(content, list):
+        return "".join(_join(part.get("text"), attachments) for part in content)
+    text = content if isinstance(content, str) else ""
+    return attachments.get(text.removeprefix(ATTACHMENT), text)
+
+
+def _say(error: Exception) -> str:
+    return f"no field {error}" if isinstance(error, KeyError) else str(error)

@@ -1,0 +1,112 @@
+"""What limited a response: it ended by itself, hit an output limit, or filled the window."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.display.print import format_number
+from cogniload_analysis.samples.columns import members, read_count
+from cogniload_analysis.samples.runs import LIMITS
+from cogniload_gen.benchmark import Row
+from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
+
+ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"
+ENDINGS = (ENDED, LIMIT, WINDOW, UNKNOWN)
+
+MANY = 0.1
+"""Above this share of responses cut at an output limit, a report warns."""
+
+
+def read_ending(sample: Row, prompt: float, response: float) -> str:
+    """Return how a sample's response ended: one of ENDINGS.
+
+    `prompt` and `response` are its counts of tokens, NaN where unknown. What the backend said, the
+    sample's finish_reason, comes first; without it, a response that ends within 20 tokens of its
+    limit was cut. A limit counts as the window's where it leaves nothing of the budget unused, and
+    as an output limit where the backend says that it was cut and the counts are unknown.
+    """
+    limit = read_request_limit(sample)
+    budget = _count(sample["doc"], "context_budget")
+    reason = sample.get("finish_reason")
+    if isinstance(reason, str):
+        cut = reason == "length"
+    elif math.isnan(response) or (math.isnan(limit) and not math.isfinite(prompt + budget)):
+        return UNKNOWN
+    elif math.isnan(limit):
+        cut = is_cut_off(int(prompt), int(response), int(budget))
+    else:
+        cut = response + STOP_MARGIN >= limit
+    if not cut:
+        return ENDED
+    used = limit if not math.isnan(limit) else response
+    if math.isnan(used + prompt + budget):
+        return LIMIT if isinstance(reason, str) else UNKNOWN
+    # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
+    return LIMIT if used + prompt + step_of(int(budget)) < budget else WINDOW
+
+
+def read_request_limit(sample: Row) -> float:
+    """Return the output limit that a sample's request had, in tokens; NaN where it doesn't say."""
+    requests = members(sample, "arguments")
+    settings = members(members(requests, "gen_args_0"), "arg_1")
+    return next((_count(settings, name) for name in LIMITS if name in settings), math.nan)
+
+
+def _count(holder: Mapping[str, Any], name: str) -> float:
+    """Return a number of tokens; NaN where there is none."""
+    try:
+        return read_count(holder, name)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return how the responses of each model ended, in counts and shares.
+
+    Columns: model, responses, a count for each of ENDINGS, cut_share (at a limit or the window) and
+    limit_share (0 to 1, of the responses whose end is known; NaN for none), and wrong_cut (how many
+    wrong responses were cut).
+    """
+    counts = pd.crosstab(frame["model"], frame["ending"]).reindex(columns=ENDINGS, fill_value=0)
+    counts = counts.rename_axis(columns=None).set_axis(
+        [name.replace(" ", "_") for name in ENDINGS], axis=1
+    )
+    responses = counts.sum(axis=1)
+    known = (responses - counts["unknown"]).replace(0, np.nan)
+    cut = frame["ending"].isin([LIMIT, WINDOW]) & ~frame["correct"]
+    columns = {
+        "cut_share": (counts["output_limit"] + counts["window"]) / known,
+        "limit_share": counts["output_limit"] / known,
+        "wrong_cut": cut.groupby(frame["model"], observed=True).sum(),
+    }
+    return counts.assign(**columns).reset_index().assign(responses=responses.to_numpy())
+
+
+def format_endings(table: pd.DataFrame) -> pd.DataFrame:
+    """Set `ending_table` in print."""
+    return pd.DataFrame(
+        {
+            "Model": table["model"],
+            "Responses": table["responses"],
+            "Ended by itself": table["ended"],
+            "Output limit": table["output_limit"],
+            "Window filled": table["window"],
+            "Unknown": table["unknown"],
+            "Cut [%]": format_number(100 * table["cut_share"], 1),
+            "Wrong and cut": table["wrong_cut"],
+        }
+    ).astype(str)
+
+
+def warn_of_limits(table: pd.DataFrame) -> list[str]:
+    """Say of which models in `ending_table` many responses were cut below the budget."""
+    return [
+        f"{row['model']}: {100 * row['limit_share']:.1f} % of the responses were cut at an output "
+        "limit below the budget. Their errors may be the limit's and not the model's: raise "
+        "max_gen_toks, or leave it out."
+        for row in table.to_dict("records")
+        if row["limit_share"] > MANY
+    ]

@@ -1,0 +1,1 @@
+"""Where the reasoning of a response breaks, and traces with planted errors."""

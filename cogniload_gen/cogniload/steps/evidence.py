@@ -1,0 +1,256 @@
+"""The blocks of a response -> what they say of each statement (S2, S3, S6 of steps.py)."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from cogniload_gen.cogniload.solve import Solution
+from cogniload_gen.cogniload.steps.reader import (
+    END,
+    Back,
+    Block,
+    Evidence,
+    Same,
+    Value,
+    Verdict,
+)
+
+PLAIN = 2.5
+"""The weight from which on a verdict is said in plain words."""
+
+OFFSETS = (0, -1, 1, -2, 2)
+"""By how much labels may be off, the likelier first."""
+
+
+class Facts(NamedTuple):
+    """What the evidence on a statement comes to.
+
+    `after` are the values told as the PoI's after it, `before` those told on the way there,
+    `absent` those told not to be; `same` is how plainly nothing changes, `lean` whether the people
+    named first are the PoI (above 0) or others (below), 0 if nobody is named.
+    """
+
+    after: list[Value]
+    before: list[Value]
+    absent: list[Value]
+    verdict: Verdict | None
+    same: float
+    lean: float
+    mentioned: bool
+
+    @property
+    def decides(self) -> bool:
+        """Whether anything is said of the PoI."""
+        return bool(self.after or self.verdict or self.same or self.lean)
+
+
+NOTHING = Facts([], [], [], None, 0.0, 0.0, False)
+
+
+class Sorted(NamedTuple):
+    """The blocks of a response by what they are about.
+
+    `statements[t]` are those on statement t (0: the initial state), `end` those on the final state,
+    `answer` the one of the response's last sentence.
+    """
+
+    statements: list[list[Block]]
+    end: list[Block]
+    answer: list[Block]
+
+
+def align(blocks: Sequence[Block], solution: Solution) -> None:
+    """Find out which statement each block is about; what it quotes decides over its label (S2)."""
+    N = len(solution.statements)
+    labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] != END and b.start]
+    cited = [b for b in labelled if b.cited and not b.soft]
+    votes = {by: sum(cites(b, b.labels[0] + by, solution) for b in cited) for by in OFFSETS}
+    most = max(votes, key=lambda by: votes[by])
+    offset = most if votes[most] > 1 and 2 * votes[most] >= len(cited) else 0
+    last = last_cited = 0
+    first_cited = True
+    for block in blocks:
+        block.statements = block.labels
+    for i, block in enumerate(labelled):
+        guess = block.labels[0] + offset
+        if block.soft:
+            guess = by_content(block, guess, last, solution)
+        elif block.cited:
+            near = range(max(last_cited, guess - 3) + 1, guess + 3)
+            fits = [t for t in near if cites(block, t, solution)]
+            if fits and guess not in fits and votes[most] > 1:
+                guess = min(fits, key=lambda t: abs(t - guess))
+                offset = guess - block.labels[0]
+            if first_cited:
+                first_cited = False
+                for earlier in labelled[:i]:
+                    if not earlier.soft:
+                        earlier.statements = (max(0, earlier.labels[0] + offset),)
+            last_cited = guess
+        block.statements = (max(0, guess),)
+        last = guess if 0 < guess <= N else last
+
+
+def cites(block: Block, t: int, solution: Solution) -> bool:
+    """Whether the quoted statement of a block is statement t."""
+    if not 0 < t <= len(solution.statements):
+        return False
+    parts = solution.statements[t - 1]
+    if len(block.cited) != len(parts[0]) + len(parts[1]):
+        return False
+    told = iter(block.cited)
+    return all(
+        any(part.get(category) == value.value for category in value.categories)
+        for part in parts
+        for value in islice(told, len(part))
+    )
+
+
+def by_content(block: Block, guess: int, last: int, solution: Solution) -> int:
+    """The statement that a block means which says "the next one" or "the last one"."""
+    quoted = {
+        (category, item.value)
+        for item in block.evidence
+        if isinstance(item, Value) and item.role == "quoted"
+        for category in item.categories
+    }
+    needs = [set(conditions.items()) for conditions, _ in solution.statements]
+    N = len(needs)
+    if not quoted or (0 < guess <= N and needs[guess - 1] <= quoted):
+        return guess
+    fits = [t for t in range(last + 1, N + 1) if needs[t - 1] <= quoted]
+    whole = [t for t in fits if quoted <= needs[t - 1] | {*solution.statements[t - 1][1].items()}]
+    return (whole or fits or [guess])[0]
+
+
+def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
+    """The blocks by statement: those of the longest rising chain, else those outside it (S2)."""
+    usable = [
+        b for b in blocks
+        if b.statements[0] >= 0 and max(b.statements) <= N
+        and list(b.statements) == sorted(b.statements)
+    ]  # fmt: skip
+    chain = rising(usable)
+    inside = {id(block) for block in chain}
+    found: list[list[Block]] = [[] for _ in range(N + 1)]
+    for block in chain:
+        for t in block.statements:
+            found[t].append(block)
+    told = {t for t in range(N + 1) if found[t]}
+    for block in usable:
+        if id(block) not in inside:
+            for t in block.statements:
+                if t not in told:
+                    found[t].append(block)
+    ends = [b for b in blocks if b.statements[0] == END]
+    return Sorted(found, [b for b in ends if not b.final], [b for b in ends if b.final])
+
+
+def rising(blocks: Sequence[Block]) -> list[Block]:
+    """The longest chain of blocks whose statements rise; several may be on the same one."""
+    ends: list[tuple[int, int]] = []
+    index: list[int] = []
+    parents: list[int] = []
+    for i, block in enumerate(blocks):
+        place = bisect_left(ends, (block.statements[0], i))
+        parents.append(index[place - 1] if place else -1)
+        end = block.statements[-1], i
+        if place == len(ends):
+            ends.append(end)
+            index.append(i)
+        elif end < ends[place]:
+            ends[place], index[place] = end, i
+    found: list[Block] = []
+    i = index[-1] if index else -1
+    while i >= 0:
+        found.append(blocks[i])
+        i = parents[i]
+    return found[::-1]
+
+
+def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
+    """What blocks on one statement come to, and the places where something was taken back (S6)."""
+    if not blocks:
+        return NOTHING, []
+    told: list[Evidence] = []
+    for block in blocks:
+        values_count = not block.scattered
+        told += [e for e in block.evidence if values_count or not isinstance(e, Value)]
+    evidence, corrections = take_back(told, poi)
+    after, before = told_values(evidence, poi)
+    absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]
+    rest = [e for e in evidence if not isinstance(e, Value)]
+    same = max((e.weight for e in rest if isinstance(e, Same)), default=0.0)
+    verdict = last_verdict([e for e in rest if isinstance(e, Verdict)])
+    facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
+    return facts, corrections
+
+
+def take_back(evidence: list[Evidence], poi: str) -> tuple[list[Evidence], list[int]]:
+    """The evidence without what is taken back and said anew, and where that happens."""
+    cuts = [i for i, e in enumerate(evidence) if isinstance(e, Back)]
+    if not cuts:
+        return evidence, []
+    cut = cuts[-1]
+    later = evidence[cut + 1 :]
+    retold: dict[str, str] = {}
+    for item in later:
+        if isinstance(item, Value) and poi in item.who:
+            retold |= dict.fromkeys(item.categories, item.value)
+    decided = [e.applies for e in later if isinstance(e, Verdict)]
+    settled = bool(decided) or any(isinstance(e, Same) for e in later)
+    told = any(isinstance(e, Value) and e.role == "after" and poi in e.who for e in later)
+    kept: list[Evidence] = []
+    corrected = False
+    for item in evidence[:cut]:
+        if isinstance(item, Value) and item.role == "after" and poi in item.who:
+            again = [retold[c] for c in item.categories if c in retold]
+            if again or settled:
+                corrected |= any(value != item.value for value in again)
+                continue
+        elif isinstance(item, Verdict | Same) and (settled or told):
+            corrected |= isinstance(item, Verdict) and item.applies not in decided and settled
+            continue
+        kept.append(item)
+    return kept + later, [evidence[cut].start] if corrected else []
+
+
+def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], list[Value]]:
+    """The PoI's values as they end up, and those told before a verdict or told anew later."""
+    yes = [i for i, e in enumerate(evidence) if isinstance(e, Verdict) and e.applies]
+    last_yes = yes[-1] if yes else -1
+    seen: set[str] = set()
+    after: list[Value] = []
+    before: list[Value] = []
+    for i in range(len(evidence) - 1, -1, -1):
+        item = evidence[i]
+        if not isinstance(item, Value) or poi not in item.who:
+            continue
+        if item.role == "before":
+            before.append(item)
+        elif item.role == "after":
+            retold = len(item.categories) == 1 and item.categories[0] in seen
+            (before if i < last_yes or retold else after).append(item)
+            if len(item.categories) == 1:
+                seen.add(item.categories[0])
+    return after[::-1], before[::-1]
+
+
+def last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """The verdict of several: no if one says no, unless a plain yes comes after it."""
+    refusals = [e for e in verdicts if not e.applies]
+    if not refusals:
+        return max(verdicts, key=lambda e: e.weight, default=None)
+    plain = [e for e in verdicts if e.weight >= PLAIN]
+    if plain and plain[-1].applies and plain[-1].start > refusals[-1].start:
+        return Verdict(True, 1, plain[-1].start)
+    return max(refusals, key=lambda e: e.weight)
+
+
+def lean(blocks: Sequence[Block], poi: str) -> float:
+    """Whether the people named first are the PoI or others (see `Facts`)."""
+    named = [people for block in blocks for people, denied in block.named if not denied]
+    if named:
+        return 1.0 if poi in named[0] else -1.5
+    return -1.5 if any(poi in people for block in blocks for people, _ in block.named) else 0.0

@@ -1,0 +1,363 @@
+"""The words of a response that mean something, for one puzzle (data/steps.toml)."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from importlib.resources import files
+from itertools import accumulate, chain, compress, product
+from operator import add, and_, itemgetter, not_
+from typing import NamedTuple
+
+from cogniload_gen.cogniload.ontology import VOCABULARIES
+from cogniload_gen.cogniload.score import SYNONYMS
+from cogniload_gen.cogniload.solve import Solution
+
+Meaning = tuple[str, str | int, int]
+"""The kind of a word, what it names, and the length of it in the text."""
+
+MARKS = {
+    **dict.fromkeys('*_`$"“”„«»‘{}\\<>\u200b\ufeff\u2060\t\u00a0\u202f\u3000', " "),
+    **dict(zip("①②③④⑤⑥⑦⑧⑨", "123456789", strict=True)),
+    **dict.fromkeys("’ʼ", "'"),
+    **dict.fromkeys("⇒⟶⟹➜➔⟼↦➡►", "→"),
+    **dict.fromkeys("✔✅☑√", "✓"),
+    **dict.fromkeys("✘❌✖×☒", "✗"),
+    **dict.fromkeys("∧⋀", "&"),
+    **dict.fromkeys("–—−‒", "–"),
+    **dict.fromkeys("\r\v\f\u2028\u2029\x1c\x1d\x1e\x85", "\n"),
+    **dict(zip("：，、；（）？！。＝０１２３４５６７８９", ":,,;()?!.=0123456789", strict=True)),
+}
+"""Characters that stand for others, one for one, so that places in the text stay what they are."""
+
+COMMAND = re.compile(
+    r"(?P<arrow>\\(?:long)?(?:right|Right)arrow|\\(?:to|implies|mapsto)(?![a-zA-Z])|[-=]{1,3}>)"
+    r"|(?P<check>\\checkmark)|(?P<cross>\\times)|(?P<unequal>\\neq?(?![a-zA-Z])|!=)"
+    r"|(?P<land>\\(?:land|wedge)(?![a-zA-Z]))"
+    r"|(?P<blank>\\[a-zA-Z]{1,30}|</?think(?:ing)?>)"
+)
+COMMANDS = {"arrow": "→", "check": "✓", "cross": "✗", "unequal": "≠", "land": "&", "blank": " "}
+"""LaTeX and arrows of several characters, and what they are read as."""
+
+PUNCTUATION = {
+    "\n": "line", ".": "stop", "!": "stop", ";": "stop", "?": "question", ",": "comma",
+    ":": "colon", "=": "colon", "(": "open", ")": "close", "[": "open", "]": "close",
+    "|": "pipe", "–": "dash", "-": "dash", "/": "slash", "+": "and", "#": "hash", "→": "arrow",
+    "✓": "check", "✗": "cross", "≠": "not", "…": "comma", "·": "slash", "&": "and",
+}  # fmt: skip
+
+NAMES = ("value", "noun", "person")
+"""The kinds of words that may be misspelled."""
+
+LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
+MEMORY = 20_000
+"""How many different words are kept; a response that has more is looked up word by word."""
+
+ALIASES_WITHIN = 2000
+"""The characters at the start of a response within which it may give people letters."""
+
+
+class Word(NamedTuple):
+    """A word with a meaning: its kind, what it names, and its place in the text."""
+
+    kind: str
+    data: str | int
+    start: int
+    end: int
+
+
+KIND, DATA, LENGTH = map(itemgetter, range(3))
+NEW_WORD = partial(tuple.__new__, Word)
+
+
+class Phrase(NamedTuple):
+    """A spelling of several words: its pattern, its value, and how it may be written."""
+
+    pattern: re.Pattern
+    value: str
+    forms: tuple[str, ...]
+
+    @classmethod
+    def of(cls, spelling: str, value: str) -> "Phrase":
+        """The phrase of a spelling; any of its words may be joined by a space or a hyphen."""
+        parts = re.split("[ -]", spelling)
+        joints = product(" -", repeat=len(parts) - 1)
+        forms = ("".join(chain(*zip(parts, (*joint, ""), strict=True))) for joint in joints)
+        words = "[ -]".join(map(re.escape, parts))
+        alone = rf"\b(?<!\w.{{{len(spelling)}}})"  # at the end, since a literal is found fastest
+        return cls(re.compile(words + alone, re.DOTALL), value, tuple(forms))
+
+
+class Lexicon:
+    """What words mean in the responses to one puzzle, and the puzzle as numbers of categories.
+
+    `truth[t]` are the PoI's values after statement t in the order of `categories`; `rules[t - 1]`
+    are the conditions and the updates of statement t by the positions of the categories.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        people, poi = solution.states[0], solution.poi
+        self.solution = solution
+        self.people = tuple(people)
+        self.categories = tuple(people[poi])
+        self.place = {category: i for i, category in enumerate(self.categories)}
+        self.truth = [tuple(state[poi][c] for c in self.categories) for state in solution.states]
+        self.rules = [
+            (
+                tuple((self.place[c], v) for c, v in needs.items()),
+                {self.place[c]: v for c, v in gives.items()},
+            )
+            for needs, gives in solution.statements
+        ]
+        self.values = value_categories(solution, self.categories)
+        words = vocabulary()
+        self.words: dict[str, tuple[str, str | int]] = {
+            word: meaning
+            for word, meaning in common_words().items()
+            if meaning[0] != "noun" or meaning[1] in self.categories
+        }
+        self.phrases: list[Phrase] = []
+        for spelling, value in spellings(self.values).items():
+            if " " in spelling or "-" in spelling:
+                self.phrases.append(Phrase.of(spelling, value))
+            self.words[spelling] = "value", value
+            if spelling[-1] not in "sy" and value not in ("pop", "rock"):
+                self.words.setdefault(f"{spelling}s", ("value", value))
+        for name in self.people:
+            for word in (name.lower(), f"{name.lower()}'s", f"{name.lower()}s"):
+                self.words[word] = "person", name
+        either, she = words["names"]["either"].split(), words["names"]["she"].split()
+        self.gender = {
+            name: "" if name.lower() in either else "she" if name.lower() in she else "he"
+            for name in self.people
+        }
+        named = {word: meaning for word, meaning in self.words.items() if meaning[0] in NAMES}
+        self.typed = {
+            word[:i] + word[i + 1 :]: meaning
+            for word, meaning in named.items()
+            if len(word) > 4
+            for i in range(1, len(word))
+        }
+        self.meanings = Meanings(self)
+        self.alias_patterns = {name: alias_pattern(name) for name in self.people}
+        chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
+        keywords = "|".join(map(re.escape, reversed(chinese)))
+        self.token = re.compile(
+            rf"(?:{LETTER}+(?:['\-]{LETTER}+)*|[0-9]+|[\x00-\x7f]|{keywords}|.) *+", re.DOTALL
+        )
+
+    def read(self, response: str) -> list[Word]:
+        """The words of a response that mean something; runs of others are one "word" each."""
+        text = plain(response)
+        for pattern, value, forms in self.phrases:
+            if any(form in text for form in forms):
+                text = pattern.sub(partial(padded, value), text)
+        pieces = self.token.findall(text)
+        if len(self.meanings) > MEMORY:
+            self.meanings.clear()
+        meanings = list(map(self.meanings.__getitem__, pieces))
+        starts = list(accumulate(map(len, pieces), initial=0))
+        aliases = find_aliases(response, self.alias_patterns)
+        capitals = self.meanings.pieces_of({*aliases, "s"})
+        if not capitals.isdisjoint(pieces):
+            for i in [i for i, piece in enumerate(pieces) if piece in capitals]:
+                kind, data, length = meanings[i]
+                if kind and response[starts[i]].isupper():
+                    kind, data = self.alias(text, starts[i], length, aliases) or (kind, data)
+                    meanings[i] = kind, data, length
+        return words_of(meanings, starts)
+
+    def alias(
+        self, text: str, start: int, length: int, aliases: dict[str, str]
+    ) -> tuple[str, str] | None:
+        """What a capital letter or two stand for: "S3" for statement 3, or a person's initial."""
+        piece = text[start : start + length]
+        if piece == "s" and text[start + 1 : start + 2].isdecimal():
+            return "label", piece
+        return ("person", aliases[piece]) if piece in aliases else None
+
+
+class Meanings(dict):
+    """The meaning of each piece of text that was seen, which may end with spaces.
+
+    `short` has the pieces of words of one or two letters that stand for themselves, by the word.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        super().__init__()
+        self.lexicon = lexicon
+        self.short: dict[str, set[str]] = {}
+
+    def __missing__(self, piece: str) -> Meaning:
+        word = piece.rstrip(" ")
+        kind, data = look_up(word, self.lexicon) if word else ("", "")
+        meaning = kind, data, len(word)
+        self[piece] = meaning
+        if len(word) <= 2 and data == word:
+            self.short.setdefault(word, set()).add(piece)
+        return meaning
+
+    def clear(self) -> None:
+        """Forget all pieces."""
+        super().clear()
+        self.short.clear()
+
+    def pieces_of(self, words: Iterable[str]) -> set[str]:
+        """The pieces that were seen of some words of one or two letters."""
+        return set().union(*(self.short.get(word, ()) for word in words))
+
+
+def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
+    """The words with a meaning, of each run of plain ones the last; no loop, for speed."""
+    kinds = list(map(KIND, meanings))
+    if "" in kinds:
+        kinds, meanings, starts = (
+            list(compress(some, kinds)) for some in (kinds, meanings, starts)
+        )
+    is_plain = list(map("word".__eq__, kinds))
+    ends_run = list(map(not_, map(and_, is_plain, chain(is_plain[1:], (False,)))))
+    kept, begin = list(compress(meanings, ends_run)), list(compress(starts, ends_run))
+    end = map(add, begin, map(LENGTH, kept))
+    return list(map(NEW_WORD, zip(map(KIND, kept), map(DATA, kept), begin, end, strict=True)))
+
+
+def padded(value: str, match: re.Match[str]) -> str:
+    """Return a value, filled up with spaces to the length of the text that it replaces."""
+    return value.ljust(len(match[0]))
+
+
+def look_up(word: str, lexicon: Lexicon) -> tuple[str, str | int]:
+    """The meaning of a word, typing errors and abbreviations included; kind "" for none at all."""
+    if word in lexicon.words:
+        return lexicon.words[word]
+    if word in PUNCTUATION:
+        return PUNCTUATION[word], word
+    if "0" <= word[0] <= "9":
+        return ("number", int(word)) if len(word) < 7 else ("", "")
+    if not word[0].isalpha():
+        return "", ""
+    return guess(word, lexicon) or ("word", word)
+
+
+def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
+    """What a word may mean that is not in the lexicon as it stands."""
+    if word.endswith("n't"):
+        return "not", word
+    if len(word) < 3 or word in plain_words():
+        return None
+    if word.endswith(("'s", "'")):
+        return lexicon.words.get(word.partition("'")[0])
+    if "-" in word:
+        parts = [lexicon.words.get(part) for part in word.split("-")]
+        return next((part for part in parts if part and part[0] in NAMES), parts[-1])
+    typed = (lexicon.words.get(near, ("", "")) for near in nearby(word))
+    found = next((meaning for meaning in typed if meaning[0] in NAMES), None)
+    if found is None and len(word) > 4:
+        found = lexicon.typed.get(word)
+    if found is None:
+        longer = [value for value in lexicon.values if len(value) > 4 and value.startswith(word)]
+        found = ("value", longer[0]) if len(longer) == 1 else None
+    return found
+
+
+def nearby(word: str) -> Iterator[str]:
+    """A word with two letters the other way round, or, if it is long enough, one letter less."""
+    if 3 < len(word) < 20:
+        for i in range(1, len(word)):
+            yield word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
+    if 5 < len(word) < 20:
+        for i in range(1, len(word)):
+            yield word[:i] + word[i + 1 :]
+
+
+@cache
+def vocabulary() -> dict[str, dict[str, str]]:
+    """The words of data/steps.toml."""
+    text = files("cogniload_gen.cogniload").joinpath("data/steps.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def plain_words() -> frozenset[str]:
+    """The words that are neither abbreviations nor typing errors of others."""
+    return frozenset(vocabulary()["common"]["words"].split())
+
+
+@cache
+def common_words() -> dict[str, tuple[str, str | int]]:
+    """The meaning of the words that all puzzles share."""
+    words = vocabulary()
+    meanings: dict[str, tuple[str, str | int]] = {}
+    for kind, listed in words["words"].items():
+        for word in listed.split():
+            meanings.setdefault(word, (kind, word))
+    for kind in ("ordinal", "count"):
+        for number, word in enumerate(words["numbers"][kind].split(), 1):
+            meanings[word] = kind, number
+    for category, listed in words["nouns"].items():
+        for word in listed.split():
+            meanings[word] = "noun", category
+    for kind, listed in words["small"].items():
+        for word in listed.split():
+            meanings[word] = kind, word
+    return meanings
+
+
+def value_categories(solution: Solution, categories: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The categories that each value may be of: those of the puzzle whose vocabulary has it.
+
+    Of places, only those that the puzzle names count, since many are words of their own.
+    """
+    found: dict[str, list[str]] = {}
+    for category in categories:
+        used = {part[category] for part in solution.parts if category in part}
+        others = () if category == "location" else VOCABULARIES.get(category, ())
+        for value in sorted({*used, *others}):
+            found.setdefault(value, []).append(category)
+    return {value: tuple(having) for value, having in found.items()}
+
+
+def spellings(values: Iterable[str]) -> dict[str, str]:
+    """The value of each accepted spelling."""
+    found = {"grey": "gray", "scifi": "sci-fi", "nonfiction": "non-fiction", "sci fi": "sci-fi"}
+    for value in values:
+        found |= {spelling: value for spelling in SYNONYMS.get(value, ()) if spelling not in values}
+        found[value] = value
+    return {spelling: value for spelling, value in found.items() if value in values}
+
+
+def alias_pattern(name: str) -> re.Pattern:
+    """The pattern by which a response gives a person a letter or two, which are a group."""
+    first, rest, whole = map(re.escape, (name[0], name[1:], name))
+    return re.compile(
+        rf"\b(?:({first}[a-z]?) ?[=:] ?\**{whole}\b|{whole} ?[(=,]? ?({first}[a-z]?)\b"
+        rf"|({first})\({rest}\))"
+    )
+
+
+def find_aliases(response: str, patterns: Mapping[str, re.Pattern]) -> dict[str, str]:
+    """The one or two letters that a response gives people: "F = Fay", "Isabel (I)", "A(mber)"."""
+    aliases: dict[str, str] = {}
+    for name, pattern in patterns.items():
+        found = pattern.search(response, 0, ALIASES_WITHIN)
+        letters = found and (found[1] or found[2] or found[3])
+        if letters and letters != name:
+            aliases.setdefault(letters.lower(), name)
+    return aliases
+
+
+def plain(response: str) -> str:
+    """The response in lowercase without marks; every character stays at its place."""
+
+    def blank(match: re.Match) -> str:
+        return COMMANDS[match.lastgroup or "blank"].ljust(len(match[0]))
+
+    text = response
+    if any(mark in response for mark in ("\\", "->", "=>", "!=", "think>", "thinking>")):
+        text = COMMAND.sub(blank, response)
+    for mark in MARKS.keys() & set(text):  # `translate` is slow on texts beyond ASCII
+        text = text.replace(mark, MARKS[mark])
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)

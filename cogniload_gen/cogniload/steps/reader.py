@@ -1,0 +1,895 @@
+"""A response's words -> what it says of each statement: the rules S1 to S6 of steps.py.
+
+Nothing here knows the truth. The text falls into blocks, each about some statements, and a block
+becomes evidence in the order of the text.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import compress, count
+from typing import NamedTuple
+
+from cogniload_gen.cogniload.steps.lexicon import KIND, Lexicon, Word
+
+INITIAL, END = 0, -1
+"""The labels of the blocks that are about the initial state and about the final one."""
+
+NOBODY: frozenset[str] = frozenset()
+
+LABELLING = frozenset(
+    ("label", "hash", "number", "ordinal", "next", "last", "count", "end", "recap", "leads")
+)
+OPENERS = frozenset(("dash", "hash", "open", "stop", "slash"))
+CLAUSE_ENDS = frozenset(
+    ("comma", "arrow", "colon", "close", "open", "but", "pipe", "dash", "slash")
+)
+DELIMITERS = frozenset(("stop", "close", "colon", "dash", "arrow", "comma", "line"))
+LISTING = frozenset(("comma", "and", "range", "dash", "label", "slash", "hash"))
+BEFORE_NUMBERS = frozenset(("comma", "stop", "and", "open", "word", "colon", "condition"))
+COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
+SETS_APART = CLAUSE_ENDS | {"stop"}
+ENDS = frozenset(("stop", "question"))
+FRAME = frozenset(("open", "close", "pipe"))
+ASIDES = frozenset(("open", "close", "people", "condition", "old", "rest", "arrow"))
+"""What says how other words of its sentence are meant, and nothing by itself."""
+
+BEYOND = ["line"] * 4
+"""The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
+
+LINKS = frozenset(
+    (
+        "arrow", "colon", "result", "old", "range", "not", "same", "comma", "value", "one", "slash",
+        "open", "close", "word", "question", "dash", "change", "yes", "check", "cross", "he", "she",
+        "they",
+    )
+)  # fmt: skip
+RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
+AFTER = frozenset(("after", "nach", "après", "después", "tras"))
+LAST = frozenset(("label", "one", "thing"))
+CONDITIONS = frozenset(("condition", "conditions", "criteria", "criterion"))
+
+
+class Value(NamedTuple):
+    """A value that a block tells: of whom (nobody: no one is named), in which category.
+
+    `categories` are those that it may be of. `role` is "after" (told as the state), "before" (told
+    as what was), "not" (told not to be) or "quoted" (of no person: the words of a statement).
+    `explicit` tells whether the person is named with it, not only before it in the block.
+    """
+
+    categories: tuple[str, ...]
+    value: str
+    who: frozenset[str]
+    role: str
+    explicit: bool
+    start: int
+    end: int
+
+
+class Verdict(NamedTuple):
+    """Whether the statement applies to the PoI, and how plainly that is said (up to 3)."""
+
+    applies: bool
+    weight: float
+    start: int
+
+
+class Same(NamedTuple):
+    """That nothing changes for the PoI, and how plainly that is said (up to 3)."""
+
+    weight: float
+    start: int
+
+
+class Back(NamedTuple):
+    """That what was said before is taken back."""
+
+    start: int
+
+
+Evidence = Value | Verdict | Same | Back
+
+
+@dataclass(slots=True)
+class Block:
+    """A stretch of text about some statements.
+
+    `labels` are their numbers as the text has them, `soft` if it only says "the next one" or "the
+    last one", `statements` the numbers that are meant; `named` are the people named, with whether
+    they are told not to be meant; `subject` the last ones; `cited` the values of the quoted
+    statement; `final` marks the response's last sentence.
+    """
+
+    labels: tuple[int, ...]
+    soft: bool
+    start: int
+    evidence: list[Evidence] = field(default_factory=list)
+    named: list[tuple[frozenset[str], bool]] = field(default_factory=list)
+    statements: tuple[int, ...] = ()
+    subject: frozenset[str] = NOBODY
+    cited: list[Value] = field(default_factory=list)
+    final: bool = False
+
+    @property
+    def scattered(self) -> bool:
+        """Whether it is about statements with others between them, so that no state is of all."""
+        return self.statements[-1] - self.statements[0] >= len(self.statements)
+
+
+@dataclass(slots=True)
+class Voice:
+    """How the words of a sentence are meant, as far as it was read."""
+
+    who: frozenset[str] = NOBODY
+    explicit: bool = False
+    given: bool = False
+    quoted: bool = False
+    citing: bool = False
+    negated: bool = False
+    old: bool = False
+    rest: bool = False
+    labelled: bool = False
+    aside: bool = False
+
+
+class Reader:
+    """Goes through the words of one response and fills its blocks."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self.poi = lexicon.solution.poi
+        self.N = len(lexicon.solution.statements)
+        self.block = Block((INITIAL,), False, 0)
+        self.blocks = [self.block]
+        self.current = 0
+        self.last_group = NOBODY
+        self.last_of: dict[str, str] = {}
+        self.recent = NOBODY
+        self.order: tuple[str, ...] = ()
+        self.people_order: tuple[str, ...] = ()
+        self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
+        self.words: list[Word] = []
+        self.kinds: list[str] = []
+        self.voice = Voice()
+        self.by_person: dict[int, str] = {}
+        self.attached: dict[int, tuple[str, ...]] = {}
+        self.handlers: dict[str, Callable[[int], int]] = {
+            "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
+            "they": self.on_they, "all": self.on_all, "people": self.on_people,
+            "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
+            "old": self.on_old, "rest": self.on_rest, "back": self.on_back, "start": self.on_start,
+            "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
+            "no": self.on_refusal, "cross": self.on_refusal, "change": self.on_change,
+            "same": self.on_same, "dash": self.on_dash, "arrow": self.on_arrow,
+            "open": self.on_open, "close": self.on_close,
+        }  # fmt: skip
+
+        self.telling = LABELLING | self.handlers.keys() - ASIDES
+        self.acting = self.handlers.keys() | LABELLING | OPENERS | SETS_APART
+
+    def read(self, words: list[Word]) -> list[Block]:
+        """The blocks of a response."""
+        kinds = list(map(KIND, words))
+        breaks = list(compress(count(), map("line".__eq__, kinds)))
+        bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
+        lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
+        while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
+            lines.pop()
+        for line, its_kinds in lines[:-1]:
+            self.read_line(line, its_kinds)
+        if lines:
+            self.read_line(*lines[-1], ends=True)
+        return self.blocks
+
+    # Lines, sentences and tables (S1)
+
+    def read_line(self, line: list[Word], kinds: list[str], ends: bool = False) -> None:
+        """A line: a table's row, or sentences; the response's last sentence answers it."""
+        self.recent = NOBODY
+        if kinds[0] == "pipe" or (self.columns and kinds.count("pipe") > 1):
+            self.read_row(line)
+            return
+        self.columns = None
+        for start, end in sentence_bounds(line, kinds):
+            its_kinds = kinds[start:end]
+            alone = start == 0 or its_kinds[0] in ("end", "but", "recap")
+            if ends and alone and end == len(line) and self.answers(line[start:end]):
+                self.block = Block((END,), False, line[start].start, final=True)
+                self.blocks.append(self.block)
+            if not self.telling.isdisjoint(its_kinds):
+                self.read_sentence(line[start:end], start == 0)
+
+    def answers(self, sentence: list[Word]) -> bool:
+        """Whether the last sentence answers the question, and tells no more of the states."""
+        first = [w.kind for w in sentence if w.kind not in ("hash", "open", "stop", "slash")][:1]
+        if not first or (self.current and first[0] in ("number", "label", "ordinal", "dash")):
+            return False
+        if any(w.kind == "person" and w.data != self.poi for w in sentence):
+            return False
+        asked = self.lexicon.solution.category
+        told = attach(sentence, list(map(KIND, sentence)), self.lexicon).values()
+        return bool(told) and all(asked in categories for categories in told)
+
+    def read_row(self, line: list[Word]) -> None:
+        """A row of a table; the first one tells what its columns are of."""
+        cells: list[list[Word]] = [[]]
+        for word in line:
+            if word.kind == "pipe":
+                cells.append([])
+            else:
+                cells[-1].append(word)
+        cells = cells[line[0].kind == "pipe" : len(cells) - (line[-1].kind == "pipe")]
+        if not any(word.kind not in ("dash", "colon") for cell in cells for word in cell):
+            return
+        if self.columns is None:
+            self.columns = [self.read_head(cell) for cell in cells]
+            heads = tuple(noun for _, noun, _ in self.columns if noun)
+            if len(set(heads)) == len(self.lexicon.categories):
+                self.order = tuple(dict.fromkeys(heads))
+            return
+        if cells[0]:
+            self.read_sentence(cells[0], True)
+        no_column = NOBODY, None, False
+        columns = [*self.columns, *[no_column] * len(cells)][: len(cells)]
+        for cell, (_, _, is_state) in zip(cells[1:], columns[1:], strict=True):
+            if not is_state:
+                self.block.subject = NOBODY
+                for start, end in sentence_bounds(cell, list(map(KIND, cell))):
+                    self.read_sentence(cell[start:end], False, anchors=False)
+        for cell, (who, noun, is_state) in zip(cells[1:], columns[1:], strict=True):
+            if is_state:
+                self.read_cell(cell, who, noun)
+
+    def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None, bool]:
+        """Whose values a column has, in which category, and whether it has any."""
+        people = frozenset(str(w.data) for w in cell if w.kind == "person")
+        nouns = [str(w.data) for w in cell if w.kind == "noun"]
+        asks = any(w.kind in ("yes", "question", "change", "condition") for w in cell)
+        noun = nouns[0] if len(nouns) == 1 and not asks else None
+        who = people or (frozenset([self.poi]) if noun else NOBODY)
+        return who, noun, bool(who) and not asks
+
+    def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
+        """A cell of a column of one person, or of one category of a person."""
+        if not any(word.kind == "value" for word in cell):
+            stays = not cell or cell[0].kind in ("dash", "same", "slash", "nein", "no")
+            if stays and self.poi in who and noun is None:
+                self.block.evidence.append(Same(2, cell[0].start if cell else self.block.start))
+            return
+        if noun:
+            start = cell[0].start
+            cell = [Word("noun", noun, start, start), Word("colon", "", start, start), *cell]
+        self.read_sentence(cell, False, anchors=False, who=who)
+
+    def read_sentence(
+        self,
+        words: list[Word],
+        at_line: bool,
+        anchors: bool = True,
+        who: frozenset[str] = NOBODY,
+    ) -> None:
+        """A sentence: its labels, whom it is about, and what it tells of them."""
+        kinds = list(map(KIND, words))
+        if self.telling.isdisjoint(kinds):
+            return
+        self.words, self.kinds = words, kinds + BEYOND
+        has_values = "value" in kinds
+        self.attached = attach(words, kinds, self.lexicon) if has_values else {}
+        voice = self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
+        if kinds.count("noun") >= len(self.lexicon.categories) > 1:
+            self.learn_order(words)
+        self.by_person = self.tuples(words) if "open" in kinds else {}
+        handler_of = self.handlers.get
+        acting = map(self.acting.__contains__, kinds)
+        following = uncounted = 0
+        for i in compress(count(), acting):
+            if i < following:
+                continue
+            kind, following = kinds[i], i + 1
+            read = i - uncounted
+            if anchors and kind in LABELLING:
+                end = self.on_label(i, read, at_line and read == 0)
+                if end > i:
+                    following = end
+                    uncounted += end - i
+                    continue
+            if read == 0 and kind in OPENERS:
+                voice.aside = kind == "open"
+                uncounted += 1
+                continue
+            handler = handler_of(kind)
+            if handler:
+                following = handler(i)
+                uncounted += following - i - 1
+            if kind in SETS_APART:
+                self.set_apart(kind, i)
+            elif kind == "start" and read < 4:
+                self.begin(i, read, at_line)
+        self.deny(max(following, len(words)))
+        if has_values:
+            self.place_lists()
+
+    def set_apart(self, kind: str, i: int) -> None:
+        """End a clause at words[i]: a negation and the like reach no further."""
+        voice = self.voice
+        if voice.negated:
+            self.deny(i)
+        voice.negated = voice.old = False
+        if kind != "arrow":
+            voice.rest = False
+        if voice.given and kind in ("comma", "but"):
+            voice.quoted = False
+
+    def inherited(self, at_line: bool) -> frozenset[str]:
+        """Whom a sentence is about that names nobody: the last ones of the block.
+
+        After a verdict that the PoI is not meant, a new line is about whom the block named first.
+        """
+        subject, named = self.block.subject, self.block.named
+        if at_line and self.poi in subject and named and self.poi not in named[0][0]:
+            verdicts = [e for e in self.block.evidence if isinstance(e, Verdict)]
+            if verdicts and not verdicts[-1].applies:
+                return named[0][0]
+        return subject
+
+    # Labels (S2)
+
+    def on_label(self, i: int, read: int, at_line: bool) -> int:
+        """Open a block where words[i] begins a label of one; where the label ends, or i."""
+        if self.sums_up(i, read, at_line):
+            if not self.voice.labelled:
+                self.open((END,), False, self.words[i].start)
+                self.voice.who, self.voice.explicit = frozenset([self.poi]), False
+            return i
+        label = self.label_at(i, read <= 3, at_line)
+        if label is None:
+            return i
+        labels, soft, end = label
+        voice = self.voice
+        before = self.words[i - 1] if i else None
+        opens = labels[-1] <= self.N + 1 and (
+            labels[0] > self.current or (read <= 2 and not (before and before.kind == "old"))
+        )
+        if soft and (voice.labelled or labels[0] > self.N):
+            opens = False
+        if voice.old and not at_line:
+            opens = False
+        if not opens:
+            return end
+        voice.labelled = True
+        if self.block.labels == labels:
+            return end
+        self.open(labels, soft, self.words[i].start)
+        voice.who, voice.explicit, voice.given = NOBODY, False, False
+        voice.quoted = voice.negated = voice.old = False
+        tells = {word.kind for word in self.words[end:]}
+        if before and before.data in AFTER and not tells & {"arrow", "person", "open"}:
+            voice.who, voice.explicit = frozenset([self.poi]), True
+        return end
+
+    def open(self, labels: tuple[int, ...], soft: bool, start: int) -> None:
+        """Begin another block, unless it has the same label."""
+        if labels == self.block.labels and not self.block.final:
+            return
+        self.block = Block(labels, soft, start)
+        self.blocks.append(self.block)
+        if labels[-1] >= 0:
+            self.current = labels[-1]
+
+    def begin(self, i: int, read: int, at_line: bool) -> None:
+        """Take a sentence that speaks of the start for one about the initial state."""
+        if self.voice.labelled:
+            self.block.labels = (INITIAL,)
+        elif at_line and read <= 2 and self.block.labels[0] != INITIAL:
+            self.open((INITIAL,), False, self.words[i].start)
+            self.voice.who = frozenset([self.poi])
+
+    def sums_up(self, i: int, read: int, at_line: bool) -> bool:
+        """Whether the sentence looks back on the whole: "Final state", "That gives Anna ..."."""
+        kind = self.words[i].kind
+        if self.current == 0 or self.block.labels == (END,) or self.names_statement(i):
+            return False
+        if kind == "end":
+            return read <= 2
+        if kind == "recap":
+            return read <= 5
+        return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
+
+    def names_statement(self, i: int) -> bool:
+        """Whether "final" at words[i] is said of a statement."""
+        return self.words[i].kind == "end" and self.kinds[i + 1] == "label"
+
+    def label_at(
+        self, i: int, starts: bool, at_line: bool
+    ) -> tuple[tuple[int, ...], bool, int] | None:
+        """The statements that a label at words[i] names, whether only by place, and its end."""
+        word, kind = self.words[i], self.words[i].kind
+        before = self.kinds[i - 1]
+        found: tuple[tuple[int, ...], bool, int] | None = None
+        if kind in ("label", "hash"):
+            j = i + 1
+            while j - i < 3 and self.kinds[j] in ("hash", "open", "stop", "dash"):
+                j += 1
+            if self.kinds[j] == "number":
+                numbers, end = self.numbers(j)
+                found = numbers, False, end
+        elif kind == "number":
+            found = self.bare_number(i, at_line)
+        elif kind == "ordinal":
+            found = self.ordinal(i, starts)
+        elif kind == "count" and before == "label" and starts:
+            found = (int(word.data),), False, i + 1
+        elif kind == "next" and starts:
+            found = (self.current + 1,), True, i + 1
+        elif self.says_last(i, starts):
+            found = (self.N,), True, i + 2
+        return found
+
+    def says_last(self, i: int, starts: bool) -> bool:
+        """Whether words[i] begins "the last one", "the final statement" or the like."""
+        kind, after = self.words[i].kind, self.kinds[i + 1]
+        if kind == "end":
+            return after == "label" and self.kinds[i + 2] != "number"
+        return kind == "last" and after in LAST and (starts or self.kinds[i - 1] == "word")
+
+    def numbers(self, i: int) -> tuple[tuple[int, ...], int]:
+        """The numbers listed from words[i] on ("5", "5 to 9", "2, 4 and 5"), and where they end."""
+        found: list[int] = []
+        while self.kinds[i] == "number":
+            number = int(self.words[i].data)
+            if found and self.kinds[i - 1] in ("range", "dash") and found[-1] < number <= self.N:
+                found.extend(range(found[-1] + 1, number + 1))
+            else:
+                found.append(number)
+            i += 1
+            j = i
+            while self.kinds[j] in LISTING and j - i <= 3:
+                j += 1
+            broken = self.kinds[j - 1] == "dash" and self.kinds[i] != "dash"
+            if j == i or self.kinds[j] != "number" or j - i > 3 or broken or len(found) > self.N:
+                break
+            i = j
+        return tuple(found), i
+
+    def bare_number(self, i: int, at_line: bool) -> tuple[tuple[int, ...], bool, int] | None:
+        """A number that labels by itself: at a line's start, or the next one within a sentence."""
+        found, end = self.numbers(i)
+        before, follows = self.kinds[i - 1], self.kinds[end]
+        if at_line:
+            if follows in DELIMITERS or found[0] in (self.current, self.current + 1):
+                return found, False, end
+            return None
+        if (
+            found[0] == self.current + 1
+            and before in BEFORE_NUMBERS
+            and follows not in COUNTED
+            and (follows == "close") == (before == "open")
+        ):
+            return found, False, end
+        return None
+
+    def ordinal(self, i: int, starts: bool) -> tuple[tuple[int, ...], bool, int] | None:
+        """An ordinal that labels: "the third", "the first three", "sixth and seventh"."""
+        number, before, after = int(self.words[i].data), self.kinds[i - 1], self.kinds[i + 1]
+        if after == "line" or (after == "condition" and self.words[i + 1].data in CONDITIONS):
+            return None
+        if number == 1:
+            if after == "count":
+                return tuple(range(1, int(self.words[i + 1].data) + 1)), False, i + 2
+            if not (starts or before in ("word", "label")) or after == "value":
+                return None
+        if number == 2 and not (starts or before == "word"):
+            return None
+        found = [number]
+        end = i + 1
+        while self.kinds[end] in ("and", "comma"):
+            j = end + 1 + (self.kinds[end + 1] == "word")
+            if self.kinds[j] != "ordinal":
+                break
+            found.append(int(self.words[j].data))
+            end = j + 1
+        return tuple(found), False, end
+
+    # People (S3)
+
+    def on_person(self, i: int) -> int:
+        """A name: the sentence is about this person, or about one more."""
+        name, voice, block = str(self.words[i].data), self.voice, self.block
+        denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word")
+        if denied and name == self.poi:
+            block.evidence.append(Verdict(False, 2, self.words[i].start))
+        joined = self.joins(i)
+        voice.who = voice.who | {name} if joined else frozenset([name])
+        voice.explicit, voice.quoted, voice.negated = True, False, False
+        gender = self.lexicon.gender[name]
+        for pronoun in [gender] if gender else ["he", "she"]:
+            self.last_of[pronoun] = name
+        if len(voice.who) > 1:
+            self.last_group = voice.who
+        if self.words[-1].kind == "question":
+            pass  # asked, not told
+        elif joined and block.named:
+            block.named[-1] = block.named[-1][0] | {name}, denied
+        else:
+            block.named.append((frozenset([name]), denied))
+        self.recent = voice.who
+        if not voice.aside:
+            block.subject = voice.who
+        return i + 1
+
+    def joins(self, i: int) -> bool:
+        """Whether the person at words[i] is joined to one before: "Mary and Paul", "so is Paul"."""
+        if self.kinds[i - 1] == "word" and self.words[i - 1].data in ("does", "did", "do", "is"):
+            so = self.words[i - 2] if i > 1 else None
+            if so and so.data in ("so", "as") and so.end + 1 >= self.words[i - 1].start:
+                return True
+        j = i - 1
+        while self.kinds[j] in ("and", "comma", "slash"):
+            j -= 1
+        return j < i - 1 and self.kinds[j] == "person"
+
+    def on_pronoun(self, i: int) -> int:
+        """ "He" or "she"."""
+        self.voice.who = self.pronoun(self.words[i].kind)
+        self.voice.explicit, self.voice.quoted = True, False
+        self.block.subject = self.voice.who
+        if self.voice.negated and self.kinds[i - 1] == "not" and self.poi in self.voice.who:
+            self.block.evidence.append(Verdict(False, 2, self.words[i].start))
+            self.voice.negated = False
+        return i + 1
+
+    def pronoun(self, kind: str) -> frozenset[str]:
+        """Whom "he" or "she" means: the last person named to whom it fits, else the PoI."""
+        gender = self.lexicon.gender
+        for group in (self.voice.who, self.recent, self.block.subject):
+            fits = [name for name in sorted(group) if gender[name] in ("", kind)]
+            if fits:
+                return frozenset([self.poi] if self.poi in fits else fits[:1])
+        if gender[self.poi] in ("", kind):
+            return frozenset([self.poi])
+        last = self.last_of.get(kind)
+        return frozenset([last]) if last else NOBODY
+
+    def on_they(self, i: int) -> int:
+        """ "They", where nobody is meant yet."""
+        if not self.voice.quoted and not self.voice.who:
+            self.voice.who = self.last_group or frozenset([self.poi])
+            self.block.subject = self.voice.who
+        return i + 1
+
+    def on_all(self, i: int) -> int:
+        """ "Both" or "all"."""
+        if not self.voice.quoted and self.kinds[i - 1] != "not":
+            if self.last_group:
+                self.voice.who = self.block.subject = self.last_group
+            else:
+                self.voice.who = frozenset(self.lexicon.people)
+            self.voice.explicit = True
+        return i + 1
+
+    def on_people(self, i: int) -> int:
+        """ "The people": a statement is quoted."""
+        voice = self.voice
+        voice.quoted, voice.who, voice.explicit = True, NOBODY, False
+        voice.citing = voice.citing or not self.block.cited
+        return i + 1
+
+    def on_condition(self, i: int) -> int:
+        """ "Needs", "if": what follows is a condition, up to the next name."""
+        voice = self.voice
+        if self.words[i].data in RELATIVE and voice.who and voice.explicit:
+            return i + 1
+        voice.quoted = True
+        if not voice.given:
+            voice.who, voice.explicit = NOBODY, False
+        return i + 1
+
+    # Values (S4, S5)
+
+    def on_value(self, i: int) -> int:
+        """A value, and in which role."""
+        word, voice = self.words[i], self.voice
+        if i in self.by_person:
+            voice.who, voice.explicit, voice.quoted = frozenset([self.by_person[i]]), True, False
+        kinds = self.kinds
+        mark = self.mark(i)
+        role = "after"
+        if voice.quoted or not voice.who or kinds[-len(BEYOND) - 1] == "question":
+            role = "not" if mark == "cross" and not voice.quoted else "quoted"
+        elif voice.negated or mark == "cross":
+            role = "not"
+        elif voice.old or mark in ("check", "arrow"):
+            role = "before"
+        value = Value(
+            self.attached[i], str(word.data), voice.who, role, voice.explicit, word.start, word.end
+        )
+        self.block.evidence.append(value)
+        if voice.quoted and voice.citing:
+            self.block.cited.append(value)
+        voice.old = False
+        if voice.negated and kinds[i + 1] not in ("and", "comma", "slash", "noun", "word"):
+            voice.negated = False
+        return i + 1
+
+    def mark(self, i: int) -> str:
+        """What stands after the value at words[i] and its noun: a check mark, an arrow, ..."""
+        kinds = self.kinds
+        j = i + 1
+        while j - i < 4 and kinds[j] in ("noun", "word", "question"):
+            j += 1
+        if kinds[j] == "colon" and kinds[j + 1] in ("check", "cross"):
+            j += 1
+        return kinds[j]
+
+    def on_not(self, i: int) -> int:
+        """ "Not"."""
+        self.voice.negated = True
+        return i + 1
+
+    def on_old(self, i: int) -> int:
+        """ "From", "was": what follows is what was."""
+        self.voice.old = self.block.labels != (INITIAL,)
+        return i + 1
+
+    def on_rest(self, i: int) -> int:
+        """ "The rest": what is said is not of all."""
+        self.voice.rest = True
+        return i + 1
+
+    def on_arrow(self, i: int) -> int:
+        """An arrow: what follows is told, whatever stood before."""
+        self.voice.quoted = False
+        return i + 1
+
+    def on_open(self, i: int) -> int:
+        """A parenthesis: who is named in it is not whom the block goes on with."""
+        self.voice.aside = True
+        return i + 1
+
+    def on_close(self, i: int) -> int:
+        """The end of a parenthesis."""
+        self.voice.aside = False
+        return i + 1
+
+    def on_back(self, i: int) -> int:
+        """ "Wait": what was said is taken back."""
+        self.block.evidence.append(Back(self.words[i].start))
+        return i + 1
+
+    def on_start(self, i: int) -> int:
+        """ "Initially"; see `begin`."""
+        return i + 1
+
+    # Verdicts (S5)
+
+    def on_no(self, i: int) -> int:
+        """ "No": no change, no one, a verdict, or a negation of what follows."""
+        following = [self.kinds[j] for j in range(i + 1, i + 4)]
+        if "change" in following:
+            self.same(i)
+            self.voice.negated = False
+            return i + 2 + following.index("change")
+        if following[0] in ("one", "people"):
+            return self.on_nobody(i) + 1
+        if following[0] in DELIMITERS or following[0] in CLAUSE_ENDS:
+            self.verdict(False, i, 3)
+        else:
+            self.voice.negated = True
+        return i + 1
+
+    def on_nobody(self, i: int) -> int:
+        """ "Nobody": the statement applies to nobody."""
+        self.block.evidence.append(Verdict(False, 2.5, self.words[i].start))
+        self.voice.quoted, self.voice.who = True, NOBODY
+        return i + 1
+
+    def on_yes(self, i: int) -> int:
+        """ "Applies", "matches", or a check mark that stands after no value."""
+        kind, voice = self.words[i].kind, self.voice
+        of_value = kind == "check" and self.kinds[i - 1] in ("value", "noun", "check", "cross")
+        if not of_value and not voice.quoted:
+            self.verdict(not voice.negated, i, 3 if kind == "yes" else 2)
+        voice.negated = False
+        return i + 1
+
+    def on_refusal(self, i: int) -> int:
+        """ "Skip", "irrelevant", or a cross."""
+        kind, voice = self.words[i].kind, self.voice
+        if kind == "cross" or not voice.quoted:
+            self.verdict(voice.negated, i, 3 if kind == "no" else 2.5)
+        voice.negated = False
+        return i + 1
+
+    def verdict(self, applies: bool, i: int, weight: float) -> None:
+        """Say that the statement applies or not, if that is said of the PoI or of nobody."""
+        who, explicit = self.voice.who, self.voice.explicit
+        for word in self.words[i + 1 : i + 4]:
+            if word.kind == "person":
+                who, explicit = frozenset([str(word.data)]), True
+            elif word.kind in ("he", "she"):
+                who, explicit = self.pronoun(word.kind), True
+            elif word.kind in ("people", "condition", "all") and not who:
+                return  # of those whom the statement names
+            elif word.kind == "value" and not who and self.words[i].kind == "yes":
+                return  # "concerns red hats"
+            elif word.kind not in ("word", "range"):
+                break
+        if applies and not who and not self.block.named and self.block.labels[0] > 0:
+            self.voice.who = self.block.subject = frozenset([self.poi])
+        if self.poi in who:
+            self.block.evidence.append(Verdict(applies, weight, self.words[i].start))
+        elif not who or not (explicit or applies):
+            self.block.evidence.append(Verdict(applies, weight - 0.5, self.words[i].start))
+
+    def deny(self, i: int) -> None:
+        """Where a clause ends at words[i] with "does not": that it does not apply to the PoI."""
+        voice = self.voice
+        if (
+            voice.negated
+            and self.kinds[i - 1] == "not"
+            and voice.explicit
+            and self.poi in voice.who
+        ):
+            self.block.evidence.append(Verdict(False, 2.5, self.words[i - 1].start))
+
+    def on_change(self, i: int) -> int:
+        """ "Changes": with a negation before it, nothing does."""
+        if self.voice.negated:
+            self.same(i)
+            self.voice.negated = False
+        return i + 1
+
+    def on_same(self, i: int) -> int:
+        """ "Unchanged", unless it is said of a single value: "the white pants stay on"."""
+        if not self.of_value(i):
+            self.same(i)
+        self.voice.negated = False
+        return i + 1
+
+    def of_value(self, i: int) -> bool:
+        """Whether a value or a category stands in the same clause as words[i]."""
+        for step in (-1, 1):
+            j = i + step
+            while 0 <= j < len(self.words) and abs(j - i) < 6:
+                kind = self.words[j].kind
+                if kind in CLAUSE_ENDS:
+                    break
+                if kind in ("value", "noun"):
+                    return True
+                j += step
+        return False
+
+    def on_dash(self, i: int) -> int:
+        """A dash that stands for "nothing" after a name: "Isabel –"."""
+        if i + 1 == len(self.words) and self.kinds[i - 1] in ("person", "colon"):
+            self.same(i)
+        return i + 1
+
+    def same(self, i: int) -> None:
+        """Say that nothing changes, if that is said of the PoI or of nobody."""
+        voice = self.voice
+        if voice.rest:
+            return
+        if self.poi in voice.who:
+            self.block.evidence.append(Same(3, self.words[i].start))
+        elif not voice.who or not voice.explicit:
+            self.block.evidence.append(Same(2, self.words[i].start))
+
+    # Lists by place (S4)
+
+    def learn_order(self, words: list[Word]) -> None:
+        """Note the order of the categories where a sentence lists them all: "hat / socks"."""
+        d = len(self.lexicon.categories)
+        named = [w for w in words if w.kind in ("noun", "value")]
+        for i in range(len(named) - d + 1):
+            run = named[i : i + d]
+            if all(w.kind == "noun" for w in run) and len({w.data for w in run}) == d:
+                self.order = tuple(str(w.data) for w in run)
+                return
+
+    def tuples(self, words: list[Word]) -> dict[int, str]:
+        """Whose the values of a tuple are that has one for each person: "(A, B) = (red, blue)"."""
+        n = len(self.lexicon.people)
+        if len(self.lexicon.categories) > 1 or len(words) < 2 * n + 1:
+            return {}
+        found: dict[int, str] = {}
+        for i, word in enumerate(words):
+            if word.kind != "open" or self.kinds[i + 2 * n : i + 2 * n + 1] != ["close"]:
+                continue
+            inner = words[i + 1 : i + 2 * n]
+            if any(w.kind != "comma" for w in inner[1::2]):
+                continue
+            kinds = {w.kind for w in inner[::2]}
+            if kinds == {"person"}:
+                self.people_order = tuple(str(w.data) for w in inner[::2])
+            elif kinds == {"value"}:
+                found |= {i + 1 + 2 * j: name for j, name in enumerate(self.people_order)}
+        return found
+
+    def place_lists(self) -> None:
+        """Tell the categories of bare values by their place in a list of all (S4)."""
+        d = len(self.lexicon.categories)
+        run = self.last_list(d)
+        if d < 2 or len(run) != d or run[0].role == "quoted":
+            return
+        told = [value.categories for value in run]
+        clear = set(map(len, told)) == {1}
+        order = self.order
+        if clear:
+            order = tuple([category for (category,) in told])
+        elif not order and self.block.labels == (INITIAL,) and len(run[0].who) == 1:
+            (name,) = run[0].who
+            state = self.lexicon.solution.states[0][name]
+            fits = [[c for c in value.categories if state[c] == value.value] for value in run]
+            if all(len(fit) == 1 for fit in fits):
+                order = tuple(fit[0] for fit in fits)
+        if len(set(order)) != d or not (
+            clear or all(c in options for c, options in zip(order, told, strict=True))
+        ):
+            return
+        self.order = order
+        if clear and all(value.explicit for value in run):
+            return  # nothing to learn
+        self.block.evidence[-d:] = [
+            value._replace(categories=(category,), explicit=True)
+            for value, category in zip(run, order, strict=True)
+        ]
+
+    def last_list(self, d: int) -> list[Value]:
+        """The values at the end of the evidence that are of the same people, if they are d."""
+        run: list[Value] = []
+        for item in reversed(self.block.evidence):
+            if not isinstance(item, Value) or (run and item.who != run[0].who) or len(run) > d:
+                break
+            run.append(item)
+        return run[::-1]
+
+
+def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
+    """The sentences of a line; the full stop of its label, as in "3. ", ends none."""
+    start = 0
+    for i in compress(count(), map(ENDS.__contains__, kinds)):
+        if kinds[i] == "stop":
+            before = kinds[i - 1] if i > start else ""
+            spaced = i + 1 == len(words) or words[i + 1].start > words[i].end
+            is_label = before == "label" or (start == 0 and i <= 2 and before == "number")
+            if is_label or not spaced:
+                continue
+        yield start, i + 1
+        start = i + 1
+    if start < len(words):
+        yield start, len(words)
+
+
+def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, tuple[str, ...]]:
+    """The categories that each value of a sentence may be of, by its position (S4)."""
+    attached: dict[int, tuple[str, ...]] = {}
+    noun: int | None = None  # the last noun on the left
+    taken = False  # by a value right before it
+    end = len(words)
+    for i, kind in enumerate(kinds):
+        if kind == "noun":
+            noun, taken = i, bool(i) and kinds[i - 1] == "value"
+        elif kind == "value":
+            possible = lexicon.values[str(words[i].data)]
+            if len(possible) == 1:
+                attached[i] = possible
+                continue
+            right = i + 1
+            while right < end and kinds[right] == "word" and right - i < 3:
+                right += 1
+            follows = right < end and kinds[right] == "noun"
+            chosen = words[right].data if follows and words[right].data in possible else None
+            if noun is not None and words[noun].data in possible:
+                beside = i - noun <= 2 and kinds[i - 1] in BESIDE
+                again = i + 1 < end and kinds[i + 1] == "one"
+                between = kinds[max(noun + 1, i - 12) : i]
+                open_to = (beside or not chosen) and (again or not taken)
+                if open_to and LINKS.issuperset(between):
+                    chosen = words[noun].data
+            attached[i] = (str(chosen),) if chosen else possible
+    return attached
+
+
+BESIDE = frozenset(("noun", "colon", "result", "word", "same", "arrow"))
+"""What may stand between a category and its value so that they belong together."""

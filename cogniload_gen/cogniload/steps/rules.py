@@ -1,0 +1,295 @@
+"""A response -> where its tracking of the person asked about (the PoI) breaks, by rules.
+
+Every response is held against the puzzle, statement by statement. Numbers in the rules are weights
+in `story.py`; words are in data/steps.toml, in English, German, French, Spanish and Chinese.
+
+S1. Text. Marks of emphasis, quotation, LaTeX and JSON count for nothing; arrows, check marks and
+    crosses are read, case is not. Sentences end with their line, at ". ", "! ", "; " and at "? ",
+    and nothing is told in a question. A line of cells between "|" is a row of a table; the first
+    one tells of whom or of which category its columns are.
+S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the third", "statements 5
+    to 9" and the like begin a block about these statements; so does, within a line, a label that
+    leads on. "Next" and "the last one" do as well: which statement they mean is decided by the
+    conditions that follow. Where a block quotes a statement ("The people wearing ... put on ..."),
+    the quoted one is meant, and the labels around it are off by as much. "Initially" begins a block
+    about the initial state, "finally", "in the end" and "That gives" one about the final state; the
+    last sentence is the answer if it tells a value of the asked category and nothing else. Of
+    blocks that go back and forth, the longest chain in which the statements rise counts, and others
+    only for statements that are not in it.
+S3. People. A value is of the person named last in its sentence, of several if they are joined
+    ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
+    PoI. A sentence that names nobody goes on with the people of its block; a block that named
+    nobody yet, and what follows "the people", "needs", "if" and the like, quotes the statement.
+S4. Values. A value that may be of several categories is of the one whose noun or verb follows it or
+    stands on its left; else of the one at its place, if the list has as many values as there are
+    categories and their order is known from a list or a heading before it; else of any of them.
+    Spellings of the scorer, abbreviations and slips of typing are read.
+S5. Roles. A value of the PoI is told as what is after the statement, unless it stands after "from",
+    "was", "instead of" and the like or before an arrow or a check mark (what was), or after "not"
+    or before a cross (what is not). "Applies", "matches", a check mark and the like say that the
+    statement applies to whom the sentence is about; "does not", "skip", "nobody" and the like that
+    it doesn't; "unchanged", "stays as before" that nothing changes, unless said of one value.
+S6. Taking back. What stands before "wait", "actually" and the like in a block counts no more if
+    something is said on it after that: a correction, and no error. Of values in one category the
+    last one counts; a refusal counts more than an assent, unless a plain assent follows.
+S7. Stories. A story is a state of the PoI after each statement. It is free to apply each statement
+    as it says to the state before. It costs to assume a wrong application, a wrong value or an
+    unmentioned change, and to pass over what the text says. The cheapest story is what the response
+    took the states to be: so words that are about others, or quoted, explain themselves.
+S8. Errors. The first error is at the first statement after which that story's state is not the true
+    one. It is "initial" at the start. At a statement that changes the PoI: "missed" if the state
+    stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
+    or the final state are, "stopped" if nothing is told after it either, else "wrong_value". At one
+    that doesn't apply: "intruded" if a value becomes the update's and the text doesn't deny that it
+    applies. "drifted": a value changes that the statement doesn't set, or after it was told right.
+    Without an error of tracking, an answer other than the tracked value is an "answer" error.
+S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
+    story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
+    "stopped"), and it is no longer than LONGEST. Else nothing is claimed.
+
+The time is linear in the response's length, and no text makes it raise.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from cogniload_gen.checks import check_texts
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.steps.evidence import (
+    NOTHING,
+    PLAIN,
+    Facts,
+    Sorted,
+    align,
+    sort_blocks,
+    weigh,
+)
+from cogniload_gen.cogniload.steps.lexicon import Lexicon
+from cogniload_gen.cogniload.steps.reader import Reader, Value
+from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, Story, find_stories
+from cogniload_gen.responses.mention import LONGEST, Told
+
+ERRORS = (
+    "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
+)  # fmt: skip
+"""The kinds of a first error (S8)."""
+
+MARGIN, STOP_MARGIN = 2.5, 0.5
+"""By how much the best story must beat those with another first error so that it is claimed.
+
+The second one is for "stopped": a text that ends early has little that could tell against it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What a response tells of the puzzle's states, and where it breaks.
+
+    `told[t]` are the PoI's values by category that the response tells as the state after statement
+    t (0 is the initial state), each with its place in the text; `told_others[t]` those of others,
+    by name. `first_error` is the first statement after which the state is wrong, None if there is
+    none, and `error` its kind (one of ERRORS, S8), None if there is none. `recovered` is whether
+    the state is right again later, at statement `recovered_at` (both None without an error);
+    `corrections` are the places in the text where something is taken back; `decided` are the
+    statements that the text decides and `coverage` their share. Where `read` is False, nothing is
+    claimed: all else is empty but `decided` and `coverage`. `margin` is how clear the first error
+    is (S9). Where there is a first error, `taken` is what the response takes the PoI's state to be
+    after it, and `place` where in the text it shows: at its first wrong value, else where the text
+    says whether the statement applies, else where it begins to speak of it; None if it never does.
+    """
+
+    told: dict[int, dict[str, Told]] = field(default_factory=dict)
+    told_others: dict[int, dict[str, dict[str, Told]]] = field(default_factory=dict)
+    first_error: int | None = None
+    error: str | None = None
+    recovered: bool | None = None
+    recovered_at: int | None = None
+    corrections: tuple[int, ...] = ()
+    decided: tuple[int, ...] = ()
+    coverage: float = 0.0
+    margin: float = 0.0
+    read: bool = False
+    taken: dict[str, str] = field(default_factory=dict)
+    place: int | None = None
+
+
+def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
+    """Return what a response tells of the states of a CogniLoad puzzle; see the module's rules.
+
+    `row` needs the column `puzzle`, the puzzle's text. A smaller `margin` (0.5 and more) claims
+    more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
+    """
+    lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"])
+    if len(response) > LONGEST:
+        return Steps()
+    blocks = Reader(lexicon).read(lexicon.read(response))
+    align(blocks, lexicon.solution)
+    return judge(sort_blocks(blocks, len(lexicon.solution.statements)), lexicon, margin)
+
+
+@lru_cache(maxsize=128)  # a group's responses come together
+def lexicon_of(puzzle: str) -> Lexicon:
+    """The lexicon of a puzzle; ValueError if the text is none, or not all have its categories."""
+    solution = solve_steps(puzzle)
+    categories = solution.states[0][solution.poi].keys()
+    incomplete = any(categories - state.keys() for state in solution.states[0].values())
+    if incomplete or any(part.keys() - categories for part in solution.parts):
+        raise ValueError(f"people and statements must have the same categories, {[*categories]}")
+    return Lexicon(solution)
+
+
+def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
+    """Return what the blocks of a response say of the puzzle's states."""
+    poi = lexicon.solution.poi
+    weighed = [weigh(some, poi) for some in blocks.statements]
+    facts = [each for each, _ in weighed]
+    last = cut_off(facts)
+    decided = tuple(t for t in range(1, len(facts)) if facts[t].mentioned and facts[t].decides)
+    coverage = len(decided) / (len(facts) - 1)
+    final = Final(weigh(blocks.end, poi)[0].after, answer_of(blocks, lexicon.solution.category))
+    best, *others = find_stories(facts, last, final, lexicon)
+    margin = min(
+        (other.cost - best.cost for other in others if other.first_error != best.first_error),
+        default=SPREAD,
+    )
+    plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
+    states = states_of(best)
+    first = best.first_error
+    error = None
+    if first is not None:
+        complete = bool(final.state) or says_last(blocks)
+        error = kind_of(first, states, facts[first], lexicon, first < last or complete)
+    elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
+        error = "answer"
+    if not plain or margin < (STOP_MARGIN if error == "stopped" else needed):
+        return Steps(decided=decided, coverage=coverage, margin=margin)
+    again = recovery(states, first, lexicon)
+    return Steps(
+        told={t: told for t, fact in enumerate(facts) if (told := by_category(fact.after))},
+        told_others=others_of(blocks, poi),
+        first_error=first,
+        error=error,
+        recovered=None if error is None else again is not None,
+        recovered_at=again,
+        corrections=tuple(place for _, places in weighed for place in places),
+        decided=decided,
+        coverage=coverage,
+        margin=margin,
+        read=True,
+        taken={} if first is None else {c: states[first][i] for c, i in lexicon.place.items()},
+        place=None if first is None else shown_at(first, facts, blocks, lexicon),
+    )
+
+
+def shown_at(t: int, facts: Sequence[Facts], blocks: Sorted, lexicon: Lexicon) -> int | None:
+    """Where the text shows the error at statement t (see `Steps.place`)."""
+    right = lexicon.truth[t]
+    for value in facts[t].after:
+        if all(right[lexicon.place[category]] != value.value for category in value.categories):
+            return value.start
+    verdict = facts[t].verdict
+    if verdict:
+        return verdict.start
+    return next((block.start for block in blocks.statements[t]), None)
+
+
+def cut_off(facts: list[Facts]) -> int:
+    """The last statement that is mentioned; those after it that decide nothing are taken out."""
+    last = max((t for t in range(1, len(facts)) if facts[t].mentioned), default=0)
+    while last and not facts[last].decides:
+        facts[last] = NOTHING
+        last = max((t for t in range(1, last) if facts[t].mentioned), default=0)
+    return last
+
+
+def answer_of(blocks: Sorted, category: str) -> str | None:
+    """The value of the asked category that the response's last sentence tells last."""
+    told = [
+        item.value
+        for block in blocks.answer
+        for item in block.evidence
+        if isinstance(item, Value) and category in item.categories
+        and item.role in ("after", "quoted")
+    ]  # fmt: skip
+    return told[-1] if told else None
+
+
+def says_last(blocks: Sorted) -> bool:
+    """Whether the response speaks of "the last statement", so that it goes to the end."""
+    N = len(blocks.statements) - 1
+    return any(b.soft and b.labels == (N,) for some in blocks.statements for b in some)
+
+
+def states_of(story: Story) -> list[State]:
+    """The states of a story after statements 0, 1, ..."""
+    states = []
+    at: Story | None = story
+    while at:
+        states.append(at.state)
+        at = at.parent
+    return states[::-1]
+
+
+def recovery(states: Sequence[State], first: int | None, lexicon: Lexicon) -> int | None:
+    """The first statement after the error after which the state is right again."""
+    if first is None:
+        return None
+    later = range(first + 1, len(states))
+    return next((t for t in later if states[t] == lexicon.truth[t]), None)
+
+
+def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goes_on: bool) -> str:
+    """The kind of the first error, which is at statement t (S8)."""
+    if t == 0:
+        return "initial"
+    before, after, right = states[t - 1], states[t], lexicon.truth[t]
+    needs, gives = lexicon.rules[t - 1]
+    verdict = facts.verdict
+    applied = verdict.applies if verdict and verdict.weight >= PLAIN else None
+    if all(before[i] == value for i, value in needs):
+        if not facts.mentioned:
+            return "skipped" if goes_on else "stopped"
+        if applied is False or (after == before and not applied):
+            return "missed"
+        wrong = {i for i in gives if after[i] != right[i]}
+        told_right = {
+            lexicon.place[v.categories[0]]
+            for v in facts.before
+            if v.role == "after" and len(v.categories) == 1
+            and gives.get(lexicon.place[v.categories[0]]) == v.value
+        }  # fmt: skip
+        return "wrong_value" if wrong - told_right else "drifted"
+    taken = any(gives.get(i) == after[i] != before[i] for i in range(len(after)))
+    return "intruded" if taken and applied is not False else "drifted"
+
+
+def by_category(values: Sequence[Value]) -> dict[str, Told]:
+    """Values by their category, the last of each, if they are of one alone."""
+    return {
+        value.categories[0]: Told(value.value, value.start, value.end)
+        for value in values
+        if len(value.categories) == 1
+    }
+
+
+def others_of(blocks: Sorted, poi: str) -> dict[int, dict[str, dict[str, Told]]]:
+    """The values of others than the PoI that are told after each statement."""
+    found: dict[int, dict[str, dict[str, Told]]] = {}
+    alone = frozenset([poi])
+    for t, some in enumerate(blocks.statements):
+        told: dict[str, dict[str, Told]] = {}
+        for block in some:
+            for item in block.evidence:
+                if (
+                    isinstance(item, Value)
+                    and item.role == "after"
+                    and item.who != alone
+                    and len(item.categories) == 1
+                ):
+                    for name in sorted(item.who - {poi}):
+                        value = Told(item.value, item.start, item.end)
+                        told.setdefault(name, {})[item.categories[0]] = value
+        if told:
+            found[t] = told
+    return found

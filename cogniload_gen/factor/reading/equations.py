@@ -1,0 +1,502 @@
+"""A statement -> what it claims of variables and numbers (the rules R4 to R7 of `read.py`)."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from re import VERBOSE, Match, compile
+from typing import NamedTuple
+
+from cogniload_gen.factor.reading.text import NUMBER, VARIABLE, VARIABLE_FIRST, WORDS, any_of
+
+# --- tokens and equations (R5 to R7) --------------------------------------------------------------
+
+_OPERATOR = "[-+*]|/(?=[ (]*[0-9])|" + any_of(WORDS["numbers"]["operators"]).replace(" ", "[ ]")
+_WORD = {kind: any_of(words).replace(" ", "[ ]") for kind, words in WORDS["signs"].items()}
+TOKEN = compile(
+    rf"""
+      (?P<range>
+        {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:to|through|thru|until)\ |\.\.+|…)\ ?,?\ ?{VARIABLE})
+    | (?P<expression>(?:{VARIABLE}|{NUMBER})
+        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{VARIABLE}|{NUMBER}))++)
+    | (?P<variable>{VARIABLE})
+    | (?:{NUMBER}\ (?=(?:such\ |different\ )?variables?\b))        # a count is no value
+    | (?P<number>{NUMBER})
+    | (?P<crossed>✗)
+    | (?P<unequal>≠|\ [<>]=?\ |{_WORD["unequal"]})
+    | (?P<separator>=>|[.!?\n。]|;(?!\ ?(?:and\ )?{VARIABLE}\ ?(?:[;.,\n]|and\b|$)))
+    | (?P<equal>=|\||{_WORD["equal"]})
+    | (?P<comma>[,&;/]|(?<=[0-9])\ (?={VARIABLE})|{_WORD["and"]})
+    | (?P<or>{_WORD["or"]})
+    | (?P<arrow>(?:->|→|⇒)\ ?(?={NUMBER}))
+    | (?P<colon>:|->|→|⇒)
+    | (?P<opener>{_WORD["opener"]}
+        |\bvariables?\b(?=\ (?:equal|that|with|whose|which|having)\b)
+        |\bwith\b(?=\ v[ _]{{0,3}}[0-9]))
+    | (?P<passed>\banswers?\b\ ?:?|{_WORD["passed"]})
+    | (?P<word>[^\W_]\w*+)
+    """,
+    VERBOSE,
+)
+"""The tokens of a statement (R5); what no alternative matches counts for nothing."""
+
+ASIDE = compile(rf"({VARIABLE}) ?[(\[]([^()\[\]\n]*)[)\]]")
+JOINT = set(WORDS["signs"]["joint"])
+EXCLUDED = compile(rf"(?:and |but )?not {VARIABLE}")
+WIDEST_RANGE = 64
+"""A range of more variables is read as its ends."""
+
+
+class Token(NamedTuple):
+    """A token of a plain text (R5): the name of its group in TOKEN, and how it is written."""
+
+    kind: str
+    text: str
+
+
+class Sign(NamedTuple):
+    """An equals sign, or an unequal one; a word or not."""
+
+    unequal: bool
+    by_word: bool
+
+
+def names_of(some: Iterable[Token]) -> list[str]:
+    """The variables among some tokens; a range is one token with all its variables."""
+    return [name for kind, text in some if kind == "variable" for name in text.split(",")]
+
+
+class Chain(NamedTuple):
+    """Operands joined by equals signs; `parts` counts the runs it was built from (R6).
+
+    `is_choice` says whether an "or" stands among its operands.
+    """
+
+    operands: list[Token]
+    signs: list[Sign]
+    parts: int
+    is_choice: bool
+
+    @property
+    def names(self) -> list[str]:
+        """The variables."""
+        return names_of(self.operands)
+
+    @property
+    def value(self) -> str | None:
+        """The last number."""
+        return next((text for kind, text in reversed(self.operands) if kind == "number"), None)
+
+
+class Clause:
+    """What stands between two separating words: operands, and the signs between them.
+
+    Between two signs stand runs of operands; a run is what commas join, or a single operand.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[list[list[Token]]] = [[]]
+        self.signs: list[Sign] = []
+        self.choices: list[bool] = [False]
+        self.after_comma = self.after_or = self.has_variable = False
+        self.first_filled: int | None = None
+
+    def add(self, operand: Token) -> None:
+        """Add an operand, to the last run if a comma joins two variables."""
+        runs = self.parts[-1]
+        is_variable = operand.kind == "variable"
+        if self.after_or and runs:
+            self.choices[-1] = True
+        if self.after_comma and runs and is_variable and runs[-1][-1].kind == "variable":
+            runs[-1].append(operand)
+        else:
+            runs.append([operand])
+        if self.first_filled is None:
+            self.first_filled = len(self.parts) - 1
+        self.after_comma = self.after_or = False
+        self.has_variable |= is_variable
+
+    def link(self, sign: Sign) -> None:
+        """Add a sign, after which comes another part."""
+        self.parts.append([])
+        self.choices.append(False)
+        self.signs.append(sign)
+        self.after_comma = self.after_or = False
+
+    @property
+    def ends_with_sign(self) -> bool:
+        """Whether nothing follows the last sign."""
+        return bool(self.signs) and not self.parts[-1]
+
+    @property
+    def ends_with_equation(self) -> bool:
+        """Whether a single operand follows an equals sign, and none of the signs is unequal."""
+        return (
+            bool(self.signs)
+            and len(self.parts[-1]) == 1
+            and not any(sign.unequal for sign in self.signs)
+        )
+
+    @property
+    def ends_with_value(self) -> bool:
+        """Whether the last operand is a number that a sign joins to variables."""
+        ends = bool(self.signs) and bool(self.parts[-1])
+        return ends and self.has_variable and self.parts[-1][-1][-1].kind == "number"
+
+    @property
+    def takes_colon(self) -> bool:
+        """Whether a colon that follows is an equals sign: "v3: 2", "equal to 2: v3", "2: v3"."""
+        if not self.parts[-1]:
+            return False
+        is_variable = self.parts[-1][-1][-1].kind == "variable"
+        return is_variable or not self.has_variable
+
+    def runs(self, place: int) -> list[list[Token]]:
+        """The runs of a part; if it has but one and stands between two signs, these share it."""
+        runs = self.parts[place]
+        follows = self.first_filled is not None and self.first_filled < place
+        if not follows or place == len(self.signs) or len(runs) != 1 or len(runs[0]) == 1:
+            return runs
+        cut = -1 if self.signs[place - 1].by_word else 1
+        return [runs[0][:cut], runs[0][cut:]]
+
+    def chains(self) -> Iterator[Chain]:
+        """The chains of the clause, and the runs that stand in none."""
+        operands: list[Token] = []
+        signs: list[Sign] = []
+        parts, is_choice = 0, False
+        for place in range(len(self.parts)):
+            if place:
+                signs.append(self.signs[place - 1])
+            is_choice |= self.choices[place]
+            for later, run in enumerate(self.runs(place)):
+                if later or not place:
+                    yield Chain(operands, signs, parts, is_choice)
+                    operands, signs, parts, is_choice = [], [], 0, self.choices[place]
+                operands.extend(run)
+                parts += 1
+        yield Chain(operands, signs, parts, is_choice)
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The kind and the text of each token of a plain text, but for what is passed over (R5)."""
+    for match in TOKEN.finditer(text):
+        kind, token = match.lastgroup, match[0]
+        if kind == "range":
+            yield Token("variable", ",".join(in_range(VARIABLE_FIRST.findall(token))))
+            continue
+        if kind == "variable":
+            token = canonical_name(token)
+        elif kind == "number":
+            token = canonical_number(token)
+        if kind is not None and kind != "passed":
+            yield Token(kind, token)
+
+
+def canonical_name(text: str) -> str:
+    """A variable as the puzzle writes it: "v3" for "v_03"."""
+    return "v" + (text.lstrip("v _").lstrip("0") or "0")
+
+
+def in_range(ends: Sequence[str]) -> list[str]:
+    """The variables from one to another; just the two, if they make no range of a puzzle's size."""
+    names = [canonical_name(end) for end in ends]
+    if max(map(len, names)) > len("v1000"):
+        return names
+    first, last = (int(name[1:]) for name in names)
+    return [f"v{i}" for i in range(first, last + 1)] if 0 < last - first < WIDEST_RANGE else names
+
+
+def canonical_number(text: str) -> str:
+    """A number as an integer is written, where it is one: "8" for "+08.0"."""
+    whole, _, fraction = text.lstrip("+-").replace(",", "").replace(" ", "").partition(".")
+    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
+    number = f"{whole}.{fraction}" if fraction else whole
+    return f"-{number}" if text.startswith("-") and number != "0" else number
+
+
+def chains(text: str) -> Iterator[Chain]:
+    """The chains of a plain text, and the runs of operands that stand in none (R6)."""
+    clause = Clause()
+    for token in tokens(text):
+        kind = token.kind
+        if kind in {"variable", "number", "expression"}:
+            clause.add(token)
+        elif kind == "comma" and token.text in JOINT and clause.ends_with_value:
+            clause.link(Sign(unequal=False, by_word=True))
+        elif kind in {"comma", "or"}:
+            clause.after_comma = True
+            clause.after_or |= kind == "or"
+        elif (
+            kind == "equal"
+            or (kind == "arrow" and clause.has_variable and clause.parts[-1])
+            or (kind in {"arrow", "colon"} and clause.takes_colon)
+        ):
+            clause.link(
+                Sign(unequal=False, by_word=kind == "equal" and token.text not in {"=", "|"})
+            )
+        elif kind == "crossed" and not clause.parts[-1]:
+            clause.link(Sign(unequal=True, by_word=False))
+        elif kind == "crossed":
+            clause.link(Sign(unequal=True, by_word=False))
+            yield from clause.chains()
+            clause = Clause()
+        elif kind == "unequal" and clause.ends_with_equation and not clause.after_comma:
+            yield from clause.chains()
+            clause = Clause()
+            clause.link(Sign(unequal=True, by_word=False))
+        elif kind == "unequal" and not clause.after_comma:
+            clause.link(Sign(unequal=True, by_word=False))
+        elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
+            yield from clause.chains()
+            clause = Clause()
+            if kind == "unequal":
+                clause.link(Sign(unequal=True, by_word=False))
+    yield from clause.chains()
+
+
+# --- what a statement claims (R4, R6, R7) ---------------------------------------------------------
+
+_UNCOMMITTED = WORDS["uncommitted"]
+PLAN = compile(any_of(_UNCOMMITTED["plan"]))
+ASIDE_PLAN = compile(r"(?<=\w )\([^()\n]*\)")
+COMMITTED = compile(
+    any_of(["answers?(?: is| are|:)", "therefore", "thus", "hence", "so", "we (?:get|find|see)"])
+    + r"|: (?=v[ _]{0,3}[0-9].{0,200} (?:is|are|both|equals?|satisf|has|have)\b)"
+)
+CORRECTION = compile(any_of(WORDS["cues"]["correction"]).removesuffix(r"(?!\w)") + "[ ,:]*")
+EMPTY = compile(any_of(WORDS["empty"]["none"]))
+DANGLING = compile(rf"(?:[=+(-]|, ?(?:\.\.\.|…)|{any_of(_UNCOMMITTED['dangling'])})$")
+REFUSAL = compile(any_of(_UNCOMMITTED["refusal"]))
+HEDGE = compile(any_of(_UNCOMMITTED["hedge"]))
+EXAMPLE = compile(rf"{any_of(_UNCOMMITTED['example'])}[^.;\n]*")
+FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
+REASON = compile(
+    rf"(?<=[a-z0-9)\]])(?:(?:,| -)? {any_of(WORDS['cues']['reason'])}"
+    r"|, as (?!is|are|do|does|has|have|did|well))"
+    r"(?:(?!, (?:and )?(?:so|therefore|thus|hence)\b)[^;\n])*"
+)
+ELIDED = compile(
+    rf"\b((?:but|while|whereas|though|although|however,?|instead,?|yet) (?:only )?{FEW_VARIABLES}"
+    r" (?:is|are|does|do|has|have))(?=\W*(?:[.,;\n]|$))"
+)
+MANY_NUMBERS = rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}"
+RESPECTIVELY = compile(
+    rf"({VARIABLE}(?:(?:, |,? and ){VARIABLE}){{1,20}})([a-z ]{{1,40}})({MANY_NUMBERS}),? "
+    "respectively"
+)
+REPHRASED = (
+    (compile(rf"^(?:unlike|in contrast to|as opposed to) {FEW_VARIABLES}, "), ""),
+    (compile(r"^(?:although|though|even though|despite) [^,;\n]*, "), ""),
+    (compile(rf"({VARIABLE}) (?:and|or) {VARIABLE}([^.\n]{{0,80}})\bthe former\b"), r"\2\1"),
+    (compile(rf"{VARIABLE} (?:and|or) ({VARIABLE})([^.\n]{{0,80}})\bthe latter\b"), r"\2\1"),
+    (
+        compile(
+            r"(?:(?:,? (?:while|whereas|and|but|with)|[;,])(?: all| every| each)?"
+            r"|(?<=[0-9]) (?:all|every|each))(?: of)?(?: the)? "
+            r"(?:others?(?! than| (?:one |variable )?(?:is|being) v)|rest|remaining)\b[^.;\n]*"
+        ),
+        "",
+    ),
+    (compile(r"\bnot (?:only|just)\b"), ""),
+    (compile(r",? but (?:also|rather)\b"), ","),
+    (
+        compile(
+            rf"^(?:out )?(?:of|among|between) (?:the variables )?{VARIABLE}[^.;\n]{{0,99}}?, (?=v)"
+        ),
+        "",
+    ),
+    (compile(r", (?:each )?being [^,;\n]*,"), ""),
+    (compile(rf", (?:with |the values? of ){VARIABLE} being [^;\n]*"), ""),
+    (compile(rf", (?:and )?(?:not|rather than) {FEW_VARIABLES}, (?:which|that) [^.;\n]*"), ""),
+    (compile(rf", (?:and )?(?:not|rather than|instead of) {FEW_VARIABLES}, "), " "),
+    (
+        compile(rf"({VARIABLE}),? (?:rather than|instead of|(?:but |and )?not) {FEW_VARIABLES}"),
+        r"\1",
+    ),
+    (compile(rf"\b(?:not|[a-z]+n't) {FEW_VARIABLES}(?:, [^,.;\n]{{1,30}},)?,? but "), ""),
+    (compile(r"\b(?:rather than|instead of) (?=v[ _]{0,3}[0-9])"), "not "),
+    (compile(r",? plus (?=v[ _]{0,3}[0-9])"), " as well as "),
+    (
+        compile(
+            r",? (?:and )?(?:just like|the same (?:is true|goes|holds|applies) (?:for|of|to)) "
+            r"(?=v[ _]{0,3}[0-9])"
+        ),
+        " as well as ",
+    ),
+    (compile(rf"^(?:just )?like ({FEW_VARIABLES}), "), r"\1 and "),
+    (compile(rf"({FEW_VARIABLES}),? (?:however|on the other hand), "), r"but \1 "),
+    (
+        compile(
+            rf"[,;]?(?: and)? ({FEW_VARIABLES}),? (?:too|as well|likewise|the same)(?=[.;\n]|$)"
+        ),
+        r" as is \1",
+    ),
+    (compile(r",? (?:it's|it is) (?=v[ _]{0,3}[0-9])"), "; it is "),
+    (compile(r"\b(there (?:are|is)(?: exactly| only| just)?) [0-9]+(?= ?(?:[:,.]|$))"), r"\1"),
+    (
+        compile(rf"(?:,? (?:but|and) )?({VARIABLE}) (?:is|are|does|do|has) (?:too|as well)\b"),
+        r" as is \1",
+    ),
+)
+
+
+ANY_NUMBER = compile(NUMBER)
+
+
+class Claims(NamedTuple):
+    """What a text says of variables, given the target value (R6).
+
+    `by_word`: a word links a variable to the target; `asked`: the target is named without one;
+    `bare`: the text holds nothing but variables; `is_choice`: an "or" joins variables; `unvalued`
+    stand first in an equation without a value.
+    """
+
+    equal: set[str]
+    other: set[str]
+    listed: set[str]
+    by_word: bool = False
+    asked: bool = False
+    bare: bool = False
+    is_choice: bool = False
+    unvalued: frozenset[str] = frozenset()
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a statement says that its author can't tell."""
+    return bool(REFUSAL.search(text))
+
+
+def drop_plan(match: Match) -> str:
+    """Nothing for a parenthesis that commits to nothing, else the parenthesis."""
+    return "" if PLAN.search(match[0]) and not HEDGE.search(match[0]) else match[0]
+
+
+def decided(text: str) -> str | None:
+    """What a statement says beyond a question, a plan or a refusal, or None (R4)."""
+    if text.endswith("?") or is_refusal(text):
+        return None
+    plan = PLAN.search(text)
+    if not plan:
+        return text
+    cue = COMMITTED.search(text, plan.end())
+    return text[cue.start() :] if cue else None
+
+
+@lru_cache(maxsize=256)
+def committed(text: str) -> str | None:
+    """What a statement commits to about variables, in plain terms, or None (R4)."""
+    decision = decided(ASIDE_PLAN.sub(drop_plan, text))
+    if decision is None:
+        return None
+    text = decision
+    text = corrected(text, lambda after: VARIABLE_FIRST.search(after) or EMPTY.search(after))
+    text = EXAMPLE.sub("", text)
+    if "respectively" in text:
+        text = RESPECTIVELY.sub(one_by_one, text)
+    for pattern, replacement in REPHRASED:
+        text = pattern.sub(replacement, text)
+    return without_reason(text)
+
+
+def one_by_one(match: Match) -> str:
+    """The pairs of "v3 and v7 are 2 and 1, respectively", as long as these are as many as those."""
+    names, numbers = VARIABLE_FIRST.findall(match[1]), ANY_NUMBER.findall(match[3])
+    if len(names) != len(numbers):
+        return match[0]
+    return "; ".join(
+        f"{name}{match[2]}{number}" for name, number in zip(names, numbers, strict=True)
+    )
+
+
+def without_reason(text: str) -> str:
+    """A text without its reasons, if it says something before the first of them."""
+    reason = REASON.search(text)
+    if not reason or not (VARIABLE_FIRST.search(text, 0, reason.start()) or EMPTY.search(text)):
+        return text
+    return REASON.sub("", text)
+
+
+def corrected(text: str, says: Callable[[str], object]) -> str:
+    """What follows the last correction of a text after which it still says something."""
+    ends = [match.end() for match in CORRECTION.finditer(text)]
+    return next((text[end:] for end in reversed(ends[-3:]) if says(text[end:])), text)
+
+
+@lru_cache(maxsize=256)
+def claims_of(text: str, target: str) -> Claims:
+    """What a text says of variables, given the target value (R6)."""
+    equal: set[str] = set()
+    other: set[str] = set()
+    listed: set[str] = set()
+    unvalued: set[str] = set()
+    by_word = asked = is_choice = False
+    text = ELIDED.sub(rf"\1 {target}", text)
+    for link in chains(text):
+        names, value = link.names, link.value
+        if any(sign.unequal for sign in link.signs):
+            other.update(names)
+            continue
+        if value == target:
+            equal.update(names)
+            by_word |= any(sign.by_word for sign in link.signs) and bool(names)
+            asked |= not names
+        elif value is not None:
+            other.update(names)
+            continue
+        elif link.parts == 1:
+            listed.update(names)
+        elif names and link.operands[0].kind == "variable" and not link.signs[0].by_word:
+            unvalued.update(names_of(link.operands[:1]))
+        is_choice |= link.is_choice and bool(names)
+    bare = all(
+        kind in {"variable", "comma", "or", "separator", "crossed"} for kind, _ in tokens(text)
+    )
+    return Claims(equal, other, listed, by_word, asked, bare, is_choice, frozenset(unvalued))
+
+
+def row_claims(text: str, target: str) -> Claims:
+    """What the row of a table says: its first cell of variables has the last value beside it."""
+    cells = text.split("|")
+    for place, cell in enumerate(cells):
+        names = set(names_of(tokens(cell)))
+        if names and claims_of(cell, target).bare:
+            beside = [
+                value for other in cells[:place] + cells[place + 1 :] for value in values(other)
+            ]
+            if not beside:
+                return Claims(set(), set(), names)
+            if beside[-1] == target:
+                return Claims(names, set(), set())
+            return Claims(set(), names, set())
+    return claims_of(text, target)
+
+
+def is_row(text: str) -> bool:
+    """Whether a line is a row of a table."""
+    return text.startswith("|") or " | " in text
+
+
+def read_claims(text: str, target: str) -> list[Claims]:
+    """What a text says of variables, without its asides, and what each of them says (R7)."""
+    if is_row(text):
+        return [row_claims(text, target)]
+    asides: list[str] = []
+
+    def take(match: Match) -> str:
+        name, aside = match.groups()
+        if EXCLUDED.match(aside):
+            return name
+        asides.append(aside if VARIABLE_FIRST.match(aside.lstrip()) else f"{name} = {aside}")
+        return name
+
+    outer = ASIDE.sub(take, text)
+    return [claims_of(part, target) for part in (outer, *asides)]
+
+
+def values(text: str) -> Iterator[str]:
+    """The values of a text's chains that have one."""
+    return (link.value for link in chains(text) if link.value is not None)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Variables in order of their number."""
+    return sorted(names, key=lambda name: (len(name), name))

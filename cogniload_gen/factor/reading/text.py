@@ -1,0 +1,313 @@
+"""A response -> its statements as plain text, and their places (rules R1 to R3 of `read.py`)."""
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache, partial
+from importlib.resources import files
+from re import IGNORECASE, MULTILINE, Match, compile
+from unicodedata import normalize
+
+WORDS = tomllib.loads(
+    files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
+)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return the expression that matches any of some words, as whole words."""
+    return rf"(?<!\w)(?:{'|'.join(words)})(?!\w)"
+
+
+# --- plain text (R1, R2) --------------------------------------------------------------------------
+
+THOUGHT_END = compile(
+    r"</think(?:ing)?>|</reasoning>|\[/think\]|◁/think▷|<\|channel\|>final<\|message\|>", IGNORECASE
+)
+THOUGHT_START = compile(r"<think(?:ing)?>|<reasoning>|\[think\]|◁think▷|<\|channel\|>", IGNORECASE)
+
+TURN_END = compile(r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>|</s>)")
+ANSWERED = compile(r"^[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE | MULTILINE)
+# The blank line is the first group. A run of blank lines is entered once: at the word before it.
+NEXT_QUESTION = compile(
+    r"(?<=\w)(?=\W*?(\n[^\S\n]*+\n))\W*+(?:(?:q|question|problem|human|user)\b[^:\n]{0,9}:"
+    r"[^\n]{0,200}\b(?:variables?|how many)\b"
+    r"|this is the beginning of the text)",
+    IGNORECASE,
+)
+
+MOST_CHARACTERS = 20_000
+"""How much of the final part is read, from its end: a long solution has a quarter of it."""
+
+PLAIN_CHARACTERS = {
+    code: normalize("NFKC", chr(code))
+    for codes in (range(0x2080, 0x208A), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
+    for code in codes
+} | str.maketrans(
+    "−–—’‘“”×·、İ\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
+    "-- ''\"\"**,i" + " " * 10 + "✗" * 3,
+)
+ANSWER_MARK, EMPTY_MARK, DROPPED = "\x01", "∅", "\x02"
+CLEANING = tuple(
+    (marks, compile(pattern), replacement)
+    for marks, pattern, replacement in (
+        (
+            "\\<?",
+            r"\\(?:boxed|fbox)\b|<(?:final_)?(?:answer|result|output|solution)>|(?<=\?\n)a ?:",
+            ANSWER_MARK,
+        ),
+        ("\\!", r"\\(?:neq?\b|not ?=)|!=", "≠"),
+        ("\\", r"\\(?:emptyset|varnothing)\b", EMPTY_MARK),
+        ("\\", r"\\(?:cdot|times)\b", "*"),
+        ("{", r"\{,\}", ","),  # LaTeX's 1{,}024
+        ('"', r'[]}],(?<!\[..)(?<!\[ ..)(?=\s*+")', ";"),  # the end of an object or array in JSON
+        ("\\∄", r"\\nexists\b|∄", "no"),
+        ("\\", r"\\(?:dots|ldots|cdots)\b", "…"),
+        ("_", r"_(?<=[a-z]{2}_)(?=[a-z0-9])", " "),  # a key such as equal_to_2
+        ("[", r"v\[(?<![a-z0-9]v\[) ?(?=[0-9]++ ?\])", "v"),
+        ("\\", r"\\[a-z]++ ?\{\}|\\[a-z]++\*?|\\[ ,;:!()\[\]]", ""),
+        ("{[", r"\\?\{ ?\\?\}|\[ ?\](?! ?\w)", EMPTY_MARK),
+        (
+            "`<*~",
+            r"(?m)^ *```\w*+$|</?su[bp]>|</(?:final_)?(?:answer|result|output|solution)>"
+            r"|\*\*|~~[^~\n]{1,99}~~",
+            "",
+        ),
+    )
+)
+"""What makes a response plain, in this order; a replacement is filled up with blanks.
+
+Before each pattern stand characters; where it matches, one of them is in the text. Most texts have
+few, and to look for them takes a hundredth of the time.
+"""
+BLANKED = '\\$`{}"'
+
+
+def plain(response: str) -> tuple[str, int]:
+    """Return the final part of a response as plain text, and where it starts in the response.
+
+    Each character stands for the one at its place in the response.
+    """
+    ends = THOUGHT_END.finditer(response) if has_any("<[◁", response) else ()
+    start = max((match.end() for match in ends), default=0)
+    thought = THOUGHT_START.search(response, start) if has_any("<[◁", response) else None
+    text = response[start : thought.start() if thought else None]
+    turn = TURN_END.search(text) if "<" in text else None
+    answered = ANSWERED.search(text)
+    question = NEXT_QUESTION.search(text, answered.end()) if answered else None
+    cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
+    text = text[: min(cuts, default=None)].rstrip()
+    start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
+    text = text.translate(PLAIN_CHARACTERS).lower()
+    for marks, pattern, replacement in CLEANING:
+        if has_any(marks, text):
+            text = pattern.sub(partial(filled, replacement), text)
+    for mark in BLANKED:
+        text = text.replace(mark, " ")
+    return text, start
+
+
+def has_any(marks: str, text: str) -> bool:
+    """Whether any of some characters is in a text."""
+    return any(mark in text for mark in marks)
+
+
+def filled(replacement: str, match: Match) -> str:
+    """Return a replacement that is as long as what it replaces."""
+    blank = DROPPED if replacement == "," else " "
+    return replacement.ljust(len(match[0]), blank)[: len(match[0])]
+
+
+# --- statements (R3) ------------------------------------------------------------------------------
+
+VARIABLE = r"(?<![a-z0-9])v[ _]{0,3}[0-9]++(?![a-z0-9])"
+NUMBER = (
+    r"(?<![a-z0-9_.])[-+]?[0-9]++(?:,[0-9]{3})*+(?:(?<![0-9]{4})(?:\ [0-9]{3})++(?![0-9]))?"
+    r"(?:\.[0-9]++)?(?![a-z0-9])"
+)
+VARIABLE_FIRST = compile(VARIABLE)
+
+LEAD = compile(r"[\s>#]*")
+RULE = compile(r"[-=_*|\s:+~`]*")  # a blank line is one too
+ITEM = compile(r"(?:[-*•+]|\(?(?:[0-9]{1,3}|[a-z])[.)])\s|(?=\|)")
+OPENING = "answer", "answers", "conclusion", "conclusions"
+OPEN_LINE = compile(rf"\b(?:{'|'.join(OPENING)})$")
+SENTENCE_END = compile(r"[.!?。]((?<=。)|(?<!e\.g\.)(?<!i\.e\.)\s+)")  # and what separates it
+REMARK = compile(rf"\W{{0,20}}+(?:{'|'.join(WORDS['cues']['remark'])})")
+
+
+class Statement:
+    """A sentence, or a line with the list that it opens, as plain text.
+
+    `start` and `stop` are its place in the response; `under` is the heading above it. Its `lines`
+    and `entries` are in the response's language; few are ever asked for in English.
+    """
+
+    def __init__(
+        self, line: str, start: int, stop: int, flags: tuple[bool, bool, bool, str]
+    ) -> None:
+        self.lines = [line]
+        self.entries: list[str] = []
+        self.start, self.stop = start, stop
+        self.is_remark, self.is_heading, self.is_row, self.under = flags
+
+    @cached_property
+    def text(self) -> str:
+        """What the line says."""
+        return translated(" ".join(self.lines))
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """The entries of its list."""
+        return tuple(map(translated, self.entries))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the line ends with a question mark."""
+        return self.lines[-1].endswith("?")
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The text and the items."""
+        return (self.text, *self.items)
+
+    @property
+    def whole(self) -> str:
+        """All in one text."""
+        return "\n".join(self.parts)
+
+
+def statements(response: str) -> list[Statement]:
+    """Return the statements of a response's final part, lists joined to what opens them (R3)."""
+    text, place = plain(response)
+    found: list[Statement] = []
+    goes_on = after_comma = in_list = after_blank = in_remark = False
+    heading = ""
+    for raw in text.split("\n"):
+        start, place = place, place + len(raw) + 1
+        marks = LEAD.match(raw)
+        lead = marks.end() if marks else 0
+        mark = ITEM.match(raw, lead)
+        begin = mark.end() if mark else lead
+        if RULE.fullmatch(raw, lead):
+            after_blank = True
+            continue
+        is_row = raw.startswith("|", lead) or " | " in raw
+        is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
+        if after_comma and not mark:
+            found[-1].lines[-1] += ","
+            is_item = False
+        after_blank = False
+        heads = mark and found and not found[-1].entries and is_number(found[-1].lines)
+        if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
+            item = tidy(raw[begin:])
+            found[-1].entries.append(item.rstrip("."))
+            found[-1].stop = start + len(raw)
+            goes_on, in_list, after_comma = item.endswith(":"), True, False
+            continue
+        original = response[start : start + len(raw)]
+        indent = start + len(original) - len(original.lstrip())
+        is_heading = "#" in raw[:lead]
+        is_remark = bool(REMARK.match(raw, begin))
+        if is_heading or original.strip().startswith("**"):
+            in_remark = is_remark
+            heading = tidy(raw[begin:]) if is_heading else ""
+        flags = is_remark or in_remark, is_heading, is_row, heading
+        for first, last in sentence_bounds(raw, begin):
+            sentence = tidy(raw[first:last])
+            if goes_on:
+                found[-1].lines.append(sentence)
+                found[-1].stop = start + last
+                found[-1].is_heading &= not sentence
+            elif sentence:
+                place_of = indent if first == begin else start + first
+                aside = sentence[0] == "(" and sentence.rstrip(".").endswith(")")
+                says_less = flags[0] or aside or bool(REMARK.match(raw, first))
+                found.append(Statement(sentence, place_of, start + last, (says_less, *flags[1:])))
+            goes_on = False
+        in_list = False
+        after_comma = bool(found) and not found[-1].entries and raw.rstrip().endswith(",")
+        goes_on = after_comma or (bool(found) and found[-1].lines[-1].endswith(":"))
+    return found
+
+
+def is_number(text: list[str]) -> bool:
+    """Whether a line holds a number alone, as above a list of the variables that have it."""
+    return len(text) == 1 and text[0].isdigit()
+
+
+def sentence_bounds(raw: str, first: int) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a line begin and end, from a place of it on."""
+    for end in SENTENCE_END.finditer(raw, first):
+        yield first, end.start(1)
+        first = end.end()
+    yield first, len(raw)
+
+
+def tidy(text: str) -> str:
+    """Return a text with single spaces; a colon follows "answer" and "conclusion" at its end."""
+    text = text.replace(ANSWER_MARK, " answer: ").replace(DROPPED, "")
+    text = " ".join(text.split()).rstrip(" ,")
+    return f"{text}:" if text.endswith(OPENING) and OPEN_LINE.search(text) else text
+
+
+def by_first_letter(words: Iterable[str]) -> str:
+    """Return what `any_of` does, in a form that tries few of many words at each place."""
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        letter = word[0] if word[0].isalpha() else ""
+        groups.setdefault(letter, []).append(word.removeprefix(letter))
+    return any_of(f"{letter}(?:{'|'.join(rests)})" for letter, rests in groups.items())
+
+
+def in_any_text(word: str) -> str:
+    """Return the expression for a foreign word; Chinese has no spaces between words."""
+    return word if word > "\u3040" else any_of([word])
+
+
+LANGUAGES = {
+    word: english for words in WORDS["languages"].values() for word, english in words.items()
+}
+FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
+FOREIGN = compile("|".join(f"({in_any_text(word)})" for word in FOREIGN_WORDS))
+LONGER_WORDS = [word for word in FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
+FOREIGN_MARK = compile(by_first_letter(word for word in LONGER_WORDS if word <= "\u3040"))
+ASIAN_MARK = compile("|".join(word for word in LONGER_WORDS if word > "\u3040"))
+"""What shows that a statement is in another language: its longer words, with and without spaces."""
+
+UNITS = {word: number for number, word in enumerate(WORDS["cardinals"]["small"])}
+UNITS |= {word: 10 * number for number, word in enumerate(WORDS["cardinals"]["tens"], 2)}
+PUNCTUATION = str.maketrans(dict.fromkeys("-.,", " "))
+_UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
+NUMBER_WORDS = compile(rf"\b(?:{_UNIT})(?:[ -](?:and[ -])?(?:{_UNIT}|hundred)){{0,5}}\b")
+ONE_AS_VALUE = compile(r"(?:\b(?:equals?|to|values?|of|is|are|be|minus|negative|answer:)|=) ?$")
+SIGNED = compile(r"\bnegative (?=[0-9])|(?<![0-9)] )\bminus (?=[0-9])")
+
+
+def english(match: Match[str]) -> str:
+    """Return the English word for a matched word of another language."""
+    return f" {LANGUAGES[FOREIGN_WORDS[(match.lastindex or 1) - 1]]} "
+
+
+@lru_cache(maxsize=256)
+def translated(text: str) -> str:
+    """Return a text with English words for those of other languages, and numbers for words."""
+    if FOREIGN_MARK.search(text) or (not text.isascii() and ASIAN_MARK.search(text)):
+        text = FOREIGN.sub(english, text)
+        text = " ".join(text.split())
+    if not UNITS.keys().isdisjoint(text.translate(PUNCTUATION).split()):
+        text = NUMBER_WORDS.sub(spelled, text)
+    return SIGNED.sub("-", text) if "minus" in text or "negative" in text else text
+
+
+def spelled(match: Match) -> str:
+    """Return a number in words as digits; "one" only where it is a value, not a pronoun."""
+    if match[0] == "one" and not ONE_AS_VALUE.search(
+        match.string, max(match.start() - 12, 0), match.start()
+    ):
+        return match[0]
+    value = 0
+    for word in match[0].replace("-", " ").split():
+        if word == "hundred":
+            value = max(value, 1) * 100
+        elif word != "and":
+            value += UNITS[word]
+    return str(value)

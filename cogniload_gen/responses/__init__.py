@@ -1,0 +1,1 @@
+"""What a response is: its sample, its budget, its rewards and what it mentions."""

@@ -1,0 +1,125 @@
+"""From a task's parameters to its puzzles, made or published, whichever harness runs it."""
+
+from collections.abc import Mapping, Sequence
+from reprlib import repr as brief
+from textwrap import shorten
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from datasets import load_dataset
+
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.checks import Given, check_known
+from cogniload_gen.responses.context_budget import check_context_budget
+
+SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
+"""The parameters of a task on a published split, with their defaults."""
+
+
+def make_puzzles(
+    dataset: str,
+    defaults: Mapping[str, Given],
+    asked: Mapping[str, Given],
+    *,
+    grids: Sequence[dict[str, Given]] = ({},),
+    task: str,
+) -> pa.Table:
+    """Return the puzzles of a task, with the column `context_budget`: prompt's and response's.
+
+    `dataset` is the name that `load_dataset` takes, and `defaults` are the task's parameters; those
+    that are `asked` for take their place. Where the task has several `grids`, each adds its own
+    parameters to these, and the puzzles of all follow each other. With a `path` asked for, the
+    puzzles are those that were published there. ValueError names an unknown or wrong parameter of
+    `task`, what it got and what it takes.
+    """
+    known = benchmarks.datasets()[dataset]
+    takes = parameters_of(defaults, asked)
+    check_known(asked, tuple(takes), task)
+    parameters = takes | dict(asked)
+    context_budget = check_context_budget(parameters.pop("context_budget"))
+    if "path" in asked:
+        benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
+        puzzles = published_puzzles(benchmark, **parameters)
+    else:
+        sources = [known.source(parameters | grid) for grid in grids]
+        puzzles = pa.concat_tables(table for source in sources for table in source.tables())
+    budgets = pa.array([context_budget] * len(puzzles), pa.int64())
+    return puzzles.append_column("context_budget", budgets)
+
+
+def parameters_of(defaults: Mapping[str, Given], asked: Mapping[str, Given]) -> dict[str, Given]:
+    """Return what a task takes, with the defaults: its own, or those of a published split."""
+    if "path" in asked:
+        return SELECTION | {"context_budget": defaults["context_budget"]}
+    return dict(defaults)
+
+
+def published_puzzles(
+    benchmark: Benchmark, path: str, name: str | None = None, split: str | None = None
+) -> pa.Table:
+    """Return the puzzles of a published split, checked: they may come from anywhere.
+
+    `path` is a folder, or a repository on the Hub (user/name), `name` the configuration and `split`
+    the split; they must be said where there are several. The columns are the benchmark's: others
+    are left out, and lacking ones are null unless a run needs them. Raises ValueError, in one line,
+    if the rows can't be loaded, lack what a run and its analysis need, or have it wrong.
+    """
+    schema = benchmark.source(benchmark.select()).schema
+    puzzles = load_rows(path, name, split, schema=schema, required=benchmark.required)
+    for column, (right, allowed) in benchmark.rules(puzzles).items():
+        row = pc.index(right, False).as_py()
+        if row >= 0:
+            given = brief(puzzles[column][row].as_py())
+            raise ValueError(f"{column} of {path!r} must be {allowed}, got {given} in row {row}")
+    return puzzles
+
+
+def load_rows(
+    path: str,
+    name: str | None,
+    split: str | None,
+    *,
+    schema: pa.Schema,
+    required: tuple[str, ...],
+) -> pa.Table:
+    """Return the rows of a split with the columns of `schema`, of which `required` have no nulls.
+
+    Raises ValueError, in one line, if the rows can't be loaded or are not so, or if ids repeat.
+    """
+    try:
+        splits = load_dataset(path, name)
+    except Exception as error:  # strangers' files fail in many ways
+        # datasets wraps what went wrong into an error that doesn't say it
+        cause = shorten(str(error.__cause__ or error), 300, placeholder=" ...")
+        raise ValueError(f"path {path!r} can't be loaded: {cause}") from None
+    if split is None and len(splits) == 1:
+        (split,) = splits
+    if not isinstance(split, str) or split not in splits:
+        raise ValueError(f"split of {path!r} must be one of {', '.join(splits)}; got {split!r}")
+    table = splits[split].with_format("arrow")[:]
+    columns = {}
+    for field in schema:
+        given = table[field.name] if field.name in table.column_names else pa.nulls(len(table))
+        if kind(given.type) not in (kind(field.type), "null"):
+            raise ValueError(f"{field.name} of {path!r} must be {field.type}, got {given.type}")
+        if field.name in required and given.null_count:
+            raise ValueError(f"{field.name} of {path!r} must have a value in every row")
+        try:
+            columns[field.name] = given.cast(field.type)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{field.name} of {path!r} must be {field.type}: {error}") from None
+    twice = pc.value_counts(columns["id"]).to_pylist()
+    for row in twice:
+        if row["counts"] > 1:
+            raise ValueError(f"id of {path!r} must differ in every row, got {brief(row['values'])}")
+    return pa.table(columns, schema)
+
+
+def kind(of: pa.DataType) -> str:
+    """Return what sort of values a type holds: text, number, null, or a list of such."""
+    if pa.types.is_list(of) or pa.types.is_large_list(of):
+        return f"list of {kind(of.value_type)}"
+    if pa.types.is_string(of) or pa.types.is_large_string(of):
+        return "text"
+    return "number" if pa.types.is_integer(of) or pa.types.is_floating(of) else str(of)

@@ -1,0 +1,140 @@
+"""How often the intervals of comparisons and of thresholds hold, by simulation.
+
+Prints three tables in Markdown: coverage of paired differences; the thresholds' differences from
+the joint GLM; and ECL50 by the GLM with and without a guess rate and a lapse rate, as in
+docs/compare.md and docs/glm_fit.md. `--quick` runs a tenth of the simulations.
+"""
+
+import argparse
+
+import numpy as np
+import pandas as pd
+from machine import machine
+from scipy.special import expit
+from scipy.stats import norm
+from tqdm import tqdm
+
+from cogniload_analysis import (
+    PAPER_MEANS,
+    capacity_thresholds,
+    fit_load_glm,
+    published_table,
+)
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
+from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
+from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
+from cogniload_analysis.compare.paired import compare_means, compare_pairs
+
+BETAS = published_table("glm").set_index("model")[list(TERMS)]
+DESIGN = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])[list(TERMS)].to_numpy()
+CHANCE = 1 / np.maximum(PAPER_GRID["d"].to_numpy() + 1, 3)
+MODELS = ("Qwen3-8B", "DS-Qwen-7B", "Qwen3-32B", "o4-mini-2025-04-16")
+PAIRS = (
+    ("Qwen3-32B", "DS-R1-0528"),
+    ("Qwen3-8B", "Qwen3-8B"),
+    ("DS-Llama-70B", "DS-Qwen-32B"),  # these have an NT50
+)
+LAPSE = 0.05
+
+
+def paired(simulations: int) -> pd.DataFrame:
+    """Return the coverage of differences in accuracy of models that answer the same puzzles."""
+    rows = []
+    for gap in (0, 0.03):
+        for puzzles in (140, 1400):
+            for attempts in (1, 2):
+                generator = np.random.default_rng([1, puzzles, attempts])
+                held = 0
+                for _ in range(simulations):
+                    chance = generator.beta(1, 1, puzzles)
+                    better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
+                    one, two = (
+                        (generator.random((attempts, puzzles)) < each).mean(axis=0)
+                        for each in (better, chance)
+                    )
+                    if attempts == 1:
+                        found = compare_pairs((one > two).sum(), (one < two).sum(), puzzles)
+                    else:
+                        apart = one - two
+                        found = compare_means(apart.mean(), apart.var(), np.float64(puzzles))
+                    held += bool(found.low <= gap <= found.high)
+                rows.append((100 * gap, puzzles, attempts, f"{100 * held / simulations:.1f} %"))
+    return pd.DataFrame(rows, columns=["points apart", "puzzles", "attempts", "coverage"])
+
+
+def thresholds(simulations: int) -> pd.DataFrame:
+    """Return the coverage of the differences of thresholds, 10 puzzles a cell, 1,400 in all."""
+    rows = []
+    for first, second in PAIRS:
+        betas = [BETAS.loc[name].to_numpy(float) for name in (first, second)]
+        truths = [capacity_thresholds(*beta, **vars(PAPER_MEANS)) for beta in betas]
+        truth = {"ECL50": truths[0][0] / truths[1][0], "ID50": truths[0][2] - truths[1][2]}
+        truth["NT50"] = truths[0][1] - truths[1][1]
+        generator, found = np.random.default_rng(2), []
+        for _ in tqdm(range(simulations), f"{first}, {second}", disable=None):
+            found.append(compare_thresholds(answer(betas, 10, generator), [("a", "b")]))
+        table = pd.concat(found)
+        for measure, value in truth.items():
+            each = table[(table["measure"] == measure) & table["p"].notna()]
+            if np.isnan(value) or not len(each):
+                continue
+            held = ((each["low"] <= value) & (value <= each["high"])).mean()
+            rows.append((first, second, measure, len(each), f"{100 * held:.1f} %"))
+    return pd.DataFrame(rows, columns=["first", "second", "measure", "runs", "coverage"])
+
+
+def answer(betas: list[np.ndarray], puzzles: int, generator: np.random.Generator) -> pd.DataFrame:
+    """Return two models' responses to the same puzzles, alike in which are hard."""
+    design = np.repeat(DESIGN, puzzles, axis=0)
+    loads = {"d": design[:, 1], "N": 10 ** design[:, 2], "rho": design[:, 3]}
+    common = generator.normal(size=len(design))
+    frames = []
+    for model, beta in zip("ab", betas, strict=True):
+        ease = norm.cdf((common + generator.normal(size=len(design))) / 2**0.5)
+        right = ease < expit(design @ beta)
+        frames.append(pd.DataFrame(loads | {"model": model, "correct": right}))
+    return pd.concat([frame.assign(id=np.arange(len(design))) for frame in frames])
+
+
+def guesses(simulations: int) -> pd.DataFrame:
+    """Return bias and coverage of ECL50 where models guess and lapse, 1,400 puzzles."""
+    rows = []
+    for model in MODELS:
+        beta = BETAS.loc[model].to_numpy(float)
+        p = CHANCE + (1 - CHANCE - LAPSE) * expit(DESIGN @ beta)
+        generator, found = np.random.default_rng(3), []
+        for _ in tqdm(range(simulations), model, disable=None):
+            successes = generator.binomial(10, p)
+            cells = PAPER_GRID.assign(successes=successes, failures=10 - successes)
+            for name, fit in (
+                ("plain", fit_load_glm(cells)),
+                ("guess and lapse", fit_load_glm(cells, "options", lapse=True)),
+            ):
+                threshold = fit.thresholds().ECL50
+                found.append((name, threshold.value, threshold.low, threshold.high))
+        table = pd.DataFrame(found, columns=["fit", "value", "low", "high"])
+        guess = 1 / (PAPER_MEANS.d + 1)
+        eta = np.log((0.5 - guess) / (0.5 - LAPSE))
+        truth = capacity_thresholds(beta[0] - eta, *beta[1:], **vars(PAPER_MEANS))[0]
+        row: dict[str, object] = {"model": model, "true ECL50": f"{truth:.1f}"}
+        for name in ("plain", "guess and lapse"):
+            each = table[(table["fit"] == name) & table["value"].notna()]
+            held = ((each["low"] <= truth) & (truth <= each["high"])).mean()
+            row[f"{name}: bias"] = f"{100 * (each['value'].median() / truth - 1):+.0f} %"
+            row[f"{name}: coverage"] = f"{100 * held:.0f} %"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
+    share = 10 if parser.parse_args().quick else 1
+    print(machine())
+    for table in (paired(1000 // share), thresholds(1000 // share), guesses(60 // share)):
+        lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
+        print("", *(f"| {' | '.join(line)} |" for line in lines), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,265 @@
+"""How few puzzles tell ECL50: `python studies/threshold_puzzles.py [--seeds 20] [--processes 2]`.
+
+The published models answer at random, as their curves say, in several worlds: the paper's GLM is
+true ("GLM"); a guessing floor and Table 3's interactions are ("FI"); that with one in twenty
+answers lost wherever it was asked ("lapses"); with a floor of exactly one over the options and no
+ceiling ("hard floor"); with a cliff in N ("cliff"). The prior always leaves the model itself out.
+Beside the adaptive design stand the paper's grid, asked evenly, and the fixed design on the axes.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from machine import machine
+from scipy.optimize import brentq
+from scipy.special import expit
+from tqdm import tqdm
+
+from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, published_table
+from cogniload_analysis.adaptive.design import half_width
+from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
+    GLM_LINK,
+    PAPER_GRID,
+    refit_published,
+)
+from cogniload_analysis.cogniload.capacity.next_puzzles import (
+    CapacitySettings,
+    axes_grids,
+    estimate_capacity,
+)
+from cogniload_analysis.cogniload.capacity.prior import published_prior
+
+TABLE_2 = published_table("glm").set_index("model")
+MODELS = TABLE_2.index[TABLE_2["ECL50"].between(8, 400)].tolist()
+WORLDS = ("GLM", "FI", "lapses", "hard floor", "cliff")
+TARGETS = (0.25, 0.20, 0.10)
+LAPSES, CLIFF_SLOPE, CLIFF_TOP, CLIFF_FOOT = 0.05, 40, 0.95, 0.15
+Accuracy = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def make_accuracy(model: str, world: str) -> Accuracy:
+    """The accuracy of a model in a world, by d, N and rho (a fraction)."""
+    if world == "GLM":
+        return refit_published(model, GLM_LINK, interactions=False).accuracy
+    link = Link(1, 1) if world == "hard floor" else Link()
+    curve = refit_published(model, link, interactions=True).accuracy
+    if world == "lapses":
+        return lambda d, N, rho: (1 - LAPSES) * curve(d, N, rho)
+    if world == "cliff":
+        edge = np.log10(crossing_of(curve))
+        return lambda d, N, rho: (
+            CLIFF_FOOT
+            + (CLIFF_TOP - CLIFF_FOOT)
+            * expit(CLIFF_SLOPE * (edge - np.log10(N)) - 0.3 * (d - PAPER_MEANS.d) + 0 * rho)
+        )
+    return curve
+
+
+def crossing_of(accuracy: Accuracy) -> float:
+    """The true ECL50: where the accuracy at the mean d and rho is 50 %."""
+
+    def above(x: float) -> float:
+        return float(np.ravel(accuracy(PAPER_MEANS.d, 10**x, PAPER_MEANS.rho))[0]) - 0.5
+
+    return 10 ** brentq(above, -3, 6)
+
+
+def answer(accuracy: Accuracy, rng: np.random.Generator, cells: np.ndarray) -> np.ndarray:
+    """Answers to cells (d, N, rho in percent)."""
+    return rng.random(len(cells)) < accuracy(cells[:, 0], cells[:, 1], cells[:, 2] / 100)
+
+
+def run_design(job: tuple[str, str, int], *, budget: int, target: float) -> list[dict]:
+    """One model in one world, asked adaptively: a row a batch."""
+    model, world, seed = job
+    accuracy = make_accuracy(model, world)
+    rng = np.random.default_rng([seed, MODELS.index(model), WORLDS.index(world)])
+    prior = published_prior(without=[model])
+    design = AdaptiveDesign(target=target, budget=budget, seed=seed, prior=prior)
+    while not design.done:
+        puzzles = design.ask()
+        design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
+    truth = crossing_of(accuracy)
+    return [
+        {
+            "model": model,
+            "world": world,
+            "seed": seed,
+            "n": batch.n,
+            "value": batch.value,
+            "width": half_width(batch.low, batch.high),
+            "inside": batch.low <= truth <= batch.high,
+            "error": np.log10(np.clip(batch.value, 1, 4000) / truth),
+            "stopped": batch.stopped,
+        }
+        for batch in design.batches[1:]
+    ]
+
+
+def fixed_cells(name: str) -> np.ndarray:
+    """The cells of a fixed design, a row a puzzle, with rho in percent."""
+    if name == "axes":
+        return np.array(
+            [
+                cell
+                for grid in axes_grids()
+                for cell in product(grid["d"], grid["N"], grid["rho"])
+                for _ in range(grid["num_puzzles"])
+            ]
+        )
+    grid = PAPER_GRID.assign(rho=100 * PAPER_GRID["rho"]).to_numpy()
+    return np.repeat(grid, int(name.removeprefix("grid ")) // len(grid), axis=0)
+
+
+def run_fixed(job: tuple[str, str, int], name: str) -> list[dict]:
+    """One model in one world on a fixed design."""
+    model, world, seed = job
+    accuracy = make_accuracy(model, world)
+    rng = np.random.default_rng([seed, MODELS.index(model), WORLDS.index(world), 1])
+    cells = fixed_cells(name)
+    d, N, rho = cells.T
+    frame = {"d": d, "N": N, "rho": rho / 100, "correct": answer(accuracy, rng, cells)}
+    found = estimate_capacity(frame, prior=published_prior(without=[model]))
+    truth, ECL50 = crossing_of(accuracy), found.ECL50
+    return [
+        {
+            "design": name,
+            "model": model,
+            "world": world,
+            "n": len(cells),
+            "width": found.half_width,
+            "inside": ECL50.low <= truth <= ECL50.high,
+            "error": np.log10(np.clip(ECL50.value, 1, 4000) / truth),
+            "glm_error": np.log10(np.clip(found.glm_ECL50, 1, 4000) / truth),
+        }
+    ]
+
+
+def at_stop(rows: pd.DataFrame, target: float) -> pd.DataFrame:
+    """The batch at which each run would have stopped; its last where it never did."""
+    runs = rows.groupby(["model", "world", "seed"], sort=False)
+    met = rows[(rows["n"] >= CapacitySettings.STOP_AFTER) & (rows["width"] <= target)]
+    first = met.groupby(["model", "world", "seed"], sort=False).head(1)
+    last = runs.tail(1)
+    never = last.merge(first[["model", "world", "seed"]], how="left", indicator=True)
+    never = never[never["_merge"] == "left_only"].drop(columns="_merge")
+    return pd.concat([first.assign(met=True), never.assign(met=False)])
+
+
+def bound(model: str, target: float) -> float:
+    """The fewest puzzles by which any design could reach a half-width, if the GLM holds.
+
+    The variance of log10 ECL50 is at least 4 / (n beta_N^2) (Elfving 1952).
+    """
+    width = np.log10(1 + target) / 1.96
+    return 4 / (TABLE_2.loc[model, "beta_N"] * width) ** 2
+
+
+def print_designs(rows: pd.DataFrame, budget: int) -> None:
+    """Puzzles to each target by model and world, then what was true at the stop."""
+    stops = pd.concat([at_stop(rows, target).assign(target=target) for target in TARGETS])
+    asked = stops["n"].where(stops["met"], np.inf)
+    median = stops.assign(n=asked).groupby(["model", "target", "world"])["n"].median().unstack()
+    print(f"\nmedian puzzles to the target (inf: not within {budget:,})")
+    worlds = [world for world in WORLDS if world in median]
+    table = median[worlds].unstack("target").reindex(MODELS)
+    table = table.reindex(columns=[(w, t) for w in worlds for t in TARGETS])
+    table["bound", 0.10] = [bound(model, 0.10) for model in MODELS]
+    print(table.to_string(float_format="{:.0f}".format))
+    print("median", *table.median().round().astype(str).tolist())
+    print("\nat the stop, all runs of a world")
+    for (world, target), group in stops.groupby(["world", "target"], sort=False):
+        print(
+            f"{world:10} ±{100 * target:.0f} %: coverage {100 * group['inside'].mean():.1f} %, "
+            f"of those that met it {100 * group.loc[group['met'], 'inside'].mean():.1f} %, "
+            f"bias {100 * (10 ** group['error'].mean() - 1):+.1f} %, "
+            f"met within 700 by {(median.xs(target, level='target')[world] <= 700).sum()}, "
+            f"within 1,000 by {(median.xs(target, level='target')[world] <= 1000).sum()} of "
+            f"{len(MODELS)} models"
+        )
+        met = group[group["met"]]
+        if world == "GLM" and len(met):
+            best = met.groupby("model")["n"].mean()
+            shares = pd.Series({model: bound(model, target) / n for model, n in best.items()})
+            print(
+                f"{'':10} share of the bound: median {100 * shares.median():.0f} %, "
+                f"most {100 * shares.max():.0f} % ({shares.idxmax()})"
+            )
+    fixed_n = rows[rows["n"] == 341]
+    for world, group in fixed_n.groupby("world", sort=False):
+        print(
+            f"{world:10} n = 341: coverage {100 * group['inside'].mean():.1f} %, "
+            f"bias {100 * (10 ** group['error'].mean() - 1):+.1f} %"
+        )
+
+
+def print_fixed(rows: pd.DataFrame) -> None:
+    """The same for the fixed designs, at their one size."""
+    print("\nfixed designs")
+    for (name, world), group in rows.groupby(["design", "world"], sort=False):
+        widths = group.groupby("model")["width"].median()
+        print(
+            f"{name:9} {world:10} n = {group['n'].iloc[0]:5}: median half-width "
+            f"{100 * widths.median():.0f} %, ±20 % for {(widths <= 0.20).sum()} of {len(MODELS)}, "
+            f"coverage {100 * group['inside'].mean():.1f} %, "
+            f"bias {100 * (10 ** group['error'].mean() - 1):+.1f} % "
+            f"(plain GLM {100 * (10 ** group['glm_error'].mean() - 1):+.1f} %)"
+        )
+
+
+def time_asking() -> None:
+    """Seconds to choose the next batch at n of about 1,500, and to rebuild the whole run."""
+    accuracy, rng = make_accuracy("QwQ-32B", "FI"), np.random.default_rng(0)
+    design = AdaptiveDesign(target=0.01, budget=2000)
+    while sum(len(batch.puzzles) for batch in design.batches[:-1]) < 1500:
+        puzzles = design.ask()
+        design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
+        start = time.perf_counter()
+        design.ask()
+        seconds = time.perf_counter() - start
+    again = AdaptiveDesign(target=0.01, budget=2000)
+    start = time.perf_counter()
+    again.tell(design.told, [answer.correct for answer in design.told.values()])
+    again.ask()
+    rebuilt = time.perf_counter() - start
+    print(
+        f"next batch at n = {len(design.told):,}: {seconds:.3f} s; replayed whole: {rebuilt:.2f} s"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--budget", type=int, default=4000)
+    parser.add_argument("--target", type=float, default=min(TARGETS))
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
+    arguments = parser.parse_args()
+    print(machine())
+    time_asking()
+    jobs = list(product(MODELS, arguments.worlds, range(arguments.seeds)))
+    start = time.perf_counter()
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        run = partial(run_design, budget=arguments.budget, target=arguments.target)
+        found = tqdm(pool.map(run, jobs, chunksize=4), total=len(jobs), disable=None)
+        rows = [row for batches in found for row in batches]
+        print_designs(pd.DataFrame(rows), arguments.budget)
+        fixed = [
+            row
+            for name in ("grid 700", "grid 1400", "axes")
+            for found in pool.map(partial(run_fixed, name=name), jobs, chunksize=4)
+            for row in found
+        ]
+    print_fixed(pd.DataFrame(fixed))
+    print(f"{len(jobs)} runs a design in {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
