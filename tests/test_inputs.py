@@ -14,7 +14,8 @@ import pytest
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cli import main
-from cogniload_gen.files.whole import inputs, whole_file
+from cogniload_gen.files import inputs
+from cogniload_gen.files.whole import whole_file
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
 COMMAND = [sys.executable, "-m", "cogniload_gen"]
