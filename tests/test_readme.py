@@ -22,7 +22,7 @@ for name in OURS:
     import_module(name)  # once for all tests: libraries draw from the global state when imported
 COLUMNS = {"takes": "allowed", "default": "usual", "what it sets": "meaning"}
 TABLES = {
-    "README.md": {"cogniload": 7, "factor": 6},
+    "docs/parameters.md": {"cogniload": 7, "factor": 6},
     "lm_eval_tasks/cogniload/README.md": {"cogniload": 5},
     "lm_eval_tasks/factor/README.md": {"factor": 9},
 }
@@ -49,7 +49,9 @@ def test_a_session_prints_what_the_page_says(page, monkeypatch):
 
 
 def test_most_pages_have_a_session():
-    assert {"README.md", "docs/factor.md", "docs/results.md"} <= {*filter(sessions, PAGES)}
+    assert {"README.md", "docs/factor.md", "docs/parameters.md", "docs/results.md"} <= {
+        *filter(sessions, PAGES)
+    }
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -98,7 +100,9 @@ def test_the_status_is_that_of_the_rehearsal_above_it():
     blocks = cut_in_blocks({"cogniload_mini": range(54)}, 10)
     shards = {"1/2": Part(3, [0.1] * 3)}
     status = Status({"tasks": {"cogniload_mini": {}}}, blocks, blocks[::2], shards, 30, 0.0)
-    (shown,) = (code for code in code_blocks("README.md", "") if code.startswith("runs/try: "))
+    (shown,) = (
+        code for code in code_blocks("docs/running.md", "") if code.startswith("runs/try: ")
+    )
     assert shown.splitlines() == lines_of(Path("runs/try"), status)
 
 
@@ -128,7 +132,7 @@ def test_the_costs_are_the_arithmetic_that_they_say():
     """Prompt tokens are the paper's means over the grid; hours are response tokens at 2,000/s."""
     lines = (ROOT / "tests/cogniload/data/prompt_tokens.csv").read_text("utf-8").splitlines()[2:]
     mean = sum(float(line.split(",")[2]) for line in lines) / len(lines)
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / "docs" / "costs.md").read_text("utf-8")
     assert f"{mean:,.0f} a puzzle over the grid" in text
     for name, puzzles in (("`cogniload_lite`", 1400), ("`cogniload`, the paper's grid", 14000)):
         row = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
@@ -138,6 +142,11 @@ def test_the_costs_are_the_arithmetic_that_they_say():
         assert float(responses.split()[0]) == puzzles * 5000 / 1e6
         assert hours == f"{puzzles * 5000 / 2000 / 3600:.1f}"
     assert f"{14000 * (32768 - mean) / 1e6:.0f} million tokens" in text
+    costs = dict(re.findall(r"^\| (`\w+`).* \| ([\d.]+) \|$", text, re.MULTILINE))
+    readme = (ROOT / "README.md").read_text("utf-8")
+    shown = dict(re.findall(r"^\| (`\w+`) .* \| ([\d.]+) \|$", readme, re.MULTILINE))
+    assert len(shown) == 4
+    assert shown.items() <= costs.items()
 
 
 def tables(page):
@@ -174,7 +183,7 @@ def test_the_knobs_are_as_the_records_say(page):
                 assert row.get(head, getattr(knob, field)) == getattr(knob, field), knob.name
 
 
-def test_the_readme_has_every_knob():
-    told = {(row.get("suite"), row["parameter"]) for row in tables("README.md")}
+def test_the_page_of_parameters_has_every_knob():
+    rows = {(row.get("suite"), row["parameter"]) for row in tables("docs/parameters.md")}
     for benchmark in BENCHMARKS:
-        assert {(benchmark.suite, f"`{knob.name}`") for knob in benchmark.knobs} <= told
+        assert {(benchmark.suite, f"`{knob.name}`") for knob in benchmark.knobs} <= rows
