@@ -115,9 +115,9 @@ def render_index(out: Path, pages: Iterable[str], modules: Iterable[str]) -> Non
     """Write `index.html`, which links to every page and every module with its first line."""
     links = [f'<li><a href="{name.replace(".md", ".html")}">{name}</a></li>' for name in pages]
     for module in modules:
-        said = html.escape((import_module(module).__doc__ or "").partition("\n")[0])
+        summary = html.escape((import_module(module).__doc__ or "").partition("\n")[0])
         address = f"api/{module.replace('.', '/')}.html"
-        links.append(f'<li><a href="{address}"><code>{module}</code></a> {said}</li>')
+        links.append(f'<li><a href="{address}"><code>{module}</code></a> {summary}</li>')
     body = f"<h1>CogniLoad</h1><ul>{''.join(links)}</ul>"
     write(out / "index.html", PAGE.format(title="CogniLoad", body=body))
 

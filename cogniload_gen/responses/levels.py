@@ -31,7 +31,7 @@ class Climb:
 
     Where the mean of the last `window` rewards is at least `rise`, the level goes up by one; where
     it is at most `fall`, down. A new level is judged by its own rewards alone. It is a pure
-    function of what it is told, in order.
+    function of its rewards, in order.
     """
 
     highest: int

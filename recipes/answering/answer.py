@@ -42,11 +42,13 @@ def main() -> None:
     parser.add_argument("--sampling", default="{}", help='{"temperature": 0.6, ...}')
     parser.add_argument("--engine", default="{}", help="more arguments of vllm.LLM, as JSON")
     parser.add_argument("--shard", default="1/1", help="I/N: files I, I + N, I + 2N, ... alone")
-    given = parser.parse_args()
-    budget = check_context_budget(given.context_budget)
-    shard, shards = check_shard(given.shard)
-    sampling, engine = read_object("sampling", given.sampling), read_object("engine", given.engine)
-    outs = {file: name_out(file, given) for file in find_files(given.puzzles)[shard - 1 :: shards]}
+    arguments = parser.parse_args()
+    budget = check_context_budget(arguments.context_budget)
+    shard, shards = check_shard(arguments.shard)
+    sampling = read_object("sampling", arguments.sampling)
+    engine = read_object("engine", arguments.engine)
+    files = find_files(arguments.puzzles)[shard - 1 :: shards]
+    outs = {file: name_out(file, arguments) for file in files}
     left = {file: out for file, out in outs.items() if not out.exists()}
     print(f"{len(outs)} files of puzzles, {len(outs) - len(left)} of them answered")
     if not left:
@@ -56,7 +58,7 @@ def main() -> None:
     except ImportError as error:
         raise ValueError(f"vLLM is needed, pip install vllm: {error}") from None
 
-    model = vllm.LLM(given.model, max_model_len=budget, **engine)
+    model = vllm.LLM(arguments.model, max_model_len=budget, **engine)
     for file, out in left.items():
         rows = answer(model, read_puzzles(file), budget, sampling)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -76,10 +78,10 @@ def read_object(name: str, text: str) -> dict[str, Any]:
     return held
 
 
-def name_out(file: Path, given: argparse.Namespace) -> Path:
-    """Return where the responses to a file's puzzles belong: one folder, names told apart."""
-    inner = file.relative_to(given.puzzles) if given.puzzles.is_dir() else Path(file.name)
-    return Path(given.out, "-".join(inner.with_suffix(".parquet").parts))
+def name_out(file: Path, arguments: argparse.Namespace) -> Path:
+    """Return where the responses to a file's puzzles belong: one folder, distinct names."""
+    inner = file.relative_to(arguments.puzzles) if arguments.puzzles.is_dir() else Path(file.name)
+    return Path(arguments.out, "-".join(inner.with_suffix(".parquet").parts))
 
 
 def read_puzzles(file: Path) -> list[dict[str, Any]]:
@@ -104,23 +106,23 @@ def answer(
     check_fit("answer", [row | {"context_budget": budget} for row in rows], shares)
     settings = []
     for row in rows:
-        asked = model.get_default_sampling_params()
+        parameters = model.get_default_sampling_params()
         for name, value in sampling.items():
-            setattr(asked, name, value)
+            setattr(parameters, name, value)
         limit = shares[row["id"]].response_limit
-        asked.max_tokens = min(limit, sampling.get("max_tokens", limit))
-        settings.append(asked)
+        parameters.max_tokens = min(limit, sampling.get("max_tokens", limit))
+        settings.append(parameters)
     responses = []
-    for row, asked, output in zip(rows, settings, model.chat(chats, settings), strict=True):
-        (said,) = output.outputs
+    for row, parameters, output in zip(rows, settings, model.chat(chats, settings), strict=True):
+        (completion,) = output.outputs
         responses.append(
             {
                 "id": row["id"],
-                "response": said.text,
+                "response": completion.text,
                 "prompt_tokens": len(output.prompt_token_ids),
-                "response_tokens": len(said.token_ids),
-                "response_limit": asked.max_tokens,
-                "finish_reason": said.finish_reason,
+                "response_tokens": len(completion.token_ids),
+                "response_limit": parameters.max_tokens,
+                "finish_reason": completion.finish_reason,
             }
         )
     return responses

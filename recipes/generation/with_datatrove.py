@@ -41,16 +41,16 @@ if __name__ == "__main__":
     parser.add_argument("out", type=Path, help="the folder of the files")
     parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
     parser.add_argument("where", nargs="?", choices=["slurm"], help="else this machine")
-    given = parser.parse_args()
-    out = given.out.resolve()
+    arguments = parser.parse_args()
+    out = arguments.out.resolve()
     try:
-        puzzles = yaml.safe_load(given.puzzles.read_text("utf-8"))
+        puzzles = yaml.safe_load(arguments.puzzles.read_text("utf-8"))
         files = puzzle_files(out, **puzzles)
     except (OSError, ValueError, TypeError) as error:
         parser.error(str(error))
     pipeline = [partial(make, out=out, puzzles=puzzles)]
     logs = f"{out}-logs"  # beside OUT, which holds puzzles alone, and says itself what is done
-    if given.where == "slurm":
+    if arguments.where == "slurm":
         SlurmPipelineExecutor(
             pipeline,
             tasks=min(TASKS, len(files)),

@@ -35,10 +35,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
     parser.add_argument("out", type=Path, help="the folder of the files")
     parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
-    given = parser.parse_args()
-    out = given.out.resolve()
+    arguments = parser.parse_args()
+    out = arguments.out.resolve()
     try:
-        puzzles = yaml.safe_load(given.puzzles.read_text("utf-8"))
+        puzzles = yaml.safe_load(arguments.puzzles.read_text("utf-8"))
         files = puzzle_files(out, **puzzles)
     except (OSError, ValueError, TypeError) as error:
         parser.error(str(error))

@@ -67,4 +67,4 @@ def make_task(configuration: str) -> LightevalTaskConfig:
     )
 
 
-TASKS_TABLE = [make_task(each) for each in get_dataset_config_names(DATASET)]
+TASKS_TABLE = [make_task(name) for name in get_dataset_config_names(DATASET)]
