@@ -42,7 +42,7 @@ lint: $(VENV)/.ready
 	$(RUN) -m mypy
 
 docs: $(VENV)/.ready
-	$(RUN) docs/build_docs.py build/docs
+	$(RUN) -m mkdocs build
 
 demo: $(VENV)/.ready
 	$(RUN) -m cogniload_gen demo

@@ -1,37 +1,70 @@
 """The documentation is built from the docstrings and the pages, and no link in it is broken."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
-from build_docs import Anchors, broken_links, build
-from harness import random_state_put_back
+from lxml import html
+from source_tree import ROOT, modules
 
 
-def test_it_is_built_without_a_broken_link(tmp_path):
-    with random_state_put_back():  # a library may seed its generators when it is imported
-        assert build(tmp_path / "docs") == []
-    module = tmp_path / "docs" / "api" / "cogniload_gen" / "cogniload" / "score.html"
-    assert "score_response" in Anchors(module.read_text("utf-8")).places
-    index = Anchors((tmp_path / "docs" / "index.html").read_text("utf-8"))
-    assert {"README.html", "CONTRIBUTING.html", "docs/architecture.html"} <= {*index.links}
+def build(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """Build the site of a repository."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", out]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    built = build(ROOT, out)
+    assert built.returncode == 0, built.stderr
+    return out
+
+
+def test_every_module_has_its_reference_and_every_page_its_place(site):
+    names = {path.parent.name for path in site.glob("api/*/index.html")}
+    assert names == {*modules()}
+    for page in ("CONTRIBUTING", "docs/architecture", "docs/glossary", "recipes/cuda"):
+        assert (site / page / "index.html").is_file()
+    reference = html.parse(site / "api/cogniload_gen.cogniload.score/index.html")
+    assert reference.xpath("//*[@id='cogniload_gen.cogniload.score.score_response']")
+
+
+def test_every_picture_has_a_text_and_nothing_is_loaded_from_elsewhere(site):
+    for page in site.rglob("*.html"):
+        tree = html.parse(page)
+        assert all(picture.get("alt") for picture in tree.xpath("//article//img"))
+        loaded = tree.xpath("//script/@src | //img/@src | //link[@rel='stylesheet']/@href")
+        assert not [address for address in loaded if address.startswith(("http", "//"))]
 
 
 @pytest.mark.parametrize(
     ("link", "is_broken"),
     [
-        ("other.html", False),
-        ("other.html#place", False),
+        ("docs/other.md", False),
+        ("docs/other.md#a-place", False),
         ("#here", False),
+        ("docs", False),
         ("data.csv", False),
         ("https://example.com/anything", False),
-        ("missing.html", True),
-        ("other.html#elsewhere", True),
-        ("#elsewhere", True),
-        ("folder", True),
-        ("../page.html", True),
+        ("missing.md", True),
+        ("docs/other.md#elsewhere", True),
+        ("missing.py", True),
     ],
 )
-def test_a_broken_link_is_seen(tmp_path, link, is_broken):
-    (tmp_path / "page.html").write_text(f'<h1 id="here">Page</h1><a href="{link}">link</a>')
-    (tmp_path / "other.html").write_text('<h2 id="place">Other</h2>')
-    (tmp_path / "data.csv").touch()
-    (tmp_path / "folder").mkdir()
-    assert broken_links(tmp_path) == ([f"page.html links to {link}"] if is_broken else [])
+def test_a_broken_link_fails_the_build(tmp_path, link, is_broken):
+    (tmp_path / "docs").mkdir()
+    for name, text in {
+        "mkdocs.yml": (ROOT / "mkdocs.yml").read_text("utf-8").partition("nav:")[0],
+        "docs/hooks.py": (ROOT / "docs/hooks.py").read_text("utf-8"),
+        "docs/other.md": "# Other\n\n## A place\n",
+        "docs/README.md": "# Docs\n",
+        "README.md": f"# Start\n\n## Here\n\n[`a` link]({link})\n",
+        "data.csv": "a,b\n",
+    }.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    built = build(tmp_path, tmp_path / "site")
+    assert (built.returncode != 0) == is_broken, built.stderr
