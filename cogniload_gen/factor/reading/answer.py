@@ -202,13 +202,13 @@ ELLIPSIS = compile(r"\b(?:is|are|was|were|do|does|did|has|have)\W*$")
 
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C5)."""
-    found = before_next(statements(response), str(target))
-    said = [statement for statement in found if not statement.is_remark]
-    for some in (said, found) if len(said) < len(found) else (found,):
-        reading = last_conclusion(some, str(target), found)
-        if reading is not None:
-            return reading
-    return last_listed(found, str(target)) or last_stated(found, str(target))
+    found = statements(response)
+    if "?" in response or "？" in response:
+        found = before_next(found, str(target))
+    reading = last_conclusion(found, str(target), remarks=False)
+    if reading is None and any(statement.is_remark for statement in found):
+        reading = last_conclusion(found, str(target), remarks=True)
+    return reading or last_listed(found, str(target)) or last_stated(found, str(target))
 
 
 def before_next(found: list[Statement], target: str) -> list[Statement]:
@@ -244,16 +244,15 @@ def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
 
 
 def last_conclusion(
-    some: Sequence[Statement], target: str, found: Sequence[Statement]
+    found: Sequence[Statement], target: str, *, remarks: bool
 ) -> Reading | None:
-    """The conclusion of the last of some statements that has one, as C4 extends it, or None.
-
-    `found` are all statements, which tell the variables that there are.
-    """
+    """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
     is_refuted = False
-    for statement in reversed(some):
+    for statement in reversed(found):
+        if statement.is_remark and not remarks:
+            continue
         concluded = conclusion(statement, target, found)
         begun = any(not other.is_weak for _, other in joined)
         if concluded is None or (concluded.is_weak and not concluded.adds):
@@ -302,7 +301,7 @@ def conclusion(statement: Statement, target: str, found: Sequence[Statement]) ->
     if not (VARIABLE_FIRST.search(statement.whole) or EMPTY.search(statement.whole)):
         return None  # most statements, and quick to tell
     text = committed(statement.text)
-    is_bare_row = statement.is_row and not statement.items
+    is_bare_row = statement.origin.is_row and not statement.items
     if text is None or is_bare_row or DANGLING.search(statement.whole):
         return None
     whole = "\n".join((text, *statement.items))
@@ -457,7 +456,7 @@ def is_unfinished(found: Sequence[Statement]) -> bool:
         return True
     return (
         (last.whole[-1:].isalnum() or last.whole.endswith(":"))
-        and not last.is_heading
+        and not last.origin.is_heading
         and bool(CUE.search(last.whole))
         and not VARIABLE_FIRST.search(last.whole)
         and not EMPTY.search(last.whole)
@@ -601,11 +600,11 @@ def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading 
 
 def is_apart(statement: Statement, found: Sequence[Statement]) -> bool:
     """Whether a statement is a remark, a row of a table, or a heading other than a last number."""
-    if statement.is_heading:
+    if statement.origin.is_heading:
         return statement is not found[-1] or any(
             kind == "word" for kind, _ in tokens(statement.whole)
         )
-    return statement.is_remark or statement.is_row
+    return statement.is_remark or statement.origin.is_row
 
 
 def bold_number(text: str) -> str | None:
@@ -703,7 +702,7 @@ def letters_of(found: Sequence[Statement], subject: Sequence[str]) -> list[str]:
 
 def names(subject: Sequence[str], statement: Statement) -> bool:
     """Whether a statement, or the heading above it, names the animal and the place."""
-    said = f"{statement.under} {statement.whole}"
+    said = f"{statement.origin.heading} {statement.whole}"
     return bool(subject) and all(name in said for name in subject)
 
 
@@ -738,4 +737,4 @@ def subject_of(found: Sequence[Statement], question: str | None) -> tuple[str, .
 def cut_after(statement: Statement, found: Sequence[Statement]) -> bool:
     """Whether a response breaks off after a statement."""
     last = next(other for other in reversed(found) if other is statement or not other.is_remark)
-    return last is not statement and not last.is_heading and last.whole[-1:].isalnum()
+    return last is not statement and not last.origin.is_heading and last.whole[-1:].isalnum()

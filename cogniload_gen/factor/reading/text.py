@@ -1,10 +1,11 @@
 """A response -> its statements as plain text, and their places (rules R1 to R3 of `read.py`)."""
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
-from re import IGNORECASE, MULTILINE, Match, compile
+from re import IGNORECASE, Match, compile
+from typing import NamedTuple
 from unicodedata import normalize
 
 WORDS = tomllib.loads(
@@ -25,7 +26,7 @@ THOUGHT_END = compile(
 THOUGHT_START = compile(r"<think(?:ing)?>|<reasoning>|\[think\]|◁think▷|<\|channel\|>", IGNORECASE)
 
 TURN_END = compile(r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>|</s>)")
-ANSWERED = compile(r"^[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE | MULTILINE)
+ANSWERED = compile(r"\n[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE)
 # The blank line is the first group. A run of blank lines is entered once: at the word before it.
 NEXT_QUESTION = compile(
     r"(?<=\w)(?=\W*?(\n[^\S\n]*+\n))\W*+(?:(?:q|question|problem|human|user)\b[^:\n]{0,9}:"
@@ -91,8 +92,8 @@ def plain(response: str) -> tuple[str, int]:
     thought = THOUGHT_START.search(response, start) if has_any("<[◁", response) else None
     text = response[start : thought.start() if thought else None]
     turn = TURN_END.search(text) if "<" in text else None
-    answered = ANSWERED.search(text)
-    question = NEXT_QUESTION.search(text, answered.end()) if answered else None
+    answered = ANSWERED.search(f"\n{text}")
+    question = NEXT_QUESTION.search(text, answered.end() - 1) if answered else None
     cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
     text = text[: min(cuts, default=None)].rstrip()
     start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
@@ -134,30 +135,44 @@ SENTENCE_END = compile(r"[.!?。]((?<=。)|(?<!e\.g\.)(?<!i\.e\.)\s+)")  # and w
 REMARK = compile(rf"\W{{0,20}}+(?:{'|'.join(WORDS['cues']['remark'])})")
 
 
+class Line(NamedTuple):
+    """What a line is, and the heading above it; its sentences share it."""
+
+    is_remark: bool
+    is_heading: bool
+    is_row: bool
+    heading: str
+
+
 class Statement:
     """A sentence, or a line with the list that it opens, as plain text.
 
-    `start` and `stop` are its place in the response; `under` is the heading above it. Its `lines`
-    and `entries` are in the response's language; few are ever asked for in English.
+    `start` and `stop` are its place in the response. Its `lines` and `entries` are in the
+    response's language; few are ever needed in English.
     """
 
-    def __init__(
-        self, line: str, start: int, stop: int, flags: tuple[bool, bool, bool, str]
-    ) -> None:
+    def __init__(self, line: str, start: int, stop: int, origin: Line) -> None:
         self.lines = [line]
         self.entries: list[str] = []
         self.start, self.stop = start, stop
-        self.is_remark, self.is_heading, self.is_row, self.under = flags
+        self.origin = origin
 
     @cached_property
     def text(self) -> str:
         """What the line says."""
-        return translated(" ".join(self.lines))
+        return translated(tidy(" ".join(self.lines)))
 
     @cached_property
     def items(self) -> tuple[str, ...]:
         """The entries of its list."""
         return tuple(map(translated, self.entries))
+
+    @cached_property
+    def is_remark(self) -> bool:
+        """Whether it comments on a conclusion, or stands in parentheses."""
+        line = self.lines[0].strip()
+        is_aside = line.startswith("(") and line.rstrip(".").endswith(")")
+        return self.origin.is_remark or is_aside or bool(REMARK.match(line))
 
     @property
     def is_question(self) -> bool:
@@ -173,6 +188,13 @@ class Statement:
     def whole(self) -> str:
         """All in one text."""
         return "\n".join(self.parts)
+
+    def go_on(self, line: str, stop: int) -> None:
+        """Add a line that belongs to the statement."""
+        self.lines.append(line)
+        self.stop = stop
+        if line:
+            self.origin = self.origin._replace(is_heading=False)
 
 
 def statements(response: str) -> list[Statement]:
@@ -190,7 +212,6 @@ def statements(response: str) -> list[Statement]:
         if RULE.fullmatch(raw, lead):
             after_blank = True
             continue
-        is_row = raw.startswith("|", lead) or " | " in raw
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
         if after_comma and not mark:
             found[-1].lines[-1] += ","
@@ -204,25 +225,26 @@ def statements(response: str) -> list[Statement]:
             goes_on, in_list, after_comma = item.endswith(":"), True, False
             continue
         original = response[start : start + len(raw)]
-        indent = start + len(original) - len(original.lstrip())
         is_heading = "#" in raw[:lead]
         is_remark = bool(REMARK.match(raw, begin))
         if is_heading or original.strip().startswith("**"):
             in_remark = is_remark
             heading = tidy(raw[begin:]) if is_heading else ""
-        flags = is_remark or in_remark, is_heading, is_row, heading
-        for first, last in sentence_bounds(raw, begin):
-            sentence = tidy(raw[first:last])
+        is_row = raw.startswith("|", lead) or " | " in raw
+        origin = Line(is_remark or in_remark, is_heading, is_row, heading)
+        ends = [(end.start(1), end.end()) for end in SENTENCE_END.finditer(raw, begin)]
+        first, place_of = begin, start + len(original) - len(original.lstrip())
+        for last, following in ends:
             if goes_on:
-                found[-1].lines.append(sentence)
-                found[-1].stop = start + last
-                found[-1].is_heading &= not sentence
-            elif sentence:
-                place_of = indent if first == begin else start + first
-                aside = sentence[0] == "(" and sentence.rstrip(".").endswith(")")
-                says_less = flags[0] or aside or bool(REMARK.match(raw, first))
-                found.append(Statement(sentence, place_of, start + last, (says_less, *flags[1:])))
-            goes_on = False
+                found[-1].go_on(raw[first:last], start + last)
+            else:
+                found.append(Statement(raw[first:last], place_of, start + last, origin))
+            goes_on, first, place_of = False, following, start + following
+        rest = tidy(raw[first:])
+        if goes_on:
+            found[-1].go_on(rest, place - 1)
+        elif rest:
+            found.append(Statement(rest, place_of, place - 1, origin))
         in_list = False
         after_comma = bool(found) and not found[-1].entries and raw.rstrip().endswith(",")
         goes_on = after_comma or (bool(found) and found[-1].lines[-1].endswith(":"))
@@ -232,14 +254,6 @@ def statements(response: str) -> list[Statement]:
 def is_number(text: list[str]) -> bool:
     """Whether a line holds a number alone, as above a list of the variables that have it."""
     return len(text) == 1 and text[0].isdigit()
-
-
-def sentence_bounds(raw: str, first: int) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a line begin and end, from a place of it on."""
-    for end in SENTENCE_END.finditer(raw, first):
-        yield first, end.start(1)
-        first = end.end()
-    yield first, len(raw)
 
 
 def tidy(text: str) -> str:
