@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from limits import within
 
@@ -656,6 +656,7 @@ NUMBER_PHRASES = [
 
 
 @given(st.integers(), st.text(), st.sampled_from(NUMBER_PHRASES))
+@example(0, "\x011", "Therefore, Hamilton Farm has {} Fox.")
 def test_any_number_in_many_phrasings_is_read_back(number, reasoning, phrase):
     response = f"{reasoning}\n\nDone.\n\n{phrase.format(number)}"
     assume("<" not in reasoning)

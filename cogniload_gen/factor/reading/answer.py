@@ -206,12 +206,12 @@ def read_variables(response: str, target: int) -> Reading:
     if "?" in response or "？" in response:
         found = before_next(found, str(target))
     reading = last_conclusion(found, str(target), remarks=False)
-    if reading is None and any(statement.is_remark for statement in found):
+    if reading is None:
         reading = last_conclusion(found, str(target), remarks=True)
     return reading or last_listed(found, str(target)) or last_stated(found, str(target))
 
 
-def before_next(found: list[Statement], target: str) -> list[Statement]:
+def before_next(found: Sequence[Statement], target: str) -> Sequence[Statement]:
     """The statements before a question for another value, which begins another puzzle (R1)."""
     for place, statement in enumerate(found):
         if place and statement.is_question and "variable" in statement.text:

@@ -1,11 +1,11 @@
 """A response -> its statements as plain text, and their places (rules R1 to R3 of `read.py`)."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from re import IGNORECASE, Match, compile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 WORDS = tomllib.loads(
@@ -43,8 +43,8 @@ PLAIN_CHARACTERS = {
     for codes in (range(0x2080, 0x208A), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
     for code in codes
 } | str.maketrans(
-    "−–—’‘“”×·、İ\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
-    "-- ''\"\"**,i" + " " * 10 + "✗" * 3,
+    "−–—’‘“”×·、İ\x01\x02\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
+    "-- ''\"\"**,i" + " " * 12 + "✗" * 3,
 )
 ANSWER_MARK, EMPTY_MARK, DROPPED = "\x01", "∅", "\x02"
 CLEANING = tuple(
@@ -197,10 +197,28 @@ class Statement:
             self.origin = self.origin._replace(is_heading=False)
 
 
-def statements(response: str) -> list[Statement]:
+class Statements(Sequence[Statement]):
+    """The statements of a response; few of a long one are read, and only these are made."""
+
+    def __init__(self) -> None:
+        self.made: list[Statement | tuple[str, int, int, Line]] = []
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        statement = self.made[index]
+        if isinstance(statement, tuple):
+            self.made[index] = statement = Statement(*statement)
+        return statement
+
+
+def statements(response: str) -> Statements:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
-    found: list[Statement] = []
+    found = Statements()
     goes_on = after_comma = in_list = after_blank = in_remark = False
     heading = ""
     for raw in text.split("\n"):
@@ -238,13 +256,13 @@ def statements(response: str) -> list[Statement]:
             if goes_on:
                 found[-1].go_on(raw[first:last], start + last)
             else:
-                found.append(Statement(raw[first:last], place_of, start + last, origin))
+                found.made.append((raw[first:last], place_of, start + last, origin))
             goes_on, first, place_of = False, following, start + following
         rest = tidy(raw[first:])
         if goes_on:
             found[-1].go_on(rest, place - 1)
         elif rest:
-            found.append(Statement(rest, place_of, place - 1, origin))
+            found.made.append((rest, place_of, place - 1, origin))
         in_list = False
         after_comma = bool(found) and not found[-1].entries and raw.rstrip().endswith(",")
         goes_on = after_comma or (bool(found) and found[-1].lines[-1].endswith(":"))
