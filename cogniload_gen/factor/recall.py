@@ -8,8 +8,10 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.checks import check_columns
+from cogniload_gen.checks import check_choice, check_columns, check_integer
+from cogniload_gen.factor.knobs import MAX_CONTEXT, MAX_N, NOISES
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, cut, rank, show, split, within
+from cogniload_gen.factor.score import SUITES
 from cogniload_gen.files.whole import whole_file
 from cogniload_gen.tokens import Tokenizer
 
@@ -75,12 +77,17 @@ def measure(
 
 
 def cell_of(row: Row) -> Cell:
-    """Return suite, complexity, context and noise of a row; ValueError if one is missing."""
+    """Return suite, complexity, context and noise of a row; ValueError for one that can't be."""
     complexity = "op" if row.get("suite") == "realistic" else "N"
     if "suite" not in row and {"d", "N", "rho"} <= row.keys():
         raise ValueError("these are puzzles of CogniLoad, and retrievers are for those of FACTOR")
     known = check_columns(row, ["suite", complexity, "context", "puzzle"])
-    return known["suite"], known[complexity], known["context"], row.get("noise") or ""
+    return (
+        check_choice("suite", known["suite"], SUITES),
+        check_integer(complexity, known[complexity], low=1, high=MAX_N),
+        check_integer("context", known["context"], low=0, high=MAX_CONTEXT),
+        check_choice("noise", row.get("noise") or "", ("", "none", *NOISES)),
+    )
 
 
 def count_found(
