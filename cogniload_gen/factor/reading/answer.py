@@ -243,9 +243,7 @@ def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
     return Reading(", ".join(in_order(outer.listed)), "C5", (last.start, last.stop))
 
 
-def last_conclusion(
-    found: Sequence[Statement], target: str, *, remarks: bool
-) -> Reading | None:
+def last_conclusion(found: Sequence[Statement], target: str, *, remarks: bool) -> Reading | None:
     """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
