@@ -235,7 +235,7 @@ def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
         every = {name for statement in found for name in names_of(tokens(statement.whole))}
         if every == outer.other and len(every) > 1:
             return Reading("none", "C5", (last.start, last.stop))
-    kinds = [kind for kind, _ in tokens(text)]
+    kinds = [kind for kind, *_ in tokens(text)]
     if {"number", "expression"} & {*kinds} or kinds.count("word") > MOST_WORDS:
         return None
     if not outer.listed or outer.other or outer.equal or outer.is_choice:
@@ -361,7 +361,7 @@ def none_but(text: str, target: str) -> set[str] | None:
 
 def numbers_in(text: str) -> list[str]:
     """The numbers of a text."""
-    return [number for kind, number in tokens(text) if kind == "number"]
+    return [number for kind, number, *_ in tokens(text) if kind == "number"]
 
 
 def listed_entry(item: str, target: str, header: Claims) -> Claims:
@@ -600,7 +600,7 @@ def is_apart(statement: Statement, found: Sequence[Statement]) -> bool:
     """Whether a statement is a remark, a row of a table, or a heading other than a last number."""
     if statement.origin.is_heading:
         return statement is not found[-1] or any(
-            kind == "word" for kind, _ in tokens(statement.whole)
+            kind == "word" for kind, *_ in tokens(statement.whole)
         )
     return statement.is_remark or statement.origin.is_row
 
@@ -629,7 +629,7 @@ def number_of(statement: Statement, text: str, rule: str, *, first: bool) -> Rea
     outside = PARENTHESES.sub("", text)
     text = outside if any(values(outside)) else text
     place = statement.start, statement.stop
-    links = [link for link in chains(text) if any(kind != "variable" for kind, _ in link.operands)]
+    links = [link for link in chains(text) if any(kind != "variable" for kind, *_ in link.operands)]
     link = links[0] if first else next(x for x in reversed(links) if x.value is not None)
     if link.value is None or link.is_choice or HEDGE.search(text) or ROUGH.search(text):
         return Reading(None, "N4", place)
@@ -668,7 +668,7 @@ def concludes(
 
 def holds_no_more(text: str, subject: Sequence[str]) -> bool:
     """Whether a text holds no words but the subject's animal, in the plural perhaps."""
-    words = [word for kind, word in tokens(text) if kind == "word"]
+    words = [word for kind, word, *_ in tokens(text) if kind == "word"]
     stem = subject[0][: max(3, len(subject[0]) - 1)] if subject else "?"
     return all(word.startswith(stem) for word in words)
 

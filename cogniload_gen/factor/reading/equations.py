@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from re import VERBOSE, Match, compile
+from re import VERBOSE, Match, Pattern, compile
 from typing import NamedTuple
 
 from cogniload_gen.factor.reading.text import NUMBER, VARIABLE, VARIABLE_FIRST, WORDS, any_of
@@ -11,33 +11,42 @@ from cogniload_gen.factor.reading.text import NUMBER, VARIABLE, VARIABLE_FIRST, 
 
 _OPERATOR = "[-+*]|/(?=[ (]*[0-9])|" + any_of(WORDS["numbers"]["operators"]).replace(" ", "[ ]")
 _WORD = {kind: any_of(words).replace(" ", "[ ]") for kind, words in WORDS["signs"].items()}
-TOKEN = compile(
-    rf"""
+
+
+def lexer(variable: str) -> Pattern:
+    """Return the pattern of a plain text's tokens (R5), given the pattern of a variable.
+
+    What no alternative matches counts for nothing.
+    """
+    return compile(
+        rf"""
       (?P<range>
         {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:to|through|thru|until)\ |\.\.+|…)\ ?,?\ ?{VARIABLE})
-    | (?P<expression>(?:{VARIABLE}|{NUMBER})
-        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{VARIABLE}|{NUMBER}))++)
-    | (?P<variable>{VARIABLE})
+    | (?P<expression>(?:\([( ]{{0,9}}+)?+(?:{variable}|{NUMBER})
+        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{variable}|{NUMBER}))++
+        (?:[ ]?\))*+)
+    | (?P<variable>{variable})
     | (?:{NUMBER}\ (?=(?:such\ |different\ )?variables?\b))        # a count is no value
     | (?P<number>{NUMBER})
     | (?P<crossed>✗)
     | (?P<unequal>≠|\ [<>]=?\ |{_WORD["unequal"]})
-    | (?P<separator>=>|[.!?\n。]|;(?!\ ?(?:and\ )?{VARIABLE}\ ?(?:[;.,\n]|and\b|$)))
+    | (?P<separator>=>|[.!?\n。]|;(?!\ ?(?:and\ )?{variable}\ ?(?:[;.,\n]|and\b|$)))
     | (?P<equal>=|\||{_WORD["equal"]})
-    | (?P<comma>[,&;/]|(?<=[0-9])\ (?={VARIABLE})|{_WORD["and"]})
+    | (?P<comma>[,&;/]|(?<=[0-9])\ (?={variable})|{_WORD["and"]})
     | (?P<or>{_WORD["or"]})
     | (?P<arrow>(?:->|→|⇒)\ ?(?={NUMBER}))
     | (?P<colon>:|->|→|⇒)
     | (?P<opener>{_WORD["opener"]}
         |\bvariables?\b(?=\ (?:equal|that|with|whose|which|having)\b)
-        |\bwith\b(?=\ v[ _]{{0,3}}[0-9]))
+        |\bwith\b(?=\ {variable}))
     | (?P<passed>\banswers?\b\ ?:?|{_WORD["passed"]})
     | (?P<word>[^\W_]\w*+)
-    """,
-    VERBOSE,
-)
-"""The tokens of a statement (R5); what no alternative matches counts for nothing."""
+        """,
+        VERBOSE,
+    )
 
+
+TOKEN = lexer(VARIABLE)
 ASIDE = compile(rf"({VARIABLE}) ?[(\[]([^()\[\]\n]*)[)\]]")
 JOINT = set(WORDS["signs"]["joint"])
 EXCLUDED = compile(rf"(?:and |but )?not {VARIABLE}")
@@ -46,10 +55,12 @@ WIDEST_RANGE = 64
 
 
 class Token(NamedTuple):
-    """A token of a plain text (R5): the name of its group in TOKEN, and how it is written."""
+    """A token of a plain text (R5): its group in the lexer, how it is written, and its place."""
 
     kind: str
     text: str
+    start: int
+    stop: int
 
 
 class Sign(NamedTuple):
@@ -61,7 +72,7 @@ class Sign(NamedTuple):
 
 def names_of(some: Iterable[Token]) -> list[str]:
     """The variables among some tokens; a range is one token with all its variables."""
-    return [name for kind, text in some if kind == "variable" for name in text.split(",")]
+    return [name for kind, text, *_ in some if kind == "variable" for name in text.split(",")]
 
 
 class Chain(NamedTuple):
@@ -83,7 +94,7 @@ class Chain(NamedTuple):
     @property
     def value(self) -> str | None:
         """The last number."""
-        return next((text for kind, text in reversed(self.operands) if kind == "number"), None)
+        return next((text for kind, text, *_ in reversed(self.operands) if kind == "number"), None)
 
 
 class Clause:
@@ -176,19 +187,18 @@ class Clause:
         yield Chain(operands, signs, parts, is_choice)
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """The kind and the text of each token of a plain text, but for what is passed over (R5)."""
-    for match in TOKEN.finditer(text):
+def tokens(text: str, lexer: Pattern = TOKEN) -> Iterator[Token]:
+    """The tokens of a plain text, but for what is passed over (R5)."""
+    for match in lexer.finditer(text):
         kind, token = match.lastgroup, match[0]
         if kind == "range":
-            yield Token("variable", ",".join(in_range(VARIABLE_FIRST.findall(token))))
-            continue
-        if kind == "variable":
+            kind, token = "variable", ",".join(in_range(VARIABLE_FIRST.findall(token)))
+        elif kind == "variable" and token[0] == "v":
             token = canonical_name(token)
         elif kind == "number":
             token = canonical_number(token)
         if kind is not None and kind != "passed":
-            yield Token(kind, token)
+            yield Token(kind, token, match.start(), match.end())
 
 
 def canonical_name(text: str) -> str:
@@ -213,10 +223,10 @@ def canonical_number(text: str) -> str:
     return f"-{number}" if text.startswith("-") and number != "0" else number
 
 
-def chains(text: str) -> Iterator[Chain]:
+def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
     """The chains of a plain text, and the runs of operands that stand in none (R6)."""
     clause = Clause()
-    for token in tokens(text):
+    for token in tokens(text, lexer):
         kind = token.kind
         if kind in {"variable", "number", "expression"}:
             clause.add(token)
@@ -448,7 +458,7 @@ def claims_of(text: str, target: str) -> Claims:
             unvalued.update(names_of(link.operands[:1]))
         is_choice |= link.is_choice and bool(names)
     bare = all(
-        kind in {"variable", "comma", "or", "separator", "crossed"} for kind, _ in tokens(text)
+        kind in {"variable", "comma", "or", "separator", "crossed"} for kind, *_ in tokens(text)
     )
     return Claims(equal, other, listed, by_word, asked, bare, is_choice, frozenset(unvalued))
 

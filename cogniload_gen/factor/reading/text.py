@@ -58,6 +58,7 @@ CLEANING = tuple(
         ("\\!", r"\\(?:neq?\b|not ?=)|!=", "≠"),
         ("\\", r"\\(?:emptyset|varnothing)\b", EMPTY_MARK),
         ("\\", r"\\(?:cdot|times)\b", "*"),
+        ("\\", r"\\(?:(?:long)?rightarrow|to|implies|mapsto)\b", "→"),
         ("{", r"\{,\}", ","),  # LaTeX's 1{,}024
         ('"', r'[]}],(?<!\[..)(?<!\[ ..)(?=\s*+")', ";"),  # the end of an object or array in JSON
         ("\\∄", r"\\nexists\b|∄", "no"),
@@ -97,13 +98,18 @@ def plain(response: str) -> tuple[str, int]:
     cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
     text = text[: min(cuts, default=None)].rstrip()
     start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
+    return clean(text), start
+
+
+def clean(text: str) -> str:
+    """Return a text in plain lowercase characters, each at its place (R2)."""
     text = text.translate(PLAIN_CHARACTERS).lower()
     for marks, pattern, replacement in CLEANING:
         if has_any(marks, text):
             text = pattern.sub(partial(filled, replacement), text)
     for mark in BLANKED:
         text = text.replace(mark, " ")
-    return text, start
+    return text
 
 
 def has_any(marks: str, text: str) -> bool:
