@@ -416,7 +416,7 @@ def test_no_word_is_forgotten():
     """Each entry of the data file stands in a sentence of the tests above."""
     cases = {group: said(cases) for group, cases in (SYMBOLIC_WORDS | REALISTIC_WORDS).items()}
     forgotten = []
-    for room in WORDS.keys() - {"languages", "cardinals"}:
+    for room in WORDS.keys() - {"languages", "cardinals", "rewriting"}:
         for group, entries in WORDS[room].items():
             for entry in entries:
                 pattern = re.compile(rf"(?<!\w)(?:{entry})")

@@ -103,7 +103,6 @@ from cogniload_gen.factor.reading.equations import (
     CORRECTION,
     DANGLING,
     EMPTY,
-    FEW_VARIABLES,
     HEDGE,
     Claims,
     chains,
@@ -120,6 +119,7 @@ from cogniload_gen.factor.reading.equations import (
     without_reason,
 )
 from cogniload_gen.factor.reading.text import (
+    FEW_VARIABLES,
     NUMBER,
     VARIABLE,
     VARIABLE_FIRST,
@@ -127,6 +127,7 @@ from cogniload_gen.factor.reading.text import (
     Statement,
     any_of,
     plain,
+    rewriting,
     statements,
 )
 
@@ -505,29 +506,7 @@ TOLD = compile(
 )
 BOLD = compile(r"\*\*([^*\n]{1,200})\*\*")
 DERIVED = compile(r"(?:therefore|thus|hence|∴|finally),? [a-z] = ")
-WHOLE = rf"(?<![0-9],){NUMBER}"
-REWRITTEN = (
-    (compile(r"\b(is|are|was)n't\b"), r"\1 not"),
-    (compile("~(?=[0-9])"), "~ "),
-    (compile(rf"({NUMBER})(?: [a-z]+,?)? \(?or (?=[0-9])"), r"\1 or "),
-    (compile(rf"({NUMBER})\+(?= [a-z]|\W*$)"), r"at least \1"),
-    (compile(rf"([-+*/] ?{WHOLE}),? or ({NUMBER})"), r"\1 = \2"),
-    (compile(rf"(?:\bnot|n't|\b(?:instead of|rather than))(?: have| equal| be)? {NUMBER}"), ""),
-    (compile(rf",? which is {NUMBER} (?:more|less|fewer|times)\b[^.;\n]*"), ""),
-    (compile(rf"{any_of(_NUMBERS['label'])}(?: (?!is|are)[a-z]+)?:? ?#?[0-9]+(?:\.[0-9]+)*"), ""),
-    (compile(rf"{WHOLE} {any_of(_NUMBERS['count'])}"), ""),
-    (compile(r"[0-9]++(?:\.[0-9]++)? ?%"), ""),
-    (
-        compile(
-            rf"({WHOLE}[^;\n]{{0,40}}?),? {any_of(WORDS['cues']['reason'])}(?:(?!, so\b)[^;\n])*"
-        ),
-        r"\1",
-    ),
-    (compile(rf"\b(?:cannot|can't|can not|couldn't) be {NUMBER}"), ""),
-    (compile(rf"(\b(?:has|have|is) (?:only )?{NUMBER}(?: [a-z]+){{0,3}}): .*"), r"\1"),
-    (compile(r"\b(?:sum|product|total) of [0-9][^=.;\n]{0,200}?(?=,? (?:is|equals)\b| ?=)"), ""),
-    (compile(rf"({WHOLE}) [a-z]+(?= ?[-+*/=])"), r"\1"),
-)
+REWRITTEN = rewriting("numbers")
 HAS_NUMBER = compile("[0-9]")
 PARENTHESES = compile(r"\([^()\n]*\)")
 

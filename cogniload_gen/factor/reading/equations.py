@@ -5,7 +5,15 @@ from functools import lru_cache
 from re import VERBOSE, Match, Pattern, compile
 from typing import NamedTuple
 
-from cogniload_gen.factor.reading.text import NUMBER, VARIABLE, VARIABLE_FIRST, WORDS, any_of
+from cogniload_gen.factor.reading.text import (
+    FEW_VARIABLES,
+    NUMBER,
+    VARIABLE,
+    VARIABLE_FIRST,
+    WORDS,
+    any_of,
+    rewriting,
+)
 
 # --- tokens and equations (R5 to R7) --------------------------------------------------------------
 
@@ -278,7 +286,6 @@ DANGLING = compile(rf"(?:[=+(-]|, ?(?:\.\.\.|…)|{any_of(_UNCOMMITTED['dangling
 REFUSAL = compile(any_of(_UNCOMMITTED["refusal"]))
 HEDGE = compile(any_of(_UNCOMMITTED["hedge"]))
 EXAMPLE = compile(rf"{any_of(_UNCOMMITTED['example'])}[^.;\n]*")
-FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
 REASON = compile(
     rf"(?<=[a-z0-9)\]])(?:(?:,| -)? {any_of(WORDS['cues']['reason'])}"
     r"|, as (?!is|are|do|does|has|have|did|well))"
@@ -293,62 +300,7 @@ RESPECTIVELY = compile(
     rf"({VARIABLE}(?:(?:, |,? and ){VARIABLE}){{1,20}})([a-z ]{{1,40}})({MANY_NUMBERS}),? "
     "respectively"
 )
-REPHRASED = (
-    (compile(rf"^(?:unlike|in contrast to|as opposed to) {FEW_VARIABLES}, "), ""),
-    (compile(r"^(?:although|though|even though|despite) [^,;\n]*, "), ""),
-    (compile(rf"({VARIABLE}) (?:and|or) {VARIABLE}([^.\n]{{0,80}})\bthe former\b"), r"\2\1"),
-    (compile(rf"{VARIABLE} (?:and|or) ({VARIABLE})([^.\n]{{0,80}})\bthe latter\b"), r"\2\1"),
-    (
-        compile(
-            r"(?:(?:,? (?:while|whereas|and|but|with)|[;,])(?: all| every| each)?"
-            r"|(?<=[0-9]) (?:all|every|each))(?: of)?(?: the)? "
-            r"(?:others?(?! than| (?:one |variable )?(?:is|being) v)|rest|remaining)\b[^.;\n]*"
-        ),
-        "",
-    ),
-    (compile(r"\bnot (?:only|just)\b"), ""),
-    (compile(r",? but (?:also|rather)\b"), ","),
-    (
-        compile(
-            rf"^(?:out )?(?:of|among|between) (?:the variables )?{VARIABLE}[^.;\n]{{0,99}}?, (?=v)"
-        ),
-        "",
-    ),
-    (compile(r", (?:each )?being [^,;\n]*,"), ""),
-    (compile(rf", (?:with |the values? of ){VARIABLE} being [^;\n]*"), ""),
-    (compile(rf", (?:and )?(?:not|rather than) {FEW_VARIABLES}, (?:which|that) [^.;\n]*"), ""),
-    (compile(rf", (?:and )?(?:not|rather than|instead of) {FEW_VARIABLES}, "), " "),
-    (
-        compile(rf"({VARIABLE}),? (?:rather than|instead of|(?:but |and )?not) {FEW_VARIABLES}"),
-        r"\1",
-    ),
-    (compile(rf"\b(?:not|[a-z]+n't) {FEW_VARIABLES}(?:, [^,.;\n]{{1,30}},)?,? but "), ""),
-    (compile(r"\b(?:rather than|instead of) (?=v[ _]{0,3}[0-9])"), "not "),
-    (compile(r",? plus (?=v[ _]{0,3}[0-9])"), " as well as "),
-    (
-        compile(
-            r",? (?:and )?(?:just like|the same (?:is true|goes|holds|applies) (?:for|of|to)) "
-            r"(?=v[ _]{0,3}[0-9])"
-        ),
-        " as well as ",
-    ),
-    (compile(rf"^(?:just )?like ({FEW_VARIABLES}), "), r"\1 and "),
-    (compile(rf"({FEW_VARIABLES}),? (?:however|on the other hand), "), r"but \1 "),
-    (
-        compile(
-            rf"[,;]?(?: and)? ({FEW_VARIABLES}),? (?:too|as well|likewise|the same)(?=[.;\n]|$)"
-        ),
-        r" as is \1",
-    ),
-    (compile(r",? (?:it's|it is) (?=v[ _]{0,3}[0-9])"), "; it is "),
-    (compile(r"\b(there (?:are|is)(?: exactly| only| just)?) [0-9]+(?= ?(?:[:,.]|$))"), r"\1"),
-    (
-        compile(rf"(?:,? (?:but|and) )?({VARIABLE}) (?:is|are|does|do|has) (?:too|as well)\b"),
-        r" as is \1",
-    ),
-)
-
-
+REPHRASED = rewriting("variables")
 ANY_NUMBER = compile(NUMBER)
 
 

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
-from re import IGNORECASE, Match, compile
+from re import IGNORECASE, Match, Pattern, compile, sub
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -47,38 +47,11 @@ PLAIN_CHARACTERS = {
     "-- ''\"\"**,i" + " " * 12 + "✗" * 3,
 )
 ANSWER_MARK, EMPTY_MARK, DROPPED = "\x01", "∅", "\x02"
-CLEANING = tuple(
-    (marks, compile(pattern), replacement)
-    for marks, pattern, replacement in (
-        (
-            "\\<?",
-            r"\\(?:boxed|fbox)\b|<(?:final_)?(?:answer|result|output|solution)>|(?<=\?\n)a ?:",
-            ANSWER_MARK,
-        ),
-        ("\\!", r"\\(?:neq?\b|not ?=)|!=", "≠"),
-        ("\\", r"\\(?:emptyset|varnothing)\b", EMPTY_MARK),
-        ("\\", r"\\(?:cdot|times)\b", "*"),
-        ("\\", r"\\(?:(?:long)?rightarrow|to|implies|mapsto)\b", "→"),
-        ("{", r"\{,\}", ","),  # LaTeX's 1{,}024
-        ('"', r'[]}],(?<!\[..)(?<!\[ ..)(?=\s*+")', ";"),  # the end of an object or array in JSON
-        ("\\∄", r"\\nexists\b|∄", "no"),
-        ("\\", r"\\(?:dots|ldots|cdots)\b", "…"),
-        ("_", r"_(?<=[a-z]{2}_)(?=[a-z0-9])", " "),  # a key such as equal_to_2
-        ("[", r"v\[(?<![a-z0-9]v\[) ?(?=[0-9]++ ?\])", "v"),
-        ("\\", r"\\[a-z]++ ?\{\}|\\[a-z]++\*?|\\[ ,;:!()\[\]]", ""),
-        ("{[", r"\\?\{ ?\\?\}|\[ ?\](?! ?\w)", EMPTY_MARK),
-        (
-            "`<*~",
-            r"(?m)^ *```\w*+$|</?su[bp]>|</(?:final_)?(?:answer|result|output|solution)>"
-            r"|\*\*|~~[^~\n]{1,99}~~",
-            "",
-        ),
-    )
-)
+CLEANING = [(marks, compile(pattern), text) for marks, pattern, text in WORDS["rewriting"]["plain"]]
 """What makes a response plain, in this order; a replacement is filled up with blanks.
 
-Before each pattern stand characters; where it matches, one of them is in the text. Most texts have
-few, and to look for them takes a hundredth of the time.
+Most texts have few of the characters that a pattern needs, and to look for them takes a hundredth
+of the time.
 """
 BLANKED = '\\$`{}"'
 
@@ -131,6 +104,27 @@ NUMBER = (
     r"(?:\.[0-9]++)?(?![a-z0-9])"
 )
 VARIABLE_FIRST = compile(VARIABLE)
+FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
+PLACEHOLDERS = {
+    "<variables>": FEW_VARIABLES,
+    "<variable>": VARIABLE,
+    "<whole>": rf"(?<![0-9],){NUMBER}",
+    "<number>": NUMBER,
+    "<label>": any_of(WORDS["numbers"]["label"]),
+    "<count>": any_of(WORDS["numbers"]["count"]),
+    "<reason>": any_of(WORDS["cues"]["reason"]),
+}
+"""What stands for a pattern in the rules of the data file."""
+
+
+def rewriting(kind: str) -> list[tuple[Pattern, str]]:
+    """Return the rules by which statements are rewritten: patterns and replacements."""
+
+    def filled_in(pattern: str) -> Pattern:
+        return compile(sub("<[a-z]+>", lambda match: PLACEHOLDERS[match[0]], pattern))
+
+    return [(filled_in(pattern), text) for pattern, text in WORDS["rewriting"][kind]]
+
 
 LEAD = compile(r"[\s>#]*")
 RULE = compile(r"[-=_*|\s:+~`]*")  # a blank line is one too
