@@ -90,15 +90,17 @@ EXPRESSION = rf"\(?{OPERAND}(?: *+\)? *+{OPERATOR} *+\(? *+{OPERAND}){{0,24}}(?:
 GOES_ON = re.compile(
     rf"\n *+(?==)(?!=+ *{SPOTS} *[=:])"
     r"|, (?:(?:which|that|this|so it|so this) )?(?:is|equals|gives|makes|becomes)\b"
-    r"|, (?:so|thus|hence)(?= \(?-?[0-9])"
+    r"|, (?:so|thus|hence)(?= \(?-?[0-9]+(?! [a-z]))"
+    r"|, (?:no|wait|sorry|actually),?(?= -?[0-9])"
     r"|,? (?:giving|i\.e\.|that is)(?:,|(?=\s))|(?<=[\w)\ue000-\uf8ff]) {0,40}#(?= *[-(\d])"
 )
 """Where an equation goes on: on the next line, in a clause of its own, and in a comment."""
 
 WORDS = re.compile(
     rf"\b(?P<amount>\d{{1,9}}) (?P<how>more|greater|higher|less|lower|fewer) than (?:the )?"
-    rf"(?P<than>{SPOTS})|\b(?:the )?sum of (?P<sum>{SPOTS} *+(?:,? *+(?:and *+)?{SPOTS} *+)"
-    rf"{{1,24}})|(?P<twice>\b(?:twice|double)\b)|(?P<plus>\bplus\b)|(?P<minus>\bminus\b)"
+    rf"(?:(?P<than>{SPOTS})|(?=[a-z]))"
+    rf"|\b(?:the )?sum of (?P<sum>{SPOTS} *+(?:,? *+(?:and *+)?{SPOTS} *+){{1,24}})"
+    r"|(?P<twice>\b(?:twice|double)\b)|(?P<plus>\bplus\b)|(?P<minus>\bminus\b)"
     r"|(?P<equal>\b(?:is |are )?(?:defined|assigned|given|set) (?:as|to)\b|\bthe same as\b)"
 )
 """Words for an operation, and for an equals sign."""
@@ -465,6 +467,8 @@ def key_as_sign(match: re.Match, numbers: Mapping[str, int]) -> str:
 
 def in_signs(match: re.Match) -> str:
     """Words for an operation as signs."""
+    if match["amount"] and not match["than"]:
+        return match[0].replace(" ", "", 1).ljust(len(match[0]))  # no number: "3 more than that"
     if match["than"]:
         sign = "-" if match["how"] in ("less", "lower", "fewer") else "+"
         found = f"{match['than']} {sign} {match['amount']}"

@@ -185,6 +185,8 @@ ANSWERS = compile(r"answer|∅\W*$")
 ONLY = compile(rf"\b(?:only|just) ({FEW_VARIABLES})\W*$")
 NONE_FIRST = compile(r"\W*(?:none|nothing|no variables?)(?: ?[-,;:(.]| because| since|$)")
 CONTRAST = compile(rf"{any_of(_EMPTY['contrast'])}|;")
+DENIED_VALUE = compile(rf"[a-z ]{{0,40}}\b(?:equals?(?: to)?|is|are|be|has|have|of) ({NUMBER})")
+SUBJECT_FIRST = compile(rf"(?:the )?(?:variable )?{VARIABLE}")
 MOST_WORDS = 5
 """Of a last statement that lists variables without a cue (C5)."""
 UNFINISHED = compile(any_of(WORDS["uncommitted"]["unfinished"]))
@@ -249,7 +251,8 @@ def last_conclusion(found: Sequence[Statement], target: str, *, remarks: bool) -
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
     is_refuted = False
-    for statement in reversed(found):
+    for place in reversed(range(len(found))):
+        statement = found[place]
         if statement.is_remark and not remarks:
             continue
         concluded = conclusion(statement, target, found)
@@ -268,9 +271,15 @@ def last_conclusion(found: Sequence[Statement], target: str, *, remarks: bool) -
             return None
         else:
             joined.append((statement, concluded))
-            if not concluded.goes_on:
+            if not concluded.goes_on and not (place and repeats(statement, found[place - 1])):
                 break
     return joint_reading(joined, denied, found)
+
+
+def repeats(statement: Statement, before: Statement) -> bool:
+    """Whether a statement says of another variable what the one before it says of its own."""
+    forms = {VARIABLE_FIRST.sub("v", one.text) for one in (statement, before)}
+    return bool(SUBJECT_FIRST.match(statement.text)) and len(forms) == 1
 
 
 def refuses(statement: Statement) -> bool:
@@ -356,6 +365,9 @@ def none_but(text: str, target: str) -> set[str] | None:
         names = claims.equal or (claims.listed if ELLIPSIS.search(part) else set())
         if names and not EMPTY.search(part):
             return set(names)
+    denied = DENIED_VALUE.match(text, empty.end())
+    if denied and target not in numbers_in(denied[0]):
+        return None
     numbers = set(numbers_in(text))
     return set() if target in numbers or not numbers or ANSWERS.search(text) else None
 
@@ -494,7 +506,8 @@ OPEN_SUM = compile(
 )
 CLOSED = compile(r"^[^=:0-9]*[.!]$")
 CLAUSE_END = compile(
-    rf"[;\n]|, (?:and|with|but|while|whereas)\b|, (?={PLACE.pattern}|{ANIMAL.pattern})"
+    r"[;\n]|, (?:and|with|but)\b|,? (?:while|whereas)\b"
+    rf"|, (?:so )?(?={PLACE.pattern}|{ANIMAL.pattern})"
 )
 FINAL_NUMBER = compile(rf"(?:[=:]|\b(?:is|are|has|have)) (?:only )?{NUMBER}(?: [a-z]+)?\W*$")
 COUNTED = compile(rf"{NUMBER} [a-z]+\W*")
@@ -507,6 +520,7 @@ TOLD = compile(
 BOLD = compile(r"\*\*([^*\n]{1,200})\*\*")
 DERIVED = compile(r"(?:therefore|thus|hence|∴|finally),? [a-z] = ")
 REWRITTEN = rewriting("numbers")
+FOUND = compile(r"\bhas (?:now )?been (?:found|computed|determined|calculated)\b")
 HAS_NUMBER = compile("[0-9]")
 PARENTHESES = compile(r"\([^()\n]*\)")
 
@@ -526,14 +540,17 @@ def read_number(response: str, question: str | None = None) -> Reading:
                 return number_of(correction, number_text(correction.whole) or "", "N1", first=True)
             return number_of(statement, after, "N1", first=True)
         correction = statement if CORRECTION.match(text) and any(values(text)) else None
+    is_found = False
     for statement in reversed(found):
         if is_apart(statement, found):
             continue
         text = number_text(statement.whole)
+        is_found |= names(subject, statement) and bool(FOUND.search(statement.whole))
         if text is None or not any(values(text)) or OPEN_SUM.search(PARENTHESES.sub("", text)):
             continue
         bold = bold_number(response[statement.start : statement.stop + len("**")])
-        if concludes(statement, text, bold, subject, found) and not cut_after(statement, found):
+        is_answer = is_found or concludes(statement, text, bold, subject, found)
+        if is_answer and not cut_after(statement, found):
             return number_of(statement, bold or part_on(subject, text), "N2", first=False)
         break
     for statement in reversed(found) if subject and not breaks_off(found) else ():
