@@ -1,7 +1,7 @@
 """A response -> what became of it (FACTOR, section 3), by rules and without a judge model.
 
 A response is `max_context` if it is blank, or if prompt_tokens + response_tokens + 20 >=
-context_budget, as far as they are known. Else `read.py` says which answer it gives: `no_answer` if
+context_budget, as far as they are known. Else `reading/answer.py` says which answer it gives: `no_answer` if
 none, `correct` if it equals the gold one, else `wrong_set`.
 """
 
@@ -72,7 +72,7 @@ def score_factor(
     response_tokens: int | None = None,
     context_budget: int | None = None,
 ) -> FactorScore:
-    """The score of a response, reasoning included, to a FACTOR puzzle; the rules of `read.py`.
+    """The score of a response, reasoning included, to a FACTOR puzzle; the rules of `answer.py`.
 
     `suite` is "symbolic" or "realistic"; `answer` is the gold answer as in the column, such as
     "v0, v12", "none" or "8"; `target` is the value that a symbolic puzzle asks for; `question` is

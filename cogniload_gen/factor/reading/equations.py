@@ -1,4 +1,4 @@
-"""A statement -> what it claims of variables and numbers (the rules R4 to R7 of `read.py`)."""
+"""A statement -> what it claims of variables and numbers (the rules R4 to R7 of `answer.py`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache

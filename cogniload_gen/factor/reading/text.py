@@ -1,4 +1,4 @@
-"""A response -> its statements as plain text, and their places (rules R1 to R3 of `read.py`)."""
+"""A response -> its statements as plain text, and their places (rules R1 to R3 of `answer.py`)."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
