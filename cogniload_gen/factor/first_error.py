@@ -44,7 +44,7 @@ from typing import NamedTuple
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.reading.equations import canonical_name, chains, lexer
 from cogniload_gen.factor.reading.text import VARIABLE_FIRST as NAMED
-from cogniload_gen.factor.reading.text import clean
+from cogniload_gen.factor.reading.text import clean, compiled
 from cogniload_gen.factor.score import score_row
 from cogniload_gen.factor.solve import (
     TOTAL,
@@ -65,71 +65,12 @@ READ_SHARE = 1 / 3
 SPOT = 0xE000
 """The private character that stands for the first variable; the others, and letters, follow it."""
 
-SPOTS = r"[\ue000-\uf8ff]"
-PRIVATE = re.compile(SPOTS)
-TOKEN = lexer(SPOTS)
+patterns = compiled("steps")
+TOKEN = lexer(patterns.spot.pattern)
 MOST_LETTERS = 1000
-NO_LETTER = r"(?:a(?= [a-z])|an|as|at|be|by|do|he|if|in|is|it|no|of|on|or|so|to|up|we)(?![\w'])"
-LETTER = re.compile(rf"(?<![\w'\\])(?!{NO_LETTER})[A-Za-z]{{1,2}}[0-9]{{0,3}}(?![\w'])")
-MEANT = re.compile(
-    rf"\b(?:as|be|by|call|define|denote|let) +({LETTER.pattern})|({LETTER.pattern})(?= *[&:]?=)"
-)
-"""A letter that stands for something."""
-
-DEFINES = re.compile(
-    rf"\b(?:define|let|call|denote) ({SPOTS}) *(?:as|=|by|be|denote) ({SPOTS})", re.IGNORECASE
-)
 MARKS = str.maketrans({**dict.fromkeys("_&@<>\x01\x02", " "), **dict.fromkeys("⇒⟹⟶➜↦≡≔", "=")})
-ARROW = re.compile("[-=:]>|:=")
-LABEL = re.compile(r"^[#*\- ]{0,9}(?:step *)?[0-9]{1,3} *[.:)] *(?=[^\d\n])", re.MULTILINE)
-"""What labels a line."""
-
-OPERAND = rf"(?:{SPOTS}|-?[0-9]{{1,9}})"
-OPERATOR = r"(?:\+|-|\*|times)"
-EXPRESSION = rf"\(?{OPERAND}(?: *+\)? *+{OPERATOR} *+\(? *+{OPERAND}){{0,24}}(?: *+\))?"
-GOES_ON = re.compile(
-    rf"\n *+(?==)(?!=+ *{SPOTS} *[=:])"
-    r"|, (?:(?:which|that|this|so it|so this) )?(?:is|equals|gives|makes|becomes)\b"
-    r"|, (?:so|thus|hence)(?= \(?-?[0-9]+(?! [a-z]))"
-    r"|, (?:no|wait|sorry|actually),?(?= -?[0-9])"
-    r"|,? (?:giving|i\.e\.|that is)(?:,|(?=\s))|(?<=[\w)\ue000-\uf8ff]) {0,40}#(?= *[-(\d])"
-)
-"""Where an equation goes on: on the next line, in a clause of its own, and in a comment."""
-
-WORDS = re.compile(
-    rf"\b(?P<amount>\d{{1,9}}) (?P<how>more|greater|higher|less|lower|fewer) than (?:the )?"
-    rf"(?:(?P<than>{SPOTS})|(?=[a-z]))"
-    rf"|\b(?:the )?sum of (?P<sum>{SPOTS} *+(?:,? *+(?:and *+)?{SPOTS} *+){{1,24}})"
-    r"|(?P<twice>\b(?:twice|double)\b)|(?P<plus>\bplus\b)|(?P<minus>\bminus\b)"
-    r"|(?P<equal>\b(?:is |are )?(?:defined|assigned|given|set) (?:as|to)\b|\bthe same as\b)"
-)
-"""Words for an operation, and for an equals sign."""
-
-VALUED = re.compile(rf"(?<=[\w)]) *\( *=? *-?\d{{1,9}} *\)(?= *{OPERATOR})")
-"""A value in parentheses after a variable of an expression: "v4 (7) + 1"."""
-
-TITLE = re.compile(
-    rf"^[#*\- ]{{0,9}}(?: *step *\d{{0,3}})?[.:)\- ]{{0,4}}({SPOTS}) *:? *\n\s{{0,9}}"
-    rf"(?P<says>(?:[\w ]{{0,30}}\b)?(?:this|it|that) (?:is|equals)\b|=|(?={EXPRESSION} *$))",
-    re.MULTILINE,
-)
-"""A line that names a variable alone, and what begins the next one: an expression, "it is"."""
-
-ROW = re.compile(r"^ *\|.*", re.MULTILINE)
-RULED = re.compile(r"\n *\|[-:| ]*$", re.MULTILINE)
-"""The line under a table's head."""
-
-CELL = re.compile(rf"(?:= *)?{EXPRESSION}(?: *= *{EXPRESSION})*")
-KEY = re.compile(
-    r'[{,]?\s{0,40}"(?P<key>[a-zA-Z][a-zA-Z_ ]{0,30})"\s{0,9}:\s{0,9}(?P<none>null|true|false)?'
-)
 NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
-"""A key of JSON, and keys whose value is a variable."""
-
-PART_END = re.compile(r"[\n;,]|\.(?=\s|$)")
-MENTION = re.compile(rf"{SPOTS}|[0-9]{{1,9}}")
-ATOM = re.compile(rf"{SPOTS}|[0-9]{{1,9}}|times|[-+*()]|\S")
-"""What an expression is made of: a variable, a number, an operator or a bracket."""
+"""Keys of JSON whose value is a variable."""
 
 Linear = dict[str, int]
 """How often each variable counts in a sum, and under "" its constant."""
@@ -378,8 +319,8 @@ def unread(
     starts = [*(equation.start for _, equation in equations), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
     found: set[int] = set()
-    for part in PART_END.split(rest):
-        mentions = MENTION.findall(part)
+    for part in patterns.part_end.split(rest):
+        mentions = patterns.mention.findall(part)
         if any(mention.isdecimal() for mention in mentions):
             found |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
     return {i for i in found if i < len(problem.names) and i not in last}
@@ -387,9 +328,9 @@ def unread(
 
 def is_alone(text: str, equation: Equation) -> bool:
     """Whether nothing but an equation stands in its sentence, as far as one is long."""
-    before = PART_END.split(text[max(equation.start - 200, 0) : equation.start])[-1]
-    after = PART_END.split(text[equation.stop : equation.stop + 200])[0]
-    return not MENTION.search(before + after)
+    before = patterns.part_end.split(text[max(equation.start - 200, 0) : equation.start])[-1]
+    after = patterns.part_end.split(text[equation.stop : equation.stop + 200])[0]
+    return not patterns.mention.search(before + after)
 
 
 def kind_of(
@@ -418,16 +359,18 @@ def kind_of(
 def plain(response: str, problem: Problem) -> str:
     """The response by T1: variables as one private character each, operations as signs."""
     numbers = problem.spellings
-    text = PRIVATE.sub(" ", response)
+    text = patterns.spot.sub(" ", response)
     if '":' in text:
-        text = KEY.sub(lambda match: key_as_sign(match, numbers), text)
-    found = dict.fromkeys(first or second for first, second in MEANT.findall(text))
+        text = patterns.key.sub(lambda match: key_as_sign(match, numbers), text)
+    found = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
     letters = [letter for letter in found if problem.pattern or not NAMED.fullmatch(letter)]
     spots = {
         letter: chr(SPOT + len(numbers) + i) for i, letter in enumerate(letters[:MOST_LETTERS])
     }
-    text = LETTER.sub(lambda match: spots.get(match[0], match[0]).ljust(len(match[0])), text)
-    text = ARROW.sub("= ", clean(text)).translate(MARKS)
+    text = patterns.letter.sub(
+        lambda match: spots.get(match[0], match[0]).ljust(len(match[0])), text
+    )
+    text = patterns.arrow.sub("= ", clean(text)).translate(MARKS)
     text = re.sub(r"[^\S\n]", " ", text)
 
     def spotted(match: re.Match) -> str:
@@ -438,11 +381,13 @@ def plain(response: str, problem: Problem) -> str:
     if problem.holds:
         text = problem.holds.sub(held, text)
     text = (problem.pattern or NAMED).sub(spotted, text)
-    text = LABEL.sub(blanked, WORDS.sub(in_signs, text))
-    text = TITLE.sub(titled, VALUED.sub(blanked, text))
+    text = patterns.label.sub(blanked, patterns.words.sub(in_signs, text))
+    text = patterns.title.sub(titled, patterns.valued.sub(blanked, text))
     if "|" in text:
-        text = ROW.sub(row_as_equation, RULED.sub(blanked, text))
-    text = GOES_ON.sub(lambda match: ("" if "\n" in match[0] else "=").ljust(len(match[0])), text)
+        text = patterns.row.sub(row_as_equation, patterns.ruled.sub(blanked, text))
+    text = patterns.goes_on.sub(
+        lambda match: ("" if "\n" in match[0] else "=").ljust(len(match[0])), text
+    )
     return re.sub(r",(?![0-9]{3})", "\n", text)
 
 
@@ -473,7 +418,7 @@ def in_signs(match: re.Match) -> str:
         sign = "-" if match["how"] in ("less", "lower", "fewer") else "+"
         found = f"{match['than']} {sign} {match['amount']}"
     elif match["sum"]:
-        found = f"({'+'.join(PRIVATE.findall(match['sum']))})"
+        found = f"({'+'.join(patterns.spot.findall(match['sum']))})"
     else:
         found = {"twice": "2 *", "plus": "+", "minus": "-", "equal": "="}[str(match.lastgroup)]
     return found.ljust(len(match[0]))
@@ -490,7 +435,7 @@ def row_as_equation(match: re.Match) -> str:
     begun = False
     for cell in match[0].split("|"):
         bare = cell.strip()
-        kept = bare and (CELL if begun else PRIVATE).fullmatch(bare)
+        kept = bare and (patterns.cell if begun else patterns.spot).fullmatch(bare)
         found.append(cell if kept else " " * len(cell))
         if len(found) > 1:
             found[-1] = ("=" if begun and kept and bare[0] != "=" else " ") + found[-1]
@@ -504,7 +449,7 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
     meant: dict[str, Linear] = {}
     aliases: dict[str, str] = {}
     definitions = deque(
-        (match.start(), *sorted(match.groups())) for match in DEFINES.finditer(text)
+        (match.start(), *sorted(match.groups())) for match in patterns.defines.finditer(text)
     )
     for chain in chains(text, TOKEN):
         operands = [*dropwhile(lambda operand: operand.kind != "variable", chain.operands)]
@@ -541,7 +486,7 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
 
 def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
     """An expression as a sum; None for one that is none, as a product of variables."""
-    atoms = deque(ATOM.findall(text))
+    atoms = deque(patterns.atom.findall(text))
 
     def operand() -> Linear:
         atom = atoms.popleft()
@@ -554,7 +499,7 @@ def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
             return inner
         if atom.isdecimal():
             return {"": int(atom)}
-        if not PRIVATE.match(atom):
+        if not patterns.spot.match(atom):
             raise ValueError(atom)
         return meant.get(atom, {atom: 1})
 

@@ -1,8 +1,8 @@
 """A response -> what became of it (FACTOR, section 3), by rules and without a judge model.
 
 A response is `max_context` if it is blank, or if prompt_tokens + response_tokens + 20 >=
-context_budget, as far as they are known. Else `reading/answer.py` says which answer it gives: `no_answer` if
-none, `correct` if it equals the gold one, else `wrong_set`.
+context_budget, as far as they are known. Else `reading/answer.py` says which answer it gives:
+`no_answer` if none, `correct` if it equals the gold one, else `wrong_set`.
 """
 
 from enum import StrEnum

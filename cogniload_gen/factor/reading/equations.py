@@ -6,12 +6,12 @@ from re import VERBOSE, Match, Pattern, compile
 from typing import NamedTuple
 
 from cogniload_gen.factor.reading.text import (
-    FEW_VARIABLES,
     NUMBER,
     VARIABLE,
     VARIABLE_FIRST,
     WORDS,
     any_of,
+    patterns,
     rewriting,
 )
 
@@ -55,9 +55,7 @@ def lexer(variable: str) -> Pattern:
 
 
 TOKEN = lexer(VARIABLE)
-ASIDE = compile(rf"({VARIABLE}) ?[(\[]([^()\[\]\n]*)[)\]]")
 JOINT = set(WORDS["signs"]["joint"])
-EXCLUDED = compile(rf"(?:and |but )?not {VARIABLE}")
 WIDEST_RANGE = 64
 """A range of more variables is read as its ends."""
 
@@ -76,6 +74,9 @@ class Sign(NamedTuple):
 
     unequal: bool
     by_word: bool
+
+
+UNEQUAL = Sign(unequal=True, by_word=False)
 
 
 def names_of(some: Iterable[Token]) -> list[str]:
@@ -248,60 +249,28 @@ def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
             or (kind == "arrow" and clause.has_variable and clause.parts[-1])
             or (kind in {"arrow", "colon"} and clause.takes_colon)
         ):
-            clause.link(
-                Sign(unequal=False, by_word=kind == "equal" and token.text not in {"=", "|"})
-            )
-        elif kind == "crossed" and not clause.parts[-1]:
-            clause.link(Sign(unequal=True, by_word=False))
+            by_word = kind == "equal" and token.text not in {"=", "|"}
+            clause.link(Sign(unequal=False, by_word=by_word))
         elif kind == "crossed":
-            clause.link(Sign(unequal=True, by_word=False))
-            yield from clause.chains()
-            clause = Clause()
-        elif kind == "unequal" and clause.ends_with_equation and not clause.after_comma:
-            yield from clause.chains()
-            clause = Clause()
-            clause.link(Sign(unequal=True, by_word=False))
-        elif kind == "unequal" and not clause.after_comma:
-            clause.link(Sign(unequal=True, by_word=False))
+            is_equation = clause.parts[-1]
+            clause.link(UNEQUAL)
+            if is_equation:
+                yield from clause.chains()
+                clause = Clause()
+        elif kind == "unequal":
+            if clause.after_comma or clause.ends_with_equation:
+                yield from clause.chains()
+                clause = Clause()
+            clause.link(UNEQUAL)
         elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
             yield from clause.chains()
             clause = Clause()
-            if kind == "unequal":
-                clause.link(Sign(unequal=True, by_word=False))
     yield from clause.chains()
 
 
 # --- what a statement claims (R4, R6, R7) ---------------------------------------------------------
 
-_UNCOMMITTED = WORDS["uncommitted"]
-PLAN = compile(any_of(_UNCOMMITTED["plan"]))
-ASIDE_PLAN = compile(r"(?<=\w )\([^()\n]*\)")
-COMMITTED = compile(
-    any_of(["answers?(?: is| are|:)", "therefore", "thus", "hence", "so", "we (?:get|find|see)"])
-    + r"|: (?=v[ _]{0,3}[0-9].{0,200} (?:is|are|both|equals?|satisf|has|have)\b)"
-)
-CORRECTION = compile(any_of(WORDS["cues"]["correction"]).removesuffix(r"(?!\w)") + "[ ,:]*")
-EMPTY = compile(any_of(WORDS["empty"]["none"]))
-DANGLING = compile(rf"(?:[=+(-]|, ?(?:\.\.\.|…)|{any_of(_UNCOMMITTED['dangling'])})$")
-REFUSAL = compile(any_of(_UNCOMMITTED["refusal"]))
-HEDGE = compile(any_of(_UNCOMMITTED["hedge"]))
-EXAMPLE = compile(rf"{any_of(_UNCOMMITTED['example'])}[^.;\n]*")
-REASON = compile(
-    rf"(?<=[a-z0-9)\]])(?:(?:,| -)? {any_of(WORDS['cues']['reason'])}"
-    r"|, as (?!is|are|do|does|has|have|did|well))"
-    r"(?:(?!, (?:and )?(?:so|therefore|thus|hence)\b)[^;\n])*"
-)
-ELIDED = compile(
-    rf"\b((?:but|while|whereas|though|although|however,?|instead,?|yet) (?:only )?{FEW_VARIABLES}"
-    r" (?:is|are|does|do|has|have))(?=\W*(?:[.,;\n]|$))"
-)
-MANY_NUMBERS = rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}"
-RESPECTIVELY = compile(
-    rf"({VARIABLE}(?:(?:, |,? and ){VARIABLE}){{1,20}})([a-z ]{{1,40}})({MANY_NUMBERS}),? "
-    "respectively"
-)
 REPHRASED = rewriting("variables")
-ANY_NUMBER = compile(NUMBER)
 
 
 class Claims(NamedTuple):
@@ -324,36 +293,40 @@ class Claims(NamedTuple):
 
 def is_refusal(text: str) -> bool:
     """Whether a statement says that its author can't tell."""
-    return bool(REFUSAL.search(text))
+    return bool(patterns.refusal.search(text))
 
 
 def drop_plan(match: Match) -> str:
     """Nothing for a parenthesis that commits to nothing, else the parenthesis."""
-    return "" if PLAN.search(match[0]) and not HEDGE.search(match[0]) else match[0]
+    return (
+        "" if patterns.plan.search(match[0]) and not patterns.hedge.search(match[0]) else match[0]
+    )
 
 
 def decided(text: str) -> str | None:
     """What a statement says beyond a question, a plan or a refusal, or None (R4)."""
     if text.endswith("?") or is_refusal(text):
         return None
-    plan = PLAN.search(text)
+    plan = patterns.plan.search(text)
     if not plan:
         return text
-    cue = COMMITTED.search(text, plan.end())
+    cue = patterns.committed.search(text, plan.end())
     return text[cue.start() :] if cue else None
 
 
 @lru_cache(maxsize=256)
 def committed(text: str) -> str | None:
     """What a statement commits to about variables, in plain terms, or None (R4)."""
-    decision = decided(ASIDE_PLAN.sub(drop_plan, text))
+    decision = decided(patterns.aside_plan.sub(drop_plan, text))
     if decision is None:
         return None
     text = decision
-    text = corrected(text, lambda after: VARIABLE_FIRST.search(after) or EMPTY.search(after))
-    text = EXAMPLE.sub("", text)
+    text = corrected(
+        text, lambda after: VARIABLE_FIRST.search(after) or patterns.empty.search(after)
+    )
+    text = patterns.example.sub("", text)
     if "respectively" in text:
-        text = RESPECTIVELY.sub(one_by_one, text)
+        text = patterns.respectively.sub(one_by_one, text)
     for pattern, replacement in REPHRASED:
         text = pattern.sub(replacement, text)
     return without_reason(text)
@@ -361,7 +334,7 @@ def committed(text: str) -> str | None:
 
 def one_by_one(match: Match) -> str:
     """The pairs of "v3 and v7 are 2 and 1, respectively", as long as these are as many as those."""
-    names, numbers = VARIABLE_FIRST.findall(match[1]), ANY_NUMBER.findall(match[3])
+    names, numbers = VARIABLE_FIRST.findall(match[1]), patterns.any_number.findall(match[3])
     if len(names) != len(numbers):
         return match[0]
     return "; ".join(
@@ -371,15 +344,17 @@ def one_by_one(match: Match) -> str:
 
 def without_reason(text: str) -> str:
     """A text without its reasons, if it says something before the first of them."""
-    reason = REASON.search(text)
-    if not reason or not (VARIABLE_FIRST.search(text, 0, reason.start()) or EMPTY.search(text)):
+    reason = patterns.reason.search(text)
+    if not reason or not (
+        VARIABLE_FIRST.search(text, 0, reason.start()) or patterns.empty.search(text)
+    ):
         return text
-    return REASON.sub("", text)
+    return patterns.reason.sub("", text)
 
 
 def corrected(text: str, says: Callable[[str], object]) -> str:
     """What follows the last correction of a text after which it still says something."""
-    ends = [match.end() for match in CORRECTION.finditer(text)]
+    ends = [match.end() for match in patterns.correction.finditer(text)]
     return next((text[end:] for end in reversed(ends[-3:]) if says(text[end:])), text)
 
 
@@ -391,7 +366,7 @@ def claims_of(text: str, target: str) -> Claims:
     listed: set[str] = set()
     unvalued: set[str] = set()
     by_word = asked = is_choice = False
-    text = ELIDED.sub(rf"\1 {target}", text)
+    text = patterns.elided.sub(rf"\1 {target}", text)
     for link in chains(text):
         names, value = link.names, link.value
         if any(sign.unequal for sign in link.signs):
@@ -445,12 +420,12 @@ def read_claims(text: str, target: str) -> list[Claims]:
 
     def take(match: Match) -> str:
         name, aside = match.groups()
-        if EXCLUDED.match(aside):
+        if patterns.excluded.match(aside):
             return name
         asides.append(aside if VARIABLE_FIRST.match(aside.lstrip()) else f"{name} = {aside}")
         return name
 
-    outer = ASIDE.sub(take, text)
+    outer = patterns.aside.sub(take, text)
     return [claims_of(part, target) for part in (outer, *asides)]
 
 

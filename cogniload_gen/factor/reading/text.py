@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from re import IGNORECASE, Match, Pattern, compile, sub
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-WORDS = tomllib.loads(
-    files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
+WORDS, WORLD = (
+    tomllib.loads(files("cogniload_gen.factor").joinpath(f"data/{name}.toml").read_text("utf-8"))
+    for name in ("reading", "realistic")
 )
 
 
@@ -105,25 +107,46 @@ NUMBER = (
 )
 VARIABLE_FIRST = compile(VARIABLE)
 FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
-PLACEHOLDERS = {
-    "<variables>": FEW_VARIABLES,
-    "<variable>": VARIABLE,
-    "<whole>": rf"(?<![0-9],){NUMBER}",
-    "<number>": NUMBER,
-    "<label>": any_of(WORDS["numbers"]["label"]),
-    "<count>": any_of(WORDS["numbers"]["count"]),
-    "<reason>": any_of(WORDS["cues"]["reason"]),
+PLACEHOLDERS = WORDS["parts"] | {
+    "variable": VARIABLE,
+    "variables": FEW_VARIABLES,
+    "number": NUMBER,
+    "numbers": rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}",
+    "whole": rf"(?<![0-9],){NUMBER}",
+    "place": any_of(rf"[a-z]+ {kind.lower()}" for kind in WORLD["kinds"]),
+    "animal": any_of(map(str.lower, WORLD["animals"])),
 }
-"""What stands for a pattern in the rules of the data file."""
+"""What stands for a pattern in those of the data file."""
+
+
+def filled_in(pattern: str) -> str:
+    """Return a pattern of the data file with its words and its other patterns."""
+
+    def meaning(match: Match) -> str:
+        name, kind, is_bare = match.groups()
+        words = WORDS[name][kind] if kind else ()
+        if is_bare:
+            return "|".join(words)
+        return any_of(words) if kind else filled_in(PLACEHOLDERS[name])
+
+    return sub(r"(?<!\?P)<([a-z]+)(?:\.([a-z]+)(\*)?)?>", meaning, pattern)
+
+
+def compiled(table: str) -> SimpleNamespace:
+    """Return the patterns of a table of the data file by name."""
+    some = {
+        name: text if isinstance(text, str) else "|".join(text)
+        for name, text in WORDS[table].items()
+    }
+    return SimpleNamespace(**{name: compile(filled_in(text)) for name, text in some.items()})
+
+
+patterns = compiled("patterns")
 
 
 def rewriting(kind: str) -> list[tuple[Pattern, str]]:
     """Return the rules by which statements are rewritten: patterns and replacements."""
-
-    def filled_in(pattern: str) -> Pattern:
-        return compile(sub("<[a-z]+>", lambda match: PLACEHOLDERS[match[0]], pattern))
-
-    return [(filled_in(pattern), text) for pattern, text in WORDS["rewriting"][kind]]
+    return [(compile(filled_in(pattern)), text) for pattern, text in WORDS["rewriting"][kind]]
 
 
 LEAD = compile(r"[\s>#]*")
