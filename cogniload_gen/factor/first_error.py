@@ -237,25 +237,19 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
         return FactorSteps(coverage=coverage)
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last, problem) if len(last) < len(problem.names) else set()
+    missing = [] if right and row["suite"] == "realistic" else unresolved(last, problem)
+    i, error, is_clear = None, None if right else "answer", True
     if sources:
         i = sources[0]
-        kind = kind_of(i, [e for j, e in equations if j == i], last, problem, text)
-        if kind is None or depends(i, unclear, problem):
-            return FactorSteps(coverage=coverage)
-    else:
-        missing = [] if right and row["suite"] == "realistic" else unresolved(last, problem)
-        if not missing:
-            error = None if right else "answer"
-            recovered = None if right else False
-            return FactorSteps(
-                told, None, error, None, recovered, tuple(corrections), coverage, True
-            )
-        i, kind = missing[0], "unresolved"
-        if not unclear.isdisjoint(missing):
-            return FactorSteps(coverage=coverage)
-    return FactorSteps(
-        told, problem.names[i], kind, problem.depths[i], right, tuple(corrections), coverage, True
-    )
+        error = kind_of(i, [e for j, e in equations if j == i], last, problem, text)
+        is_clear = error is not None and not depends(i, unclear, problem)
+    elif missing:
+        i, error, is_clear = missing[0], "unresolved", unclear.isdisjoint(missing)
+    if not is_clear:
+        return FactorSteps(coverage=coverage)
+    name, depth = (None, None) if i is None else (problem.names[i], problem.depths[i])
+    recovered = right if error else None
+    return FactorSteps(told, name, error, depth, recovered, tuple(corrections), coverage, True)
 
 
 def told_values(equations: list[tuple[int, Equation]], problem: Problem) -> Values:
@@ -285,29 +279,26 @@ def told_values(equations: list[tuple[int, Equation]], problem: Problem) -> Valu
     return Values(last, first, doubtful, corrections)
 
 
-def depends(i: int, wrong: set[int], problem: Problem) -> bool:
-    """Whether a variable depends on one of the wrong ones."""
-    seen: set[int] = set()
-    below = list(problem.terms[i])
+def closure(some: Iterable[int], problem: Problem) -> set[int]:
+    """Some variables and all that they depend on."""
+    found: set[int] = set()
+    below = list(some)
     while below:
-        term = below.pop()
-        if term in wrong:
-            return True
-        if term not in seen:
-            seen.add(term)
-            below.extend(problem.terms[term])
-    return False
+        i = below.pop()
+        if i not in found:
+            found.add(i)
+            below.extend(problem.terms[i])
+    return found
+
+
+def depends(i: int, some: set[int], problem: Problem) -> bool:
+    """Whether a variable depends on one of some others."""
+    return not some.isdisjoint(closure(problem.terms[i], problem))
 
 
 def unresolved(last: Mapping[int, Equation], problem: Problem) -> list[int]:
     """The needed variables that are not told and on which no told one depends, by depth."""
-    resolved: set[int] = set()
-    below = list(last)
-    while below:
-        i = below.pop()
-        if i not in resolved:
-            resolved.add(i)
-            below.extend(problem.terms[i])
+    resolved = closure(last, problem)
     return [i for i in problem.needed if i not in resolved]
 
 

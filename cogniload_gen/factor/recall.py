@@ -154,25 +154,17 @@ def ratio_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     return max(ratio - margin, 0.0), min(ratio + margin, 1.0)
 
 
-HEADINGS = {
-    "suite": "suite",
-    "N": "N/op",
-    "context": "context",
-    "retriever": "retriever",
-    "chunk": "chunk",
-    "query": "query",
-    "budget": "budget",
-    "puzzles": "puzzles",
-}
+NAMING = ("suite", "N", "context", "retriever", "chunk", "query", "budget", "puzzles")
 """The columns that a printed table names the rows by."""
 
 
 def lines(found: Sequence[Recall]) -> list[str]:
     """Return a table for the terminal, in per cent with the 90 % intervals."""
-    table = [[*HEADINGS.values(), "recall [%]", "closure recall [%]", "tokens"]]
+    heading = " ".join(NAMING).replace("N", "N/op").split()
+    table = [[*heading, "recall [%]", "closure recall [%]", "tokens"]]
     for each in found:
         table.append(
-            [str(getattr(each, name)) for name in HEADINGS]
+            [str(getattr(each, name)) for name in NAMING]
             + [
                 percent(each.recall, each.recall_low, each.recall_high),
                 percent(each.closure, each.closure_low, each.closure_high),
