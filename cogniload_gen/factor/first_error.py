@@ -148,8 +148,8 @@ def problem_of(puzzle: str, suite: str) -> Problem:
         relations, _ = symbolic_relations(puzzle)
         wanted = list(relations)
     else:
-        relations, asked = realistic_relations(puzzle)
-        wanted = [asked]
+        relations, wanted_name = realistic_relations(puzzle)
+        wanted = [wanted_name]
     values = evaluate(relations, wanted)
     keys = list(values)
     number = {key: i for i, key in enumerate(keys)}
@@ -165,7 +165,7 @@ def problem_of(puzzle: str, suite: str) -> Problem:
     if suite == "realistic":
         names = [key for key in keys if isinstance(key, tuple)]
         places = one_of({place for place, _ in names})
-        kinds = one_of({each for _, kind in names for each in plurals(kind)})
+        kinds = one_of({form for _, kind in names for form in plurals(kind)})
         pattern = re.compile(
             rf"\b(?:{places}(?:'s)? {kinds}|{kinds} (?:at|in|of) {places})\b", re.IGNORECASE
         )
@@ -207,8 +207,8 @@ def spelled(key: Name) -> list[str]:
         return [f"v{key}"]
     place = key[0].lower()
     return [
-        form.format(place, each)
-        for each in plurals(key[1])
+        form.format(place, several)
+        for several in plurals(key[1])
         for form in ("{0}'s {1}", "{0} {1}", "{1} at {0}", "{1} in {0}", "{1} of {0}")
     ]
 
@@ -219,14 +219,14 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     `row` needs the columns suite, puzzle and answer, target in the symbolic suite, and question in
     the realistic one. Raises ValueError if the row lacks one, or its puzzle is none.
     """
-    given = check_texts(row, ("puzzle", "suite", "answer"))
-    problem = problem_of(given["puzzle"], given["suite"])
+    columns = check_texts(row, ("puzzle", "suite", "answer"))
+    problem = problem_of(columns["puzzle"], columns["suite"])
     if len(response) > LONGEST:
         return FactorSteps()
     text = plain(response, problem)
     equations = read_equations(text, len(problem.names))
-    last, first, doubtful, corrections = told_values(equations, problem)
-    told = {problem.names[i]: Told(str(e.value), e.start, e.stop) for i, e in last.items()}
+    last, first, doubtful, corrections = last_values(equations, problem)
+    values = {problem.names[i]: Told(str(e.value), e.start, e.stop) for i, e in last.items()}
     coverage = len(last) / len(problem.names)
     wrong = {i for i, e in last.items() if e.value != problem.values[i]}
     sources = sorted(
@@ -249,10 +249,10 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
         return FactorSteps(coverage=coverage)
     name, depth = (None, None) if i is None else (problem.names[i], problem.depths[i])
     recovered = right if error else None
-    return FactorSteps(told, name, error, depth, recovered, tuple(corrections), coverage, True)
+    return FactorSteps(values, name, error, depth, recovered, tuple(corrections), coverage, True)
 
 
-def told_values(equations: list[tuple[int, Equation]], problem: Problem) -> Values:
+def last_values(equations: list[tuple[int, Equation]], problem: Problem) -> Values:
     """The values that equations tell (T3)."""
     last: dict[int, Equation] = {}
     first: dict[int, int] = {}
@@ -281,14 +281,14 @@ def told_values(equations: list[tuple[int, Equation]], problem: Problem) -> Valu
 
 def closure(some: Iterable[int], problem: Problem) -> set[int]:
     """Some variables and all that they depend on."""
-    found: set[int] = set()
+    reached: set[int] = set()
     below = list(some)
     while below:
         i = below.pop()
-        if i not in found:
-            found.add(i)
+        if i not in reached:
+            reached.add(i)
             below.extend(problem.terms[i])
-    return found
+    return reached
 
 
 def depends(i: int, some: set[int], problem: Problem) -> bool:
@@ -309,12 +309,12 @@ def unread(
     ends = [0, *(equation.stop for _, equation in equations)]
     starts = [*(equation.start for _, equation in equations), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    found: set[int] = set()
+    names: set[int] = set()
     for part in patterns.part_end.split(rest):
         mentions = patterns.mention.findall(part)
         if any(mention.isdecimal() for mention in mentions):
-            found |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
-    return {i for i in found if i < len(problem.names) and i not in last}
+            names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
+    return {i for i in names if i < len(problem.names) and i not in last}
 
 
 def is_alone(text: str, equation: Equation) -> bool:
@@ -325,7 +325,7 @@ def is_alone(text: str, equation: Equation) -> bool:
 
 
 def kind_of(
-    i: int, told: list[Equation], last: Mapping[int, Equation], problem: Problem, text: str
+    i: int, equations: list[Equation], last: Mapping[int, Equation], problem: Problem, text: str
 ) -> str | None:
     """How a variable's value came to be wrong (T5); None if the text may say more of it."""
     definition, terms = problem.definitions[i], problem.terms[i]
@@ -334,16 +334,16 @@ def kind_of(
     expected = scaled(Counter(chr(SPOT + term) for term in terms), definition.factor)
     if definition.constant:
         expected[""] = definition.constant
-    named = [e.references for e in told if e.references is not None]
+    named = [e.references for e in equations if e.references is not None]
     if any(references != expected for references in named):
         return "reference"
     value = last[i].value
-    sums = [total for e in told for total in e.sums]
+    sums = [total for e in equations for total in e.sums]
     right = problem.values[i]
     if named:
         return "reference" if sums and value in sums and right not in sums else "arithmetic"
     if not sums:
-        return "invented" if all(is_alone(text, e) for e in told if e.value == value) else None
+        return "invented" if all(is_alone(text, e) for e in equations if e.value == value) else None
     return "reference" if right not in sums else "arithmetic"
 
 
@@ -353,8 +353,8 @@ def plain(response: str, problem: Problem) -> str:
     text = patterns.spot.sub(" ", response)
     if '":' in text:
         text = patterns.key.sub(lambda match: key_as_sign(match, numbers), text)
-    found = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
-    letters = [letter for letter in found if problem.pattern or not NAMED.fullmatch(letter)]
+    meant = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
+    letters = [letter for letter in meant if problem.pattern or not NAMED.fullmatch(letter)]
     spots = {
         letter: chr(SPOT + len(numbers) + i) for i, letter in enumerate(letters[:MOST_LETTERS])
     }
@@ -407,12 +407,12 @@ def in_signs(match: re.Match) -> str:
         return match[0].replace(" ", "", 1).ljust(len(match[0]))  # no number: "3 more than that"
     if match["than"]:
         sign = "-" if match["how"] in ("less", "lower", "fewer") else "+"
-        found = f"{match['than']} {sign} {match['amount']}"
+        text = f"{match['than']} {sign} {match['amount']}"
     elif match["sum"]:
-        found = f"({'+'.join(patterns.spot.findall(match['sum']))})"
+        text = f"({'+'.join(patterns.spot.findall(match['sum']))})"
     else:
-        found = {"twice": "2 *", "plus": "+", "minus": "-", "equal": "="}[str(match.lastgroup)]
-    return found.ljust(len(match[0]))
+        text = {"twice": "2 *", "plus": "+", "minus": "-", "equal": "="}[str(match.lastgroup)]
+    return text.ljust(len(match[0]))
 
 
 def titled(match: re.Match) -> str:
@@ -422,21 +422,21 @@ def titled(match: re.Match) -> str:
 
 def row_as_equation(match: re.Match) -> str:
     """A table's row as an equation: its first variable equals what the cells after it hold."""
-    found: list[str] = []
+    cells: list[str] = []
     begun = False
     for cell in match[0].split("|"):
         bare = cell.strip()
         kept = bare and (patterns.cell if begun else patterns.spot).fullmatch(bare)
-        found.append(cell if kept else " " * len(cell))
-        if len(found) > 1:
-            found[-1] = ("=" if begun and kept and bare[0] != "=" else " ") + found[-1]
+        cells.append(cell if kept else " " * len(cell))
+        if len(cells) > 1:
+            cells[-1] = ("=" if begun and kept and bare[0] != "=" else " ") + cells[-1]
         begun = begun or bool(kept)
-    return "".join(found)
+    return "".join(cells)
 
 
 def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
     """The equations of a plain text by the number of their variable, in order (T2)."""
-    found: list[tuple[int, Equation]] = []
+    equations: list[tuple[int, Equation]] = []
     meant: dict[str, Linear] = {}
     aliases: dict[str, str] = {}
     definitions = deque(
@@ -469,10 +469,10 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
             continue  # "let d = South Zoo's Fox"
         number = ord(name[0]) - SPOT
         if number < count:
-            found.append((number, Equation(value, references, sums, start, stop)))
+            equations.append((number, Equation(value, references, sums, start, stop)))
         elif references is not None:
             meant[name] = references
-    return found
+    return equations
 
 
 def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:

@@ -27,15 +27,15 @@ def answer_reward(response: str, row: Row) -> float:
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the solution a response's values stay right."""
     expected = variables(check_texts(row, ("solution",))["solution"])
-    told = variables(response)
-    right = [told.get(name) == value for name, value in expected.items()]
+    claimed = variables(response)
+    right = [claimed.get(name) == value for name, value in expected.items()]
     return [*right, False].index(False) / len(right)
 
 
 def variables(text: str) -> dict[str, str | None]:
     """The values of FACTOR's variables that a text tells, in order; None where it tells several."""
     names: dict[str, str] = {}
-    told: dict[str, str | None] = {}
+    values: dict[str, str | None] = {}
     for part in re.split(r"[\n;,]|\.(?=\s|$)", re.sub("[*_`$]", "", text)):
         left, equals, right = part.partition("=")
         left, value = LEAD.sub("", left).strip(), right.rpartition("=")[2].strip()
@@ -44,5 +44,5 @@ def variables(text: str) -> dict[str, str | None]:
             names[letter] = name
         elif re.fullmatch(r"-?\d{1,9}", value):
             name = names.get(left, left)
-            told[name] = value if told.get(name, value) == value else None
-    return {name: value for name, value in told.items() if " " in name or name[1:].isdecimal()}
+            values[name] = value if values.get(name, value) == value else None
+    return {name: value for name, value in values.items() if " " in name or name[1:].isdecimal()}

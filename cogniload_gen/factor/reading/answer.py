@@ -119,7 +119,7 @@ from cogniload_gen.factor.reading.text import (
     patterns,
     plain,
     rewriting,
-    statements,
+    statements_of,
 )
 
 
@@ -165,37 +165,44 @@ MOST_DENYING_WORDS = 8
 
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C5)."""
-    found = statements(response)
+    statements = statements_of(response)
     if "?" in response or "？" in response:
-        found = before_next(found, str(target))
-    reading = last_conclusion(found, str(target), remarks=False)
+        statements = before_next(statements, str(target))
+    reading = last_conclusion(statements, str(target), remarks=False)
     if reading is None:
-        reading = last_conclusion(found, str(target), remarks=True)
-    return reading or last_listed(found, str(target)) or last_stated(found, str(target))
+        reading = last_conclusion(statements, str(target), remarks=True)
+    return reading or last_listed(statements, str(target)) or last_stated(statements, str(target))
 
 
-def before_next(found: Sequence[Statement], target: str) -> Sequence[Statement]:
+def before_next(statements: Sequence[Statement], target: str) -> Sequence[Statement]:
     """The statements before a question for another value, which begins another puzzle (R1)."""
-    for place, statement in enumerate(found):
+    for place, statement in enumerate(statements):
         if place and statement.is_question and "variable" in statement.text:
-            asked = numbers_in(statement.text)
-            if asked and target not in asked:
-                return found[:place]
-    return found
+            numbers = numbers_in(statement.text)
+            if numbers and target not in numbers:
+                return statements[:place]
+    return statements
 
 
-def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
+def last_listed(statements: Sequence[Statement], target: str) -> Reading | None:
     """The variables that the last statement with any lists, without a sign of work (C5)."""
-    said = (statement for statement in reversed(found) if not statement.is_remark)
-    last = next((one for one in said if VARIABLE_FIRST.search(one.whole)), None)
-    if last is None or last.items or patterns.unfinished.search(last.text) or breaks_off(found):
+    assertions = (statement for statement in reversed(statements) if not statement.is_remark)
+    last = next((one for one in assertions if VARIABLE_FIRST.search(one.whole)), None)
+    if (
+        last is None
+        or last.items
+        or patterns.unfinished.search(last.text)
+        or breaks_off(statements)
+    ):
         return None
-    if any(is_refusal(statement.text) for statement in found) or patterns.hedge.search(last.text):
+    if any(is_refusal(statement.text) for statement in statements) or patterns.hedge.search(
+        last.text
+    ):
         return None
     text = committed(last.text) or ""
     outer = read_claims(text, target)[0]
     if outer.other and set(numbers_in(text)) == {target}:
-        every = {name for statement in found for name in names_of(tokens(statement.whole))}
+        every = {name for statement in statements for name in names_of(tokens(statement.whole))}
         if every == outer.other and len(every) > 1:
             return Reading("none", "C5", (last.start, last.stop))
     kinds = [kind for kind, *_ in tokens(text)]
@@ -206,16 +213,18 @@ def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
     return Reading(", ".join(in_order(outer.listed)), "C5", (last.start, last.stop))
 
 
-def last_conclusion(found: Sequence[Statement], target: str, *, remarks: bool) -> Reading | None:
+def last_conclusion(
+    statements: Sequence[Statement], target: str, *, remarks: bool
+) -> Reading | None:
     """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
     is_refuted = False
-    for place in reversed(range(len(found))):
-        statement = found[place]
+    for place in reversed(range(len(statements))):
+        statement = statements[place]
         if statement.is_remark and not remarks:
             continue
-        concluded = conclusion(statement, target, found)
+        concluded = conclusion(statement, target, statements)
         begun = any(not other.is_weak for _, other in joined)
         if concluded is None or (concluded.is_weak and not concluded.adds):
             if begun:
@@ -231,9 +240,9 @@ def last_conclusion(found: Sequence[Statement], target: str, *, remarks: bool) -
             return None
         else:
             joined.append((statement, concluded))
-            if not concluded.goes_on and not (place and repeats(statement, found[place - 1])):
+            if not concluded.goes_on and not (place and repeats(statement, statements[place - 1])):
                 break
-    return joint_reading(joined, denied, found)
+    return joint_reading(joined, denied, statements)
 
 
 def repeats(statement: Statement, before: Statement) -> bool:
@@ -248,14 +257,16 @@ def refuses(statement: Statement) -> bool:
 
 
 def joint_reading(
-    joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], found: Sequence[Statement]
+    joined: Sequence[tuple[Statement, Conclusion]],
+    denied: set[str],
+    statements: Sequence[Statement],
 ) -> Reading | None:
     """What conclusions say that belong together, the last one first, but for what was denied."""
     sure = [(statement, concluded) for statement, concluded in joined if not concluded.is_weak]
     if not sure:
         return None
     is_certain = patterns.strong_cue.search(sure[0][0].whole)
-    if not is_certain and (is_unfinished(found) or any(map(refuses, found))):
+    if not is_certain and (is_unfinished(statements) or any(map(refuses, statements))):
         return None
     place = joined[-1][0].start, joined[0][0].stop
     names = set().union(*(concluded.names for _, concluded in joined))
@@ -264,7 +275,9 @@ def joint_reading(
     return Reading(", ".join(in_order(names - denied)) or "none", sure[0][1].rule, place)
 
 
-def conclusion(statement: Statement, target: str, found: Sequence[Statement]) -> Conclusion | None:
+def conclusion(
+    statement: Statement, target: str, statements: Sequence[Statement]
+) -> Conclusion | None:
     """The set of variables that a statement concludes with, or None (C1 to C3)."""
     if not (VARIABLE_FIRST.search(statement.whole) or patterns.empty.search(statement.whole)):
         return None  # most statements, and quick to tell
@@ -276,7 +289,7 @@ def conclusion(statement: Statement, target: str, found: Sequence[Statement]) ->
     is_correction = bool(patterns.correction.search(statement.text))
     has_cue = is_correction or bool(patterns.cue.search(whole))
     adds = bool(patterns.adding.search(text))
-    names = all_but(whole, target, found)
+    names = all_but(whole, target, statements)
     if names is not None:
         return Conclusion(names, "C2", has_cue=True, is_open=not names)
     names = none_but(whole, target)
@@ -290,25 +303,32 @@ def conclusion(statement: Statement, target: str, found: Sequence[Statement]) ->
     is_open = outer.is_choice or bool(patterns.hedge.search(text))
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
     if equal:
-        says_so = has_cue or outer.by_word or outer.asked or any(entry.by_word for entry in entries)
+        says_so = (
+            has_cue
+            or outer.by_word
+            or outer.names_target
+            or any(entry.by_word for entry in entries)
+        )
         return Conclusion(equal, "C2", has_cue, adds, is_open, is_weak=not says_so)
     listed = outer.listed.union(*(entry.listed for entry in entries)) - outer.other - other
     # "v3 (2)" is an equation
     is_bare = outer.bare and all(entry.bare for entry in entries)
     is_bare &= not asides or len(listed) > 1
-    says_so = outer.asked or is_bare or is_correction or bool(patterns.list_cue.search(whole))
+    says_so = (
+        outer.names_target or is_bare or is_correction or bool(patterns.list_cue.search(whole))
+    )
     return Conclusion(listed, "C3", has_cue, adds, is_open) if listed and says_so else None
 
 
-def all_but(text: str, target: str, found: Sequence[Statement]) -> set[str] | None:
+def all_but(text: str, target: str, statements: Sequence[Statement]) -> set[str] | None:
     """All variables but those that a text excepts when it says that all have the value (C2)."""
     excepting = patterns.all_but.search(text)
     if not excepting:
         return None
     claims = claims_of(text[excepting.end() :], target)
-    if not claims.asked:
+    if not claims.names_target:
         return set(claims.equal) or None
-    every = {name for statement in found for name in names_of(tokens(statement.whole))}
+    every = {name for statement in statements for name in names_of(tokens(statement.whole))}
     return every - set(names_of(tokens(excepting[0])))
 
 
@@ -347,19 +367,19 @@ def listed_entry(item: str, target: str, header: Claims) -> Claims:
     outer, *asides = read_claims(without_reason(item), target)
     other = set().union(*(aside.other - aside.equal for aside in asides))
     equal, listed = outer.equal - other, outer.listed - outer.other - other
-    if header.asked and not equal and not outer.other:
+    if header.names_target and not equal and not outer.other:
         first = VARIABLE_FIRST.match(item)
         equal = listed or (set(names_of(tokens(first[0]))) - other if first else set())
         listed = set()
     return outer._replace(equal=equal, listed=listed)
 
 
-def last_stated(found: Sequence[Statement], target: str) -> Reading:
+def last_stated(statements: Sequence[Statement], target: str) -> Reading:
     """The variables to which a response last gives the target value (C5)."""
     stated: dict[str, bool] = {}
     open_names: set[str] = set()
     place: tuple[int, int] | None = None
-    for statement in found:
+    for statement in statements:
         if is_refusal(statement.text):
             return Reading(None, "C5")
         if not VARIABLE_FIRST.search(statement.whole):
@@ -373,19 +393,24 @@ def last_stated(found: Sequence[Statement], target: str) -> Reading:
                     place = place[0] if place else statement.start, statement.stop
     names = in_order(name for name, is_equal in stated.items() if is_equal)
     unresolved = open_names - stated.keys()
-    said = [statement for statement in found if not statement.is_remark]
-    if said and not any(stated.values()) and denies(said[-1]) and speaks_of_variables(found):
-        return Reading("none", "C5", (said[-1].start, said[-1].stop))
-    if said and not ends_with_value(said[-1], target):
+    assertions = [statement for statement in statements if not statement.is_remark]
+    if (
+        assertions
+        and not any(stated.values())
+        and denies(assertions[-1])
+        and speaks_of_variables(statements)
+    ):
+        return Reading("none", "C5", (assertions[-1].start, assertions[-1].stop))
+    if assertions and not ends_with_value(assertions[-1], target):
         return Reading(None, "C5")
-    if not names or unresolved or is_unfinished(found) or found[-1].text.endswith("?"):
+    if not names or unresolved or is_unfinished(statements) or statements[-1].text.endswith("?"):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
 
 
-def speaks_of_variables(found: Sequence[Statement]) -> bool:
+def speaks_of_variables(statements: Sequence[Statement]) -> bool:
     """Whether a response names variables, or the word."""
-    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in found)
+    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in statements)
 
 
 def denies(statement: Statement) -> bool:
@@ -413,21 +438,21 @@ def ends_with_value(statement: Statement, target: str) -> bool:
     return any(claims.equal or claims.other for claims in read_claims(last, target))
 
 
-def breaks_off(found: Sequence[Statement]) -> bool:
+def breaks_off(statements: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation."""
-    if not found:
+    if not statements:
         return False
-    last = found[-1].whole
+    last = statements[-1].whole
     return bool(patterns.dangling.search(last)) or bool(
         patterns.next.search(last) and not any(values(last))
     )
 
 
-def is_unfinished(found: Sequence[Statement]) -> bool:
+def is_unfinished(statements: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation, or before the variables of its conclusion."""
-    if not found or breaks_off(found):
-        return bool(found)
-    last = found[-1]
+    if not statements or breaks_off(statements):
+        return bool(statements)
+    last = statements[-1]
     if patterns.continued.search(last.whole):
         return True
     if patterns.step.match(last.whole) and not VARIABLE_FIRST.search(last.whole):
@@ -448,10 +473,10 @@ REWRITTEN = rewriting("numbers")
 
 def read_number(response: str, question: str | None = None) -> Reading:
     """The number that a response answers with (N1 to N4), to a `question` if it is known."""
-    found = statements(response)
-    subject = subject_of(found, question)
+    statements = statements_of(response)
+    subject = subject_of(statements, question)
     correction: Statement | None = None
-    for statement in reversed(found):
+    for statement in reversed(statements):
         text = number_text(statement.whole)
         if text is None:
             continue
@@ -462,11 +487,11 @@ def read_number(response: str, question: str | None = None) -> Reading:
             return number_of(statement, after, "N1", first=True)
         correction = statement if patterns.correction.match(text) and any(values(text)) else None
     is_found = False
-    for statement in reversed(found):
-        if is_apart(statement, found):
+    for statement in reversed(statements):
+        if is_apart(statement, statements):
             continue
         text = number_text(statement.whole)
-        is_found |= names(subject, statement) and bool(patterns.found.search(statement.whole))
+        is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
         if (
             text is None
             or not any(values(text))
@@ -474,27 +499,27 @@ def read_number(response: str, question: str | None = None) -> Reading:
         ):
             continue
         bold = bold_number(response[statement.start : statement.stop + len("**")])
-        is_answer = is_found or concludes(statement, text, bold, subject, found)
-        if is_answer and not cut_after(statement, found):
+        is_answer = is_found or concludes(statement, text, bold, subject, statements)
+        if is_answer and not cut_after(statement, statements):
             return number_of(statement, bold or part_on(subject, text), "N2", first=False)
         break
-    for statement in reversed(found) if subject and not breaks_off(found) else ():
+    for statement in reversed(statements) if subject and not breaks_off(statements) else ():
         text = number_text(statement.whole)
         if not text:
             continue
         is_count = patterns.counted.fullmatch(text) and holds_no_more(text, subject)
         if is_count or (names(subject, statement) and patterns.final_number.search(text)):
             return number_of(statement, text, "N3", first=False)
-    return table_number(found, subject) or Reading(None, "N2")
+    return table_number(statements, subject) or Reading(None, "N2")
 
 
-def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
+def table_number(statements: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
     """The number that the last table gives the subject, in a row or under a head (N3), or None."""
     if not subject:
         return None
     rows = [
         ([cell.strip() for cell in part.strip(" |").split("|")], statement)
-        for statement in found
+        for statement in statements
         for part in statement.parts
         if "|" in part
     ]
@@ -507,9 +532,9 @@ def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading 
     }
     for cells, statement in reversed(rows):
         place = statement.start, statement.stop
-        told = [number for cell in cells for number in values(cell)]
-        if len(told) == 1 and all(name in " ".join(cells) for name in subject):
-            return Reading(told[0], "N3", place)
+        numbers = [number for cell in cells for number in values(cell)]
+        if len(numbers) == 1 and all(name in " ".join(cells) for name in subject):
+            return Reading(numbers[0], "N3", place)
         for column, other in sorted(columns):
             number = next(values(cells[column]), None) if column < len(cells) else None
             if number and other in cells[0]:
@@ -517,10 +542,10 @@ def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading 
     return None
 
 
-def is_apart(statement: Statement, found: Sequence[Statement]) -> bool:
+def is_apart(statement: Statement, statements: Sequence[Statement]) -> bool:
     """Whether a statement is a remark, a row of a table, or a heading other than a last number."""
     if statement.origin.is_heading:
-        return statement is not found[-1] or any(
+        return statement is not statements[-1] or any(
             kind == "word" for kind, *_ in tokens(statement.whole)
         )
     return statement.is_remark or statement.origin.is_row
@@ -529,8 +554,8 @@ def is_apart(statement: Statement, found: Sequence[Statement]) -> bool:
 def bold_number(text: str) -> str | None:
     """What the last bold print in a text says, if it is one value."""
     bold = [number_text(plain(part)[0]) for part in patterns.bold.findall(text)]
-    said = [part for part in bold if part and len(list(values(part))) == 1]
-    return said[-1] if said else None
+    numbers = [part for part in bold if part and len(list(values(part))) == 1]
+    return numbers[-1] if numbers else None
 
 
 @lru_cache(maxsize=256)
@@ -567,26 +592,26 @@ def concludes(
     text: str,
     bold: str | None,
     subject: Sequence[str],
-    found: Sequence[Statement],
+    statements: Sequence[Statement],
 ) -> bool:
     """Whether a statement with a number is an answer, not a step of the work (N2)."""
-    letters = letters_of(found, subject)
+    letters = letters_of(statements, subject)
     if patterns.dangling.search(text):
         return False
     if names(subject, statement) or any(f" {letter} = " in f" {text}" for letter in letters):
         return True
     if subject and is_of_another(subject, text):
         return False
-    if not subject and ends_work(statement, text, found):
+    if not subject and ends_work(statement, text, statements):
         return True
-    if any(is_refusal(other.text) for other in found):
+    if any(is_refusal(other.text) for other in statements):
         return False
-    is_last = statement is found[-1]
+    is_last = statement is statements[-1]
     says_so = (
         holds_no_more(text, subject)
         or patterns.number_cue.search(text)
         or (
-            len(found) == 1
+            len(statements) == 1
             and patterns.counted.fullmatch(patterns.parentheses.sub("", text).strip())
         )
         or (is_last and patterns.sentence.search(text) and not patterns.unfinished.search(text))
@@ -614,19 +639,21 @@ def is_of_another(subject: Sequence[str], text: str) -> bool:
     return bool(is_elsewhere or (patterns.animal.search(text) and subject[0] not in text))
 
 
-def ends_work(statement: Statement, text: str, found: Sequence[Statement]) -> bool:
+def ends_work(statement: Statement, text: str, statements: Sequence[Statement]) -> bool:
     """Whether a statement gives a place's animal a number, and nothing but remarks follow."""
     if statement.items or not (
         patterns.told.search(statement.text) and patterns.final_number.search(text)
     ):
         return False
-    later = found[found.index(statement) + 1 :]
+    later = statements[statements.index(statement) + 1 :]
     return all(other.is_remark or patterns.closed.search(other.whole) for other in later)
 
 
-def letters_of(found: Sequence[Statement], subject: Sequence[str]) -> list[str]:
+def letters_of(statements: Sequence[Statement], subject: Sequence[str]) -> list[str]:
     """The letters that a response lets stand for the subject."""
-    defined = (part for statement in found for part in patterns.defined.findall(statement.whole))
+    defined = (
+        part for statement in statements for part in patterns.defined.findall(statement.whole)
+    )
     if subject:
         meant = [part for part in defined if all(name in part for name in subject)]
     else:
@@ -637,39 +664,41 @@ def letters_of(found: Sequence[Statement], subject: Sequence[str]) -> list[str]:
 
 def names(subject: Sequence[str], statement: Statement) -> bool:
     """Whether a statement, or the heading above it, names the animal and the place."""
-    said = f"{statement.origin.heading} {statement.whole}"
-    return bool(subject) and all(name in said for name in subject)
+    text = f"{statement.origin.heading} {statement.whole}"
+    return bool(subject) and all(name in text for name in subject)
 
 
 def part_on(subject: Sequence[str], text: str) -> str:
     """The part of a text with a number that names the place last; else the text."""
     parts = patterns.clause_end.split(text) if subject else []
-    said = [part for part in parts if subject[1] in part and any(values(part))]
-    both = [part for part in said if subject[0] in part]
+    of_place = [part for part in parts if subject[1] in part and any(values(part))]
+    both = [part for part in of_place if subject[0] in part]
     named = [
         part
         for part in parts
         if subject[0] in part and any(values(part)) and not is_of_another(subject, part)
     ]
-    text = (both or named or said or [text])[-1]
+    text = (both or named or of_place or [text])[-1]
     counted = (
         compile(rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}")
         if subject
         else None
     )
-    found = list(counted.finditer(text)) if counted else []
-    if len(found) == 1 and "=" not in text[found[0].end() :]:
-        return text[: found[0].end()]
+    counts = list(counted.finditer(text)) if counted else []
+    if len(counts) == 1 and "=" not in text[counts[0].end() :]:
+        return text[: counts[0].end()]
     return text
 
 
-def subject_of(found: Sequence[Statement], question: str | None) -> tuple[str, ...]:
-    """The animal and the place of a question, asked of the response or repeated by it."""
-    asked = [question.lower()] if question else [statement.whole for statement in found]
-    return next((match.groups() for match in map(patterns.subject.search, asked) if match), ())
+def subject_of(statements: Sequence[Statement], question: str | None) -> tuple[str, ...]:
+    """The animal and the place of a question, texts of the response or repeated by it."""
+    texts = [question.lower()] if question else [statement.whole for statement in statements]
+    return next((match.groups() for match in map(patterns.subject.search, texts) if match), ())
 
 
-def cut_after(statement: Statement, found: Sequence[Statement]) -> bool:
+def cut_after(statement: Statement, statements: Sequence[Statement]) -> bool:
     """Whether a response breaks off after a statement."""
-    last = next(other for other in reversed(found) if other is statement or not other.is_remark)
+    last = next(
+        other for other in reversed(statements) if other is statement or not other.is_remark
+    )
     return last is not statement and not last.origin.is_heading and last.whole[-1:].isalnum()

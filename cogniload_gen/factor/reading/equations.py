@@ -276,7 +276,7 @@ REPHRASED = rewriting("variables")
 class Claims(NamedTuple):
     """What a text says of variables, given the target value (R6).
 
-    `by_word`: a word links a variable to the target; `asked`: the target is named without one;
+    `by_word`: a word links a variable to the target; `names_target`: no variable stands beside it;
     `bare`: the text holds nothing but variables; `is_choice`: an "or" joins variables; `unvalued`
     stand first in an equation without a value.
     """
@@ -285,7 +285,7 @@ class Claims(NamedTuple):
     other: set[str]
     listed: set[str]
     by_word: bool = False
-    asked: bool = False
+    names_target: bool = False
     bare: bool = False
     is_choice: bool = False
     unvalued: frozenset[str] = frozenset()
@@ -365,7 +365,7 @@ def claims_of(text: str, target: str) -> Claims:
     other: set[str] = set()
     listed: set[str] = set()
     unvalued: set[str] = set()
-    by_word = asked = is_choice = False
+    by_word = names_target = is_choice = False
     text = patterns.elided.sub(rf"\1 {target}", text)
     for link in chains(text):
         names, value = link.names, link.value
@@ -375,7 +375,7 @@ def claims_of(text: str, target: str) -> Claims:
         if value == target:
             equal.update(names)
             by_word |= any(sign.by_word for sign in link.signs) and bool(names)
-            asked |= not names
+            names_target |= not names
         elif value is not None:
             other.update(names)
             continue
@@ -387,7 +387,7 @@ def claims_of(text: str, target: str) -> Claims:
     bare = all(
         kind in {"variable", "comma", "or", "separator", "crossed"} for kind, *_ in tokens(text)
     )
-    return Claims(equal, other, listed, by_word, asked, bare, is_choice, frozenset(unvalued))
+    return Claims(equal, other, listed, by_word, names_target, bare, is_choice, frozenset(unvalued))
 
 
 def row_claims(text: str, target: str) -> Claims:

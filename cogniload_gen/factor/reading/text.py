@@ -238,10 +238,10 @@ class Statements(Sequence[Statement]):
         return statement
 
 
-def statements(response: str) -> Statements:
+def statements_of(response: str) -> Statements:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
-    found = Statements()
+    statements = Statements()
     goes_on = after_comma = in_list = after_blank = in_remark = False
     heading = ""
     for raw in text.split("\n"):
@@ -255,14 +255,16 @@ def statements(response: str) -> Statements:
             continue
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
         if after_comma and not mark:
-            found[-1].lines[-1] += ","
+            statements[-1].lines[-1] += ","
             is_item = False
         after_blank = False
-        heads = mark and found and not found[-1].entries and is_number(found[-1].lines)
+        heads = (
+            mark and statements and not statements[-1].entries and is_number(statements[-1].lines)
+        )
         if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
             item = tidy(raw[begin:])
-            found[-1].entries.append(item.rstrip("."))
-            found[-1].stop = start + len(raw)
+            statements[-1].entries.append(item.rstrip("."))
+            statements[-1].stop = start + len(raw)
             goes_on, in_list, after_comma = item.endswith(":"), True, False
             continue
         original = response[start : start + len(raw)]
@@ -277,19 +279,19 @@ def statements(response: str) -> Statements:
         first, place_of = begin, start + len(original) - len(original.lstrip())
         for last, following in ends:
             if goes_on:
-                found[-1].go_on(raw[first:last], start + last)
+                statements[-1].go_on(raw[first:last], start + last)
             else:
-                found.made.append((raw[first:last], place_of, start + last, origin))
+                statements.made.append((raw[first:last], place_of, start + last, origin))
             goes_on, first, place_of = False, following, start + following
         rest = tidy(raw[first:])
         if goes_on:
-            found[-1].go_on(rest, place - 1)
+            statements[-1].go_on(rest, place - 1)
         elif rest:
-            found.made.append((rest, place_of, place - 1, origin))
+            statements.made.append((rest, place_of, place - 1, origin))
         in_list = False
-        after_comma = bool(found) and not found[-1].entries and raw.rstrip().endswith(",")
-        goes_on = after_comma or (bool(found) and found[-1].lines[-1].endswith(":"))
-    return found
+        after_comma = bool(statements) and not statements[-1].entries and raw.rstrip().endswith(",")
+        goes_on = after_comma or (bool(statements) and statements[-1].lines[-1].endswith(":"))
+    return statements
 
 
 def is_number(text: list[str]) -> bool:
