@@ -412,6 +412,14 @@ def test_factors_steps_count_in_any_order_and_other_words():
     assert step_score("Define South Zoo's Fox as x. Then x = 2.", puzzle) == 1 / 2
 
 
+@pytest.mark.parametrize("denial", ["not ", "It is not true that ", "if ", "I doubt that "])
+@pytest.mark.parametrize("puzzle", FACTOR)
+def test_factors_steps_that_are_denied_earn_nothing(puzzle, denial):
+    steps, _ = solution_steps(puzzle)
+    denied = [denial + step.replace("; so ", f"; {denial}") for step in steps]
+    assert step_score("".join(denied), puzzle) == 0
+
+
 @settings(max_examples=50)
 @given(
     st.one_of(

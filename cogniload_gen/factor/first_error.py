@@ -34,13 +34,17 @@ The time is linear in the response's length, and no text makes it raise.
 """
 
 import re
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import dropwhile
 from typing import NamedTuple
 
 from cogniload_gen.checks import check_texts
-from cogniload_gen.factor.reading.text import PLAIN_CHARACTERS
+from cogniload_gen.factor.reading.equations import canonical_name, chains, lexer
+from cogniload_gen.factor.reading.text import VARIABLE_FIRST as NAMED
+from cogniload_gen.factor.reading.text import clean, compiled
 from cogniload_gen.factor.score import score_row
 from cogniload_gen.factor.solve import (
     TOTAL,
@@ -58,87 +62,18 @@ ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
 READ_SHARE = 1 / 3
 """The share of the needed variables that a response must tell so that it is read (T6)."""
 
-MARKS = str.maketrans(
-    {**dict.fromkeys('_`$\\{}@<>"&', " "), "’": "'", **dict.fromkeys("→⇒⟹⟶➜↦≡≔", "=")}
-)
-SYMBOLIC_NAME = re.compile(r"\bv {0,3}([0-9]{1,6})\b", re.IGNORECASE)
 SPOT = 0xE000
-"""The private character that stands for the first variable; the others follow it."""
+"""The private character that stands for the first variable; the others, and letters, follow it."""
 
-SPOTS = r"[\ue000-\uf8ff]"
-NO_LETTER = r"(?:a(?= [a-z])|an|as|at|be|by|do|he|if|in|is|it|no|of|on|or|so|to|up|we)(?![\w'])"
-LETTER = rf"(?!{NO_LETTER})[A-Za-z]{{1,2}}[0-9]{{0,3}}(?![\w'])"
-VARIABLE = rf"{SPOTS}|{LETTER}"
-OPERAND = rf"(?:{VARIABLE}|-?[0-9]{{1,9}})"
-OPERATOR = r"(?:\+|-|−|\*|×|times)"
-EXPRESSION = rf"\(?{OPERAND}(?: *+\)? *+{OPERATOR} *+\(? *+{OPERAND}){{0,24}}(?: *+\))?"
-VERB = r"(?:is|equals|gives|becomes|yields|(?:is )?assigned|(?:is )?set|(?:comes|evaluates) to)"
-LINK = (
-    rf" *+(?:[=:](?: *+[=:>]){{0,3}}+|->|\b{VERB}\b|\bequal to\b)"
-    r"(?: *+\b(?:equal to|defined as|the same as|to be|to|so|now|also|just|simply|then|therefore"
-    r"|thus|directly|given as)\b){0,3} *+"
-)
-COMMAND = re.compile(
-    r"\\(?:(?P<times>times|cdot)(?![a-zA-Z])"
-    r"|(?P<arrow>(?:long)?(?:right|Right)arrow|Longrightarrow|to|implies|mapsto)(?![a-zA-Z])"
-    r"|[a-zA-Z]{1,30}|[,;:! ])"
-)
-COMMANDS = {"times": "*", "arrow": "="}
-GOES_ON = re.compile(
-    rf"\n *+(?==)(?!=+>? *{SPOTS} *[=:])"
-    r"|, (?:(?:which|that|this|so it|so this) )?(?:is|equals|gives|makes|becomes)\b"
-    r"|, (?:so|thus|hence)(?= \(?-?[0-9])"
-    r"|,? (?:giving|i\.e\.|that is)(?:,|(?=\s))|(?<=[\w)\ue000-\uf8ff]) {0,40}#(?= *[-(\d])"
-)
-"""Where an equation goes on: on the next line, in a clause of its own, and in a comment."""
-
-THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
-PRIVATE = re.compile(SPOTS)
-WORDS = re.compile(
-    rf"\b(?P<amount>\d{{1,9}}) (?P<how>more|greater|higher|less|lower|fewer) than (?:the )?"
-    rf"(?P<than>{SPOTS})|\b(?:the )?sum of (?P<sum>{SPOTS} *+(?:,? *+(?:and *+)?{SPOTS} *+)"
-    rf"{{1,24}})|(?P<twice>\b(?:twice|double)\b)|(?P<plus>\bplus\b)|(?P<minus>\bminus\b)"
-)
-"""Words for an operation."""
-
-VALUED = re.compile(rf"(?<=[\w)]) *\( *=? *-?\d{{1,9}} *\)(?= *{OPERATOR})")
-"""A value in parentheses after a variable of an expression: "v4 (7) + 1"."""
-
-TITLE = re.compile(
-    rf"^[#*\- ]{{0,9}}(?:\d{{1,3}}[.)])?(?: *step *\d{{0,3}})?[.:)\- ]{{0,4}}({SPOTS}) *:? *"
-    r"\n\s{0,9}"
-    rf"(?P<says>(?:[\w ]{{0,30}}\b)?(?:this|it|that) (?:is|equals)\b|=|(?={EXPRESSION} *$))",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A line that names a variable alone, and what begins the next one: an expression, "it is"."""
-
-ROW = re.compile(r"^ *\|.*", re.MULTILINE)
-RULED = re.compile(r"\n *\|[-:| ]*$", re.MULTILINE)
-"""The line under a table's head."""
-
-KEY = re.compile(
-    r'[{,]?\s{0,40}"(?P<key>[a-zA-Z][a-zA-Z_ ]{0,30})"\s{0,9}:\s{0,9}(?P<none>null|true|false)?'
-)
+patterns = compiled("steps")
+TOKEN = lexer(patterns.spot.pattern)
+MOST_LETTERS = 1000
+MARKS = str.maketrans({**dict.fromkeys("_&@<>\x01\x02", " "), **dict.fromkeys("⇒⟹⟶➜↦≡≔", "=")})
 NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
-"""A key of JSON, and keys whose value is a variable."""
+"""Keys of JSON whose value is a variable."""
 
-EQUATION = re.compile(rf"(?<![\w'])({VARIABLE})((?:{LINK}{EXPRESSION})+)(?![\w'])")
-CELL = re.compile(rf"(?:= *)?{EXPRESSION}(?:{LINK}{EXPRESSION})*")
-PARTS = re.compile(r"(?:[^\n;,.]|\.(?!\s|$))+")
-PART = re.compile(rf"{LINK}({EXPRESSION})")
-ENDS_WITH_OPERATOR = re.compile(rf"[\w)\ue000-\uf8ff] *+{OPERATOR}[ (]*+\Z")
-SAID = re.compile(rf"{SPOTS}|[0-9]{{1,9}}")
-LABEL = re.compile(r"[#*\- ]{0,9}(?:step *)?[0-9]{1,3} *[.:)] *(?=\D)", re.IGNORECASE)
-"""A variable or a number, and what labels a line."""
-TOKEN = re.compile(rf"({VARIABLE})|(-?[0-9]{{1,9}})|({OPERATOR})|([()])")
-TIMES = ("*", "×", "times")
-Token = tuple[str, str, str, str]
-"""What an expression is made of: a variable, a number, an operator or a bracket."""
-DEFINES = re.compile(
-    r"\b(?:define|let|call|denote) (?:([\ue000-\uf8ff]) *(?:as|=|by|be) ([a-z]{1,2}[0-9]{0,3})"
-    r"|([a-z]{1,2}[0-9]{0,3}) (?:be|=|denote|as) ([\ue000-\uf8ff]))(?![\w'])",
-    re.IGNORECASE,
-)
+Linear = dict[str, int]
+"""How often each variable counts in a sum, and under "" its constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +117,15 @@ class Problem:
 class Equation(NamedTuple):
     """What a response sets a variable equal to: a value, and how it is computed, if it says so.
 
-    `references` is (how often each variable counts, the constant), None if no part names one;
-    `sums` are the values of the parts that compute with numbers alone; `alone` tells that nothing
-    else stands in its sentence.
+    `references` is the sum that it is computed as, None if no part names a variable; `sums` are
+    the values of the parts that compute with numbers alone; `start` and `stop` are its place.
     """
 
     value: int | None
-    references: tuple[dict[str, int], int] | None
+    references: Linear | None
     sums: list[int]
     start: int
-    end: int
-    alone: bool = True
+    stop: int
 
 
 class Values(NamedTuple):
@@ -215,8 +148,8 @@ def problem_of(puzzle: str, suite: str) -> Problem:
         relations, _ = symbolic_relations(puzzle)
         wanted = list(relations)
     else:
-        relations, asked = realistic_relations(puzzle)
-        wanted = [asked]
+        relations, wanted_name = realistic_relations(puzzle)
+        wanted = [wanted_name]
     values = evaluate(relations, wanted)
     keys = list(values)
     number = {key: i for i, key in enumerate(keys)}
@@ -232,7 +165,7 @@ def problem_of(puzzle: str, suite: str) -> Problem:
     if suite == "realistic":
         names = [key for key in keys if isinstance(key, tuple)]
         places = one_of({place for place, _ in names})
-        kinds = one_of({each for _, kind in names for each in plurals(kind)})
+        kinds = one_of({form for _, kind in names for form in plurals(kind)})
         pattern = re.compile(
             rf"\b(?:{places}(?:'s)? {kinds}|{kinds} (?:at|in|of) {places})\b", re.IGNORECASE
         )
@@ -274,8 +207,8 @@ def spelled(key: Name) -> list[str]:
         return [f"v{key}"]
     place = key[0].lower()
     return [
-        form.format(place, each)
-        for each in plurals(key[1])
+        form.format(place, several)
+        for several in plurals(key[1])
         for form in ("{0}'s {1}", "{0} {1}", "{1} at {0}", "{1} in {0}", "{1} of {0}")
     ]
 
@@ -286,14 +219,14 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     `row` needs the columns suite, puzzle and answer, target in the symbolic suite, and question in
     the realistic one. Raises ValueError if the row lacks one, or its puzzle is none.
     """
-    given = check_texts(row, ("puzzle", "suite", "answer"))
-    problem = problem_of(given["puzzle"], given["suite"])
+    columns = check_texts(row, ("puzzle", "suite", "answer"))
+    problem = problem_of(columns["puzzle"], columns["suite"])
     if len(response) > LONGEST:
         return FactorSteps()
     text = plain(response, problem)
     equations = read_equations(text, len(problem.names))
-    last, first, doubtful, corrections = told_values(equations, problem)
-    told = {problem.names[i]: Told(str(e.value), e.start, e.end) for i, e in last.items()}
+    last, first, doubtful, corrections = last_values(equations, problem)
+    values = {problem.names[i]: Told(str(e.value), e.start, e.stop) for i, e in last.items()}
     coverage = len(last) / len(problem.names)
     wrong = {i for i, e in last.items() if e.value != problem.values[i]}
     sources = sorted(
@@ -304,28 +237,22 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
         return FactorSteps(coverage=coverage)
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last, problem) if len(last) < len(problem.names) else set()
+    missing = [] if right and row["suite"] == "realistic" else unresolved(last, problem)
+    i, error, is_clear = None, None if right else "answer", True
     if sources:
         i = sources[0]
-        kind = kind_of(i, [e for j, e in equations if j == i], last, problem)
-        if kind is None or depends(i, unclear, problem):
-            return FactorSteps(coverage=coverage)
-    else:
-        missing = [] if right and row["suite"] == "realistic" else unresolved(last, problem)
-        if not missing:
-            error = None if right else "answer"
-            recovered = None if right else False
-            return FactorSteps(
-                told, None, error, None, recovered, tuple(corrections), coverage, True
-            )
-        i, kind = missing[0], "unresolved"
-        if not unclear.isdisjoint(missing):
-            return FactorSteps(coverage=coverage)
-    return FactorSteps(
-        told, problem.names[i], kind, problem.depths[i], right, tuple(corrections), coverage, True
-    )
+        error = kind_of(i, [e for j, e in equations if j == i], last, problem, text)
+        is_clear = error is not None and not depends(i, unclear, problem)
+    elif missing:
+        i, error, is_clear = missing[0], "unresolved", unclear.isdisjoint(missing)
+    if not is_clear:
+        return FactorSteps(coverage=coverage)
+    name, depth = (None, None) if i is None else (problem.names[i], problem.depths[i])
+    recovered = right if error else None
+    return FactorSteps(values, name, error, depth, recovered, tuple(corrections), coverage, True)
 
 
-def told_values(equations: list[tuple[int, Equation]], problem: Problem) -> Values:
+def last_values(equations: list[tuple[int, Equation]], problem: Problem) -> Values:
     """The values that equations tell (T3)."""
     last: dict[int, Equation] = {}
     first: dict[int, int] = {}
@@ -352,29 +279,26 @@ def told_values(equations: list[tuple[int, Equation]], problem: Problem) -> Valu
     return Values(last, first, doubtful, corrections)
 
 
-def depends(i: int, wrong: set[int], problem: Problem) -> bool:
-    """Whether a variable depends on one of the wrong ones."""
-    seen: set[int] = set()
-    below = list(problem.terms[i])
+def closure(some: Iterable[int], problem: Problem) -> set[int]:
+    """Some variables and all that they depend on."""
+    reached: set[int] = set()
+    below = list(some)
     while below:
-        term = below.pop()
-        if term in wrong:
-            return True
-        if term not in seen:
-            seen.add(term)
-            below.extend(problem.terms[term])
-    return False
+        i = below.pop()
+        if i not in reached:
+            reached.add(i)
+            below.extend(problem.terms[i])
+    return reached
+
+
+def depends(i: int, some: set[int], problem: Problem) -> bool:
+    """Whether a variable depends on one of some others."""
+    return not some.isdisjoint(closure(problem.terms[i], problem))
 
 
 def unresolved(last: Mapping[int, Equation], problem: Problem) -> list[int]:
     """The needed variables that are not told and on which no told one depends, by depth."""
-    resolved: set[int] = set()
-    below = list(last)
-    while below:
-        i = below.pop()
-        if i not in resolved:
-            resolved.add(i)
-            below.extend(problem.terms[i])
+    resolved = closure(last, problem)
     return [i for i in problem.needed if i not in resolved]
 
 
@@ -382,73 +306,85 @@ def unread(
     text: str, equations: list[tuple[int, Equation]], last: Mapping[int, Equation], problem: Problem
 ) -> set[int]:
     """The variables with no value that a sentence names beside a number, in no equation (T6)."""
-    covered = bytearray(len(text))
-    for _, equation in equations:
-        covered[equation.start : equation.end] = b"\1" * (equation.end - equation.start)
-    found: set[int] = set()
-    for part in PARTS.finditer(text):
-        free = [m for m in SAID.finditer(part[0]) if not covered[part.start() + m.start()]]
-        if any(match[0].isdecimal() for match in free):
-            found |= {ord(match[0]) - SPOT for match in free if not match[0].isdecimal()}
-    return {i for i in found if i < len(problem.names) and i not in last}
+    ends = [0, *(equation.stop for _, equation in equations)]
+    starts = [*(equation.start for _, equation in equations), len(text)]
+    rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    names: set[int] = set()
+    for part in patterns.part_end.split(rest):
+        mentions = patterns.mention.findall(part)
+        if any(mention.isdecimal() for mention in mentions):
+            names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
+    return {i for i in names if i < len(problem.names) and i not in last}
+
+
+def is_alone(text: str, equation: Equation) -> bool:
+    """Whether nothing but an equation stands in its sentence, as far as one is long."""
+    before = patterns.part_end.split(text[max(equation.start - 200, 0) : equation.start])[-1]
+    after = patterns.part_end.split(text[equation.stop : equation.stop + 200])[0]
+    return not patterns.mention.search(before + after)
 
 
 def kind_of(
-    i: int, told: list[Equation], last: Mapping[int, Equation], problem: Problem
+    i: int, equations: list[Equation], last: Mapping[int, Equation], problem: Problem, text: str
 ) -> str | None:
     """How a variable's value came to be wrong (T5); None if the text may say more of it."""
     definition, terms = problem.definitions[i], problem.terms[i]
     if not terms:
         return "invented"
-    expected: dict[str, int] = {}
-    for term in terms:
-        name = chr(SPOT + term)
-        expected[name] = expected.get(name, 0) + definition.factor
-    named = [e.references for e in told if e.references is not None]
-    if any(references != (expected, definition.constant) for references in named):
+    expected = scaled(Counter(chr(SPOT + term) for term in terms), definition.factor)
+    if definition.constant:
+        expected[""] = definition.constant
+    named = [e.references for e in equations if e.references is not None]
+    if any(references != expected for references in named):
         return "reference"
     value = last[i].value
-    sums = [total for e in told for total in e.sums]
+    sums = [total for e in equations for total in e.sums]
     right = problem.values[i]
     if named:
         return "reference" if sums and value in sums and right not in sums else "arithmetic"
     if not sums:
-        return "invented" if all(e.alone for e in told if e.value == value) else None
+        return "invented" if all(is_alone(text, e) for e in equations if e.value == value) else None
     return "reference" if right not in sums else "arithmetic"
 
 
 def plain(response: str, problem: Problem) -> str:
     """The response by T1: variables as one private character each, operations as signs."""
-    text = PRIVATE.sub(" ", response).replace("**", "  ")
-    text = COMMAND.sub(
-        lambda match: COMMANDS.get(match.lastgroup or "", "").ljust(len(match[0])), text
-    )
-    text = THOUSANDS.sub(lambda match: match[0].replace(",", "").ljust(len(match[0])), text)
     numbers = problem.spellings
+    text = patterns.spot.sub(" ", response)
     if '":' in text:
-        text = KEY.sub(lambda match: key_as_sign(match, numbers), text)
-    text = re.sub(r"[^\S\n]", " ", text.translate(PLAIN_CHARACTERS).translate(MARKS))
+        text = patterns.key.sub(lambda match: key_as_sign(match, numbers), text)
+    meant = dict.fromkeys(first or second for first, second in patterns.meant.findall(text))
+    letters = [letter for letter in meant if problem.pattern or not NAMED.fullmatch(letter)]
+    spots = {
+        letter: chr(SPOT + len(numbers) + i) for i, letter in enumerate(letters[:MOST_LETTERS])
+    }
+    text = patterns.letter.sub(
+        lambda match: spots.get(match[0], match[0]).ljust(len(match[0])), text
+    )
+    text = patterns.arrow.sub("= ", clean(text)).translate(MARKS)
+    text = re.sub(r"[^\S\n]", " ", text)
 
-    def symbolic(match: re.Match) -> str:
-        found = numbers.get(f"v{int(match[1])}")
-        return ("?" if found is None else chr(SPOT + found)).ljust(len(match[0]))
+    def spotted(match: re.Match) -> str:
+        name = match[0] if problem.pattern else canonical_name(match[0])
+        number = numbers.get(name)
+        return ("?" if number is None else chr(SPOT + number)).ljust(len(match[0]))
 
-    def realistic(match: re.Match) -> str:
-        found = numbers.get(match[0].lower())
-        return match[0] if found is None else chr(SPOT + found).ljust(len(match[0]))
-
-    if problem.pattern is None:
-        text = SYMBOLIC_NAME.sub(symbolic, text)
-    else:
-        if problem.holds:
-            text = problem.holds.sub(held, text)
-        text = problem.pattern.sub(realistic, text)
-    text = WORDS.sub(in_signs, text)
-    text = VALUED.sub(lambda match: " " * len(match[0]), text)
-    text = TITLE.sub(titled, text)
+    if problem.holds:
+        text = problem.holds.sub(held, text)
+    text = (problem.pattern or NAMED).sub(spotted, text)
+    text = patterns.label.sub(blanked, patterns.words.sub(in_signs, text))
+    text = patterns.title.sub(titled, patterns.valued.sub(blanked, text))
     if "|" in text:
-        text = ROW.sub(row_as_equation, RULED.sub(lambda match: " " * len(match[0]), text))
-    return GOES_ON.sub(lambda match: ("" if "\n" in match[0] else "=").ljust(len(match[0])), text)
+        text = patterns.row.sub(row_as_equation, patterns.ruled.sub(blanked, text))
+    text = patterns.goes_on.sub(
+        lambda match: ("" if "\n" in match[0] else "=").ljust(len(match[0])), text
+    )
+    return re.sub(r",(?![0-9]{3})", "\n", text)
+
+
+def blanked(match: re.Match) -> str:
+    """Spaces for what matches."""
+    return " " * len(match[0])
 
 
 def held(match: re.Match) -> str:
@@ -467,14 +403,16 @@ def key_as_sign(match: re.Match, numbers: Mapping[str, int]) -> str:
 
 def in_signs(match: re.Match) -> str:
     """Words for an operation as signs."""
+    if match["amount"] and not match["than"]:
+        return match[0].replace(" ", "", 1).ljust(len(match[0]))  # no number: "3 more than that"
     if match["than"]:
         sign = "-" if match["how"] in ("less", "lower", "fewer") else "+"
-        found = f"{match['than']} {sign} {match['amount']}"
+        text = f"{match['than']} {sign} {match['amount']}"
     elif match["sum"]:
-        found = f"({'+'.join(PRIVATE.findall(match['sum']))})"
+        text = f"({'+'.join(patterns.spot.findall(match['sum']))})"
     else:
-        found = {"twice": "2 *", "plus": "+", "minus": "-"}[str(match.lastgroup)]
-    return found.ljust(len(match[0]))
+        text = {"twice": "2 *", "plus": "+", "minus": "-", "equal": "="}[str(match.lastgroup)]
+    return text.ljust(len(match[0]))
 
 
 def titled(match: re.Match) -> str:
@@ -484,127 +422,104 @@ def titled(match: re.Match) -> str:
 
 def row_as_equation(match: re.Match) -> str:
     """A table's row as an equation: its first variable equals what the cells after it hold."""
-    found: list[str] = []
+    cells: list[str] = []
     begun = False
     for cell in match[0].split("|"):
         bare = cell.strip()
-        kept = bare and (CELL if begun else PRIVATE).fullmatch(bare)
-        found.append(cell if kept else " " * len(cell))
-        if len(found) > 1:
-            found[-1] = ("=" if begun and kept and bare[0] != "=" else " ") + found[-1]
+        kept = bare and (patterns.cell if begun else patterns.spot).fullmatch(bare)
+        cells.append(cell if kept else " " * len(cell))
+        if len(cells) > 1:
+            cells[-1] = ("=" if begun and kept and bare[0] != "=" else " ") + cells[-1]
         begun = begun or bool(kept)
-    return "".join(found)
+    return "".join(cells)
 
 
 def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
     """The equations of a plain text by the number of their variable, in order (T2)."""
-    found: list[tuple[int, Equation]] = []
-    letters: dict[str, str] = {}
-    meant: dict[str, tuple[dict[str, int], int]] = {}
-    for part in PARTS.finditer(text):
-        label = LABEL.match(part[0])
-        body = SAID.findall(part[0], label.end() if label else 0)
-        for match in DEFINES.finditer(text, part.start(), part.end()):
-            name, letter = (match[1], match[2]) if match[1] else (match[4], match[3])
-            letters[letter] = name
-            meant.pop(letter, None)
-        for match in EQUATION.finditer(text, part.start(), part.end()):
-            if is_asked(match, part) or is_operand(match, part):
-                continue
-            name = letters.get(match[1], match[1])
-            equation = read_equation(match, letters, meant)
-            if equation.references == ({name: 1}, 0):
-                continue  # "let d = South Zoo's Fox"
-            number = ord(name[0]) - SPOT
-            if 0 <= number < count:
-                alone = len(SAID.findall(match[0])) == len(body)
-                found.append((number, equation._replace(alone=alone)))
-            elif equation.references is not None:
-                meant[name] = equation.references
-    return found
-
-
-def is_asked(match: re.Match, part: re.Match) -> bool:
-    """Whether an equation is followed by a question mark."""
-    return part.string[match.end() : match.end() + 4].lstrip()[:1] == "?"
-
-
-def is_operand(match: re.Match, part: re.Match) -> bool:
-    """Whether a variable ends an expression, so that what follows is not equal to it alone."""
-    before = part.string[max(part.start(), match.start() - 80) : match.start()]
-    return bool(ENDS_WITH_OPERATOR.search(before))
-
-
-def read_equation(
-    match: re.Match, letters: Mapping[str, str], meant: Mapping[str, tuple[dict[str, int], int]]
-) -> Equation:
-    """What one equation says."""
-    value: int | None = None
-    references: tuple[dict[str, int], int] | None = None
-    sums: list[int] = []
-    for part in PART.finditer(match[2]):
-        counts, constant, operators = linear(part[1], letters, meant)
-        if counts:
-            references = references or (counts, constant)
-            value = None
-        elif operators:
-            sums.append(constant)
-            value = None
-        else:
-            value = constant
-    return Equation(value, references, sums, match.start(), match.end())
-
-
-def linear(
-    text: str, letters: Mapping[str, str], meant: Mapping[str, tuple[dict[str, int], int]]
-) -> tuple[dict[str, int], int, int]:
-    """An expression as how often each variable counts and a constant; and its operators."""
-    counts: dict[str, int] = {}
-    constant, sign, factor, operators = 0, 1, 1, 0
-    around = 1  # what a bracket is multiplied by
-    tokens = TOKEN.findall(text)
-    for k, (name, digits, operator, bracket) in enumerate(tokens):
-        if bracket:
-            around = sign * factor * multiplier(tokens, closing(tokens, k)) if bracket == "(" else 1
-            sign = factor = 1
+    equations: list[tuple[int, Equation]] = []
+    meant: dict[str, Linear] = {}
+    aliases: dict[str, str] = {}
+    definitions = deque(
+        (match.start(), *sorted(match.groups())) for match in patterns.defines.finditer(text)
+    )
+    for chain in chains(text, TOKEN):
+        operands = [*dropwhile(lambda operand: operand.kind != "variable", chain.operands)]
+        if len(operands) < 2 or chain.parts < len(chain.operands):
             continue
-        if operator:
-            operators += 1
-            sign = -1 if operator in "-−" else 1 if operator == "+" else sign
+        start, stop = operands[0].start, operands[-1].stop
+        if any(sign.unequal for sign in chain.signs) or text[stop : stop + 4].lstrip()[:1] == "?":
             continue
-        number = int(digits or 0)
-        if digits:
-            if digits.startswith("-") and k and not (tokens[k - 1][2] or tokens[k - 1][3]):
-                operators += 1  # "3 -1"
-            if k + 1 < len(tokens) and tokens[k + 1][2] in TIMES:
-                factor *= number
-            elif not multiplies(tokens, k):
-                constant += sign * around * factor * number
-                factor = 1
-            continue
-        meaning = letters.get(name, name)
-        inner = meant.get(meaning, ({meaning: 1}, 0))
-        many = sign * around * factor * multiplier(tokens, k)
-        for variable, each in inner[0].items():
-            counts[variable] = counts.get(variable, 0) + many * each
-        constant += many * inner[1]
-        factor = 1
-    return counts, constant, operators
+        while definitions and definitions[0][0] < start:
+            _, name, letter = definitions.popleft()
+            aliases[letter] = name
+            meant[letter] = {name: 1}
+        name = aliases.get(operands[0].text, operands[0].text)
+        value: int | None = None
+        references: Linear | None = None
+        sums: list[int] = []
+        for kind, digits, first, last in operands[1:]:
+            total = linear(text[first:last], meant)
+            named = total is not None and total.keys() - {""}
+            value = int(digits) if kind == "number" and total is not None else None
+            if named:
+                references = references or total
+            elif total is not None and kind == "expression":
+                sums.append(total.get("", 0))
+        if references == {name: 1}:
+            continue  # "let d = South Zoo's Fox"
+        number = ord(name[0]) - SPOT
+        if number < count:
+            equations.append((number, Equation(value, references, sums, start, stop)))
+        elif references is not None:
+            meant[name] = references
+    return equations
 
 
-def closing(tokens: list[Token], k: int) -> int:
-    """Where the bracket that opens at a place closes, or the last token."""
-    ends = (i for i in range(k, len(tokens)) if tokens[i][3] == ")")
-    return next(ends, len(tokens) - 1)
+def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
+    """An expression as a sum; None for one that is none, as a product of variables."""
+    atoms = deque(patterns.atom.findall(text))
+
+    def operand() -> Linear:
+        atom = atoms.popleft()
+        if atom == "-":
+            return scaled(operand(), -1)
+        if atom == "(":
+            inner = total()
+            if atoms:
+                atoms.popleft()
+            return inner
+        if atom.isdecimal():
+            return {"": int(atom)}
+        if not patterns.spot.match(atom):
+            raise ValueError(atom)
+        return meant.get(atom, {atom: 1})
+
+    def product() -> Linear:
+        left = operand()
+        while atoms and atoms[0] in ("*", "times", "("):
+            if atoms[0] != "(":
+                atoms.popleft()
+            right = operand()
+            if left.keys() - {""}:
+                left, right = right, left
+            if left.keys() - {""}:
+                raise ValueError(text)
+            left = scaled(right, left.get("", 0))
+        return left
+
+    def total() -> Linear:
+        result = Counter(product())
+        while atoms and atoms[0] in ("+", "-"):
+            sign = 1 if atoms.popleft() == "+" else -1
+            result.update(scaled(product(), sign))
+        return {name: count for name, count in result.items() if count}
+
+    try:
+        return total() if text else None
+    except (IndexError, ValueError, RecursionError):
+        return None
 
 
-def multiplier(tokens: list[Token], k: int) -> int:
-    """The number that the variable or the bracket before is multiplied by: "v1 * 3"."""
-    after = tokens[k + 1 : k + 3]
-    return int(after[1][1]) if len(after) == 2 and after[0][2] in TIMES and after[1][1] else 1
-
-
-def multiplies(tokens: list[Token], k: int) -> bool:
-    """Whether the number at a place is such a `multiplier`."""
-    before = tokens[max(k - 2, 0) : k]
-    return len(before) == 2 and before[1][2] in TIMES and bool(before[0][0] or before[0][3] == ")")
+def scaled(some: Linear, factor: int) -> Linear:
+    """A sum times a number."""
+    return {name: factor * count for name, count in some.items()}

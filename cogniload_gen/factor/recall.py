@@ -8,8 +8,10 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.checks import check_columns
+from cogniload_gen.checks import check_choice, check_columns, check_integer
+from cogniload_gen.factor.knobs import MAX_CONTEXT, MAX_N, NOISES
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, cut, rank, show, split, within
+from cogniload_gen.factor.score import SUITES
 from cogniload_gen.files.whole import whole_file
 from cogniload_gen.tokens import Tokenizer
 
@@ -75,12 +77,17 @@ def measure(
 
 
 def cell_of(row: Row) -> Cell:
-    """Return suite, complexity, context and noise of a row; ValueError if one is missing."""
+    """Return suite, complexity, context and noise of a row; ValueError for one that can't be."""
     complexity = "op" if row.get("suite") == "realistic" else "N"
     if "suite" not in row and {"d", "N", "rho"} <= row.keys():
         raise ValueError("these are puzzles of CogniLoad, and retrievers are for those of FACTOR")
     known = check_columns(row, ["suite", complexity, "context", "puzzle"])
-    return known["suite"], known[complexity], known["context"], row.get("noise") or ""
+    return (
+        check_choice("suite", known["suite"], SUITES),
+        check_integer(complexity, known[complexity], low=1, high=MAX_N),
+        check_integer("context", known["context"], low=0, high=MAX_CONTEXT),
+        check_choice("noise", row.get("noise") or "", ("", "none", *NOISES)),
+    )
 
 
 def count_found(
@@ -147,25 +154,17 @@ def ratio_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     return max(ratio - margin, 0.0), min(ratio + margin, 1.0)
 
 
-HEADINGS = {
-    "suite": "suite",
-    "N": "N/op",
-    "context": "context",
-    "retriever": "retriever",
-    "chunk": "chunk",
-    "query": "query",
-    "budget": "budget",
-    "puzzles": "puzzles",
-}
+NAMING = ("suite", "N", "context", "retriever", "chunk", "query", "budget", "puzzles")
 """The columns that a printed table names the rows by."""
 
 
 def lines(found: Sequence[Recall]) -> list[str]:
     """Return a table for the terminal, in per cent with the 90 % intervals."""
-    table = [[*HEADINGS.values(), "recall [%]", "closure recall [%]", "tokens"]]
+    heading = " ".join(NAMING).replace("N", "N/op").split()
+    table = [[*heading, "recall [%]", "closure recall [%]", "tokens"]]
     for each in found:
         table.append(
-            [str(getattr(each, name)) for name in HEADINGS]
+            [str(getattr(each, name)) for name in NAMING]
             + [
                 percent(each.recall, each.recall_low, each.recall_high),
                 percent(each.closure, each.closure_low, each.closure_high),

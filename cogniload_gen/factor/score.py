@@ -1,8 +1,8 @@
 """A response -> what became of it (FACTOR, section 3), by rules and without a judge model.
 
 A response is `max_context` if it is blank, or if prompt_tokens + response_tokens + 20 >=
-context_budget, as far as they are known. Else `read.py` says which answer it gives: `no_answer` if
-none, `correct` if it equals the gold one, else `wrong_set`.
+context_budget, as far as they are known. Else `reading/answer.py` says which answer it gives:
+`no_answer` if none, `correct` if it equals the gold one, else `wrong_set`.
 """
 
 from enum import StrEnum
@@ -72,7 +72,7 @@ def score_factor(
     response_tokens: int | None = None,
     context_budget: int | None = None,
 ) -> FactorScore:
-    """The score of a response, reasoning included, to a FACTOR puzzle; the rules of `read.py`.
+    """The score of a response, reasoning included, to a FACTOR puzzle; the rules of `answer.py`.
 
     `suite` is "symbolic" or "realistic"; `answer` is the gold answer as in the column, such as
     "v0, v12", "none" or "8"; `target` is the value that a symbolic puzzle asks for; `question` is
@@ -101,14 +101,14 @@ def score_row(
     response_tokens: int | None = None,
     context_budget: int | None = None,
 ) -> Score:
-    """Return the score of a response to a puzzle of either suite, given as a row.
+    """Return the score of a response to a puzzle of either suite, columns as a row.
 
     `row` holds the columns suite and answer, and target (symbolic) or question (realistic); the
     other parameters are those of `score_factor`. The details are `missing` and `extra`. Raises
     ValueError if the row lacks a column, or holds what none of its kind has.
     """
-    given = check_texts(row, ("suite", "answer"))
-    suite, answer, target = given["suite"], given["answer"], row.get("target")
+    columns = check_texts(row, ("suite", "answer"))
+    suite, answer, target = columns["suite"], columns["answer"], row.get("target")
     question = row.get("question")
     if suite not in SUITES:
         raise ValueError(f"suite must be one of {', '.join(SUITES)}, got {brief(suite)}")
@@ -135,10 +135,10 @@ def without_answer(
 def judge(reading: Reading, answer: str) -> Score:
     """Compare what was read with the gold answer."""
     if reading.value is None:
-        said = (
+        reason = (
             "no statement gives an answer" if reading.place is None else EXPLANATIONS[reading.rule]
         )
-        return without_answer(FactorOutcome.NO_ANSWER, f"{reading.rule}: {said}", reading.place)
+        return without_answer(FactorOutcome.NO_ANSWER, f"{reading.rule}: {reason}", reading.place)
     read, gold = (set(text.split(", ")) - {"none"} for text in (reading.value, answer))
     outcome = FactorOutcome.CORRECT if read == gold else FactorOutcome.WRONG_SET
     explanation = f"{reading.rule}: {EXPLANATIONS[reading.rule]}"

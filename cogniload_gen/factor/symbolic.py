@@ -41,7 +41,7 @@ def language() -> dict:
 
 @dataclass(frozen=True)
 class Fragments:
-    """The fragments of texts with up to M variables, and a method for each kind to find them.
+    """The fragments of texts with up to M variables, and where those of a kind stand.
 
     `texts` holds the fragments, kind after kind, from `first[kind]` on. The methods take arrays of
     variables, of values (see `value_range`) and of operations (-1, 0 or +1), and return positions
@@ -52,63 +52,19 @@ class Fragments:
     texts: pa.Array
     first: dict[str, int]
 
-    def _variable_at(
-        self, kind: str, variant: np.ndarray | int, variable: np.ndarray
+    def variable(
+        self, kind: str, variable: np.ndarray, variant: np.ndarray | int = 0
     ) -> np.ndarray:
         """Find a variable in a kind that holds all M of them in each of its variants."""
         return self.first[kind] + self.M * variant + variable
 
-    def _value_at(self, kind: str, value: np.ndarray, variant: np.ndarray | int = 0) -> np.ndarray:
+    def value(self, kind: str, value: np.ndarray, variant: np.ndarray | int = 0) -> np.ndarray:
         """Find a value in a kind that holds all values in each of its variants."""
         return self.first[kind] + len(value_range(self.M)) * variant + value + self.M
 
-    def _operation_at(self, kind: str, operand: np.ndarray, operation: np.ndarray) -> np.ndarray:
+    def operation(self, kind: str, operand: np.ndarray, operation: np.ndarray) -> np.ndarray:
         """Find an operation in a kind that holds all operations on each operand (0, 1, ...)."""
         return self.first[kind] + len(language()["operations"]) * operand + operation + 1
-
-    def filler(self, words: np.ndarray) -> np.ndarray:
-        """Find words of filler by their positions in `filler_fragments()`."""
-        return self.first["filler"] + words
-
-    def assign(self, lead: np.ndarray, variable: np.ndarray) -> np.ndarray:
-        """Find the left side of a statement, `@<<<assign v1 = `, after a lead of LEADS."""
-        return self._variable_at("assign", lead, variable)
-
-    def root(self, value: np.ndarray) -> np.ndarray:
-        """Find the right side of a root's statement, `3>>>@`."""
-        return self._value_at("root", value)
-
-    def edge(self, parent: np.ndarray, operation: np.ndarray) -> np.ndarray:
-        """Find the right side of a child's statement, `v1 + 1>>>@`."""
-        return self._operation_at("edge", parent, operation)
-
-    def question(self, target: np.ndarray) -> np.ndarray:
-        """Find the question for a target value."""
-        return self._value_at("question", target)
-
-    def define(self, variable: np.ndarray) -> np.ndarray:
-        """Find `v1 = `, which begins a line of the solution."""
-        return self._variable_at("define", 0, variable)
-
-    def given(self, value: np.ndarray) -> np.ndarray:
-        """Find `3`, which ends the line of a root."""
-        return self._value_at("given", value)
-
-    def parent(self, parent: np.ndarray, operation: np.ndarray) -> np.ndarray:
-        """Find `v1 + 1 = `, the middle of the line of a child."""
-        return self._operation_at("parent", parent, operation)
-
-    def result(self, value: np.ndarray, operation: np.ndarray) -> np.ndarray:
-        """Find `3 + 1 = 4` for a parent's value of 3, which ends the line of a child."""
-        return self._operation_at("result", value + self.M, operation)
-
-    def conclusion(self, count: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Find how the answer begins if `count` variables are equal to the target."""
-        return self._value_at("conclusion", target, np.minimum(count, 2))
-
-    def item(self, ending: np.ndarray, variable: np.ndarray) -> np.ndarray:
-        """Find a variable of a list, before an ending of ENDINGS."""
-        return self._variable_at("item", ending, variable)
 
 
 def value_range(M: int) -> range:
@@ -194,7 +150,7 @@ def symbolic_columns(
     return {
         "roots": forests.k,
         "puzzle": pa.chunked_array(puzzles),
-        "question": made_of.texts.take(pa.array(made_of.question(forests.target))),
+        "question": made_of.texts.take(pa.array(made_of.value("question", forests.target))),
         "answer": answers,
         "solution": pc.binary_join_element_wise(steps(forests, made_of), conclusions, ""),
         "target": forests.target,
@@ -213,8 +169,12 @@ def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments
     lead[0, at[0] == 0] = LINE_START
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
     is_root = forests.place < forests.k
-    right = np.where(is_root, made_of.root(forests.value), made_of.edge(parent, forests.operation))
-    left = made_of.assign(lead, np.take_along_axis(forests.variable, order, axis=0))
+    right = np.where(
+        is_root,
+        made_of.value("root", forests.value),
+        made_of.operation("edge", parent, forests.operation),
+    )
+    left = made_of.variable("assign", np.take_along_axis(forests.variable, order, axis=0), lead)
     statements = np.stack([left, np.take_along_axis(right, order, axis=0)], axis=1)
 
     def row(entry: np.ndarray | int | bool) -> np.ndarray:
@@ -224,13 +184,13 @@ def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments
     opening, closing, instruction = (
         row(made_of.first[kind]) for kind in ("opening", "closing", "instruction")
     )
-    question = row(made_of.question(forests.target))
+    question = row(made_of.value("question", forests.target))
     ids = np.concatenate([opening, statements.reshape(-1, puzzles), closing, question, instruction])
     before = np.concatenate([row(0), np.repeat(at, 2, axis=0), *[row(words)] * 3])
     is_used = np.repeat(forests.place < forests.N, 2, axis=0)
     used = np.concatenate([row(True), is_used, *[row(True)] * 3])
 
-    word_ids = made_of.filler(filler.words)
+    word_ids = made_of.first["filler"] + filler.words
     begins_line = (places > 1) & (at[0] > 0)  # there are words, and no statement before them
     word_ids[first_word[:-1][begins_line]] += len(filler_fragments()) // 2
     ids = np.insert(word_ids, (before + first_word[:-1]).T[used.T], ids.T[used.T])
@@ -243,8 +203,16 @@ def steps(forests: Forests, made_of: Fragments) -> pa.Array:
     is_child = (forests.place >= forests.k) & is_used
     parent = np.take_along_axis(forests.variable, forests.parent, axis=0)
     value = np.take_along_axis(forests.value, forests.parent, axis=0)
-    end = np.where(is_child, made_of.result(value, forests.operation), made_of.given(forests.value))
-    line = [made_of.define(forests.variable), made_of.parent(parent, forests.operation), end]
+    end = np.where(
+        is_child,
+        made_of.operation("result", value + made_of.M, forests.operation),
+        made_of.value("given", forests.value),
+    )
+    line = [
+        made_of.variable("define", forests.variable),
+        made_of.operation("parent", parent, forests.operation),
+        end,
+    ]
     ids = np.stack(line, axis=-1).swapaxes(0, 1)  # puzzle x place x part
     used = np.stack([is_used, is_child, is_used], axis=-1).swapaxes(0, 1)
     return gather(made_of.texts, ids[used], offsets(3 * forests.N - forests.k))
@@ -259,12 +227,12 @@ def answer(forests: Forests, made_of: Fragments) -> tuple[pa.Array, pa.Array]:
     first = offsets(count)
     puzzle, variable = np.nonzero(hit)
     after = first[puzzle + 1] - 1 - np.arange(len(puzzle))  # variables yet to come
-    listed = made_of.item(np.where(after > 0, COMMA, NOTHING), variable)
+    listed = made_of.variable("item", variable, np.where(after > 0, COMMA, NOTHING))
     listed = np.insert(listed, first[:-1][count == 0], made_of.first["none"])
     last_comma = np.where(count[puzzle] == 2, AND, COMMA_AND)
     ending = np.select([after == 0, after == 1], [FULL_STOP, last_comma], COMMA)
-    opening = made_of.conclusion(count, forests.target)
-    sentence = np.insert(made_of.item(ending, variable), first[:-1], opening)
+    opening = made_of.value("conclusion", forests.target, np.minimum(count, 2))
+    sentence = np.insert(made_of.variable("item", variable, ending), first[:-1], opening)
     return (
         gather(made_of.texts, listed, offsets(np.maximum(count, 1))),
         gather(made_of.texts, sentence, offsets(count + 1)),

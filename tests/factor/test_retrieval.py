@@ -1,5 +1,6 @@
 """What retrievers find of FACTOR's puzzles, against counts made apart from the text."""
 
+import json
 import math
 import re
 import subprocess
@@ -448,6 +449,8 @@ def test_a_retriever_without_a_query_is_measured_once(capsys):
         (["loads.jsonl"], "these are puzzles of CogniLoad, and retrievers are for those of FACTOR"),
         (["text.jsonl", "--op", "3"], "--op says which puzzles to make, got a FILE too"),
         (["text.jsonl"], "a FACTOR puzzle must have "),
+        (["op.jsonl"], r"op must be an integer in 1..1000, got '3\x1b[2J'"),
+        (["context.jsonl"], "context must be an integer in 0..1000000, got [5]"),
         (["empty.jsonl"], "there are no puzzles to retrieve from"),
         (["bad.parquet"], "bad.parquet must be a Parquet file"),
         ([*SMALL, "--out", "bad.jsonl"], "bad.jsonl exists: "),
@@ -463,6 +466,10 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(
     (tmp_path / "loads.jsonl").write_text('{"d": 1, "N": 5, "rho": 50, "puzzle": "x"}\n')
     text = '{"suite": "symbolic", "N": 1, "context": 0, "puzzle": "x"}\n'
     (tmp_path / "text.jsonl").write_text(text)
+    rows = {"op": {"op": "3\x1b[2J", "context": 0}, "context": {"op": 3, "context": [5]}}
+    for name, row in rows.items():
+        line = json.dumps({"suite": "realistic", "puzzle": "x"} | row)
+        (tmp_path / f"{name}.jsonl").write_text(f"{line}\n")
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "bad.parquet").write_text("x")
     assert main(["retrieve", *arguments]) == 2

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from limits import within
 
@@ -29,8 +29,9 @@ from cogniload_gen.factor.score import (
     score_row,
 )
 
+DATA = Path(__file__).parent / "data"
 UNSEEN, SEEN = (
-    [json.loads(line) for line in (Path(__file__).parent / "data" / name).open(encoding="utf-8")]
+    [json.loads(line) for line in (DATA / name).open(encoding="utf-8")]
     for name in ("responses_unseen.jsonl", "responses.jsonl")
 )
 RESPONSES = UNSEEN + SEEN
@@ -85,292 +86,13 @@ def test_the_responses_are_many_and_different():
 WORDS = tomllib.loads(
     files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
 )
-EQUALS = "v3 {0} 2, v4 {0} 1.", "v3"
-PASSED = "v4 is 1, v3 {} is 2, v7 is 2.", "v3, v7"
-NOT = "Therefore v3, here v4 {} 2.", "v3"
-AND = "The variables equal to 2 are v3 {} v7, v4 is 1.", "v3, v7"
-OR = "The variable equal to 2 is v3 {} v7.", None
-LISTING = "{} by counting, v3. We start with v4.", "v3"
-BECAUSE = "Therefore v3, {} of v7.", "v3"
-BUT = "None of v0 and v1 equals 2, {} v3 = 2.", "v3"
-NONE = "{} variables equal to 2.", "none"
-SYMBOLIC_WORDS = {
-    # where it stands: sentence, what it concludes with each of the words and with no other word
-    "signs.equal": [
-        (*EQUALS,
-         "is are was were be being equal equals equalling equaling value values valued has have "
-         "having hold holds take takes become becomes evaluates give gives yield yields match "
-         "matches reach reaches get gets comes_out_to came_out_as works_out_to turns_out_to_be "
-         "is_found_to_be are_seen_to_be amounts_to comes_to resolves_to reduces_to results_in "
-         "stays_at ends_up_as"),
-        ("2 is {} v3, v4 is 1.", "v3", "taken_by held_by shared_by reached_by attained_by"),
-        ("v3 is 2, {} v7.", "v3, v7",
-         "as_is as_are as_do as_does as_did as_has as_have and_so_does likewise"),
-    ],
-    "signs.unequal": [
-        (*NOT,
-         "≠ not never cannot nor isn't differs unlike other_than different_from < > <= >= != "
-         "fails_to"),
-    ],
-    "signs.and": [
-        (*AND,
-         "and & as_well_as along_with together_with in_addition_to / plus the_other_is "
-         "the_second_one_is"),
-    ],
-    "signs.joint": [
-        ("v3 is 2 {} v7.", "v3, v7", "as_well_as along_with together_with in_addition_to"),
-    ],
-    "signs.or": [(*OR, "or")],
-    "signs.opener": [
-        ("The variable equal to 2 is {} v3, v4 is 1.", "v3",
-         "∴ only just solely therefore thus hence so then"),
-    ],
-    "signs.passed": [
-        (*PASSED,
-         "to of the a an which that whose with it its this these those all both each every also "
-         "too alone indeed exactly does do did variable vars one ones s final set any following "
-         "answer inclusive target there namely finally lastly"),
-        ("v1 is 1, v3 is {} 2, v7 is 2.", "v3, v7", "assigned"),
-    ],
-    "cues.concluding": [
-        (*LISTING,
-         "∴ answer only just solely therefore thus hence conclusion conclude finally in_summary "
-         "overall consequently so,"),
-    ],
-    "cues.certain": [
-        ("{} v3 is equal to 2. So v4 is v5 +", "v3",
-         "answer only just solely conclusion conclude in_summary overall finally"),
-    ],
-    "cues.listing": [
-        (*LISTING,
-         "the_same_goes the_same_is_true result solutions final satisfies meets matching exactly "
-         "actually "
-         "correction corrected"),
-        ("{} v3, by counting. We start with v4.", "v3", "s_= it's it_is"),
-        ("Given the list, v3 {}", "v3", "it_is."),
-        ("By counting, {} v3. We start with v4.", "v3",
-         "those_are these_are they_are we_get that_is i.e."),
-        ("The {} v3, by counting. We start with v4.", "v3", "variable_is variables_are"),
-    ],
-    "cues.remark": [
-        ("The answer is v3, v7.\n{} that the variable v3 is equal to 2.", "v3, v7",
-         "note verify verifying check double-check doublecheck to_verify let_us_check "
-         "let's_confirm let's_double explanation justification because this_is_because where "
-         "indeed "
-         "recall for_reference confidence it's_worth it_is_worth summary_of_the_values as_a_check "
-         "as_a_sanity_check"),
-    ],
-    "cues.reason": [
-        (*BECAUSE,
-         "because since given_that compared_with compared_to in_contrast_to as_opposed_to "
-         "assuming"),
-    ],
-    "cues.adding": [
-        ("v1 and v3 are 2. v7 and v9 {} are 2.", "v1, v3, v7, v9",
-         "also too as_well likewise similarly additionally the_same_goes the_same_holds"),
-        ("v1 and v3 are 2. v7 is 2, {} v9.", "v1, v3, v7, v9", "and_so_is and_so_does"),
-    ],
-    "cues.correction": [
-        ("The answer is v7, {} v3.", "v3",
-         "no_wait no, wait sorry correction: corrected i_mean scratch_that make_that actually, "
-         "oops my_mistake strike_that on_second_thought "
-         "that_should_be it_should_be -_actually"),
-    ],
-    "empty.none": [
-        ("{} equals 2.", "none",
-         "none nothing no_variable no_prime_variable no_v's not_one_of_them "
-         "zero_variables not_a_single_one_of_them no_such_variable"),
-        ("No ${}_i$ equals 2.", "none", "v"),
-        ("{} of v0 and v1 equals 2.", "none", "neither"),
-        ("The set of all variables equal to 2 is {}.", "none", "empty ∅ n/a"),
-        ("There {}.", "none",
-         "are_not_any aren't_any is_no_solution is_no_match are_no_hits isn't_one "
-         "is_not_a_variable are_no_2s "
-         " are_variables_no"),
-        ("The equations {} variable.", "none",
-         "do_not_yield_any never_give_any don't_produce_a_single cannot_make_any"),
-        ("2 is {} variable.", "none", "not_the_value_of_any"),
-        ("It is {} variable to be 2.", "none", "impossible_for_a not_possible_for_any"),
-        ("The number 2 {}.", "none",
-         "doesn't_appear does_not_occur never_occurs never_appears never_arises "
-         "does_not_show_up never_shows_up "
-         "is_missing is_not_reached is_never_attained isn't_taken isn't_found isn't_present "
-         "isn't_among_them"),
-        ("All of them {} 2.", "none",
-         "differ_from are_different_from have_values_other_than fail_to_equal"),
-        ("I looked for 2 and {}.", "none", "couldn't_find_one"),
-        ("2 is {}.", "none", "not_the_value_of_anything"),
-        ("For every i, v_i {} 2.", "none", "≠ is_not"),
-        ("The answer is: {}.", "none", "null"),
-        ("Is there a variable equal to 2, {}.", "none", "no"),
-        ("There is an {} equal to 2.", "none", "absence_of_variables"),
-        ("The system {} variable equal to 2.", "none", "does_not_contain_a lacks_a"),
-        ("The number of variables equal to 2 {}.", "none", "is_0"),
-        ("The values are 1 and 3, {} 2.", "none", "but_not and_never"),
-        ("I {} find any variable equal to 2.", "none",
-         "wasn't_able_to am_not_able_to am_unable_to fail_to failed_to"),
-        ("The variable equal to 2 {}.", "none", "does_not_exist doesn't_exist"),
-    ],
-    "empty.except": [
-        ("v3 is 2. Therefore there are no {} variables equal to 2.", "v3",
-         "other additional further more remaining"),
-        ("v3 is 2. Therefore there isn't anything {} equal to 2.", "v3", "else"),
-        ("v3 is 2. Therefore none of the {} equals 2.", "v3", "others rest remaining"),
-        ("v3 is 2. Therefore nothing {} equals 2.", "v3", "else"),
-    ],
-    "empty.besides": [
-        ("No variable equals 2 {} v3.", "v3",
-         "other_than except but apart_from aside_from beyond besides except_for "
-         "with_the_exception_of excluding the_only_exception_being"),
-    ],
-    "empty.contrast": [(*BUT, "but while whereas so though although however yet ;")],
-    "empty.denial": [("v4 is 1. It {} fits.", "none", "no not none nothing never neither isn't")],
-    "empty.personal": [
-        ("v4 is 1. It {} never.", None,
-         "i we you your me my text message prompt information enough given more resolved "
-         "determined solved computed"),
-    ],
-    "uncommitted.plan": [
-        ("{} see the variable that equals 2, v3.", None,
-         "let_me let's let_us i_will i'll we'll we_will i_need_to we_must we_have_to we_should "
-         "i_want_to we_can_start i'm_going_to we_are_going_to start_with starting_with whether "
-         "the_question_is the_question_asks we_are_asked if suppose assume assuming "
-         "looking_for possible_answers depends_on remains_to_be i_need find "
-         "identify then,_determine to_find in_order_to_find "
-         "to_determine to_identify to_solve to_figure to_get to_locate to_see depending_on unless "
-         "so_far thus_far beginning_with todo: my_goal_is_to"),
-        ("{}: The variable that equals 2 is v3.", None, "approach plan my_strategy the_outline"),
-        ("{} v3 is equal to 2.", None, "assign"),
-    ],
-    "uncommitted.refusal": [
-        ("It {} which variable is equal to 2, v3.", None,
-         "is_unknown is_unclear remains_undetermined is_uncertain is_not_clear"),
-        ("Therefore v3. But I see that {}.", None, "no_variables_were_given"),
-        ("I {} which variable is equal to 2, v3.", None,
-         "cannot_tell can't_say can_not_say couldn't_tell could_not_tell am_unable_to_say "
-         "am_not_able_to_say have_no_way_of_knowing cannot_list "
-         "find_it_impossible_to_say find_it_not_possible_to_say don't_know do_not_know am_not_sure "
-         "am_unsure have_insufficient_facts have_not_enough_information "
-         "don't_have_the_ability_to_say have_no_answer i'm_sorry will_not_answer "
-         "see_an_inconsistency and_an_answer_is_not_possible:"),
-    ],
-    "uncommitted.unfinished": [
-        ("I take v3, {} zebras.", None,
-         "need compute start begin depends follows next candidate contains including include "
-         "consider checking checked defined given approach plan whatever unless still first uses "
-         "using from step continue copies text provide relationship assigns cycle terms look "
-         "moving remain now please solve lead same following which"),
-    ],
-    "uncommitted.hedge": [
-        ("The answer {} v3.", None,
-         "one_of depending_on might may_be could_be perhaps possibly maybe either"),
-        ("The answer is v3 {}.", None, "(?)"),
-        ("v4 is 1, v7 {} 2, therefore v3.", None, "at_least_one_is"),
-        ("The variable equal to 2, therefore v9 {} v3.", None, "can_be"),
-        ("v3 {} 2.", None, "could_equal may_equal"),
-    ],
-    "uncommitted.example": [
-        ("The answer is v3, {} v7.", "v3",
-         "such_as for_example for_instance e.g. like"),
-    ],
-    "uncommitted.dangling": [
-        ("v3 is equal to 2. I set v4 {}", None,
-         "is are equal of and or the plus minus times than by each v_ on from to with for as at "
-         "because since but so an its which that we"),
-    ],
-}  # fmt: skip
-ANSWERED = "South Zoo has 3 Fox. {}: 8. That took 5 steps.", "8"
-VAGUE = "The answer is {} 8.", None
-REALISTIC_WORDS = {
-    "numbers.answer": [(*ANSWERED, "answer answers ans final_result output the_right_number")],
-    "numbers.rough": [
-        (*VAGUE,
-         "between at_least at_most about approximately approx around roughly nearly almost up_to "
-         "more_or_less range ~ ≈ < > minimum_of"),
-        ("Therefore Hamilton Farm has {} 8 Fox.", None, "more_than no_more_than 4_to"),
-    ],
-    "numbers.label": [
-        ("Hamilton Farm has 8 Fox, {} 4.", "8",
-         "step steps part parts line lines section sections equation equations problem problems "
-         "question questions case cases method methods option options confidence round version"),
-    ],
-    "numbers.count": [
-        ("Hamilton Farm has 8 Fox, 4 {}.", "8",
-         "steps operations additions sums multiplications calculations equations sentences places "
-         "kinds"),
-    ],
-    "numbers.operators": [
-        ("The answer is 4 {} 2 is 8.", "8",
-         "plus minus times multiplied_by divided_by more_than less_than fewer_than"),
-    ],
-    "numbers.cue": [
-        ("It zebra 8 Fox {} Hamilton Farm. Hm.", "8", "at in on for"),
-        ("It {} 8 Fox that are near Hamilton Farm. Hm.", "8",
-         "∴ the_number total altogether in_all must_be has have final finally overall therefore "
-         "thus hence so answer conclusion consequently there_is there_are"),
-    ],
-    "numbers.absent": [
-        ("Hamilton Farm has 8 Fox, which {}.", None,
-         "is_not_stated nothing_says isn't_given i_could_not_find i_can't_find "
-         "i_am_unable_to_find i_lack_the_data_for one_could_think"),
-    ],
-    "numbers.work": [("{} South Zoo has 8 Fox.", None, "define let step first next then now")],
-}  # fmt: skip
-REALISTIC_WORDS["numbers.rough"] += [("The answer is 8 {}.", None, "or_so")]
-MEANINGS = {
-    # what a foreign word means: sentence after one in its language, what it concludes with it
-    **dict.fromkeys(["equal", "is", "are", "has", "have", "value"], EQUALS),
-    **dict.fromkeys(["that", "all", "to", "the"], PASSED),
-    "unable to determine": ("{} v3 is equal to 2.", None),
-    "either": ("The answer is {} v3.", None),
-    **dict.fromkeys(["only", "therefore", "answer"], LISTING),
-    **dict.fromkeys(["but", "while"], BUT),
-    "because": BECAUSE, "and": AND, "or": OR, "no": NONE, "not": NOT, "differs from": NOT,
-    "variables": ("There are 0 {}.", "none"),
-}  # fmt: skip
-LANGUAGES = {
-    "chinese": (
-        "都",
-        "等于 值为 是 为 有 和 与 以及 或 没有 不存在 只有 因此 所以 答案 "
-        "的 都 变量 无法 答 不等于 所有",
-    ),
-    "japanese": (
-        "変数",
-        "に等しい は と 変数 答え はありません は存在しません はない は存在しない",
-    ),
-    "korean": ("변수", "변수는 변수 정답 없습니다 같은 따라서"),
-    "french": (
-        "toute",
-        "égal égale égaux est n'est sont vaut valent valeur et ou aucun aucune seule seul donc "
-        "réponse mais à toutes car parce_que compte possède le la les pas pas_de peux_pas",
-    ),
-    "german": (
-        "alle",
-        "gleich ist sind hat haben wert und sowie oder keine kein variablen nur daher "
-        "antwort aber nicht alle weil da der die das den nicht_bestimmen entweder",
-    ),
-    "spanish": (
-        "todas",
-        "igual iguales es son vale valen valor y o ninguna ningún única únicas solo respuesta pero "
-        "todas tiene porque por_lo_tanto el los las tanto como no_puedo",
-    ),
-    "italian": (
-        "tutte",
-        "uguale uguali è sono valgono nessuna variabile variabili quindi risposta e tutte",
-    ),
-    "portuguese": ("todas", "iguais são nenhuma variáveis variável portanto resposta tem"),
-    "russian": (
-        "все",
-        "равна равны значение и или ни_одна нет переменная переменные только итак следовательно "
-        "ответ а но не все невозможно не_могу",
-    ),
-}
+CASES = tomllib.loads((DATA / "words.toml").read_text("utf-8"))
 
 
 def said(cases):
     """Each sentence with each of its words, the same with a word that says nothing, the reading."""
     return [
-        (sentence.format(word.replace("_", " ")), sentence.format("zebra"), reading)
+        (sentence.format(word.replace("_", " ")), sentence.format("zebra"), reading or None)
         for sentence, reading, words in cases
         for word in words.split()
     ]
@@ -378,7 +100,7 @@ def said(cases):
 
 @pytest.mark.parametrize(
     ("sentence", "without", "reading"),
-    [case for cases in SYMBOLIC_WORDS.values() for case in said(cases)],
+    [case for cases in CASES["symbolic"].values() for case in said(cases)],
 )
 def test_every_word_counts(sentence, without, reading):
     assert read(sentence) == variables(reading)
@@ -387,7 +109,7 @@ def test_every_word_counts(sentence, without, reading):
 
 @pytest.mark.parametrize(
     ("sentence", "without", "reading"),
-    [case for cases in REALISTIC_WORDS.values() for case in said(cases)],
+    [case for cases in CASES["realistic"].values() for case in said(cases)],
 )
 def test_every_word_about_numbers_counts(sentence, without, reading):
     assert read_number(sentence).value == reading
@@ -396,7 +118,7 @@ def test_every_word_about_numbers_counts(sentence, without, reading):
 
 @pytest.mark.parametrize(
     ("mark", "word"),
-    [(mark, word) for mark, words in LANGUAGES.values() for word in words.split()],
+    [(mark, word) for mark, words in CASES["languages"].values() for word in words.split()],
 )
 def test_every_foreign_word_counts(mark, word):
     word = word.replace("_", " ")
@@ -406,24 +128,25 @@ def test_every_foreign_word_counts(mark, word):
         for foreign, english in words.items()
         if re.fullmatch(foreign, word)
     )
-    sentence, reading = MEANINGS[meaning]
+    sentence, reading = CASES["meanings"][meaning]
     # the mark is a word for "all", which counts for nothing and shows the language
-    assert read(f"{mark} {sentence.format(word)}") == variables(reading)
-    assert read(f"{mark} {sentence.format('zebra')}") != variables(reading)
+    assert read(f"{mark} {sentence.format(word)}") == variables(reading or None)
+    assert read(f"{mark} {sentence.format('zebra')}") != variables(reading or None)
 
 
 def test_no_word_is_forgotten():
     """Each entry of the data file stands in a sentence of the tests above."""
-    cases = {group: said(cases) for group, cases in (SYMBOLIC_WORDS | REALISTIC_WORDS).items()}
+    groups = CASES["symbolic"] | CASES["realistic"]
+    cases = {group: said(sentences) for group, sentences in groups.items()}
     forgotten = []
-    for room in WORDS.keys() - {"languages", "cardinals"}:
+    for room in ("signs", "cues", "empty", "uncommitted", "numbers"):
         for group, entries in WORDS[room].items():
             for entry in entries:
                 pattern = re.compile(rf"(?<!\w)(?:{entry})")
                 if not any(pattern.search(text.lower()) for text, *_ in cases[f"{room}.{group}"]):
                     forgotten.append((group, entry))
     for language, words in WORDS["languages"].items():
-        tested = LANGUAGES[language][1].replace("_", " ")
+        tested = CASES["languages"][language][1].replace("_", " ")
         forgotten += [(language, word) for word in words if not re.search(word, tested)]
     assert not forgotten
 
@@ -656,6 +379,7 @@ NUMBER_PHRASES = [
 
 
 @given(st.integers(), st.text(), st.sampled_from(NUMBER_PHRASES))
+@example(0, "\x011", "Therefore, Hamilton Farm has {} Fox.")
 def test_any_number_in_many_phrasings_is_read_back(number, reasoning, phrase):
     response = f"{reasoning}\n\nDone.\n\n{phrase.format(number)}"
     assume("<" not in reasoning)

@@ -265,6 +265,27 @@ def test_nothing_is_claimed_of_what_is_told_in_words_that_are_not_read():
     assert not read_factor_steps("v2 = 2\nv3 = 5\nTwo plus 1 and v2 make v1 = 4." + end, row).read
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{fox} = 20\nLinden Park has 20 Fox, so 120 animals.\n{owl} = 20 + 19 = 39",
+        "{fox} is 20. {owl} is 19 more than that, 39",
+        "{fox} is 20. {owl} is 19 more than {fox}, so 19 + 20 = 38, no, 39",
+        "{fox} is 20. {owl}, is {fox} plus nineteen, which makes it 39",
+    ],
+)
+def test_no_right_solution_is_accused(form):
+    """A number before "so", one that is compared and one that is taken back are no values."""
+    puzzle = (
+        "Problem: The number of each Linden Park's Fox is 20. The number of each Hill Zoo's Owl is "
+        "19 more than each Linden Park's Fox.\n\nQuestion: How many Owl does Hill Zoo have?"
+    )
+    row = {"suite": "realistic", "answer": "39", "puzzle": puzzle}
+    text = form.format(fox="Linden Park's Fox", owl="Hill Zoo's Owl")
+    steps = read_factor_steps(f"{text}. Answer: 39", row)
+    assert (steps.first_error, steps.error) == (None, None)
+
+
 def test_what_is_multiplied():
     """A number by a bracket, and a bracket or a variable by a number."""
     row = {

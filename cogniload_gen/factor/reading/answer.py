@@ -1,8 +1,8 @@
 """A response -> the answer that it gives, and where it gives it (FACTOR, section 3).
 
 The paper asks for the variables that have a value (symbolic suite) or for a number (realistic) and
-leaves open how an answer is read. These are the rules; the words that they name are in
-`data/reading.toml`.
+leaves open how an answer is read. These are the rules; the words and the patterns that they name
+are in `data/reading.toml`.
 
 R1. Final part. What stands up to the last mark that ends a reasoning trace, such as "</think>", is
     dropped, and so is what stands after a mark that begins one without end, after a mark that ends
@@ -92,19 +92,12 @@ N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be")
     South Zoo"), have no value.
 """
 
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
 from re import compile, escape
 from typing import NamedTuple
 
 from cogniload_gen.factor.reading.equations import (
-    CORRECTION,
-    DANGLING,
-    EMPTY,
-    FEW_VARIABLES,
-    HEDGE,
     Claims,
     chains,
     claims_of,
@@ -121,13 +114,12 @@ from cogniload_gen.factor.reading.equations import (
 )
 from cogniload_gen.factor.reading.text import (
     NUMBER,
-    VARIABLE,
     VARIABLE_FIRST,
-    WORDS,
     Statement,
-    any_of,
+    patterns,
     plain,
-    statements,
+    rewriting,
+    statements_of,
 )
 
 
@@ -166,76 +158,54 @@ class Conclusion(NamedTuple):
 
 # --- symbolic suite -------------------------------------------------------------------------------
 
-_CUES, _EMPTY = WORDS["cues"], WORDS["empty"]
-CUE = compile(rf"{any_of([*_CUES['concluding'], 'variables?'])}|^so\b")
-STRONG_CUE = compile(any_of([*_CUES["certain"], "variables?"]))
-LIST_CUE = compile(rf"{any_of(_CUES['concluding'] + _CUES['listing'])}|^so\b")
-ADDING = compile(any_of(_CUES["adding"]))
-NOT_EMPTY = compile(
-    rf"{any_of(_EMPTY['except'])}"
-    rf"|{any_of(_EMPTY['besides'])}(?: for)?(?: the)?(?: variables?)? {VARIABLE}"
-)
-ALL_BUT = compile(
-    r"\b(?:all|every|each)(?: of)?(?: the)?(?: [a-z]+)? variables?,? "
-    rf"{any_of([*_EMPTY['besides'], 'but'])}"
-    rf"(?: for)?(?: the)?(?: variables?)? {FEW_VARIABLES}"
-)
-ANSWERS = compile(r"answer|∅\W*$")
-ONLY = compile(rf"\b(?:only|just) ({FEW_VARIABLES})\W*$")
-NONE_FIRST = compile(r"\W*(?:none|nothing|no variables?)(?: ?[-,;:(.]| because| since|$)")
-CONTRAST = compile(rf"{any_of(_EMPTY['contrast'])}|;")
 MOST_WORDS = 5
 """Of a last statement that lists variables without a cue (C5)."""
-UNFINISHED = compile(any_of(WORDS["uncommitted"]["unfinished"]))
-CONTINUED = compile(r"\b(?:to be )?continu(?:ed|ing) (?:in|below|with)|\bto be continued")
-DENIAL, PERSONAL = compile(any_of(_EMPTY["denial"])), compile(any_of(_EMPTY["personal"]))
 MOST_DENYING_WORDS = 8
-CLAUSE = compile(r"[;,:] ")
-STEP = compile(rf"\W*{any_of(WORDS['numbers']['label'])} [0-9]")
-OTHERS = compile(
-    r"everything else|(?:all |every |each )?(?:of )?(?:the )?(?:others?|rest|remaining)\b"
-)
-VALUES_LAST = compile(rf": {NUMBER}(?:,? (?:and )?{NUMBER})*+\W*$")
-NEXT = compile(r"^(?:next|then|now)\b")
-ELLIPSIS = compile(r"\b(?:is|are|was|were|do|does|did|has|have)\W*$")
 
 
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C5)."""
-    found = before_next(statements(response), str(target))
-    said = [statement for statement in found if not statement.is_remark]
-    for some in (said, found) if len(said) < len(found) else (found,):
-        reading = last_conclusion(some, str(target), found)
-        if reading is not None:
-            return reading
-    return last_listed(found, str(target)) or last_stated(found, str(target))
+    statements = statements_of(response)
+    if "?" in response or "？" in response:
+        statements = before_next(statements, str(target))
+    reading = last_conclusion(statements, str(target), remarks=False)
+    if reading is None:
+        reading = last_conclusion(statements, str(target), remarks=True)
+    return reading or last_listed(statements, str(target)) or last_stated(statements, str(target))
 
 
-def before_next(found: list[Statement], target: str) -> list[Statement]:
+def before_next(statements: Sequence[Statement], target: str) -> Sequence[Statement]:
     """The statements before a question for another value, which begins another puzzle (R1)."""
-    for place, statement in enumerate(found):
+    for place, statement in enumerate(statements):
         if place and statement.is_question and "variable" in statement.text:
-            asked = numbers_in(statement.text)
-            if asked and target not in asked:
-                return found[:place]
-    return found
+            numbers = numbers_in(statement.text)
+            if numbers and target not in numbers:
+                return statements[:place]
+    return statements
 
 
-def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
+def last_listed(statements: Sequence[Statement], target: str) -> Reading | None:
     """The variables that the last statement with any lists, without a sign of work (C5)."""
-    said = (statement for statement in reversed(found) if not statement.is_remark)
-    last = next((one for one in said if VARIABLE_FIRST.search(one.whole)), None)
-    if last is None or last.items or UNFINISHED.search(last.text) or breaks_off(found):
+    assertions = (statement for statement in reversed(statements) if not statement.is_remark)
+    last = next((one for one in assertions if VARIABLE_FIRST.search(one.whole)), None)
+    if (
+        last is None
+        or last.items
+        or patterns.unfinished.search(last.text)
+        or breaks_off(statements)
+    ):
         return None
-    if any(is_refusal(statement.text) for statement in found) or HEDGE.search(last.text):
+    if any(is_refusal(statement.text) for statement in statements) or patterns.hedge.search(
+        last.text
+    ):
         return None
     text = committed(last.text) or ""
     outer = read_claims(text, target)[0]
     if outer.other and set(numbers_in(text)) == {target}:
-        every = {name for statement in found for name in names_of(tokens(statement.whole))}
+        every = {name for statement in statements for name in names_of(tokens(statement.whole))}
         if every == outer.other and len(every) > 1:
             return Reading("none", "C5", (last.start, last.stop))
-    kinds = [kind for kind, _ in tokens(text)]
+    kinds = [kind for kind, *_ in tokens(text)]
     if {"number", "expression"} & {*kinds} or kinds.count("word") > MOST_WORDS:
         return None
     if not outer.listed or outer.other or outer.equal or outer.is_choice:
@@ -244,23 +214,23 @@ def last_listed(found: Sequence[Statement], target: str) -> Reading | None:
 
 
 def last_conclusion(
-    some: Sequence[Statement], target: str, found: Sequence[Statement]
+    statements: Sequence[Statement], target: str, *, remarks: bool
 ) -> Reading | None:
-    """The conclusion of the last of some statements that has one, as C4 extends it, or None.
-
-    `found` are all statements, which tell the variables that there are.
-    """
+    """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
     is_refuted = False
-    for statement in reversed(some):
-        concluded = conclusion(statement, target, found)
+    for place in reversed(range(len(statements))):
+        statement = statements[place]
+        if statement.is_remark and not remarks:
+            continue
+        concluded = conclusion(statement, target, statements)
         begun = any(not other.is_weak for _, other in joined)
         if concluded is None or (concluded.is_weak and not concluded.adds):
             if begun:
                 break
             joined, is_refuted = [], is_refuted or concluded is not None
-            if CORRECTION.match(statement.text):
+            if patterns.correction.match(statement.text):
                 denied |= claims_of(statement.text, target).other
         elif begun and concluded.is_open:
             break
@@ -270,25 +240,33 @@ def last_conclusion(
             return None
         else:
             joined.append((statement, concluded))
-            if not concluded.goes_on:
+            if not concluded.goes_on and not (place and repeats(statement, statements[place - 1])):
                 break
-    return joint_reading(joined, denied, found)
+    return joint_reading(joined, denied, statements)
+
+
+def repeats(statement: Statement, before: Statement) -> bool:
+    """Whether a statement says of another variable what the one before it says of its own."""
+    forms = {VARIABLE_FIRST.sub("v", one.text) for one in (statement, before)}
+    return bool(patterns.subject_first.match(statement.text)) and len(forms) == 1
 
 
 def refuses(statement: Statement) -> bool:
     """Whether a statement says that its author can't tell, and takes nothing back."""
-    return is_refusal(statement.text) and not CORRECTION.search(statement.text)
+    return is_refusal(statement.text) and not patterns.correction.search(statement.text)
 
 
 def joint_reading(
-    joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], found: Sequence[Statement]
+    joined: Sequence[tuple[Statement, Conclusion]],
+    denied: set[str],
+    statements: Sequence[Statement],
 ) -> Reading | None:
     """What conclusions say that belong together, the last one first, but for what was denied."""
     sure = [(statement, concluded) for statement, concluded in joined if not concluded.is_weak]
     if not sure:
         return None
-    is_certain = STRONG_CUE.search(sure[0][0].whole)
-    if not is_certain and (is_unfinished(found) or any(map(refuses, found))):
+    is_certain = patterns.strong_cue.search(sure[0][0].whole)
+    if not is_certain and (is_unfinished(statements) or any(map(refuses, statements))):
         return None
     place = joined[-1][0].start, joined[0][0].stop
     names = set().union(*(concluded.names for _, concluded in joined))
@@ -297,74 +275,91 @@ def joint_reading(
     return Reading(", ".join(in_order(names - denied)) or "none", sure[0][1].rule, place)
 
 
-def conclusion(statement: Statement, target: str, found: Sequence[Statement]) -> Conclusion | None:
+def conclusion(
+    statement: Statement, target: str, statements: Sequence[Statement]
+) -> Conclusion | None:
     """The set of variables that a statement concludes with, or None (C1 to C3)."""
-    if not (VARIABLE_FIRST.search(statement.whole) or EMPTY.search(statement.whole)):
+    if not (VARIABLE_FIRST.search(statement.whole) or patterns.empty.search(statement.whole)):
         return None  # most statements, and quick to tell
     text = committed(statement.text)
-    is_bare_row = statement.is_row and not statement.items
-    if text is None or is_bare_row or DANGLING.search(statement.whole):
+    is_bare_row = statement.origin.is_row and not statement.items
+    if text is None or is_bare_row or patterns.dangling.search(statement.whole):
         return None
     whole = "\n".join((text, *statement.items))
-    is_correction = bool(CORRECTION.search(statement.text))
-    has_cue = is_correction or bool(CUE.search(whole))
-    adds = bool(ADDING.search(text))
-    names = all_but(whole, target, found)
+    is_correction = bool(patterns.correction.search(statement.text))
+    has_cue = is_correction or bool(patterns.cue.search(whole))
+    adds = bool(patterns.adding.search(text))
+    names = all_but(whole, target, statements)
     if names is not None:
         return Conclusion(names, "C2", has_cue=True, is_open=not names)
     names = none_but(whole, target)
     if names is not None:
-        return Conclusion(names, "C1", has_cue or not names, adds, bool(HEDGE.search(text)))
+        return Conclusion(
+            names, "C1", has_cue or not names, adds, bool(patterns.hedge.search(text))
+        )
     outer, *asides = read_claims(text, target)
     entries = [listed_entry(item, target, outer) for item in statement.items]
     other = set().union(*(aside.other - aside.equal for aside in asides))
-    is_open = outer.is_choice or bool(HEDGE.search(text))
+    is_open = outer.is_choice or bool(patterns.hedge.search(text))
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
     if equal:
-        says_so = has_cue or outer.by_word or outer.asked or any(entry.by_word for entry in entries)
+        says_so = (
+            has_cue
+            or outer.by_word
+            or outer.names_target
+            or any(entry.by_word for entry in entries)
+        )
         return Conclusion(equal, "C2", has_cue, adds, is_open, is_weak=not says_so)
     listed = outer.listed.union(*(entry.listed for entry in entries)) - outer.other - other
     # "v3 (2)" is an equation
     is_bare = outer.bare and all(entry.bare for entry in entries)
     is_bare &= not asides or len(listed) > 1
-    says_so = outer.asked or is_bare or is_correction or bool(LIST_CUE.search(whole))
+    says_so = (
+        outer.names_target or is_bare or is_correction or bool(patterns.list_cue.search(whole))
+    )
     return Conclusion(listed, "C3", has_cue, adds, is_open) if listed and says_so else None
 
 
-def all_but(text: str, target: str, found: Sequence[Statement]) -> set[str] | None:
+def all_but(text: str, target: str, statements: Sequence[Statement]) -> set[str] | None:
     """All variables but those that a text excepts when it says that all have the value (C2)."""
-    excepting = ALL_BUT.search(text)
+    excepting = patterns.all_but.search(text)
     if not excepting:
         return None
     claims = claims_of(text[excepting.end() :], target)
-    if not claims.asked:
+    if not claims.names_target:
         return set(claims.equal) or None
-    every = {name for statement in found for name in names_of(tokens(statement.whole))}
+    every = {name for statement in statements for name in names_of(tokens(statement.whole))}
     return every - set(names_of(tokens(excepting[0])))
 
 
 def none_but(text: str, target: str) -> set[str] | None:
     """The variables that a text excepts when it says that none has the value, or None (C1)."""
-    empty = EMPTY.search(text)
-    if NONE_FIRST.match(text):
+    empty = patterns.empty.search(text)
+    if patterns.none_first.match(text):
         return set()
-    if not empty or NOT_EMPTY.search(text):
+    if not empty or patterns.not_empty.search(text):
         return None
-    only = ONLY.search(text, empty.end())
+    only = patterns.only.search(text, empty.end())
     if only:
         return set(names_of(tokens(only[1])))
-    for part in (text[: empty.start()], *CONTRAST.split(text[empty.end() :], maxsplit=1)[1:]):
+    for part in (
+        text[: empty.start()],
+        *patterns.contrast.split(text[empty.end() :], maxsplit=1)[1:],
+    ):
         claims = claims_of(part, target)
-        names = claims.equal or (claims.listed if ELLIPSIS.search(part) else set())
-        if names and not EMPTY.search(part):
+        names = claims.equal or (claims.listed if patterns.ellipsis.search(part) else set())
+        if names and not patterns.empty.search(part):
             return set(names)
+    denied = patterns.denied_value.match(text, empty.end())
+    if denied and target not in numbers_in(denied[0]):
+        return None
     numbers = set(numbers_in(text))
-    return set() if target in numbers or not numbers or ANSWERS.search(text) else None
+    return set() if target in numbers or not numbers or patterns.answers.search(text) else None
 
 
 def numbers_in(text: str) -> list[str]:
     """The numbers of a text."""
-    return [number for kind, number in tokens(text) if kind == "number"]
+    return [number for kind, number, *_ in tokens(text) if kind == "number"]
 
 
 def listed_entry(item: str, target: str, header: Claims) -> Claims:
@@ -372,19 +367,19 @@ def listed_entry(item: str, target: str, header: Claims) -> Claims:
     outer, *asides = read_claims(without_reason(item), target)
     other = set().union(*(aside.other - aside.equal for aside in asides))
     equal, listed = outer.equal - other, outer.listed - outer.other - other
-    if header.asked and not equal and not outer.other:
+    if header.names_target and not equal and not outer.other:
         first = VARIABLE_FIRST.match(item)
         equal = listed or (set(names_of(tokens(first[0]))) - other if first else set())
         listed = set()
     return outer._replace(equal=equal, listed=listed)
 
 
-def last_stated(found: Sequence[Statement], target: str) -> Reading:
+def last_stated(statements: Sequence[Statement], target: str) -> Reading:
     """The variables to which a response last gives the target value (C5)."""
     stated: dict[str, bool] = {}
     open_names: set[str] = set()
     place: tuple[int, int] | None = None
-    for statement in found:
+    for statement in statements:
         if is_refusal(statement.text):
             return Reading(None, "C5")
         if not VARIABLE_FIRST.search(statement.whole):
@@ -398,28 +393,33 @@ def last_stated(found: Sequence[Statement], target: str) -> Reading:
                     place = place[0] if place else statement.start, statement.stop
     names = in_order(name for name, is_equal in stated.items() if is_equal)
     unresolved = open_names - stated.keys()
-    said = [statement for statement in found if not statement.is_remark]
-    if said and not any(stated.values()) and denies(said[-1]) and speaks_of_variables(found):
-        return Reading("none", "C5", (said[-1].start, said[-1].stop))
-    if said and not ends_with_value(said[-1], target):
+    assertions = [statement for statement in statements if not statement.is_remark]
+    if (
+        assertions
+        and not any(stated.values())
+        and denies(assertions[-1])
+        and speaks_of_variables(statements)
+    ):
+        return Reading("none", "C5", (assertions[-1].start, assertions[-1].stop))
+    if assertions and not ends_with_value(assertions[-1], target):
         return Reading(None, "C5")
-    if not names or unresolved or is_unfinished(found) or found[-1].text.endswith("?"):
+    if not names or unresolved or is_unfinished(statements) or statements[-1].text.endswith("?"):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
 
 
-def speaks_of_variables(found: Sequence[Statement]) -> bool:
+def speaks_of_variables(statements: Sequence[Statement]) -> bool:
     """Whether a response names variables, or the word."""
-    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in found)
+    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in statements)
 
 
 def denies(statement: Statement) -> bool:
     """Whether the last clause of a statement denies something of no variable in particular."""
-    clause = CLAUSE.split(statement.parts[-1])[-1]
+    clause = patterns.clause.split(statement.parts[-1])[-1]
     return (
-        bool(DENIAL.search(clause))
-        and not NOT_EMPTY.search(clause)
-        and not PERSONAL.search(clause)
+        bool(patterns.denial.search(clause))
+        and not patterns.not_empty.search(clause)
+        and not patterns.personal.search(clause)
         and not VARIABLE_FIRST.search(clause)
         and len(clause.split()) <= MOST_DENYING_WORDS
     )
@@ -429,154 +429,97 @@ def ends_with_value(statement: Statement, target: str) -> bool:
     """Whether the last line of a statement gives variables a value."""
     last = statement.parts[-1]
     if (
-        VALUES_LAST.search(last)
-        or OTHERS.match(last)
-        or EMPTY.search(last)
-        or NOT_EMPTY.search(last)
+        patterns.values_last.search(last)
+        or patterns.others.match(last)
+        or patterns.empty.search(last)
+        or patterns.not_empty.search(last)
     ):
         return True
     return any(claims.equal or claims.other for claims in read_claims(last, target))
 
 
-def breaks_off(found: Sequence[Statement]) -> bool:
+def breaks_off(statements: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation."""
-    if not found:
+    if not statements:
         return False
-    last = found[-1].whole
-    return bool(DANGLING.search(last)) or bool(NEXT.search(last) and not any(values(last)))
+    last = statements[-1].whole
+    return bool(patterns.dangling.search(last)) or bool(
+        patterns.next.search(last) and not any(values(last))
+    )
 
 
-def is_unfinished(found: Sequence[Statement]) -> bool:
+def is_unfinished(statements: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation, or before the variables of its conclusion."""
-    if not found or breaks_off(found):
-        return bool(found)
-    last = found[-1]
-    if CONTINUED.search(last.whole):
+    if not statements or breaks_off(statements):
+        return bool(statements)
+    last = statements[-1]
+    if patterns.continued.search(last.whole):
         return True
-    if STEP.match(last.whole) and not VARIABLE_FIRST.search(last.whole):
+    if patterns.step.match(last.whole) and not VARIABLE_FIRST.search(last.whole):
         return True
     return (
         (last.whole[-1:].isalnum() or last.whole.endswith(":"))
-        and not last.is_heading
-        and bool(CUE.search(last.whole))
+        and not last.origin.is_heading
+        and bool(patterns.cue.search(last.whole))
         and not VARIABLE_FIRST.search(last.whole)
-        and not EMPTY.search(last.whole)
+        and not patterns.empty.search(last.whole)
     )
 
 
 # --- realistic suite (N1 to N4) -------------------------------------------------------------------
 
-_NUMBERS = WORDS["numbers"]
-_WORLD = tomllib.loads(
-    files("cogniload_gen.factor").joinpath("data/realistic.toml").read_text("utf-8")
-)
-PLACES, ANIMALS = _WORLD["kinds"], _WORLD["animals"]
-"""What a place is called, after its name, and the animals."""
-ANSWER = compile(
-    rf"{any_of(_NUMBERS['answer'])}(?: ?\([^()\n]{{0,60}}\))?"
-    r"(?: ?[:=-]| (?<=the answer )(?=[0-9])"
-    r"|[^.:=(0-9\n]{0,60}?\b(?:is|are|was|would be|should be|must be|equals)\b)"
-)
-ROUGH = compile(any_of(_NUMBERS["rough"]))
-NUMBER_CUE = compile(any_of(_NUMBERS["cue"]))
-WORK = compile(
-    rf"^\W*(?:{'|'.join(_NUMBERS['work'])})\b|(?<![\w'])[a-z][0-9]* = |'s [\w ]{{1,40}} = "
-)
-POSSESSIVE = compile(r"(?<!it)(?<!that)(?<!here)'s [a-z]")
-SUBJECT = compile(r"how many ([^?.\n]{1,40}) does ([^?.\n]{1,40}) have\b")
-ANIMAL = compile(any_of(map(str.lower, ANIMALS)))
-PLACE = compile(any_of(rf"[a-z]+ {kind.lower()}" for kind in PLACES))
-ABSENT = compile(any_of(_NUMBERS["absent"]))
-DEFINED = compile(r"\b(?:define|let|call|denote) [^.;\n]{1,80}")
-LETTER = compile(r"(?<![\w'])[b-hj-z](?![\w'])")
-OPEN_SUM = compile(
-    r"[0-9] (?:[-+*]|plus|minus|times|(?:more|less) than) [a-z(][^=0-9]*$"
-    r"|(?:is|are|has|have|=) [0-9]++ (?:times|(?:more|less) than) [a-z]"
-    r"(?:(?!\b(?:is|are|or|gives?|makes?|equals?)\b)[^=,;:])*$"
-)
-CLOSED = compile(r"^[^=:0-9]*[.!]$")
-CLAUSE_END = compile(
-    rf"[;\n]|, (?:and|with|but|while|whereas)\b|, (?={PLACE.pattern}|{ANIMAL.pattern})"
-)
-FINAL_NUMBER = compile(rf"(?:[=:]|\b(?:is|are|has|have)) (?:only )?{NUMBER}(?: [a-z]+)?\W*$")
-COUNTED = compile(rf"{NUMBER} [a-z]+\W*")
-SENTENCE = compile(r"^(?=[^=: ]*+ )[^=:]*(?<=[.!])$")
-TOLD = compile(
-    r"^(?:(?:so|thus|therefore|hence),? )?(?:the number of )?"
-    rf"(?:{PLACE.pattern}'s (?!animals?\b)[a-z]+"
-    rf"|(?!animals?\b)[a-z]+ (?:at|in|of) {PLACE.pattern})\W"
-)
-BOLD = compile(r"\*\*([^*\n]{1,200})\*\*")
-DERIVED = compile(r"(?:therefore|thus|hence|∴|finally),? [a-z] = ")
-WHOLE = rf"(?<![0-9],){NUMBER}"
-REWRITTEN = (
-    (compile(r"\b(is|are|was)n't\b"), r"\1 not"),
-    (compile("~(?=[0-9])"), "~ "),
-    (compile(rf"({NUMBER})(?: [a-z]+,?)? \(?or (?=[0-9])"), r"\1 or "),
-    (compile(rf"({NUMBER})\+(?= [a-z]|\W*$)"), r"at least \1"),
-    (compile(rf"([-+*/] ?{WHOLE}),? or ({NUMBER})"), r"\1 = \2"),
-    (compile(rf"(?:\bnot|n't|\b(?:instead of|rather than))(?: have| equal| be)? {NUMBER}"), ""),
-    (compile(rf",? which is {NUMBER} (?:more|less|fewer|times)\b[^.;\n]*"), ""),
-    (compile(rf"{any_of(_NUMBERS['label'])}(?: (?!is|are)[a-z]+)?:? ?#?[0-9]+(?:\.[0-9]+)*"), ""),
-    (compile(rf"{WHOLE} {any_of(_NUMBERS['count'])}"), ""),
-    (compile(r"[0-9]++(?:\.[0-9]++)? ?%"), ""),
-    (
-        compile(
-            rf"({WHOLE}[^;\n]{{0,40}}?),? {any_of(WORDS['cues']['reason'])}(?:(?!, so\b)[^;\n])*"
-        ),
-        r"\1",
-    ),
-    (compile(rf"\b(?:cannot|can't|can not|couldn't) be {NUMBER}"), ""),
-    (compile(rf"(\b(?:has|have|is) (?:only )?{NUMBER}(?: [a-z]+){{0,3}}): .*"), r"\1"),
-    (compile(r"\b(?:sum|product|total) of [0-9][^=.;\n]{0,200}?(?=,? (?:is|equals)\b| ?=)"), ""),
-    (compile(rf"({WHOLE}) [a-z]+(?= ?[-+*/=])"), r"\1"),
-)
-HAS_NUMBER = compile("[0-9]")
-PARENTHESES = compile(r"\([^()\n]*\)")
+REWRITTEN = rewriting("numbers")
 
 
 def read_number(response: str, question: str | None = None) -> Reading:
     """The number that a response answers with (N1 to N4), to a `question` if it is known."""
-    found = statements(response)
-    subject = subject_of(found, question)
+    statements = statements_of(response)
+    subject = subject_of(statements, question)
     correction: Statement | None = None
-    for statement in reversed(found):
+    for statement in reversed(statements):
         text = number_text(statement.whole)
         if text is None:
             continue
-        *before, after = ANSWER.split(text)
+        *before, after = patterns.answer.split(text)
         if before and any(token.kind in {"number", "expression"} for token in tokens(after)):
             if correction:
                 return number_of(correction, number_text(correction.whole) or "", "N1", first=True)
             return number_of(statement, after, "N1", first=True)
-        correction = statement if CORRECTION.match(text) and any(values(text)) else None
-    for statement in reversed(found):
-        if is_apart(statement, found):
+        correction = statement if patterns.correction.match(text) and any(values(text)) else None
+    is_found = False
+    for statement in reversed(statements):
+        if is_apart(statement, statements):
             continue
         text = number_text(statement.whole)
-        if text is None or not any(values(text)) or OPEN_SUM.search(PARENTHESES.sub("", text)):
+        is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
+        if (
+            text is None
+            or not any(values(text))
+            or patterns.open_sum.search(patterns.parentheses.sub("", text))
+        ):
             continue
         bold = bold_number(response[statement.start : statement.stop + len("**")])
-        if concludes(statement, text, bold, subject, found) and not cut_after(statement, found):
+        is_answer = is_found or concludes(statement, text, bold, subject, statements)
+        if is_answer and not cut_after(statement, statements):
             return number_of(statement, bold or part_on(subject, text), "N2", first=False)
         break
-    for statement in reversed(found) if subject and not breaks_off(found) else ():
+    for statement in reversed(statements) if subject and not breaks_off(statements) else ():
         text = number_text(statement.whole)
         if not text:
             continue
-        is_count = COUNTED.fullmatch(text) and holds_no_more(text, subject)
-        if is_count or (names(subject, statement) and FINAL_NUMBER.search(text)):
+        is_count = patterns.counted.fullmatch(text) and holds_no_more(text, subject)
+        if is_count or (names(subject, statement) and patterns.final_number.search(text)):
             return number_of(statement, text, "N3", first=False)
-    return table_number(found, subject) or Reading(None, "N2")
+    return table_number(statements, subject) or Reading(None, "N2")
 
 
-def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
+def table_number(statements: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
     """The number that the last table gives the subject, in a row or under a head (N3), or None."""
     if not subject:
         return None
     rows = [
         ([cell.strip() for cell in part.strip(" |").split("|")], statement)
-        for statement in found
+        for statement in statements
         for part in statement.parts
         if "|" in part
     ]
@@ -589,9 +532,9 @@ def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading 
     }
     for cells, statement in reversed(rows):
         place = statement.start, statement.stop
-        told = [number for cell in cells for number in values(cell)]
-        if len(told) == 1 and all(name in " ".join(cells) for name in subject):
-            return Reading(told[0], "N3", place)
+        numbers = [number for cell in cells for number in values(cell)]
+        if len(numbers) == 1 and all(name in " ".join(cells) for name in subject):
+            return Reading(numbers[0], "N3", place)
         for column, other in sorted(columns):
             number = next(values(cells[column]), None) if column < len(cells) else None
             if number and other in cells[0]:
@@ -599,28 +542,28 @@ def table_number(found: Sequence[Statement], subject: Sequence[str]) -> Reading 
     return None
 
 
-def is_apart(statement: Statement, found: Sequence[Statement]) -> bool:
+def is_apart(statement: Statement, statements: Sequence[Statement]) -> bool:
     """Whether a statement is a remark, a row of a table, or a heading other than a last number."""
-    if statement.is_heading:
-        return statement is not found[-1] or any(
-            kind == "word" for kind, _ in tokens(statement.whole)
+    if statement.origin.is_heading:
+        return statement is not statements[-1] or any(
+            kind == "word" for kind, *_ in tokens(statement.whole)
         )
-    return statement.is_remark or statement.is_row
+    return statement.is_remark or statement.origin.is_row
 
 
 def bold_number(text: str) -> str | None:
     """What the last bold print in a text says, if it is one value."""
-    bold = [number_text(plain(part)[0]) for part in BOLD.findall(text)]
-    said = [part for part in bold if part and len(list(values(part))) == 1]
-    return said[-1] if said else None
+    bold = [number_text(plain(part)[0]) for part in patterns.bold.findall(text)]
+    numbers = [part for part in bold if part and len(list(values(part))) == 1]
+    return numbers[-1] if numbers else None
 
 
 @lru_cache(maxsize=256)
 def number_text(text: str) -> str | None:
     """What a statement commits to, without what only looks like its number, or None (R4)."""
-    if not HAS_NUMBER.search(text):
+    if not patterns.has_number.search(text):
         return None
-    text = "" if ABSENT.search(text) else decided(text) or ""
+    text = "" if patterns.absent.search(text) else decided(text) or ""
     for pattern, replacement in REWRITTEN:
         text = pattern.sub(replacement, text)
     return text or None
@@ -629,12 +572,17 @@ def number_text(text: str) -> str | None:
 def number_of(statement: Statement, text: str, rule: str, *, first: bool) -> Reading:
     """The first or the last value of a text, or none if it is open (N4)."""
     text = corrected(text, lambda after: any(values(after)))
-    outside = PARENTHESES.sub("", text)
+    outside = patterns.parentheses.sub("", text)
     text = outside if any(values(outside)) else text
     place = statement.start, statement.stop
-    links = [link for link in chains(text) if any(kind != "variable" for kind, _ in link.operands)]
+    links = [link for link in chains(text) if any(kind != "variable" for kind, *_ in link.operands)]
     link = links[0] if first else next(x for x in reversed(links) if x.value is not None)
-    if link.value is None or link.is_choice or HEDGE.search(text) or ROUGH.search(text):
+    if (
+        link.value is None
+        or link.is_choice
+        or patterns.hedge.search(text)
+        or patterns.rough.search(text)
+    ):
         return Reading(None, "N4", place)
     return Reading(link.value, rule, place)
 
@@ -644,98 +592,113 @@ def concludes(
     text: str,
     bold: str | None,
     subject: Sequence[str],
-    found: Sequence[Statement],
+    statements: Sequence[Statement],
 ) -> bool:
     """Whether a statement with a number is an answer, not a step of the work (N2)."""
-    letters = letters_of(found, subject)
-    if DANGLING.search(text):
+    letters = letters_of(statements, subject)
+    if patterns.dangling.search(text):
         return False
     if names(subject, statement) or any(f" {letter} = " in f" {text}" for letter in letters):
         return True
     if subject and is_of_another(subject, text):
         return False
-    if not subject and ends_work(statement, text, found):
+    if not subject and ends_work(statement, text, statements):
         return True
-    if any(is_refusal(other.text) for other in found):
+    if any(is_refusal(other.text) for other in statements):
         return False
-    is_last = statement is found[-1]
+    is_last = statement is statements[-1]
     says_so = (
         holds_no_more(text, subject)
-        or NUMBER_CUE.search(text)
-        or (len(found) == 1 and COUNTED.fullmatch(PARENTHESES.sub("", text).strip()))
-        or (is_last and SENTENCE.search(text) and not UNFINISHED.search(text))
+        or patterns.number_cue.search(text)
+        or (
+            len(statements) == 1
+            and patterns.counted.fullmatch(patterns.parentheses.sub("", text).strip())
+        )
+        or (is_last and patterns.sentence.search(text) and not patterns.unfinished.search(text))
     )
-    is_sure = bold or CORRECTION.match(statement.text) or (is_last and DERIVED.match(text))
-    return bool(is_sure or (says_so and not WORK.search(statement.whole)))
+    is_sure = (
+        bold
+        or patterns.correction.match(statement.text)
+        or (is_last and patterns.derived.match(text))
+    )
+    return bool(is_sure or (says_so and not patterns.work.search(statement.whole)))
 
 
 def holds_no_more(text: str, subject: Sequence[str]) -> bool:
     """Whether a text holds no words but the subject's animal, in the plural perhaps."""
-    words = [word for kind, word in tokens(text) if kind == "word"]
+    words = [word for kind, word, *_ in tokens(text) if kind == "word"]
     stem = subject[0][: max(3, len(subject[0]) - 1)] if subject else "?"
     return all(word.startswith(stem) for word in words)
 
 
 def is_of_another(subject: Sequence[str], text: str) -> bool:
     """Whether a text speaks of another place than the subject's, or of other animals only."""
-    is_elsewhere = POSSESSIVE.search(text) or PLACE.search(text.replace(subject[1], ""))
-    return bool(is_elsewhere or (ANIMAL.search(text) and subject[0] not in text))
+    is_elsewhere = patterns.possessive.search(text) or patterns.place.search(
+        text.replace(subject[1], "")
+    )
+    return bool(is_elsewhere or (patterns.animal.search(text) and subject[0] not in text))
 
 
-def ends_work(statement: Statement, text: str, found: Sequence[Statement]) -> bool:
+def ends_work(statement: Statement, text: str, statements: Sequence[Statement]) -> bool:
     """Whether a statement gives a place's animal a number, and nothing but remarks follow."""
-    if statement.items or not (TOLD.search(statement.text) and FINAL_NUMBER.search(text)):
+    if statement.items or not (
+        patterns.told.search(statement.text) and patterns.final_number.search(text)
+    ):
         return False
-    later = found[found.index(statement) + 1 :]
-    return all(other.is_remark or CLOSED.search(other.whole) for other in later)
+    later = statements[statements.index(statement) + 1 :]
+    return all(other.is_remark or patterns.closed.search(other.whole) for other in later)
 
 
-def letters_of(found: Sequence[Statement], subject: Sequence[str]) -> list[str]:
+def letters_of(statements: Sequence[Statement], subject: Sequence[str]) -> list[str]:
     """The letters that a response lets stand for the subject."""
-    defined = (part for statement in found for part in DEFINED.findall(statement.whole))
+    defined = (
+        part for statement in statements for part in patterns.defined.findall(statement.whole)
+    )
     if subject:
         meant = [part for part in defined if all(name in part for name in subject)]
     else:
         meant = [part for part in defined if "number of" in part]
         meant = meant if len(meant) == 1 else []
-    return [letter for part in meant for letter in LETTER.findall(part)]
+    return [letter for part in meant for letter in patterns.letter.findall(part)]
 
 
 def names(subject: Sequence[str], statement: Statement) -> bool:
     """Whether a statement, or the heading above it, names the animal and the place."""
-    said = f"{statement.under} {statement.whole}"
-    return bool(subject) and all(name in said for name in subject)
+    text = f"{statement.origin.heading} {statement.whole}"
+    return bool(subject) and all(name in text for name in subject)
 
 
 def part_on(subject: Sequence[str], text: str) -> str:
     """The part of a text with a number that names the place last; else the text."""
-    parts = CLAUSE_END.split(text) if subject else []
-    said = [part for part in parts if subject[1] in part and any(values(part))]
-    both = [part for part in said if subject[0] in part]
+    parts = patterns.clause_end.split(text) if subject else []
+    of_place = [part for part in parts if subject[1] in part and any(values(part))]
+    both = [part for part in of_place if subject[0] in part]
     named = [
         part
         for part in parts
         if subject[0] in part and any(values(part)) and not is_of_another(subject, part)
     ]
-    text = (both or named or said or [text])[-1]
+    text = (both or named or of_place or [text])[-1]
     counted = (
         compile(rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}")
         if subject
         else None
     )
-    found = list(counted.finditer(text)) if counted else []
-    if len(found) == 1 and "=" not in text[found[0].end() :]:
-        return text[: found[0].end()]
+    counts = list(counted.finditer(text)) if counted else []
+    if len(counts) == 1 and "=" not in text[counts[0].end() :]:
+        return text[: counts[0].end()]
     return text
 
 
-def subject_of(found: Sequence[Statement], question: str | None) -> tuple[str, ...]:
-    """The animal and the place of a question, asked of the response or repeated by it."""
-    asked = [question.lower()] if question else [statement.whole for statement in found]
-    return next((match.groups() for match in map(SUBJECT.search, asked) if match), ())
+def subject_of(statements: Sequence[Statement], question: str | None) -> tuple[str, ...]:
+    """The animal and the place of a question, texts of the response or repeated by it."""
+    texts = [question.lower()] if question else [statement.whole for statement in statements]
+    return next((match.groups() for match in map(patterns.subject.search, texts) if match), ())
 
 
-def cut_after(statement: Statement, found: Sequence[Statement]) -> bool:
+def cut_after(statement: Statement, statements: Sequence[Statement]) -> bool:
     """Whether a response breaks off after a statement."""
-    last = next(other for other in reversed(found) if other is statement or not other.is_remark)
-    return last is not statement and not last.is_heading and last.whole[-1:].isalnum()
+    last = next(
+        other for other in reversed(statements) if other is statement or not other.is_remark
+    )
+    return last is not statement and not last.origin.is_heading and last.whole[-1:].isalnum()

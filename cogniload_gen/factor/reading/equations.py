@@ -1,55 +1,72 @@
-"""A statement -> what it claims of variables and numbers (the rules R4 to R7 of `read.py`)."""
+"""A statement -> what it claims of variables and numbers (the rules R4 to R7 of `answer.py`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from re import VERBOSE, Match, compile
+from re import VERBOSE, Match, Pattern, compile
 from typing import NamedTuple
 
-from cogniload_gen.factor.reading.text import NUMBER, VARIABLE, VARIABLE_FIRST, WORDS, any_of
+from cogniload_gen.factor.reading.text import (
+    NUMBER,
+    VARIABLE,
+    VARIABLE_FIRST,
+    WORDS,
+    any_of,
+    patterns,
+    rewriting,
+)
 
 # --- tokens and equations (R5 to R7) --------------------------------------------------------------
 
 _OPERATOR = "[-+*]|/(?=[ (]*[0-9])|" + any_of(WORDS["numbers"]["operators"]).replace(" ", "[ ]")
 _WORD = {kind: any_of(words).replace(" ", "[ ]") for kind, words in WORDS["signs"].items()}
-TOKEN = compile(
-    rf"""
+
+
+def lexer(variable: str) -> Pattern:
+    """Return the pattern of a plain text's tokens (R5), given the pattern of a variable.
+
+    What no alternative matches counts for nothing.
+    """
+    return compile(
+        rf"""
       (?P<range>
         {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:to|through|thru|until)\ |\.\.+|…)\ ?,?\ ?{VARIABLE})
-    | (?P<expression>(?:{VARIABLE}|{NUMBER})
-        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{VARIABLE}|{NUMBER}))++)
-    | (?P<variable>{VARIABLE})
+    | (?P<expression>(?:\([( ]{{0,9}}+)?+(?:{variable}|{NUMBER})
+        (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{variable}|{NUMBER}))++
+        (?:[ ]?\))*+)
+    | (?P<variable>{variable})
     | (?:{NUMBER}\ (?=(?:such\ |different\ )?variables?\b))        # a count is no value
     | (?P<number>{NUMBER})
     | (?P<crossed>✗)
     | (?P<unequal>≠|\ [<>]=?\ |{_WORD["unequal"]})
-    | (?P<separator>=>|[.!?\n。]|;(?!\ ?(?:and\ )?{VARIABLE}\ ?(?:[;.,\n]|and\b|$)))
+    | (?P<separator>=>|[.!?\n。]|;(?!\ ?(?:and\ )?{variable}\ ?(?:[;.,\n]|and\b|$)))
     | (?P<equal>=|\||{_WORD["equal"]})
-    | (?P<comma>[,&;/]|(?<=[0-9])\ (?={VARIABLE})|{_WORD["and"]})
+    | (?P<comma>[,&;/]|(?<=[0-9])\ (?={variable})|{_WORD["and"]})
     | (?P<or>{_WORD["or"]})
     | (?P<arrow>(?:->|→|⇒)\ ?(?={NUMBER}))
     | (?P<colon>:|->|→|⇒)
     | (?P<opener>{_WORD["opener"]}
         |\bvariables?\b(?=\ (?:equal|that|with|whose|which|having)\b)
-        |\bwith\b(?=\ v[ _]{{0,3}}[0-9]))
+        |\bwith\b(?=\ {variable}))
     | (?P<passed>\banswers?\b\ ?:?|{_WORD["passed"]})
     | (?P<word>[^\W_]\w*+)
-    """,
-    VERBOSE,
-)
-"""The tokens of a statement (R5); what no alternative matches counts for nothing."""
+        """,
+        VERBOSE,
+    )
 
-ASIDE = compile(rf"({VARIABLE}) ?[(\[]([^()\[\]\n]*)[)\]]")
+
+TOKEN = lexer(VARIABLE)
 JOINT = set(WORDS["signs"]["joint"])
-EXCLUDED = compile(rf"(?:and |but )?not {VARIABLE}")
 WIDEST_RANGE = 64
 """A range of more variables is read as its ends."""
 
 
 class Token(NamedTuple):
-    """A token of a plain text (R5): the name of its group in TOKEN, and how it is written."""
+    """A token of a plain text (R5): its group in the lexer, how it is written, and its place."""
 
     kind: str
     text: str
+    start: int
+    stop: int
 
 
 class Sign(NamedTuple):
@@ -59,9 +76,12 @@ class Sign(NamedTuple):
     by_word: bool
 
 
+UNEQUAL = Sign(unequal=True, by_word=False)
+
+
 def names_of(some: Iterable[Token]) -> list[str]:
     """The variables among some tokens; a range is one token with all its variables."""
-    return [name for kind, text in some if kind == "variable" for name in text.split(",")]
+    return [name for kind, text, *_ in some if kind == "variable" for name in text.split(",")]
 
 
 class Chain(NamedTuple):
@@ -83,7 +103,7 @@ class Chain(NamedTuple):
     @property
     def value(self) -> str | None:
         """The last number."""
-        return next((text for kind, text in reversed(self.operands) if kind == "number"), None)
+        return next((text for kind, text, *_ in reversed(self.operands) if kind == "number"), None)
 
 
 class Clause:
@@ -176,19 +196,18 @@ class Clause:
         yield Chain(operands, signs, parts, is_choice)
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """The kind and the text of each token of a plain text, but for what is passed over (R5)."""
-    for match in TOKEN.finditer(text):
+def tokens(text: str, lexer: Pattern = TOKEN) -> Iterator[Token]:
+    """The tokens of a plain text, but for what is passed over (R5)."""
+    for match in lexer.finditer(text):
         kind, token = match.lastgroup, match[0]
         if kind == "range":
-            yield Token("variable", ",".join(in_range(VARIABLE_FIRST.findall(token))))
-            continue
-        if kind == "variable":
+            kind, token = "variable", ",".join(in_range(VARIABLE_FIRST.findall(token)))
+        elif kind == "variable" and token[0] == "v":
             token = canonical_name(token)
         elif kind == "number":
             token = canonical_number(token)
         if kind is not None and kind != "passed":
-            yield Token(kind, token)
+            yield Token(kind, token, match.start(), match.end())
 
 
 def canonical_name(text: str) -> str:
@@ -213,10 +232,10 @@ def canonical_number(text: str) -> str:
     return f"-{number}" if text.startswith("-") and number != "0" else number
 
 
-def chains(text: str) -> Iterator[Chain]:
+def chains(text: str, lexer: Pattern = TOKEN) -> Iterator[Chain]:
     """The chains of a plain text, and the runs of operands that stand in none (R6)."""
     clause = Clause()
-    for token in tokens(text):
+    for token in tokens(text, lexer):
         kind = token.kind
         if kind in {"variable", "number", "expression"}:
             clause.add(token)
@@ -230,122 +249,34 @@ def chains(text: str) -> Iterator[Chain]:
             or (kind == "arrow" and clause.has_variable and clause.parts[-1])
             or (kind in {"arrow", "colon"} and clause.takes_colon)
         ):
-            clause.link(
-                Sign(unequal=False, by_word=kind == "equal" and token.text not in {"=", "|"})
-            )
-        elif kind == "crossed" and not clause.parts[-1]:
-            clause.link(Sign(unequal=True, by_word=False))
+            by_word = kind == "equal" and token.text not in {"=", "|"}
+            clause.link(Sign(unequal=False, by_word=by_word))
         elif kind == "crossed":
-            clause.link(Sign(unequal=True, by_word=False))
-            yield from clause.chains()
-            clause = Clause()
-        elif kind == "unequal" and clause.ends_with_equation and not clause.after_comma:
-            yield from clause.chains()
-            clause = Clause()
-            clause.link(Sign(unequal=True, by_word=False))
-        elif kind == "unequal" and not clause.after_comma:
-            clause.link(Sign(unequal=True, by_word=False))
+            is_equation = clause.parts[-1]
+            clause.link(UNEQUAL)
+            if is_equation:
+                yield from clause.chains()
+                clause = Clause()
+        elif kind == "unequal":
+            if clause.after_comma or clause.ends_with_equation:
+                yield from clause.chains()
+                clause = Clause()
+            clause.link(UNEQUAL)
         elif kind not in {"opener", "colon", "arrow"} or not clause.ends_with_sign:
             yield from clause.chains()
             clause = Clause()
-            if kind == "unequal":
-                clause.link(Sign(unequal=True, by_word=False))
     yield from clause.chains()
 
 
 # --- what a statement claims (R4, R6, R7) ---------------------------------------------------------
 
-_UNCOMMITTED = WORDS["uncommitted"]
-PLAN = compile(any_of(_UNCOMMITTED["plan"]))
-ASIDE_PLAN = compile(r"(?<=\w )\([^()\n]*\)")
-COMMITTED = compile(
-    any_of(["answers?(?: is| are|:)", "therefore", "thus", "hence", "so", "we (?:get|find|see)"])
-    + r"|: (?=v[ _]{0,3}[0-9].{0,200} (?:is|are|both|equals?|satisf|has|have)\b)"
-)
-CORRECTION = compile(any_of(WORDS["cues"]["correction"]).removesuffix(r"(?!\w)") + "[ ,:]*")
-EMPTY = compile(any_of(WORDS["empty"]["none"]))
-DANGLING = compile(rf"(?:[=+(-]|, ?(?:\.\.\.|…)|{any_of(_UNCOMMITTED['dangling'])})$")
-REFUSAL = compile(any_of(_UNCOMMITTED["refusal"]))
-HEDGE = compile(any_of(_UNCOMMITTED["hedge"]))
-EXAMPLE = compile(rf"{any_of(_UNCOMMITTED['example'])}[^.;\n]*")
-FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
-REASON = compile(
-    rf"(?<=[a-z0-9)\]])(?:(?:,| -)? {any_of(WORDS['cues']['reason'])}"
-    r"|, as (?!is|are|do|does|has|have|did|well))"
-    r"(?:(?!, (?:and )?(?:so|therefore|thus|hence)\b)[^;\n])*"
-)
-ELIDED = compile(
-    rf"\b((?:but|while|whereas|though|although|however,?|instead,?|yet) (?:only )?{FEW_VARIABLES}"
-    r" (?:is|are|does|do|has|have))(?=\W*(?:[.,;\n]|$))"
-)
-MANY_NUMBERS = rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}"
-RESPECTIVELY = compile(
-    rf"({VARIABLE}(?:(?:, |,? and ){VARIABLE}){{1,20}})([a-z ]{{1,40}})({MANY_NUMBERS}),? "
-    "respectively"
-)
-REPHRASED = (
-    (compile(rf"^(?:unlike|in contrast to|as opposed to) {FEW_VARIABLES}, "), ""),
-    (compile(r"^(?:although|though|even though|despite) [^,;\n]*, "), ""),
-    (compile(rf"({VARIABLE}) (?:and|or) {VARIABLE}([^.\n]{{0,80}})\bthe former\b"), r"\2\1"),
-    (compile(rf"{VARIABLE} (?:and|or) ({VARIABLE})([^.\n]{{0,80}})\bthe latter\b"), r"\2\1"),
-    (
-        compile(
-            r"(?:(?:,? (?:while|whereas|and|but|with)|[;,])(?: all| every| each)?"
-            r"|(?<=[0-9]) (?:all|every|each))(?: of)?(?: the)? "
-            r"(?:others?(?! than| (?:one |variable )?(?:is|being) v)|rest|remaining)\b[^.;\n]*"
-        ),
-        "",
-    ),
-    (compile(r"\bnot (?:only|just)\b"), ""),
-    (compile(r",? but (?:also|rather)\b"), ","),
-    (
-        compile(
-            rf"^(?:out )?(?:of|among|between) (?:the variables )?{VARIABLE}[^.;\n]{{0,99}}?, (?=v)"
-        ),
-        "",
-    ),
-    (compile(r", (?:each )?being [^,;\n]*,"), ""),
-    (compile(rf", (?:with |the values? of ){VARIABLE} being [^;\n]*"), ""),
-    (compile(rf", (?:and )?(?:not|rather than) {FEW_VARIABLES}, (?:which|that) [^.;\n]*"), ""),
-    (compile(rf", (?:and )?(?:not|rather than|instead of) {FEW_VARIABLES}, "), " "),
-    (
-        compile(rf"({VARIABLE}),? (?:rather than|instead of|(?:but |and )?not) {FEW_VARIABLES}"),
-        r"\1",
-    ),
-    (compile(rf"\b(?:not|[a-z]+n't) {FEW_VARIABLES}(?:, [^,.;\n]{{1,30}},)?,? but "), ""),
-    (compile(r"\b(?:rather than|instead of) (?=v[ _]{0,3}[0-9])"), "not "),
-    (compile(r",? plus (?=v[ _]{0,3}[0-9])"), " as well as "),
-    (
-        compile(
-            r",? (?:and )?(?:just like|the same (?:is true|goes|holds|applies) (?:for|of|to)) "
-            r"(?=v[ _]{0,3}[0-9])"
-        ),
-        " as well as ",
-    ),
-    (compile(rf"^(?:just )?like ({FEW_VARIABLES}), "), r"\1 and "),
-    (compile(rf"({FEW_VARIABLES}),? (?:however|on the other hand), "), r"but \1 "),
-    (
-        compile(
-            rf"[,;]?(?: and)? ({FEW_VARIABLES}),? (?:too|as well|likewise|the same)(?=[.;\n]|$)"
-        ),
-        r" as is \1",
-    ),
-    (compile(r",? (?:it's|it is) (?=v[ _]{0,3}[0-9])"), "; it is "),
-    (compile(r"\b(there (?:are|is)(?: exactly| only| just)?) [0-9]+(?= ?(?:[:,.]|$))"), r"\1"),
-    (
-        compile(rf"(?:,? (?:but|and) )?({VARIABLE}) (?:is|are|does|do|has) (?:too|as well)\b"),
-        r" as is \1",
-    ),
-)
-
-
-ANY_NUMBER = compile(NUMBER)
+REPHRASED = rewriting("variables")
 
 
 class Claims(NamedTuple):
     """What a text says of variables, given the target value (R6).
 
-    `by_word`: a word links a variable to the target; `asked`: the target is named without one;
+    `by_word`: a word links a variable to the target; `names_target`: no variable stands beside it;
     `bare`: the text holds nothing but variables; `is_choice`: an "or" joins variables; `unvalued`
     stand first in an equation without a value.
     """
@@ -354,7 +285,7 @@ class Claims(NamedTuple):
     other: set[str]
     listed: set[str]
     by_word: bool = False
-    asked: bool = False
+    names_target: bool = False
     bare: bool = False
     is_choice: bool = False
     unvalued: frozenset[str] = frozenset()
@@ -362,36 +293,40 @@ class Claims(NamedTuple):
 
 def is_refusal(text: str) -> bool:
     """Whether a statement says that its author can't tell."""
-    return bool(REFUSAL.search(text))
+    return bool(patterns.refusal.search(text))
 
 
 def drop_plan(match: Match) -> str:
     """Nothing for a parenthesis that commits to nothing, else the parenthesis."""
-    return "" if PLAN.search(match[0]) and not HEDGE.search(match[0]) else match[0]
+    return (
+        "" if patterns.plan.search(match[0]) and not patterns.hedge.search(match[0]) else match[0]
+    )
 
 
 def decided(text: str) -> str | None:
     """What a statement says beyond a question, a plan or a refusal, or None (R4)."""
     if text.endswith("?") or is_refusal(text):
         return None
-    plan = PLAN.search(text)
+    plan = patterns.plan.search(text)
     if not plan:
         return text
-    cue = COMMITTED.search(text, plan.end())
+    cue = patterns.committed.search(text, plan.end())
     return text[cue.start() :] if cue else None
 
 
 @lru_cache(maxsize=256)
 def committed(text: str) -> str | None:
     """What a statement commits to about variables, in plain terms, or None (R4)."""
-    decision = decided(ASIDE_PLAN.sub(drop_plan, text))
+    decision = decided(patterns.aside_plan.sub(drop_plan, text))
     if decision is None:
         return None
     text = decision
-    text = corrected(text, lambda after: VARIABLE_FIRST.search(after) or EMPTY.search(after))
-    text = EXAMPLE.sub("", text)
+    text = corrected(
+        text, lambda after: VARIABLE_FIRST.search(after) or patterns.empty.search(after)
+    )
+    text = patterns.example.sub("", text)
     if "respectively" in text:
-        text = RESPECTIVELY.sub(one_by_one, text)
+        text = patterns.respectively.sub(one_by_one, text)
     for pattern, replacement in REPHRASED:
         text = pattern.sub(replacement, text)
     return without_reason(text)
@@ -399,7 +334,7 @@ def committed(text: str) -> str | None:
 
 def one_by_one(match: Match) -> str:
     """The pairs of "v3 and v7 are 2 and 1, respectively", as long as these are as many as those."""
-    names, numbers = VARIABLE_FIRST.findall(match[1]), ANY_NUMBER.findall(match[3])
+    names, numbers = VARIABLE_FIRST.findall(match[1]), patterns.any_number.findall(match[3])
     if len(names) != len(numbers):
         return match[0]
     return "; ".join(
@@ -409,15 +344,17 @@ def one_by_one(match: Match) -> str:
 
 def without_reason(text: str) -> str:
     """A text without its reasons, if it says something before the first of them."""
-    reason = REASON.search(text)
-    if not reason or not (VARIABLE_FIRST.search(text, 0, reason.start()) or EMPTY.search(text)):
+    reason = patterns.reason.search(text)
+    if not reason or not (
+        VARIABLE_FIRST.search(text, 0, reason.start()) or patterns.empty.search(text)
+    ):
         return text
-    return REASON.sub("", text)
+    return patterns.reason.sub("", text)
 
 
 def corrected(text: str, says: Callable[[str], object]) -> str:
     """What follows the last correction of a text after which it still says something."""
-    ends = [match.end() for match in CORRECTION.finditer(text)]
+    ends = [match.end() for match in patterns.correction.finditer(text)]
     return next((text[end:] for end in reversed(ends[-3:]) if says(text[end:])), text)
 
 
@@ -428,8 +365,8 @@ def claims_of(text: str, target: str) -> Claims:
     other: set[str] = set()
     listed: set[str] = set()
     unvalued: set[str] = set()
-    by_word = asked = is_choice = False
-    text = ELIDED.sub(rf"\1 {target}", text)
+    by_word = names_target = is_choice = False
+    text = patterns.elided.sub(rf"\1 {target}", text)
     for link in chains(text):
         names, value = link.names, link.value
         if any(sign.unequal for sign in link.signs):
@@ -438,7 +375,7 @@ def claims_of(text: str, target: str) -> Claims:
         if value == target:
             equal.update(names)
             by_word |= any(sign.by_word for sign in link.signs) and bool(names)
-            asked |= not names
+            names_target |= not names
         elif value is not None:
             other.update(names)
             continue
@@ -448,9 +385,9 @@ def claims_of(text: str, target: str) -> Claims:
             unvalued.update(names_of(link.operands[:1]))
         is_choice |= link.is_choice and bool(names)
     bare = all(
-        kind in {"variable", "comma", "or", "separator", "crossed"} for kind, _ in tokens(text)
+        kind in {"variable", "comma", "or", "separator", "crossed"} for kind, *_ in tokens(text)
     )
-    return Claims(equal, other, listed, by_word, asked, bare, is_choice, frozenset(unvalued))
+    return Claims(equal, other, listed, by_word, names_target, bare, is_choice, frozenset(unvalued))
 
 
 def row_claims(text: str, target: str) -> Claims:
@@ -483,12 +420,12 @@ def read_claims(text: str, target: str) -> list[Claims]:
 
     def take(match: Match) -> str:
         name, aside = match.groups()
-        if EXCLUDED.match(aside):
+        if patterns.excluded.match(aside):
             return name
         asides.append(aside if VARIABLE_FIRST.match(aside.lstrip()) else f"{name} = {aside}")
         return name
 
-    outer = ASIDE.sub(take, text)
+    outer = patterns.aside.sub(take, text)
     return [claims_of(part, target) for part in (outer, *asides)]
 
 

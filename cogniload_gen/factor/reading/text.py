@@ -1,14 +1,17 @@
-"""A response -> its statements as plain text, and their places (rules R1 to R3 of `read.py`)."""
+"""A response -> its statements as plain text, and their places (rules R1 to R3 of `answer.py`)."""
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
-from re import IGNORECASE, MULTILINE, Match, compile
+from re import IGNORECASE, Match, Pattern, compile, sub
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
-WORDS = tomllib.loads(
-    files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
+WORDS, WORLD = (
+    tomllib.loads(files("cogniload_gen.factor").joinpath(f"data/{name}.toml").read_text("utf-8"))
+    for name in ("reading", "realistic")
 )
 
 
@@ -25,7 +28,7 @@ THOUGHT_END = compile(
 THOUGHT_START = compile(r"<think(?:ing)?>|<reasoning>|\[think\]|◁think▷|<\|channel\|>", IGNORECASE)
 
 TURN_END = compile(r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>|</s>)")
-ANSWERED = compile(r"^[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE | MULTILINE)
+ANSWERED = compile(r"\n[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE)
 # The blank line is the first group. A run of blank lines is entered once: at the word before it.
 NEXT_QUESTION = compile(
     r"(?<=\w)(?=\W*?(\n[^\S\n]*+\n))\W*+(?:(?:q|question|problem|human|user)\b[^:\n]{0,9}:"
@@ -42,41 +45,15 @@ PLAIN_CHARACTERS = {
     for codes in (range(0x2080, 0x208A), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
     for code in codes
 } | str.maketrans(
-    "−–—’‘“”×·、İ\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
-    "-- ''\"\"**,i" + " " * 10 + "✗" * 3,
+    "−–—’‘“”×·、İ\x01\x02\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
+    "-- ''\"\"**,i" + " " * 12 + "✗" * 3,
 )
 ANSWER_MARK, EMPTY_MARK, DROPPED = "\x01", "∅", "\x02"
-CLEANING = tuple(
-    (marks, compile(pattern), replacement)
-    for marks, pattern, replacement in (
-        (
-            "\\<?",
-            r"\\(?:boxed|fbox)\b|<(?:final_)?(?:answer|result|output|solution)>|(?<=\?\n)a ?:",
-            ANSWER_MARK,
-        ),
-        ("\\!", r"\\(?:neq?\b|not ?=)|!=", "≠"),
-        ("\\", r"\\(?:emptyset|varnothing)\b", EMPTY_MARK),
-        ("\\", r"\\(?:cdot|times)\b", "*"),
-        ("{", r"\{,\}", ","),  # LaTeX's 1{,}024
-        ('"', r'[]}],(?<!\[..)(?<!\[ ..)(?=\s*+")', ";"),  # the end of an object or array in JSON
-        ("\\∄", r"\\nexists\b|∄", "no"),
-        ("\\", r"\\(?:dots|ldots|cdots)\b", "…"),
-        ("_", r"_(?<=[a-z]{2}_)(?=[a-z0-9])", " "),  # a key such as equal_to_2
-        ("[", r"v\[(?<![a-z0-9]v\[) ?(?=[0-9]++ ?\])", "v"),
-        ("\\", r"\\[a-z]++ ?\{\}|\\[a-z]++\*?|\\[ ,;:!()\[\]]", ""),
-        ("{[", r"\\?\{ ?\\?\}|\[ ?\](?! ?\w)", EMPTY_MARK),
-        (
-            "`<*~",
-            r"(?m)^ *```\w*+$|</?su[bp]>|</(?:final_)?(?:answer|result|output|solution)>"
-            r"|\*\*|~~[^~\n]{1,99}~~",
-            "",
-        ),
-    )
-)
+CLEANING = [(marks, compile(pattern), text) for marks, pattern, text in WORDS["rewriting"]["plain"]]
 """What makes a response plain, in this order; a replacement is filled up with blanks.
 
-Before each pattern stand characters; where it matches, one of them is in the text. Most texts have
-few, and to look for them takes a hundredth of the time.
+Most texts have few of the characters that a pattern needs, and to look for them takes a hundredth
+of the time.
 """
 BLANKED = '\\$`{}"'
 
@@ -91,18 +68,23 @@ def plain(response: str) -> tuple[str, int]:
     thought = THOUGHT_START.search(response, start) if has_any("<[◁", response) else None
     text = response[start : thought.start() if thought else None]
     turn = TURN_END.search(text) if "<" in text else None
-    answered = ANSWERED.search(text)
-    question = NEXT_QUESTION.search(text, answered.end()) if answered else None
+    answered = ANSWERED.search(f"\n{text}")
+    question = NEXT_QUESTION.search(text, answered.end() - 1) if answered else None
     cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
     text = text[: min(cuts, default=None)].rstrip()
     start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
+    return clean(text), start
+
+
+def clean(text: str) -> str:
+    """Return a text in plain lowercase characters, each at its place (R2)."""
     text = text.translate(PLAIN_CHARACTERS).lower()
     for marks, pattern, replacement in CLEANING:
         if has_any(marks, text):
             text = pattern.sub(partial(filled, replacement), text)
     for mark in BLANKED:
         text = text.replace(mark, " ")
-    return text, start
+    return text
 
 
 def has_any(marks: str, text: str) -> bool:
@@ -124,6 +106,48 @@ NUMBER = (
     r"(?:\.[0-9]++)?(?![a-z0-9])"
 )
 VARIABLE_FIRST = compile(VARIABLE)
+FEW_VARIABLES = rf"{VARIABLE}(?:(?:, |,? (?:and|or) ){VARIABLE}){{0,20}}"
+PLACEHOLDERS = WORDS["parts"] | {
+    "variable": VARIABLE,
+    "variables": FEW_VARIABLES,
+    "number": NUMBER,
+    "numbers": rf"{NUMBER}(?:(?:, |,? and ){NUMBER}){{1,20}}",
+    "whole": rf"(?<![0-9],){NUMBER}",
+    "place": any_of(rf"[a-z]+ {kind.lower()}" for kind in WORLD["kinds"]),
+    "animal": any_of(map(str.lower, WORLD["animals"])),
+}
+"""What stands for a pattern in those of the data file."""
+
+
+def filled_in(pattern: str) -> str:
+    """Return a pattern of the data file with its words and its other patterns."""
+
+    def meaning(match: Match) -> str:
+        name, kind, is_bare = match.groups()
+        words = WORDS[name][kind] if kind else ()
+        if is_bare:
+            return "|".join(words)
+        return any_of(words) if kind else filled_in(PLACEHOLDERS[name])
+
+    return sub(r"(?<!\?P)<([a-z]+)(?:\.([a-z]+)(\*)?)?>", meaning, pattern)
+
+
+def compiled(table: str) -> SimpleNamespace:
+    """Return the patterns of a table of the data file by name."""
+    some = {
+        name: text if isinstance(text, str) else "|".join(text)
+        for name, text in WORDS[table].items()
+    }
+    return SimpleNamespace(**{name: compile(filled_in(text)) for name, text in some.items()})
+
+
+patterns = compiled("patterns")
+
+
+def rewriting(kind: str) -> list[tuple[Pattern, str]]:
+    """Return the rules by which statements are rewritten: patterns and replacements."""
+    return [(compile(filled_in(pattern)), text) for pattern, text in WORDS["rewriting"][kind]]
+
 
 LEAD = compile(r"[\s>#]*")
 RULE = compile(r"[-=_*|\s:+~`]*")  # a blank line is one too
@@ -134,30 +158,44 @@ SENTENCE_END = compile(r"[.!?。]((?<=。)|(?<!e\.g\.)(?<!i\.e\.)\s+)")  # and w
 REMARK = compile(rf"\W{{0,20}}+(?:{'|'.join(WORDS['cues']['remark'])})")
 
 
+class Line(NamedTuple):
+    """What a line is, and the heading above it; its sentences share it."""
+
+    is_remark: bool
+    is_heading: bool
+    is_row: bool
+    heading: str
+
+
 class Statement:
     """A sentence, or a line with the list that it opens, as plain text.
 
-    `start` and `stop` are its place in the response; `under` is the heading above it. Its `lines`
-    and `entries` are in the response's language; few are ever asked for in English.
+    `start` and `stop` are its place in the response. Its `lines` and `entries` are in the
+    response's language; few are ever needed in English.
     """
 
-    def __init__(
-        self, line: str, start: int, stop: int, flags: tuple[bool, bool, bool, str]
-    ) -> None:
+    def __init__(self, line: str, start: int, stop: int, origin: Line) -> None:
         self.lines = [line]
         self.entries: list[str] = []
         self.start, self.stop = start, stop
-        self.is_remark, self.is_heading, self.is_row, self.under = flags
+        self.origin = origin
 
     @cached_property
     def text(self) -> str:
         """What the line says."""
-        return translated(" ".join(self.lines))
+        return translated(tidy(" ".join(self.lines)))
 
     @cached_property
     def items(self) -> tuple[str, ...]:
         """The entries of its list."""
         return tuple(map(translated, self.entries))
+
+    @cached_property
+    def is_remark(self) -> bool:
+        """Whether it comments on a conclusion, or stands in parentheses."""
+        line = self.lines[0].strip()
+        is_aside = line.startswith("(") and line.rstrip(".").endswith(")")
+        return self.origin.is_remark or is_aside or bool(REMARK.match(line))
 
     @property
     def is_question(self) -> bool:
@@ -174,11 +212,36 @@ class Statement:
         """All in one text."""
         return "\n".join(self.parts)
 
+    def go_on(self, line: str, stop: int) -> None:
+        """Add a line that belongs to the statement."""
+        self.lines.append(line)
+        self.stop = stop
+        if line:
+            self.origin = self.origin._replace(is_heading=False)
 
-def statements(response: str) -> list[Statement]:
+
+class Statements(Sequence[Statement]):
+    """The statements of a response; few of a long one are read, and only these are made."""
+
+    def __init__(self) -> None:
+        self.made: list[Statement | tuple[str, int, int, Line]] = []
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        statement = self.made[index]
+        if isinstance(statement, tuple):
+            self.made[index] = statement = Statement(*statement)
+        return statement
+
+
+def statements_of(response: str) -> Statements:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
-    found: list[Statement] = []
+    statements = Statements()
     goes_on = after_comma = in_list = after_blank = in_remark = False
     heading = ""
     for raw in text.split("\n"):
@@ -190,56 +253,50 @@ def statements(response: str) -> list[Statement]:
         if RULE.fullmatch(raw, lead):
             after_blank = True
             continue
-        is_row = raw.startswith("|", lead) or " | " in raw
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
         if after_comma and not mark:
-            found[-1].lines[-1] += ","
+            statements[-1].lines[-1] += ","
             is_item = False
         after_blank = False
-        heads = mark and found and not found[-1].entries and is_number(found[-1].lines)
+        heads = (
+            mark and statements and not statements[-1].entries and is_number(statements[-1].lines)
+        )
         if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
             item = tidy(raw[begin:])
-            found[-1].entries.append(item.rstrip("."))
-            found[-1].stop = start + len(raw)
+            statements[-1].entries.append(item.rstrip("."))
+            statements[-1].stop = start + len(raw)
             goes_on, in_list, after_comma = item.endswith(":"), True, False
             continue
         original = response[start : start + len(raw)]
-        indent = start + len(original) - len(original.lstrip())
         is_heading = "#" in raw[:lead]
         is_remark = bool(REMARK.match(raw, begin))
         if is_heading or original.strip().startswith("**"):
             in_remark = is_remark
             heading = tidy(raw[begin:]) if is_heading else ""
-        flags = is_remark or in_remark, is_heading, is_row, heading
-        for first, last in sentence_bounds(raw, begin):
-            sentence = tidy(raw[first:last])
+        is_row = raw.startswith("|", lead) or " | " in raw
+        origin = Line(is_remark or in_remark, is_heading, is_row, heading)
+        ends = [(end.start(1), end.end()) for end in SENTENCE_END.finditer(raw, begin)]
+        first, place_of = begin, start + len(original) - len(original.lstrip())
+        for last, following in ends:
             if goes_on:
-                found[-1].lines.append(sentence)
-                found[-1].stop = start + last
-                found[-1].is_heading &= not sentence
-            elif sentence:
-                place_of = indent if first == begin else start + first
-                aside = sentence[0] == "(" and sentence.rstrip(".").endswith(")")
-                says_less = flags[0] or aside or bool(REMARK.match(raw, first))
-                found.append(Statement(sentence, place_of, start + last, (says_less, *flags[1:])))
-            goes_on = False
+                statements[-1].go_on(raw[first:last], start + last)
+            else:
+                statements.made.append((raw[first:last], place_of, start + last, origin))
+            goes_on, first, place_of = False, following, start + following
+        rest = tidy(raw[first:])
+        if goes_on:
+            statements[-1].go_on(rest, place - 1)
+        elif rest:
+            statements.made.append((rest, place_of, place - 1, origin))
         in_list = False
-        after_comma = bool(found) and not found[-1].entries and raw.rstrip().endswith(",")
-        goes_on = after_comma or (bool(found) and found[-1].lines[-1].endswith(":"))
-    return found
+        after_comma = bool(statements) and not statements[-1].entries and raw.rstrip().endswith(",")
+        goes_on = after_comma or (bool(statements) and statements[-1].lines[-1].endswith(":"))
+    return statements
 
 
 def is_number(text: list[str]) -> bool:
     """Whether a line holds a number alone, as above a list of the variables that have it."""
     return len(text) == 1 and text[0].isdigit()
-
-
-def sentence_bounds(raw: str, first: int) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a line begin and end, from a place of it on."""
-    for end in SENTENCE_END.finditer(raw, first):
-        yield first, end.start(1)
-        first = end.end()
-    yield first, len(raw)
 
 
 def tidy(text: str) -> str:
