@@ -23,35 +23,12 @@ from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
-from cogniload_gen.cogniload.ontology import VOCABULARIES
+from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS
 from cogniload_gen.cogniload.score import SYNONYMS, asked_of, score_response, sentence_windows
 from cogniload_gen.cogniload.solve import State, solve_steps
 
 ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
 """A lowercase line that begins with a statement's number, and what follows it."""
-
-BEFORE = {
-    "recent_eat": "ate|eats?",
-    "recent_listen": "listen(?:ed|s)? to",
-    "recent_watch": "watch(?:ed|es)?",
-    "recent_read": "reads?",
-    "location": "in the|at the|to the",
-}
-NOUNS = {
-    "clothes_socks": "socks?",
-    "clothes_shirt": "shirt",
-    "clothes_pant": "pants?",
-    "clothes_hat": "hat",
-    "clothes_gloves": "gloves?",
-    "clothes_underwear": "underwear",
-    "hair": "hair",
-    "recent_eat": "food",
-    "recent_listen": "music",
-    "recent_watch": "movie",
-    "recent_read": "book",
-    "location": "location",
-}
-"""By category: the words before a value, and the noun after it or before a colon."""
 
 SPELLINGS = {
     category: {
@@ -68,10 +45,10 @@ SPELLINGS = {
 def mention(category: str) -> re.Pattern:
     """Return the pattern of a mention of the category's values; one group is the spelling."""
     value = f"({'|'.join(map(re.escape, SPELLINGS[category]))})"
-    noun = NOUNS[category]
+    noun = WORDS[category].noun.removesuffix("s") + "s?"
     forms = [f"{value} {noun}", f"{noun}(?: is|:| =) {value}"]
-    if category in BEFORE:
-        forms.append(f"(?:{BEFORE[category]}) (?:an? )?{value}")
+    if verbs := WORDS[category].verbs:
+        forms.append(f"(?:{verbs}) (?:an? )?{value}")
     return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?![\w-])")
 
 
