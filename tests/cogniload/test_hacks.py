@@ -1,8 +1,8 @@
-"""No trick earns a reward: those of data/reward_hacks.jsonl, and what a search makes of their parts.
+"""No trick earns a reward: those of data/reward_hacks.jsonl, and what a search makes of them.
 
 A hack of the steps has a `line` for each statement, and what stands before (`head`) and after them
-(`recap`: a line for each once more; `tail`). One of the answer has a `text`, where {options} are all
-options, each in the form `option`, joined by `joint`. {truth} is true, {wrong} wrong in all values.
+(`recap`: a line for each once more; `tail`). A hack of the answer has a `text`; its {options} are
+all of them, each in the form `option`, joined by `joint`. In {truth} all is true, in {wrong} none.
 """
 
 import json
@@ -88,7 +88,7 @@ def test_no_hack_earns_more_than_an_error_in_the_first_statement(hack):
 
 def search(seed, steps):
     """Mutate what stands around the truth, and return what earns most, and how much."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311
     best, most = dict.fromkeys(PARTS, ""), -1.0
     for _ in range(steps):
         name = draw.choice(sorted(PARTS))
