@@ -35,6 +35,8 @@ class Trace:
 
     `steps` are the parts of the response: the initial state, then one for each statement that it
     tells, then the end; `label` is the index of the first wrong part, -1 for none (ProcessBench).
+    Of a trace that stops too early every part is right: its label is the index of the part that is
+    missing, one past the last.
     `first_error` is the statement at which the tracked state is first wrong and `error` its kind,
     both as in `Steps`; `states` are the tracked states after statements 0 to N.
     """
@@ -512,7 +514,9 @@ def label_of(plan: Plan, style: str, steps: Sequence[str]) -> int:
     if plan.first_error == 0:
         return 0
     end = len(steps) - 1
-    if plan.error in ("answer", "stopped"):
+    if plan.error == "stopped":
+        return len(steps)
+    if plan.error == "answer":
         return end
     parts = groups(plan) if style == "ranges" else [[t] for t in plan.told]
     at = plan.first_error or 0
