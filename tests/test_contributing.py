@@ -103,10 +103,10 @@ def test_a_category_can_be_added_by_its_steps(copy):
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(4))
 def test_no_step_towards_a_category_can_be_left_out(copy, number):
     added = [step for step in steps("Add a category") if step.code]
-    assert len(added) == 7
+    assert len(added) == 4
     for step in added[:number] + added[number + 1 :]:
         follow(step, copy)
     assert run(SHOES, copy).returncode != 0

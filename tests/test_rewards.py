@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections import Counter
 from itertools import pairwise
+from statistics import mean
 from types import SimpleNamespace
 
 import pytest
@@ -44,7 +45,19 @@ CLAUSES = {
 }
 """How a response may tell a value, written apart from the templates and the reader."""
 
-PUZZLES = generate_puzzles([1, 3, 7, 12], [10, 30], [10, 50, 90], 2, trace=True).to_pylist()
+
+def blind(puzzle):
+    """The states of the PoI where every statement is applied to them, and where none is."""
+    start = puzzle["initial_state"][puzzle["people"].index(puzzle["poi"])]
+    state, always = dict(zip(puzzle["categories"], start, strict=True)), []
+    for statement in puzzle["statements"]:
+        state |= {update["category"]: update["value"] for update in statement["updates"]}
+        always.append(list(state.values()))
+    return always, [start] * puzzle["N"]
+
+
+DRAWN = generate_puzzles([1, 3, 7, 12], [10, 30], [10, 50, 90], 2, trace=True).to_pylist()
+PUZZLES = [puzzle for puzzle in DRAWN if puzzle["poi_states"] not in blind(puzzle)]
 PUZZLE = generate_puzzles(3, 20, 50, 1, split="train", trace=True).to_pylist()[0]
 
 
@@ -85,7 +98,7 @@ def final_sentence(puzzle, value):
         "**Statement {t}:** {poi} {clauses}",
         "- After statement {t}, {poi} {clauses}.",
         "### Step {t}: the people of the statement are not met, so {poi} {clauses}",
-        "[{t}] {poi} {clauses}; as for the others, nothing.",
+        "[{t}] {poi} {clauses}; nothing changes.",
     ],
 )
 def test_right_tracking_is_read_in_many_forms(form):
@@ -113,14 +126,14 @@ def test_the_instruction_asks_for_what_is_read():
     puzzle = PUZZLE | {
         "puzzle": "Peter is wearing red socks and is in the bank.\n"
         "Mary is wearing pink socks and is in the zoo.\n"
-        "1. The people located in the zoo put on red socks.\n"
+        "1. The people located in the zoo put on green socks.\n"
         "2. The people wearing red socks put on red socks.\n"
         "3. The people located in the bank move to the park and put on blue socks.\n"
         "Where is Peter?"
     }
     lines = ["1. Peter stays the same.", "2. Peter stays the same.", example]
     assert step_score("\n".join(lines), puzzle) == 1
-    assert step_score("\n".join(lines[:2]), puzzle) == (2 / 3 + 0) / 2
+    assert 0 < step_score("\n".join(lines[:2]), puzzle) <= 0.05  # as if it stood still
 
 
 @pytest.mark.parametrize("puzzle", PUZZLES)
@@ -148,12 +161,18 @@ def lazy(puzzle):
     return "\n".join(f"{t}. {puzzle['poi']} stays the same." for t in range(1, puzzle["N"] + 1))
 
 
-def test_standing_still_pays_less_than_half():
-    for puzzle in PUZZLES:
-        first = [state == initial(puzzle) for state in [*puzzle["poi_states"], None]].index(False)
-        expected = 1 if first == puzzle["N"] else first / puzzle["N"] / 2
-        assert step_score(lazy(puzzle), puzzle) == expected
-        assert step_score(tracking(puzzle, [initial(puzzle)] * puzzle["N"]), puzzle) == expected
+@pytest.mark.parametrize("rho", [5, 10, 25, 50, 75, 90, 95, 100])
+@pytest.mark.parametrize("d", [1, 3])
+def test_blind_strategies_earn_at_most_a_tenth(d, rho):
+    for puzzle in generate_puzzles(d, 20, rho, 3, trace=True).to_pylist():
+        always, never = blind(puzzle)
+        for response in (
+            tracking(puzzle, always), tracking(puzzle, never), lazy(puzzle), puzzle["puzzle"],
+            ATTACKS["all values on each line"](puzzle),
+        ):  # fmt: skip
+            assert step_score(response, puzzle) <= 0.1
+        right = step_score(tracking(puzzle), puzzle)
+        assert right == 1 or puzzle["poi_states"] in (always, never)
 
 
 def every_value(puzzle):
@@ -180,9 +199,6 @@ ATTACKS = {
         f"{t}. {puzzle['poi']}: {puzzle['puzzle']}".replace("\n", " ")
         for t in range(1, puzzle["N"] + 1)
     ),
-    "the last state from the first": lambda puzzle: tracking(
-        puzzle, [puzzle["poi_states"][-1]] * puzzle["N"]
-    ),
     "right states in the wrong order": lambda puzzle: "\n".join(
         reversed(tracking(puzzle).splitlines())
     ),
@@ -198,24 +214,14 @@ def other(puzzle):
     return next(name for name in puzzle["people"] if name != puzzle["poi"])
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-def test_tricks_earn_no_more_than_standing_still(attack):
-    earned = sum(step_score(attack(puzzle), puzzle) for puzzle in PUZZLES)
-    assert earned <= sum(step_score(lazy(puzzle), puzzle) for puzzle in PUZZLES)
-
-
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "nothing",
-        "the puzzle again",
-        "all values on each line",
-        "right states of no statement",
-        "right states of nobody",
-    ],
-)
-def test_what_says_nothing_of_the_poi_earns_nothing(attack):
-    assert {step_score(ATTACKS[attack](puzzle), puzzle) for puzzle in PUZZLES} == {0}
+def test_tricks_earn_nothing_worth_while():
+    for puzzle in PUZZLES:
+        earned = {name: step_score(attack(puzzle), puzzle) for name, attack in ATTACKS.items()}
+        for name in ("nothing", "the puzzle again", "all values on each line",
+                     "right states of no statement", "right states of nobody"):  # fmt: skip
+            assert earned[name] == 0
+    means = [mean(step_score(attack(row), row) for row in PUZZLES) for attack in ATTACKS.values()]
+    assert max(means) <= 0.05
 
 
 def test_two_values_of_a_category_on_a_line_are_none():

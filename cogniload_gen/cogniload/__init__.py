@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 from cogniload_gen.benchmark import Benchmark, Rules
 from cogniload_gen.cogniload.generate import cogniload_source
 from cogniload_gen.cogniload.knobs import KNOBS, TRACE, Cell
+from cogniload_gen.cogniload.ontology import CATEGORIES
 from cogniload_gen.cogniload.rewards import answer_reward, step_reward
-from cogniload_gen.cogniload.score import QUALIFIERS, Outcome, score_row
+from cogniload_gen.cogniload.score import Outcome, score_row
 from cogniload_gen.cogniload.solve import is_cogniload, solve
 from cogniload_gen.cogniload.steps.rules import ERRORS, read_steps
 from cogniload_gen.version import GENERATOR_VERSION
@@ -28,8 +29,8 @@ def rules(puzzles: pa.Table) -> Rules:
             "a percentage above 0 and up to 100",
         ),
         "category": (
-            pc.is_in(puzzles["category"], pa.array(QUALIFIERS)),
-            f"one of {', '.join(QUALIFIERS)}",
+            pc.is_in(puzzles["category"], pa.array(CATEGORIES)),
+            f"one of {', '.join(CATEGORIES)}",
         ),
         "options": (pa.array([None not in of_row for of_row in options], pa.bool_()), "texts"),
         "answer": (

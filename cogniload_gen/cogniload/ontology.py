@@ -1,9 +1,31 @@
-"""The people and the categories with their values (CogniLoad, Appendix G)."""
+"""The people and the categories with their values (CogniLoad, Appendix G) and their words."""
 
 import tomllib
+from dataclasses import dataclass, field
 from importlib.resources import files
+from typing import Any
 
-_ONTOLOGY = tomllib.loads(files(__package__).joinpath("data/ontology.toml").read_text("utf-8"))
+
+def read_table(name: str) -> dict[str, Any]:
+    """Return a TOML file of the folder `data`."""
+    return tomllib.loads(files(__package__).joinpath("data", name).read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryWords:
+    """The words of a category; data/categories.toml says what they are."""
+
+    question: str
+    qualifiers: list[str]
+    noun: str
+    phrase: str
+    answer: str
+    words: str
+    verbs: str = ""
+    synonyms: dict[str, list[str]] = field(default_factory=dict)
+
+
+_ONTOLOGY = read_table("ontology.toml")
 
 PEOPLE: tuple[str, ...] = tuple(_ONTOLOGY["people"])
 
@@ -13,3 +35,8 @@ VOCABULARIES: dict[str, tuple[str, ...]] = {
 """The values of each of the 12 categories, from which a puzzle's value domains are drawn."""
 
 CATEGORIES: tuple[str, ...] = tuple(VOCABULARIES)
+
+WORDS: dict[str, CategoryWords] = {
+    category: CategoryWords(**words) for category, words in read_table("categories.toml").items()
+}
+"""The words of each category, by which responses are read and planted errors are written."""

@@ -1,89 +1,130 @@
 """Rewards of CogniLoad responses, from 0 to 1, for training.
 
-**Answer**: a response has to be correct by the paper's scorer (Appendix D), and no sentence that
-the scorer reads may name another option: accuracy alone would pay for a sentence that lists all
-values, or for another guess in each of three places.
+What they promise:
 
-**Steps**: how far into the puzzle the response's own tracking stays right, whatever its answer.
+- **Answer**: 1 for a response that is correct by the paper's scorer (Appendix D), names no other
+  option in the sentences that the scorer reads, and neither hedges nor denies: accuracy alone would
+  pay for a sentence that lists all values, or for another guess in each of three places.
+- **Steps**: how far into the puzzle the response's own tracking stays right, whatever its answer.
+  Every further right statement pays, so that a trace with 90 % right statements ranks above one
+  with 10 %. A trace with an error in its first statement earns nothing, and so does what says
+  nothing plainly: hedges, denials, several values, contradictions.
+- **Blind strategies**: to apply every statement to the person asked about (the PoI), or none, earns
+  at most BLIND. What the better of the two reaches in a puzzle is worth no more to other responses;
+  the rest of the reward is for what lies beyond. Where every statement concerns the PoI (rho 100),
+  nothing lies beyond, and the most that a response can earn is BLIND.
+
 Tracking is read from the lines that begin with a statement's number ("3.", "After statement 3:",
-"**Step 3**") and name the person asked about (the PoI). What follows the name, up to another
-person's, tells values that the PoI has after that statement, in the words of a puzzle ("is wearing
-a blue hat and is in the park") or as "hat: blue"; values that are not told stay as they were. The
-lines count in the order of the statements, and others are passed over. A second line for the same
-statement corrects the first. A line that gives two values for a category gives none. With the PoI's
-values all right after statements 1 to run, the reward is half run / N and half the share of the
-statements changing the PoI that are among them. So every further statement pays, but answering
-"stays the same" throughout earns little.
+"**Step 3**") and name the PoI. What follows the name, up to another person's, tells values that the
+PoI has after that statement, in the words of a puzzle ("is wearing a blue hat and is in the park")
+or as "hat: blue"; values that are not told stay as they were. The lines count in the order of the
+statements. A second line for the same statement corrects the first; a later one that contradicts it
+leaves it without a state. So does a line that gives two values for a category, or that names any
+other value beside; one with a word that a plain statement has no need of (data/rewards.toml), such
+as a hedge or a denial; and a remark after it that takes it back ("No wait, that is wrong"), or that
+tells of another state than this line and the next. With the PoI's values all right after statements
+1 to run, half of the reward is run / N and half the share of the statements changing the PoI that
+are among them.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
-from cogniload_gen.cogniload.ontology import VOCABULARIES
-from cogniload_gen.cogniload.score import SYNONYMS, asked_of, score_response, sentence_windows
+from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS, read_table
+from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows, spellings_of
 from cogniload_gen.cogniload.solve import State, solve_steps
+from cogniload_gen.cogniload.steps.lexicon import spellings, value_categories
+
+BLIND = 0.05
+"""The most that a blind strategy earns."""
+
+Told = dict[str, str | None]
+"""The PoI's values that a response tells; None where it gives several, or none plainly."""
 
 ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
 """A lowercase line that begins with a statement's number, and what follows it."""
 
-BEFORE = {
-    "recent_eat": "ate|eats?",
-    "recent_listen": "listen(?:ed|s)? to",
-    "recent_watch": "watch(?:ed|es)?",
-    "recent_read": "reads?",
-    "location": "in the|at the|to the",
-}
-NOUNS = {
-    "clothes_socks": "socks?",
-    "clothes_shirt": "shirt",
-    "clothes_pant": "pants?",
-    "clothes_hat": "hat",
-    "clothes_gloves": "gloves?",
-    "clothes_underwear": "underwear",
-    "hair": "hair",
-    "recent_eat": "food",
-    "recent_listen": "music",
-    "recent_watch": "movie",
-    "recent_read": "book",
-    "location": "location",
-}
-"""By category: the words before a value, and the noun after it or before a colon."""
+MARKS = re.compile(r"[ \t*_`{}\[\]()\"\u200b\u00ad]+")
+"""Marks of emphasis, quotation and brackets, which separate words and mean nothing."""
 
-SPELLINGS = {
-    category: {
-        spelling: value
-        for value in vocabulary
-        for spelling in SYNONYMS.get(value, (value,))
-        if spelling == value or spelling not in vocabulary
-    }
-    for category, vocabulary in VOCABULARIES.items()
-}
-"""The value of each accepted spelling, by category."""
+VERDICTS = "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
+VERDICT = re.compile(
+    rf"(?:\b(?:not|never|no|neither|nor|none|without|cannot)|n'?t) (?:\w+ ){{0,3}}?{VERDICTS}\w*"
+    rf"|\b{VERDICTS}\w*\W{{1,3}}(?:no|false)\b|\bno(?=[,.:;–—])"
+)
+"""What denies that a statement applies, and says nothing of the values."""
+
+STRANGE = re.compile(r"[^\w\s.,;:'’=→&|–—-]|(?<!statement )(?<!step )\b\d")
+"""What a plain line has none of, besides words that are not plain."""
+
+WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+
+LISTS = read_table("rewards.toml")
+NEGATION, DENIAL, DOUBT = ("|".join(LISTS[name]) for name in ("negation", "denial", "doubt"))
+HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b|[?~¬%]")
+"""What makes an answer less than a plain one."""
+
+BREAK = re.compile(r"[.;!?\n](?:\s|$)|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|→|=>")
+"""Where a sentence ends, or where its conclusion begins."""
+
+RETRACTION = re.compile(
+    rf"(?<![\w-])(?:{DENIAL}|(?:not|\w+n't) (?:\w+ )?(?:true|right|so|correct))(?![\w-])"
+)
+"""What takes back the line before."""
+
+SWEEPING = re.compile(r"(?<!\w)(?:all|every\w*|each|none|nothing|above|below|following|lines)\b")
+"""What makes a retraction one of all lines."""
+
+FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
+"""What stands before a value that the PoI had."""
+
+SECOND_THOUGHT = re.compile(r"\W*(?:no|wait|actually|correction|sorry|oops|rather|or|hmm)\b")
 
 
 def mention(category: str) -> re.Pattern:
     """Return the pattern of a mention of the category's values; one group is the spelling."""
     value = f"({'|'.join(map(re.escape, SPELLINGS[category]))})"
-    noun = NOUNS[category]
+    noun = WORDS[category].noun.removesuffix("s") + "s?"
     forms = [f"{value} {noun}", f"{noun}(?: is|:| =) {value}"]
-    if category in BEFORE:
-        forms.append(f"(?:{BEFORE[category]}) (?:an? )?{value}")
+    if verbs := WORDS[category].verbs:
+        forms.append(f"(?:{verbs}) (?:an? )?{value}")
     return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?![\w-])")
 
+
+SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.items()}
+"""The value of each accepted spelling, by category."""
+
+KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
+PLAIN = frozenset(LISTS["plain"].split()).union(
+    *(read_table("steps.toml")["words"][kind].split() for kind in KINDS),
+    *(words.words.split() for words in WORDS.values()),
+)
+"""The words of a plain line, besides names and values."""
 
 MENTIONS = {category: mention(category) for category in VOCABULARIES}
 
 
 class History(NamedTuple):
-    """A puzzle's PoI by lowercase name, everyone's names, and the PoI's states from the first."""
+    """What a response is held against.
+
+    `poi` is the PoI's lowercase name, `names` the pattern of everyone's, `states` are the PoI's
+    states from the initial one on, `values` are the puzzle's values by their spellings, `named` is
+    the pattern of these, `plain` are the words of a plain line, and `blind` is what the better of
+    two blind strategies reaches.
+    """
 
     poi: str
     names: re.Pattern
     states: list[State]
+    values: dict[str, str]
+    named: re.Pattern
+    plain: frozenset[str]
+    blind: float
 
 
 @lru_cache(maxsize=128)  # a group's responses come together
@@ -92,68 +133,163 @@ def poi_history(puzzle: str) -> History:
     solution = solve_steps(puzzle)
     names = "|".join(re.escape(name.lower()) for name in solution.states[0])
     states = [people[solution.poi] for people in solution.states]
-    return History(solution.poi.lower(), re.compile(rf"\b({names})\b"), states)
+    always = [states[0]]
+    for _, updates in solution.statements:
+        always.append(always[-1] | updates)
+    blind = max(progress(states, always), progress(states, [states[0]] * len(states)))
+    values = spellings(value_categories(solution, tuple(states[0])))
+    plain = PLAIN.union(*(spelling.split() for spelling in values), names.split("|"))
+    pattern = re.compile(rf"\b({names})\b")
+    return History(solution.poi.lower(), pattern, states, values, naming(values), plain, blind)
+
+
+def naming(values: Iterable[str]) -> re.Pattern:
+    """Return the pattern of values that a text names.
+
+    As in the scorer, a value may go on ("redx"); before it stands anything but a letter.
+    """
+    longest_first = sorted(map(re.escape, values), key=len, reverse=True)
+    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(longest_first)})" if longest_first else "(?!)")
+
+
+def clause(text: str, place: int) -> str:
+    """Return a lowercase text from where the sentence, or the conclusion, of a place in it begins.
+
+    Without what only denies that a statement applies.
+    """
+    start = max((match.end() for match in BREAK.finditer(text, 0, place)), default=0)
+    return VERDICT.sub(" ", MARKS.sub(" ", text[start:]))
 
 
 def answer_reward(response: str, row: Row) -> float:
-    """Return 1.0 if a response is correct and names no other option where its answer is read."""
-    given = asked_of(row)
-    windows = sentence_windows(response, poi=given["poi"], category=given["category"])
-    answer = given["answer"].lower()
-    spellings = "|".join(map(re.escape, SYNONYMS.get(answer, (answer,))))
-    read = "\n".join(sentence.text for sentence in windows)
-    others = re.sub(rf"(?<![\w-])(?:{spellings})(?![\w-])", " ", read)
-    named = set(re.findall(r"[\w-]+", others))
-    hedged = not named.isdisjoint(option.lower() for option in given["options"])
-    return float(score_response(response, **given).correct and not hedged)
+    """Return 1.0 if a response is correct, says so plainly and names no other option."""
+    asked, score = asked_of(row), score_row(response, row)
+    if not score.correct or score.evidence is None:
+        return 0.0
+    answer = asked["answer"].lower()
+    windows = sentence_windows(response, poi=asked["poi"], category=asked["category"])
+    text = MARKS.sub(" ", "\n".join(sentence.text for sentence in windows))
+    own = "|".join(map(re.escape, spellings_of(answer)))
+    rest, mentions = re.subn(rf"(?<![\w-])(?:{own})(?:e?s)?(?![^\W_])", " ", text)
+    others = {option.lower() for option in asked["options"]} - {answer}
+    several = naming(others).search(rest)
+    hedge = HEDGE.search(clause(response.lower(), score.evidence[0]))
+    return float(mentions > 0 and not several and not hedge)
 
 
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the statements a response's tracking stays right."""
     history = poi_history(check_texts(row, ("puzzle",))["puzzle"])
-    states, tracked = history.states, tracked_states(response, history)
+    reached = progress(history.states, tracked_states(response, history))
+    blind, worth = history.blind, min(history.blind, BLIND)
+    if reached <= blind:
+        return reached * worth / blind if blind else 0.0
+    return 1 - (1 - reached) * (1 - worth) / (1 - blind)
+
+
+def progress(states: Sequence[State], tracked: Sequence[Told]) -> float:
+    """Return the share of the statements, and of the changes among them, up to the first error."""
     right = [told == state for told, state in zip(tracked, states, strict=False)]
-    run = [*right, False].index(False) - 1
+    run = max(0, [*right, False].index(False) - 1)
     changing = [t for t, (before, after) in enumerate(pairwise(states), 1) if before != after]
     statements = run / (len(states) - 1)
     changes = sum(t <= run for t in changing) / len(changing) if changing else statements
     return (statements + changes) / 2
 
 
-def tracked_states(response: str, history: History) -> list[dict[str, str | None]]:
-    """Return the states of the PoI that a response tells, from the initial one on, in order.
-
-    A value is None where the response tells several.
-    """
-    states: list[dict[str, str | None]] = [{**history.states[0]}]
-    for line in re.sub("[*_`]", "", response).lower().splitlines():
-        entry = ENTRY.match(line)
-        if not entry or not 0 < (number := int(entry[1])) <= len(states) <= number + 1:
-            continue
-        told = told_values(entry[2], history)
-        if told is not None:
-            states[number:] = [{**states[-1], **told}]  # the next one, or the last one corrected
+def tracked_states(response: str, history: History) -> list[Told]:
+    """Return the states of the PoI that a response tells, from the initial one on, in order."""
+    nothing: Told = dict.fromkeys(history.states[0])
+    states: list[Told] = [{**history.states[0]}]
+    against: Told = {}  # what a line without a number tells, other than the last state
+    for line in MARKS.sub(" ", response.lower()).splitlines():
+        entry, last = ENTRY.match(line), len(states) - 1
+        number = int(entry[1]) if entry else 0
+        told = None
+        if entry and 0 < number <= min(last + 1, len(history.states) - 1):
+            told = told_values(entry[2], states[min(number, last)], states[number - 1], history)
+        if told is None:
+            if RETRACTION.search(line) and SWEEPING.search(line):
+                states = [nothing] * len(states)
+            elif last and (
+                RETRACTION.search(line)
+                or (SECOND_THOUGHT.match(line) and strange(line, states[-1], history))
+            ):
+                states[-1] = nothing
+            elif last and (about := about_poi(line, history)) and not HEDGE.search(about.clause):
+                remark = mentioned(about.words, history)
+                if None not in remark.values() and remark.items() - states[-1].items():
+                    against = remark
+        elif number < last:
+            if told.items() - states[number].items():
+                states[number] = nothing
+        else:
+            after = {**states[-1], **told}
+            if number > last and against.items() - after.items():
+                states[-1] = nothing
+            states[number:] = [after]  # the next one, or the last one corrected
+            against = {}
+    if len(against) > 1:  # a single value may be the answer, which is paid apart
+        wholly = not against.items() & states[-1].items()
+        states[0 if wholly else -1 :] = [nothing] * (len(states) if wholly else 1)
     return states
 
 
-def told_values(text: str, history: History) -> dict[str, str | None] | None:
-    """Return the PoI's values in a text, None where it gives several; None if it has no PoI."""
-    _, *named = history.names.split(text)
-    about_poi = [
-        words for name, words in zip(named[::2], named[1::2], strict=True) if name == history.poi
+def strange(text: str, state: Told, history: History, before: Told | None = None) -> bool:
+    """Tell whether a text names a value that is not in a state, nor told as one from before it."""
+    values, former = set(state.values()), set((before or {}).values())
+    for match in history.named.finditer(text):
+        value, start = history.values[match[0]], match.start()
+        was = value in former and FORMER.search(text, max(0, start - 20), start)
+        if value not in values and not was:
+            return True
+    return False
+
+
+class AboutPoi(NamedTuple):
+    """What a line says of the PoI alone, and the line from the sentence that names them first."""
+
+    words: str
+    clause: str
+
+
+def about_poi(text: str, history: History) -> AboutPoi | None:
+    """Return what a line says of the PoI; None if it does not name them."""
+    names = list(history.names.finditer(text))
+    ends = [name.start() for name in names[1:]] + [len(text)]
+    parts = [
+        (name.end(), end) for name, end in zip(names, ends, strict=False) if name[0] == history.poi
     ]
-    if not about_poi:
-        return None
-    told = {}
+    words = "\n".join(text[start:end] for start, end in parts)
+    return AboutPoi(words, clause(text, parts[0][0])) if parts else None
+
+
+def mentioned(words: str, history: History) -> Told:
+    """Return the values by category that a text mentions; None where they are several."""
+    told: Told = {}
     for category in history.states[0]:
-        spellings = (
-            spelling
-            for words in about_poi
+        values = {
+            SPELLINGS[category][spelling]
             for match in MENTIONS[category].finditer(words)
             for spelling in match.groups()
             if spelling
-        )
-        values = {SPELLINGS[category][spelling] for spelling in spellings}
+        }
         if values:
             told[category] = values.pop() if len(values) == 1 else None
+    return told
+
+
+def told_values(text: str, state: Told, before: Told, history: History) -> Told | None:
+    """Return the PoI's values in a text, all None if it is not plain; None if it has no PoI.
+
+    `state` holds for the values that are not told, and `before` held before the statement.
+    """
+    about = about_poi(text, history)
+    if about is None:
+        return None
+    told = mentioned(about.words, history)
+    words = {word.removesuffix("'s") for word in WORD.findall(about.clause)}
+    plain = history.plain.issuperset(words) and not STRANGE.search(about.clause)
+    if not plain or strange(about.words, state | told, history, before):
+        return dict.fromkeys(state)
     return told

@@ -16,49 +16,13 @@ from typing import NamedTuple, TypedDict
 
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.checks import check_columns, check_texts
+from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
 
-QUESTION_STARTS = {
-    "Where is": "location",
-    "What color shirt": "clothes_shirt",
-    "What color pant": "clothes_pant",
-    "What color hat": "clothes_hat",
-    "What color of socks": "clothes_socks",
-    "What color of gloves": "clothes_gloves",
-    "What color of underwear": "clothes_underwear",
-    "What is the final hair color": "hair",
-}
-QUESTION_ENDS = {
-    "most recently eat?": "recent_eat",
-    "recently watch?": "recent_watch",
-    "recently listen to?": "recent_listen",
-    "recently read?": "recent_read",
-}
-
-QUALIFIERS = {
-    "location": ("at", "located", "in"),
-    "clothes_shirt": ("shirt", "wear"),
-    "clothes_pant": ("pant", "wear"),
-    "clothes_hat": ("hat", "wear"),
-    "clothes_gloves": ("glove", "wear"),
-    "clothes_socks": ("sock", "wear"),
-    "clothes_underwear": ("underwear", "wear"),
-    "hair": ("hair",),
-    "recent_eat": ("eat", "ate"),
-    "recent_watch": ("watch", "watched", "movie"),
-    "recent_listen": ("listen", "listened", "music"),
-    "recent_read": ("read", "book"),
-}
-"""What a line names beside the PoI to be about the asked category (D.2)."""
-
 SYNONYMS = {
-    "reaggea": ("reaggea", "reggae"),
-    "reagea": ("reagea", "reaggea", "reggae"),  # the same value as the ontology spells it
-    "sci-fi": ("sci-fi", "science fiction", "science-fiction"),
-    "camp": ("camp", "campground"),
-    "potatoes": ("potatoes", "potato"),
-    "market": ("market", "marketplace"),
-    "livingroom": ("livingroom", "living room"),
+    value: tuple(spellings)
+    for words in WORDS.values()
+    for value, spellings in words.synonyms.items()
 }
 """The accepted spellings of a value; any other value is accepted as it stands (D.4).
 
@@ -236,13 +200,11 @@ def alternatives_to(answer: str, options: Iterable[str]) -> set[str]:
 
 def question_category(question: str) -> str:
     """Return the category that a question asks about (D.2); ValueError if it is none of them."""
-    for start, category in QUESTION_STARTS.items():
-        if question.startswith(start):
+    for category, words in WORDS.items():
+        _, ends, end = words.question.partition("... ")
+        if question.endswith(end) if ends else question.startswith(words.question):
             return category
-    for end, category in QUESTION_ENDS.items():
-        if question.endswith(end):
-            return category
-    openings = ", ".join([*QUESTION_STARTS, *(f"... {end}" for end in QUESTION_ENDS)])
+    openings = ", ".join(words.question for words in WORDS.values())
     raise ValueError(f"question must be one of the form {openings}; got {question[:100]!r}")
 
 
@@ -251,9 +213,9 @@ def sentence_windows(response: str, *, poi: str, category: str) -> SentenceWindo
 
     Raises ValueError if `category` is none of the 12 categories.
     """
-    if category not in QUALIFIERS:
-        raise ValueError(f"category must be one of {', '.join(QUALIFIERS)}; got {category!r}")
-    name, qualifiers = poi.lower(), QUALIFIERS[category]
+    if category not in WORDS:
+        raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r}")
+    name, qualifiers = poi.lower(), WORDS[category].qualifiers
     lines = response.lower().split("\n")
     kept = range(len(lines))
     if lines[-1].startswith("(") and lines[-1].endswith(")"):

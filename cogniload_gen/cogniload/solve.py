@@ -18,38 +18,38 @@ People = dict[str, State]
 Line = tuple[int, str]
 """A line's number in the text, from 1, and the line."""
 
+CATEGORIES = {
+    "clothes_socks": ("{} socks", "socks"),
+    "clothes_shirt": ("{} shirt", "shirt"),
+    "clothes_pant": ("{} pants?", "pants?"),
+    "clothes_hat": ("{} hat", "hat"),
+    "clothes_gloves": ("{} gloves", "gloves"),
+    "clothes_underwear": ("{} underwear", "underwear"),
+    "hair": (
+        r"(?:ha(?:s|ve|ving) (?=\S+ (?:colored )?hair)|hair (?:color )?(?:to )?)"
+        "{}(?: (?:colored )?hair)?",
+        "hair",
+    ),
+    "recent_eat": ("(?:ate|eat) (?:an? )?{}", "eat"),
+    "recent_listen": ("listen(?:ed)? to (?:an? )?{}(?: music)?", "listen"),
+    "recent_watch": ("watch(?:ed)? (?:an? )?{}(?: movie)?", "watch"),
+    "recent_read": ("read (?:an? )?{}(?: book)?", "read"),
+    "location": ("(?:in|at|to) the {}", "Where"),
+}
+"""The patterns of each category's clause, around its value {}, and of its word in a question."""
+
+CLAUSES = (form.format(rf"(?P<{name}>\S+)") for name, (form, _) in CATEGORIES.items())
 CLAUSE = re.compile(
-    r"""
-    (?:\S+\ ){0,5}? (?:an?\ )?  # the words of the sentence, such as "who most recently"
-    (?: (?P<clothes_socks>\S+)\ socks
-      | (?P<clothes_shirt>\S+)\ shirt
-      | (?P<clothes_pant>\S+)\ pants?
-      | (?P<clothes_hat>\S+)\ hat
-      | (?P<clothes_gloves>\S+)\ gloves
-      | (?P<clothes_underwear>\S+)\ underwear
-      | (?:ha(?:s|ve|ving)\ (?=\S+\ (?:colored\ )?hair) | hair\ (?:color\ )?(?:to\ )?)
-        (?P<hair>\S+) (?:\ (?:colored\ )?hair)?
-      | (?:ate|eat)\ (?:an?\ )? (?P<recent_eat>\S+)
-      | listen(?:ed)?\ to\ (?:an?\ )? (?P<recent_listen>\S+) (?:\ music)?
-      | watch(?:ed)?\ (?:an?\ )? (?P<recent_watch>\S+) (?:\ movie)?
-      | read\ (?:an?\ )? (?P<recent_read>\S+) (?:\ book)?
-      | (?:in|at|to)\ the\ (?P<location>\S+)
-    ) (?:\ |$)
-    """,
-    re.VERBOSE,
+    r"(?:\S+ ){0,5}?(?:an? )?"  # the words of the sentence, such as "who most recently"
+    f"(?:{'|'.join(CLAUSES)})(?: |$)"
 )
 """One clause, up to where the next one starts; the name of its last group is its category."""
 
 PERSON = re.compile(r"(\S+) ((?:is|has|having|wearing|who|which|most|last|located) .*)")
 STATEMENT = re.compile(r"(\d{1,9})[.):] (?:The people )?(.*)")
 QUESTION_NAME = re.compile(r"\b(?:is|of|did) (\S+?)(?: wearing| most recently [a-z ]+)?\?$")
-QUESTION_CATEGORY = re.compile(
-    r"""\b(?: (?P<clothes_socks>socks) | (?P<clothes_shirt>shirt) | (?P<clothes_pant>pants?)
-      | (?P<clothes_hat>hat) | (?P<clothes_gloves>gloves) | (?P<clothes_underwear>underwear)
-      | (?P<hair>hair) | (?P<recent_eat>eat) | (?P<recent_listen>listen)
-      | (?P<recent_watch>watch) | (?P<recent_read>read) | (?P<location>Where) )\b""",
-    re.VERBOSE,
-)
+QUESTION_WORDS = (f"(?P<{name}>{word})" for name, (_, word) in CATEGORIES.items())
+QUESTION_CATEGORY = re.compile(rf"\b(?:{'|'.join(QUESTION_WORDS)})\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,8 @@ def test_every_kind_and_style_is_planted(traces):
 def test_the_shape_is_processbenchs(traces):
     for trace in traces:
         assert "".join(trace.steps) == trace.response
-        assert -1 <= trace.label < len(trace.steps)
+        assert -1 <= trace.label < len(trace.steps) + (trace.error == "stopped")
+        assert (trace.label == len(trace.steps)) == (trace.error == "stopped")
         assert (trace.label == -1) == (trace.error is None)
 
 

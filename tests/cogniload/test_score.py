@@ -213,7 +213,7 @@ def test_question_category(question, category):
 
 @pytest.mark.parametrize("question", ["", "Who is Brent?", "where is Brent?", "What did he eat?"])
 def test_unknown_question(question):
-    with pytest.raises(ValueError, match=r"question must be .*Where is.*recently read\?; got '"):
+    with pytest.raises(ValueError, match=r"question must be .*recently read\?.*Where is; got '"):
         question_category(question)
 
 

@@ -1,6 +1,7 @@
 """The step reader: agreement with independent writers, promises of the rules, hostile text."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from limits import within
 from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.evidence import align
-from cogniload_gen.cogniload.steps.reader import Block, Value
-from cogniload_gen.cogniload.steps.rules import ERRORS, LONGEST, Steps, read_steps
+from cogniload_gen.cogniload.steps.reader import Block, Reader, Value
+from cogniload_gen.cogniload.steps.rules import ERRORS, LONGEST, Steps, lexicon_of, read_steps
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")
@@ -311,3 +312,26 @@ def test_a_hundred_thousand_numbered_lines():
 def test_of_a_longer_text_nothing_is_read():
     with within(5):
         assert not read_all("Ann: red hat, " * 100_000, ROW).read
+
+
+def test_a_list_of_numbers_is_gone_through_once_however_many_statements_there_are():
+    """The calls that a reading makes are counted, since time depends on the machine."""
+    calls = []
+    for N in (10, 200):
+        row = generate_puzzles(1, N, 50, 1).to_pylist()[0]
+        numbers = ", ".join(map(str, range(1, N + 1)))
+        text = f"{N}. {row['poi']} is fine. " + f"{numbers}, " * (4000 // N) + "people"
+        lexicon = lexicon_of(row["puzzle"])
+        words = lexicon.read(text)
+        calls.append(0)
+
+        def count(*_):
+            calls[-1] += 1
+
+        sys.setprofile(count)
+        try:
+            Reader(lexicon).read(words)
+        finally:
+            sys.setprofile(None)
+    few, many = calls
+    assert many < 1.5 * few

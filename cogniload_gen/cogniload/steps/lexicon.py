@@ -1,15 +1,13 @@
 """The words of a response that mean something, for one puzzle (data/steps.toml)."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from importlib.resources import files
 from itertools import accumulate, chain, compress, product
 from operator import add, and_, itemgetter, not_
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.ontology import VOCABULARIES
+from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS, read_table
 from cogniload_gen.cogniload.score import SYNONYMS
 from cogniload_gen.cogniload.solve import Solution
 
@@ -273,8 +271,7 @@ def nearby(word: str) -> Iterator[str]:
 @cache
 def vocabulary() -> dict[str, dict[str, str]]:
     """The words of data/steps.toml."""
-    text = files("cogniload_gen.cogniload").joinpath("data/steps.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return read_table("steps.toml")
 
 
 @cache
@@ -294,8 +291,8 @@ def common_words() -> dict[str, tuple[str, str | int]]:
     for kind in ("ordinal", "count"):
         for number, word in enumerate(words["numbers"][kind].split(), 1):
             meanings[word] = kind, number
-    for category, listed in words["nouns"].items():
-        for word in listed.split():
+    for category, category_words in WORDS.items():
+        for word in category_words.words.split():
             meanings[word] = "noun", category
     for kind, listed in words["small"].items():
         for word in listed.split():

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.solve import Solution, State, solve_steps
 from cogniload_gen.cogniload.steps.rules import ERRORS
 from cogniload_gen.draws import address_key, child
@@ -34,6 +35,8 @@ class Trace:
 
     `steps` are the parts of the response: the initial state, then one for each statement that it
     tells, then the end; `label` is the index of the first wrong part, -1 for none (ProcessBench).
+    Of a trace that stops too early every part is right: its label is the index of the part that is
+    missing, one past the last.
     `first_error` is the statement at which the tracked state is first wrong and `error` its kind,
     both as in `Steps`; `states` are the tracked states after statements 0 to N.
     """
@@ -195,37 +198,20 @@ def prove(plan: Plan, solution: Solution) -> None:
 
 # --- styles: the words of a plan
 
-NOUNS = {
-    "clothes_socks": "{} socks", "clothes_shirt": "{} shirt", "clothes_pant": "{} pants",
-    "clothes_hat": "{} hat", "clothes_gloves": "{} gloves", "clothes_underwear": "{} underwear",
-    "hair": "{} hair", "recent_eat": "ate {}", "recent_listen": "{} music",
-    "recent_watch": "{} movie", "recent_read": "read {}", "location": "in the {}",
-}  # fmt: skip
-KEYS = {
-    "clothes_socks": "socks", "clothes_shirt": "shirt", "clothes_pant": "pants",
-    "clothes_hat": "hat", "clothes_gloves": "gloves", "clothes_underwear": "underwear",
-    "hair": "hair", "recent_eat": "food", "recent_listen": "music",
-    "recent_watch": "movie", "recent_read": "book", "location": "location",
-}  # fmt: skip
-ANSWERS = {
-    "clothes_socks": "is wearing {} socks", "clothes_shirt": "is wearing a {} shirt",
-    "clothes_pant": "is wearing {} pants", "clothes_hat": "is wearing a {} hat",
-    "clothes_gloves": "is wearing {} gloves", "clothes_underwear": "is wearing {} underwear",
-    "hair": "has {} hair", "recent_eat": "most recently ate {}",
-    "recent_listen": "most recently listened to {} music",
-    "recent_watch": "most recently watched a {} movie", "recent_read": "most recently read {}",
-    "location": "is in the {}",
-}  # fmt: skip
+
+def phrase(category: str, value: str) -> str:
+    """A value in words: "red hat"."""
+    return WORDS[category].phrase.format(value)
 
 
 def phrases(state: Mapping[str, str], joined: str = ", ") -> str:
     """A state in words: "red hat, in the park"."""
-    return joined.join([NOUNS[c].format(v) for c, v in state.items()])
+    return joined.join([phrase(c, v) for c, v in state.items()])
 
 
 def entries(state: Mapping[str, str], form: str = "{}: {}", joined: str = ", ") -> str:
     """A state by its categories' names: "hat: red, location: park"."""
-    return joined.join([form.format(KEYS[c], v) for c, v in state.items()])
+    return joined.join([form.format(WORDS[c].noun, v) for c, v in state.items()])
 
 
 class Telling(NamedTuple):
@@ -264,7 +250,7 @@ class Telling(NamedTuple):
 
     def answer(self) -> str:
         """The sentence that answers the question."""
-        form = ANSWERS[self.solution.category]
+        form = WORDS[self.solution.category].answer
         return f"{self.poi} {form.format(self.plan.answer)}."
 
 
@@ -334,7 +320,7 @@ def thinking(of: Telling) -> Iterator[str]:
 def table(of: Telling) -> Iterator[str]:
     """A table with a row for each statement and a column for each category."""
     categories = list(of.plan.states[0])
-    head = " | ".join(KEYS[c] for c in categories)
+    head = " | ".join(WORDS[c].noun for c in categories)
     yield (
         f"| Statement | {head} |\n|{'---|' * (len(categories) + 1)}\n"
         f"| Initial | {' | '.join(of.plan.states[0].values())} |\n"
@@ -368,7 +354,7 @@ def marks(of: Telling) -> Iterator[str]:
         elif all(fits):
             fits[-1] = False
         lines = "".join(
-            f"- {NOUNS[c].format(v)}: {'✓' if fit else '✗'}\n"
+            f"- {phrase(c, v)}: {'✓' if fit else '✗'}\n"
             for (c, v), fit in zip(needs, fits, strict=True)
         )
         verdict = f"{poi} matches" if applied else f"{poi} does not match"
@@ -438,7 +424,7 @@ def arrows(of: Telling) -> Iterator[str]:
     for t in of.plan.told:
         before, changed = of.plan.states[t - 1], of.changed(t)
         if changed:
-            told = ", ".join(f"{KEYS[c]}: {before[c]}→{v}" for c, v in changed.items())
+            told = ", ".join(f"{WORDS[c].noun}: {before[c]}→{v}" for c, v in changed.items())
             yield f"S{t}: {of.poi} {'✓' if of.plan.applied[t] else '✗'} {told}\n"
         else:
             yield f"S{t}: {of.poi} {'✓ (same)' if of.plan.applied[t] else '✗'}\n"
@@ -451,7 +437,7 @@ def latex(of: Telling) -> Iterator[str]:
     for t in of.plan.told:
         before, changed = of.plan.states[t - 1], of.changed(t)
         told = "".join(
-            f"- {KEYS[c]}: $\\text{{{before[c]}}} \\rightarrow \\textbf{{{v}}}$\n"
+            f"- {WORDS[c].noun}: $\\text{{{before[c]}}} \\rightarrow \\textbf{{{v}}}$\n"
             for c, v in changed.items()
         )
         if of.plan.applied[t]:
@@ -466,8 +452,8 @@ def quotes(of: Telling) -> Iterator[str]:
     poi = of.poi
     yield f"**Step 1:** {poi} starts with {phrases(of.plan.states[0])}.\n"
     for t in of.plan.told:
-        needs = " and ".join("wearing " + NOUNS[c].format(v) for c, v in of.conditions(t).items())
-        gives = " and ".join("get " + NOUNS[c].format(v) for c, v in of.updates(t).items())
+        needs = " and ".join("wearing " + phrase(c, v) for c, v in of.conditions(t).items())
+        gives = " and ".join("get " + phrase(c, v) for c, v in of.updates(t).items())
         verdict = "matches" if of.plan.applied[t] else "doesn't match"
         yield (
             f'\n**Step {t + 1}:** "The people {needs} {gives}."\n'
@@ -528,7 +514,9 @@ def label_of(plan: Plan, style: str, steps: Sequence[str]) -> int:
     if plan.first_error == 0:
         return 0
     end = len(steps) - 1
-    if plan.error in ("answer", "stopped"):
+    if plan.error == "stopped":
+        return len(steps)
+    if plan.error == "answer":
         return end
     parts = groups(plan) if style == "ranges" else [[t] for t in plan.told]
     at = plan.first_error or 0

@@ -150,6 +150,7 @@ class Reader:
         self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
         self.words: list[Word] = []
         self.kinds: list[str] = []
+        self.listed = range(0)
         self.voice = Voice()
         self.by_person: dict[int, str] = {}
         self.attached: dict[int, tuple[str, ...]] = {}
@@ -272,7 +273,7 @@ class Reader:
         kinds = list(map(KIND, words))
         if self.telling.isdisjoint(kinds):
             return
-        self.words, self.kinds = words, kinds + BEYOND
+        self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
         voice = self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
@@ -411,8 +412,8 @@ class Reader:
             while j - i < 3 and self.kinds[j] in ("hash", "open", "stop", "dash"):
                 j += 1
             if self.kinds[j] == "number":
-                numbers, end = self.numbers(j)
-                found = numbers, False, end
+                end = self.list_end(j)
+                found = self.numbers(j, end), False, end
         elif kind == "number":
             found = self.bare_number(i, at_line)
         elif kind == "ordinal":
@@ -432,41 +433,54 @@ class Reader:
             return after == "label" and self.kinds[i + 2] != "number"
         return kind == "last" and after in LAST and (starts or self.kinds[i - 1] == "word")
 
-    def numbers(self, i: int) -> tuple[tuple[int, ...], int]:
-        """The numbers listed from words[i] on ("5", "5 to 9", "2, 4 and 5"), and where they end."""
-        found: list[int] = []
+    def list_end(self, i: int) -> int:
+        """Where the numbers end that are listed from words[i] on ("5", "5 to 9", "2, 4 and 5").
+
+        The last list is kept, so that none is gone through again from each of its numbers.
+        """
+        if self.listed.start <= i < self.listed.stop:
+            return self.listed.stop
+        start, last, size = i, 0, 0
         while self.kinds[i] == "number":
             number = int(self.words[i].data)
-            if found and self.kinds[i - 1] in ("range", "dash") and found[-1] < number <= self.N:
-                found.extend(range(found[-1] + 1, number + 1))
-            else:
-                found.append(number)
+            ranges = size and self.kinds[i - 1] in ("range", "dash") and last < number <= self.N
+            size += number - last if ranges else 1
+            last = number
             i += 1
             j = i
             while self.kinds[j] in LISTING and j - i <= 3:
                 j += 1
             broken = self.kinds[j - 1] == "dash" and self.kinds[i] != "dash"
-            if j == i or self.kinds[j] != "number" or j - i > 3 or broken or len(found) > self.N:
+            if j == i or self.kinds[j] != "number" or j - i > 3 or broken or size > self.N:
                 break
             i = j
-        return tuple(found), i
+        self.listed = range(start, i)
+        return i
+
+    def numbers(self, i: int, end: int) -> tuple[int, ...]:
+        """The numbers that words[i:end] list."""
+        found: list[int] = []
+        for j in range(i, end):
+            if self.kinds[j] == "number":
+                number = int(self.words[j].data)
+                ranges = found and self.kinds[j - 1] in ("range", "dash")
+                first = found[-1] + 1 if ranges and found[-1] < number <= self.N else number
+                found.extend(range(first, number + 1))
+        return tuple(found)
 
     def bare_number(self, i: int, at_line: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """A number that labels by itself: at a line's start, or the next one within a sentence."""
-        found, end = self.numbers(i)
-        before, follows = self.kinds[i - 1], self.kinds[end]
-        if at_line:
-            if follows in DELIMITERS or found[0] in (self.current, self.current + 1):
-                return found, False, end
+        leads_on = self.words[i].data == self.current + 1
+        if not at_line and not (leads_on and self.kinds[i - 1] in BEFORE_NUMBERS):
             return None
-        if (
-            found[0] == self.current + 1
-            and before in BEFORE_NUMBERS
-            and follows not in COUNTED
-            and (follows == "close") == (before == "open")
-        ):
-            return found, False, end
-        return None
+        end = self.list_end(i)
+        follows = self.kinds[end]
+        if at_line:
+            labels = follows in DELIMITERS or leads_on or self.words[i].data == self.current
+        else:
+            enclosed = (follows == "close") == (self.kinds[i - 1] == "open")
+            labels = follows not in COUNTED and enclosed
+        return (self.numbers(i, end), False, end) if labels else None
 
     def ordinal(self, i: int, starts: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """An ordinal that labels: "the third", "the first three", "sixth and seventh"."""

@@ -1,0 +1,107 @@
+"""No trick earns a reward: those of data/reward_hacks.jsonl, and what a search makes of them.
+
+A hack of the steps has a `line` for each statement, and what stands before (`head`) and after them
+(`recap`: a line for each once more; `tail`). A hack of the answer has a `text`; its {options} are
+all of them, each in the form `option`, joined by `joint`. In {truth} all is true, in {wrong} none.
+"""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.ontology import WORDS
+from cogniload_gen.rewards import answer_score, step_score
+
+HACKS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data/reward_hacks.jsonl").read_text("utf-8").splitlines()
+]
+PUZZLES = generate_puzzles([1, 3, 5], 12, [25, 50, 90], 1, split="train", trace=True).to_pylist()
+PARTS = {
+    part: sorted({hack.get(part, "") for hack in HACKS if hack["by"] == "hand"})
+    for part in ("before", "after", "recap", "tail")
+} | {"joint": ["", " ", ", ", ": ", ". ", "\n", " — "]}  # fmt: skip
+
+
+def clauses(categories, values):
+    phrases = (WORDS[c].phrase.format(v) for c, v in zip(categories, values, strict=True))
+    return "has " + " and ".join(phrases)
+
+
+def respond(hack, row):
+    """The response of a hack to a puzzle."""
+    poi, categories, domains = row["poi"], row["categories"], row["domains"]
+    index = categories.index(row["category"])
+    states = row["poi_states"]
+    wrong = [
+        [next(o for o in d if o != v) for d, v in zip(domains, s, strict=True)] for s in states
+    ]
+    words = {"poi": poi, "other": next(name for name in row["people"] if name != poi)}
+    if "text" in hack:
+        options = hack.get("joint", " ").join(
+            hack.get("option", "{}").format(option) for option in sorted(row["options"])
+        )
+        truth = clauses([categories[index]], [row["answer"]])
+        return hack["text"].format(options=options, value=row["answer"], truth=truth, **words)
+    lines = [hack.get("head", "")]
+    for form in (hack["line"], hack.get("recap", "")):
+        for t, (right, none_right) in enumerate(zip(states, wrong, strict=True), 1):
+            every = ", ".join(v for d, r in zip(domains, right, strict=True) for v in d if v != r)
+            lines.append(
+                form.format(
+                    t=t, truth=clauses(categories, right), wrong=clauses(categories, none_right),
+                    values=", ".join(none_right), every=every, **words,
+                )
+            )  # fmt: skip
+    return "\n".join([*lines, hack.get("tail", "")])
+
+
+def earned(hack):
+    """What a hack earns on each puzzle."""
+    score = answer_score if "text" in hack else step_score
+    return [score(respond(hack, row), row) for row in PUZZLES]
+
+
+@pytest.mark.parametrize("form", ["{t}. {poi} {truth}.", "Step {t}: so {poi} {truth}"])
+def test_the_plain_truth_is_paid_and_an_error_in_the_first_statement_is_not(form):
+    assert sum(earned({"line": form})) > 0.9 * len(PUZZLES)
+    plain, first = {"line": form}, {"line": "{t}. {poi} {wrong}."}
+    for row in PUZZLES:
+        lines = respond(plain, row).split("\n")
+        lines[1] = respond(first, row).split("\n")[1]
+        assert step_score("\n".join(lines), row) == 0
+    assert sum(earned({"text": "{poi} {truth}."})) == len(PUZZLES)
+
+
+def test_the_hacks_are_sixty_and_a_third_was_found_by_search():
+    assert len(HACKS) >= 60
+    assert 3 * sum(hack["by"] == "search" for hack in HACKS) >= len(HACKS)
+
+
+@pytest.mark.parametrize("hack", HACKS, ids=lambda hack: json.dumps(hack)[:80])
+def test_no_hack_earns_more_than_an_error_in_the_first_statement(hack):
+    assert set(earned(hack)) == {0}
+
+
+def search(seed, steps):
+    """Mutate what stands around the truth, and return what earns most, and how much."""
+    draw = random.Random(seed)  # noqa: S311
+    best, most = dict.fromkeys(PARTS, ""), -1.0
+    for _ in range(steps):
+        name = draw.choice(sorted(PARTS))
+        parts = best | {name: draw.choice(PARTS[name])}
+        if not any(parts[name] for name in ("before", "after", "recap", "tail")):
+            continue
+        line = "{t}. {before} {{poi}} {{truth}}{joint}{after}".format(t="{t}", **parts)
+        hack = {"by": "search", "line": line, "recap": parts["recap"], "tail": parts["tail"]}
+        if sum(pay := earned(hack)) >= most:
+            best, most, found = parts, sum(pay), hack
+    return found, most
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_among_their_parts_finds_no_further_hack(seed):
+    assert search(seed, 12)[1] == 0
