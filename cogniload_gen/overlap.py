@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.canary import CANARY
 from cogniload_gen.draws import GOLDEN, child
 from cogniload_gen.files.inputs import LARGEST, json_row
+from cogniload_gen.files.write import read_puzzles
 
 SPANS = (300, 150, 75, 40, 20, 10)
 """Lengths of the sequences, in words."""
@@ -45,9 +45,6 @@ A piece ends at a space, if it has one, so that no word is cut.
 """
 
 PREFIX_BITS = 24
-
-PARQUET_ROWS = 100
-"""Rows of a Parquet file that are read at once."""
 
 UNKNOWN = 0
 """The number of all words that are in no puzzle."""
@@ -228,9 +225,7 @@ def file_pieces(path: Path) -> Iterator[Piece]:
 def read_pieces(path: Path) -> Iterator[Piece]:
     """`file_pieces` with the errors of pyarrow, which don't name the file."""
     if path.suffix == ".parquet":
-        batches = pq.ParquetFile(path).iter_batches(PARQUET_ROWS)
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for number, row in enumerate(rows):
+        for number, row in enumerate(read_puzzles(path)):
             yield Piece(f"{path} row {number}", "\n".join(texts(row)))
         return
     with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:

@@ -16,9 +16,10 @@ into the manifest.
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -30,8 +31,8 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.files.inputs import read_whole
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.inputs import check_file, read_whole
+from cogniload_gen.files.whole import make_inner_folder, whole_file
 from cogniload_gen.files.write import SHARED, row_groups
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
 from cogniload_gen.hub.configurations import (
@@ -48,6 +49,9 @@ ROWS_PER_FILE = 10_000
 
 MOST_FILES = 100_000
 
+VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){1,4}[a-z0-9.+-]{0,60}", re.ASCII)
+"""A release of this package or of pyarrow, as a manifest names it."""
+
 MANIFEST, DIGESTS = "manifest.json", ".digests"
 
 
@@ -59,6 +63,12 @@ class Entry:
     rows: int
     bytes: int
     sha256: str
+
+    def __post_init__(self) -> None:
+        """Raise TypeError for a value of another type, as a file may hold it."""
+        for each in fields(self):
+            if type(getattr(self, each.name)) is not each.type:
+                raise TypeError(f"{each.name} must be {each.type}")
 
 
 @dataclass(frozen=True)
@@ -148,7 +158,7 @@ class PuzzleFiles:
                 f"remove {MANIFEST} and start again"
             )
         if not self.written:
-            self.part(number).parent.mkdir(exist_ok=True)
+            make_inner_folder(self.folder / DIGESTS)
             with (
                 self.unless_whole(number),
                 whole_file(self.part(number), force=True) as temporary,
@@ -216,20 +226,18 @@ class PuzzleFiles:
 
     def read_entries(self, manifest: dict[str, Given]) -> dict[str, Entry]:
         """Return what a manifest says of the files, none until it is whole; ValueError if wrong."""
-        told = manifest.get("files")
-        if told is None:
+        listed, entries = manifest.get("files"), []
+        if listed is None:
             return {}
-        try:
-            entries = [Entry(**each) for each in told]
-        except TypeError:
-            entries = []
-        rows = {name: len(self.rows(number)) for number, name in enumerate(self.names)}
-        if {each.name: each.rows for each in entries} != rows or len(entries) != len(rows):
+        with suppress(TypeError):
+            entries = [Entry(**each) for each in listed]
+        rows = [(name, len(self.rows(number))) for number, name in enumerate(self.names)]
+        if [(entry.name, entry.rows) for entry in entries] != rows:
             raise ValueError(
                 f"{self.folder / MANIFEST} must list {len(self)} files with their rows, "
-                f"got {brief(told)}"
+                f"got {brief(listed)}"
             )
-        return {each.name: each for each in entries}
+        return {entry.name: entry for entry in entries}
 
     def finish(self) -> int:
         """Return how many files have their digest; if all, write the whole manifest."""
@@ -311,8 +319,15 @@ def read_files(folder: Path) -> PuzzleFiles:
     configuration = read_entry(manifest)
     check_version(configuration, str(folder / MANIFEST))
     files = checked_files(folder, configuration, manifest.get("rows_per_file"))
-    given = {"release", "pyarrow", "files"}.intersection(manifest)
-    if manifest != files.header | {name: manifest[name] for name in given}:
+    versions = {name: str(manifest.get(name)) for name in ("release", "pyarrow")}
+    implied = files.header | versions
+    if "files" in manifest:
+        implied["files"] = manifest["files"]
+    if (
+        manifest_text(manifest) != manifest_text(implied)
+        or not all(map(VERSION.fullmatch, versions.values()))
+        or len(configuration.splits) > 1
+    ):
         raise ValueError(f"{folder / MANIFEST} must say what follows from its parameters alone")
     return replace(files, written=files.read_entries(manifest))
 
@@ -348,5 +363,5 @@ def manifest_text(manifest: dict[str, Given]) -> str:
 
 def digest(path: Path) -> tuple[int, str]:
     """Return the size of a file in bytes and the SHA-256 of them."""
-    with path.open("rb") as file:
+    with check_file(path).open("rb") as file:
         return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from cogniload_gen.files.response_tables import Answered, find_tables, read_tabl
 from cogniload_gen.sample import COUNTS, score_metrics
 from lm_eval_tasks.rescore import file_of, score_sample
 
-BATCH = 256
-"""Responses that are in memory at once."""
+BATCH, BATCH_CHARACTERS = 256, 1 << 26
+"""Of the responses that are in memory at once."""
 
 
 def score_responses(
@@ -43,7 +43,7 @@ def score_responses(
         file_of(out, force=force) as file,
         tqdm(rows, total=len(puzzles), unit=" responses", disable=None) as progress,
     ):
-        for batch in batches(match(puzzles, progress), BATCH):
+        for batch in match(puzzles, progress):
             docs = puzzles.rows([position for position, _ in batch])
             for doc, (position, answered) in zip(docs, batch, strict=True):
                 sample = make_sample(doc, position, answered)
@@ -58,58 +58,53 @@ def score_responses(
     return outcomes, len(puzzles) - outcomes.total()
 
 
-def match(puzzles: StoredPuzzles, rows: Iterable[Answered]) -> Iterator[tuple[int, Answered]]:
-    """Yield responses with the positions of their puzzles.
+def match(
+    puzzles: StoredPuzzles, responses: Iterable[Answered]
+) -> Iterator[list[tuple[int, Answered]]]:
+    """Yield batches of responses, each with the position of its puzzle.
 
     Raises ValueError at the end, with how many there were, for ids that are unknown or come again.
     """
     answered = np.zeros(len(puzzles), bool)
-    unknown, again = Refused(), Refused()
-    for batch in batches(rows, BATCH):
-        positions = puzzles.positions([row.id for row in batch])
-        for row, position in zip(batch, positions, strict=True):
-            if position is None:
-                unknown.add(row)
-            elif answered[position]:
-                again.add(row)
-            else:
+    counts: Counter[str] = Counter()
+    first: dict[str, Answered] = {}
+    for batch in batches(responses):
+        matched = []
+        for row, position in zip(batch, puzzles.positions([row.id for row in batch]), strict=True):
+            if position is not None and not answered[position]:
                 answered[position] = True
-                yield position, row
-    said = [
-        *unknown.say(f"no puzzle in {puzzles.path} has"),
-        *again.say("another response has"),
-    ]
-    if said:
-        raise ValueError("; ".join(said))
+                matched.append((position, row))
+            else:
+                owner = f"no puzzle in {puzzles.path}" if position is None else "another response"
+                counts[owner] += 1
+                first.setdefault(owner, row)
+        yield matched
+    if counts:
+        raise ValueError(
+            "; ".join(
+                f"{count} {'response has' if count == 1 else 'responses have'} an id that {owner} "
+                f"has, first {first[owner].id!r} ({first[owner].where})"
+                for owner, count in sorted(counts.items(), reverse=True)
+            )
+        )
 
 
-class Refused:
-    """Responses with a wrong id: how many, and which is the first."""
-
-    def __init__(self) -> None:
-        self.count, self.first = 0, ""
-
-    def add(self, row: Answered) -> None:
-        """Count a response."""
-        self.first = self.first or f"{row.id!r} ({row.where})"
-        self.count += 1
-
-    def say(self, what: str) -> list[str]:
-        """Return what is wrong with their ids in a line; nothing if there are none."""
-        have = "response has" if self.count == 1 else "responses have"
-        return [f"{self.count} {have} an id that {what}, first {self.first}"] * bool(self.count)
-
-
-def batches(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Yield rows in lists of a size, the last one shorter."""
-    left = iter(rows)
-    while batch := list(islice(left, size)):
-        yield batch
+def batches(rows: Iterable[Answered]) -> Iterator[list[Answered]]:
+    """Yield rows in lists of BATCH, the last one and those of long texts shorter."""
+    batch: list[Answered] = []
+    characters = 0
+    for row in rows:
+        batch.append(row)
+        characters += len(row.id) + len(row.response or "")
+        if len(batch) == BATCH or characters > BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    yield batch
 
 
 def make_sample(doc: dict[str, Any], position: int, answered: Answered) -> dict[str, Any]:
     """Return a response as a sample of lm-eval, without its metrics."""
-    told = {name: getattr(answered, name) for name in (*COUNTS, "finish_reason")}
+    facts = {name: getattr(answered, name) for name in (*COUNTS, "finish_reason")}
     limit = {"max_gen_toks": answered.response_limit}
     request = {} if answered.response_limit is None else {"gen_args_0": {"arg_1": limit}}
     response = answered.response or ""
@@ -121,5 +116,5 @@ def make_sample(doc: dict[str, Any], position: int, answered: Answered) -> dict[
         "resps": [[response]],
         "filtered_resps": [response],
         "filter": "none",
-        **{name: fact for name, fact in told.items() if fact is not None},
+        **{name: fact for name, fact in facts.items() if fact is not None},
     }

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -123,6 +125,10 @@ ROW = {"id": "no", "response": ""}
         ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
         ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
         ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
+        ([ROW | {"prompt_tokens": 10**400}], "prompt_tokens must be a number of tokens, got 1000"),
+        ([ROW | {"response_tokens": 10**400}], "response_tokens must be a number of tokens, got"),
+        ([ROW | {"response_limit": 10**400}], "response_limit must be a number of tokens, got 10"),
+        ([ROW | {"response": "x" * (1 << 24) + "x"}], "response must have at most 16777216 char"),
         ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
         ([ROW | {"response_limit": 0}], "response_limit must be at least 1, got 0"),
         ([ROW | {"response_limit": 50, "response_tokens": 51}],
@@ -153,9 +159,10 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given,
         ("rows.csv", r"rows.csv must be a folder of Parquet files, or a file that ends in \.parq"),
         ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
         ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
-        ("broken.parquet", "broken.parquet must hold puzzles: "),
+        ("broken.parquet", "broken.parquet must be a Parquet file: "),
         ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
         ("no.parquet", "no.parquet: No such file"),
+        ("rows.jsonl", "rows.jsonl line 2 must be a puzzle, got .*'answer'"),
     ],
 )
 def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
@@ -167,6 +174,8 @@ def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
         write(name, rows)
     for name in ("broken.parquet", "broken.jsonl"):
         Path(name).write_text("no")
+    unanswered = {name: value for name, value in rows[1].items() if name != "answer"}
+    write("rows.jsonl", [rows[0], unanswered])
     write("others.parquet", [ROW])
     write("given.jsonl", [answer(row, 0) for row in rows])
     assert main(["score", "--dataset", dataset, "given.jsonl"]) == 2
@@ -187,6 +196,66 @@ def test_folders_that_are_named_as_tables_are_none_and_an_empty_table_holds_no_r
     Path("empty.csv").touch()
     assert main(["score", "--dataset", "split", "empty.csv"]) == 2
     assert "empty.csv must hold at least one response, got none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["given.csv", "given.parquet"])
+def test_a_column_that_is_there_twice_is_one_line(folder, capsys, name):
+    rows = MADE["CogniLoad"]().to_pylist()
+    write("rows.parquet", rows)
+    columns = [pa.array(["a"])] * 3
+    table = pa.Table.from_arrays(columns, ["id", "id", "response"])
+    (pyarrow.csv.write_csv if name.endswith("csv") else pq.write_table)(table, name)
+    assert main(["score", "--dataset", "rows.parquet", name]) == 2
+    assert f"{name} must have each column once, got id, id, response" in capsys.readouterr().err
+
+
+def repeated(count, length, row):
+    """A table of a row whose last column has one long text, which a file holds once."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * count), pa.array(["x" * length]))
+    *columns, last = row
+    ids = {"id": [f"{row['id']}{'x' * (place > 0)}{place or ''}" for place in range(count)]}
+    others = {name: [row[name]] * count for name in columns if name != "id"}
+    return pa.table(ids | others | {last: texts})
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "said"),
+    [
+        (256, 40_000_000, "must have at most"),
+        (1, 1_000_000_000, "a row group must have at most"),
+    ],
+)
+@pytest.mark.parametrize("side", ["puzzles", "responses"])
+def test_a_small_file_of_large_cells_is_read_within_bounds(folder, side, count, length, said):
+    """A process that may have 2 GiB refuses it in a line."""
+    (row,) = MADE["CogniLoad"]().slice(0, 1).to_pylist()
+    last = row.pop("puzzle")
+    tables = {
+        "puzzles": repeated(count if side == "puzzles" else 1, length, row | {"puzzle": last}),
+        "responses": repeated(count, length, {"id": row["id"], "response": ""}),
+    }
+    if side == "puzzles":
+        tables["responses"] = pa.table({"id": tables["puzzles"]["id"], "response": ["x"] * count})
+    else:
+        write("puzzles.parquet", [row])
+        del tables["puzzles"]
+    for name, table in tables.items():
+        once = {"dictionary_pagesize_limit": 1 << 30, "store_schema": False, "compression": "zstd"}
+        pq.write_table(table, f"{name}.parquet", **once)
+    assert Path(f"{side}.parquet").stat().st_size < 100_000
+    code = (
+        "import resource, sys\n"
+        "from cogniload_gen.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    command = ["score", "--dataset", "puzzles.parquet", "responses.parquet", "--out", "out.jsonl"]
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.count("\n") == 1
+    assert said in ran.stderr
 
 
 @pytest.mark.parametrize("out", ["rows.jsonl", "given.jsonl"])

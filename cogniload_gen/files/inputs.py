@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import stat
 import unicodedata
 import zlib
@@ -23,15 +24,29 @@ LONGEST_MESSAGE = 1000
 BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
+FILE, PIPE = "a file", "a named pipe"
+KINDS = {
+    stat.S_IFREG: FILE,
+    stat.S_IFIFO: PIPE,
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def kind_of(status: os.stat_result) -> str:
+    """Return what the status of a path says that it is, such as "a folder"."""
+    return KINDS.get(stat.S_IFMT(status.st_mode), "no file")
+
+
 def check_file(path: Path) -> Path:
     """Return the path of a file with an end; ValueError for a folder, a device or a named pipe.
 
-    What a shell hands over by `<(command)` is a pipe below /dev, and is taken.
+    A link to a file is taken, and so is what a shell hands over by `<(command)`: a pipe below /dev.
     """
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and path.is_relative_to("/dev"))):
-        kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a named pipe", stat.S_ISCHR: "a device"}
-        kind = next((kind for test, kind in kinds.items() if test(mode)), "no file")
+    kind = kind_of(path.stat())
+    if kind != FILE and not (kind == PIPE and path.is_relative_to("/dev")):
         raise ValueError(f"{path} must be a file, got {kind}")
     return path
 

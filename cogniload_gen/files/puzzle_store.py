@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
@@ -10,15 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from cogniload_gen.files.inputs import check_file, read_lines
+from cogniload_gen.files.parquet import LARGEST_HELD, check_held, open_parquet, read_group
 
-Part = tuple[pa.Array, Callable[[Sequence[int]], list[dict[str, Any]]]]
+Rows = tuple[int, list[dict[str, Any]]]
+"""Some rows, and the bytes that they take."""
+
+Part = tuple[pa.Array, Callable[[Sequence[int]], Rows]]
 """A piece of a file: the ids of its rows, and a function from positions in it to the rows."""
 
-GROUPS_KEPT = 2
-"""Row groups of a Parquet file that stay in memory."""
+ReadGroup = Callable[[Path, int, list[str]], pa.Table]
+"""As `read_group`."""
 
 
 class StoredPuzzles:
@@ -29,8 +33,9 @@ class StoredPuzzles:
     """
 
     def __init__(self, path: Path, *, texts: bool = True) -> None:
-        parts = [part for file in find_files(path) for part in open_parts(file, texts=texts)]
         self.path = path
+        self._kept: dict[tuple[Path, int], pa.Table] = {}
+        parts = [part for file in find_files(path) for part in self._open_parts(file, texts)]
         self.ids = pa.chunked_array([ids for ids, _ in parts], pa.string())
         self._rows = [rows for _, rows in parts]
         self._starts = np.cumsum([0] + [len(ids) for ids, _ in parts])
@@ -52,15 +57,35 @@ class StoredPuzzles:
         return pc.index_in(pa.array(ids, pa.string()), self.ids).to_pylist()
 
     def rows(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the puzzles at some positions; fast where neighbours are asked for together."""
-        asked = np.asarray(positions, dtype=np.int64)
-        of_part = np.searchsorted(self._starts, asked, side="right") - 1
-        found: dict[int, dict[str, Any]] = {}
+        """Return the puzzles at some positions; fast where neighbours are asked for together.
+
+        ValueError for rows that are too large to be held together.
+        """
+        places = np.asarray(positions, dtype=np.int64)
+        of_part = np.searchsorted(self._starts, places, side="right") - 1
+        by_place: dict[int, dict[str, Any]] = {}
+        held = 0
         for part in np.unique(of_part):
-            here = asked[of_part == part]
-            rows = self._rows[part]((here - self._starts[part]).tolist())
-            found |= zip(here.tolist(), rows, strict=True)
-        return [found[position] for position in asked.tolist()]
+            here = places[of_part == part]
+            size, rows = self._rows[part]((here - self._starts[part]).tolist())
+            check_held(self.path, held := held + size)
+            by_place |= zip(here.tolist(), rows, strict=True)
+        return [by_place[place] for place in places.tolist()]
+
+    def _open_parts(self, file: Path, texts: bool) -> Iterator[Part]:
+        """Yield the parts of a file; ValueError, in one line, if it is broken or has no puzzles."""
+        try:
+            yield from OPENED[file.suffix](file, texts, self._read_group)
+        except (pa.ArrowException, KeyError, TypeError) as error:
+            raise ValueError(f"{file} must hold puzzles: {error}") from None
+
+    def _read_group(self, file: Path, group: int, columns: list[str]) -> pa.Table:
+        """Return a row group of puzzles; those read last stay in memory."""
+        if (file, group) not in self._kept:
+            self._kept[file, group] = read_group(file, group, columns)
+            while sum(table.nbytes for table in self._kept.values()) > LARGEST_HELD:
+                del self._kept[next(iter(self._kept))]
+        return self._kept[file, group]
 
 
 def find_files(path: Path) -> list[Path]:
@@ -72,54 +97,50 @@ def find_files(path: Path) -> list[Path]:
                 f"{' or '.join(OPENED)}"
             )
         return [check_file(path)]
-    found = (file for file in path.rglob("*.parquet") if not file.name.startswith("."))
-    files = sorted(file for file in found if not file.is_dir())
+    visible = (file for file in path.rglob("*.parquet") if not file.name.startswith("."))
+    files = sorted(file for file in visible if not file.is_dir())
     if not files:
         raise ValueError(f"{path} must hold Parquet files of puzzles, got none")
     return files
 
 
-def open_parts(file: Path, *, texts: bool) -> Iterator[Part]:
-    """Yield the parts of a file; ValueError, in one line, if it is broken or has no puzzles."""
-    try:
-        yield from OPENED[file.suffix](file, texts)
-    except (pa.ArrowException, KeyError, TypeError) as error:
-        raise ValueError(f"{file} must hold puzzles: {error}") from None
-
-
-def parquet_parts(file: Path, texts: bool) -> Iterator[Part]:
+def parquet_parts(file: Path, texts: bool, read: ReadGroup) -> Iterator[Part]:
     """Yield the row groups of a Parquet file."""
-    opened = pq.ParquetFile(file)
-    names = opened.schema_arrow.names
+    with open_parquet(file) as opened:
+        names, groups = opened.schema_arrow.names, opened.num_row_groups
     if not {"id", "answer"} <= {*names}:
         raise ValueError(f"{file} must have the columns of puzzles, got {', '.join(names)}")
     columns = [name for name in names if texts or name != "puzzle"]
-    read = lru_cache(GROUPS_KEPT)(lambda group: opened.read_row_group(group, columns))
 
-    def rows(group: int, at: Sequence[int]) -> list[dict[str, Any]]:
-        return read(group).take(at).to_pylist()
+    def rows(group: int, places: Sequence[int]) -> Rows:
+        taken = read(file, group, columns).take(places)
+        check_held(file, taken.nbytes)
+        return taken.nbytes, taken.to_pylist()
 
-    for group in range(opened.num_row_groups):
-        ids = opened.read_row_group(group, ["id"])["id"].cast(pa.string()).combine_chunks()
+    for group in range(groups):
+        ids = read_group(file, group, ["id"])["id"].cast(pa.string()).combine_chunks()
         yield ids, partial(rows, group)
 
 
-def jsonl_parts(file: Path, _: bool) -> Iterator[Part]:
+def jsonl_parts(file: Path, _: bool, __: ReadGroup) -> Iterator[Part]:
     """Yield a JSON Lines file as one part; ValueError names a line that is no puzzle."""
-    ids, offsets, offset = [], [], 0
+    ids, offsets = [], [0]
     for number, line in enumerate(read_lines(file), start=1):
         try:
-            ids.append(json.loads(line)["id"])
+            id, _ = itemgetter("id", "answer")(json.loads(line))
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise ValueError(
                 f"{file} line {number} must be a puzzle, got {line[:40]!r} ({error})"
             ) from None
-        offsets.append(offset)
-        offset += len(line)
+        ids.append(id)
+        offsets.append(offsets[-1] + len(line))
 
-    def rows(at: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(places: Sequence[int]) -> Rows:
+        size = sum(offsets[place + 1] - offsets[place] for place in places)
+        check_held(file, size)
         with file.open("rb") as lines:
-            return [json.loads(lines.readline()) for each in at if lines.seek(offsets[each]) >= 0]
+            read = [lines.readline() for place in places if lines.seek(offsets[place]) >= 0]
+        return size, list(map(json.loads, read))
 
     yield pa.array(ids, pa.string()), rows
 

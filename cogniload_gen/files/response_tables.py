@@ -1,6 +1,7 @@
 """Tables of responses, as anything may have written them: Parquet, JSON Lines or CSV."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count
 from math import isnan
 from pathlib import Path
 from reprlib import repr as brief
@@ -8,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from cogniload_gen.checks import Given, check_choice
 from cogniload_gen.files.inputs import check_file, read_objects
+from cogniload_gen.files.parquet import BATCH_ROWS, check_once, open_parquet, read_batches
 
 COUNTS = ("prompt_tokens", "response_tokens", "response_limit")
 COLUMNS = ("id", "response", *COUNTS, "finish_reason")
@@ -20,10 +21,8 @@ COLUMNS = ("id", "response", *COUNTS, "finish_reason")
 REASONS = ("stop", "length", "content_filter", "tool_calls", "abort", "error")
 """What servers and engines say of a response's end; "length" is one that was cut."""
 
-BATCH_ROWS = 256
-
 LARGEST_ROW = 1 << 24
-"""Bytes of a row in a CSV file, 16 MiB: four million tokens."""
+"""Bytes of a row in a CSV file and characters of a response, 16 Mi: four million tokens."""
 
 MOST_TOKENS = 2**31 - 1
 """No response has more."""
@@ -48,8 +47,8 @@ class Answered(NamedTuple):
 def find_tables(path: Path) -> list[Path]:
     """Return the tables that a path is, or that a folder holds; ValueError for none."""
     if path.is_dir():
-        files = [each for each in sorted(path.iterdir()) if not each.name.startswith(".")]
-        tables = [each for each in files if suffix(each) in READERS and not each.is_dir()]
+        files = [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
+        tables = [file for file in files if suffix(file) in READERS and not file.is_dir()]
         if not tables:
             raise ValueError(f"{path} must hold tables of responses, got none")
         return tables
@@ -65,24 +64,15 @@ def suffix(path: Path) -> str:
 
 def read_table(path: Path) -> Iterator[Answered]:
     """Yield the rows of a table; ValueError, in one line, names the row that is no response."""
-    try:
-        for where, row in READERS[suffix(path)](path):
-            yield check_row(where, row)
-    except pa.ArrowException as error:
-        raise ValueError(f"{path} can't be read: {error}") from None
+    for where, row in READERS[suffix(path)](path):
+        yield check_row(where, row)
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a Parquet file."""
-    file = pq.ParquetFile(path)
-    names = file.schema_arrow.names
-    check_columns(path, names)
-    columns = [name for name in COLUMNS if name in names]
-    number = 0
-    for batch in file.iter_batches(BATCH_ROWS, columns=columns):
-        for row in batch.to_pylist():
-            yield f"{path} row {number}", row
-            number += 1
+    with open_parquet(path) as file:
+        columns = check_columns(path, file.schema_arrow.names)
+        yield from numbered_rows(path, read_batches(file, columns))
 
 
 def jsonl_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -94,45 +84,56 @@ def jsonl_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a CSV file, whose first line names the columns."""
-    with pa.input_stream(path) as stream:
-        try:
+    try:
+        with pa.input_stream(check_file(path)) as stream:
             batches = pa_csv.open_csv(
                 stream,
                 pa_csv.ReadOptions(use_threads=False, block_size=LARGEST_ROW),
                 pa_csv.ParseOptions(newlines_in_values=True),
                 pa_csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS, pa.string())),
             )
-        except pa.ArrowInvalid as error:
-            if "Empty CSV file" in str(error):  # no responses, as in an empty .jsonl
-                return
-            raise
-        check_columns(path, batches.schema.names)
-        columns = [name for name in COLUMNS if name in batches.schema.names]
-        number = 0
-        for batch in batches:
-            for start in range(0, len(batch), BATCH_ROWS):
-                for row in batch.select(columns).slice(start, BATCH_ROWS).to_pylist():
-                    yield f"{path} row {number}", row
-                    number += 1
+            columns = check_columns(path, batches.schema.names)
+            yield from numbered_rows(path, (batch.select(columns) for batch in batches))
+    except pa.ArrowException as error:
+        if "Empty CSV file" not in str(error):  # no responses, as in an empty .jsonl
+            raise ValueError(f"{path} can't be read: {error}") from None
+
+
+def numbered_rows(
+    path: Path, batches: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows of batches, each with its place in the file."""
+    number = count()
+    for batch in batches:
+        for start in range(0, len(batch), BATCH_ROWS):
+            for row in batch.slice(start, BATCH_ROWS).to_pylist():
+                yield f"{path} row {next(number)}", row
 
 
 READERS = {".parquet": parquet_rows, ".jsonl": jsonl_rows, ".csv": csv_rows}
 
 
-def check_columns(where: Path | str, names: Iterable[str]) -> None:
-    """Raise ValueError unless a table's columns, or a row's, have an id and a response."""
-    given = list(names)
-    if not {"id", "response"} <= {*given}:
-        raise ValueError(f"{where} must have id and response, got {', '.join(map(str, given))}")
+def check_columns(where: Path | str, names: Collection[str]) -> list[str]:
+    """Return which of a table's columns, or a row's, are read.
+
+    Raises ValueError unless an id and a response are among them, and each is there once.
+    """
+    check_once(where, names)
+    if not {"id", "response"} <= {*names}:
+        raise ValueError(f"{where} must have id and response, got {', '.join(names)}")
+    return [name for name in COLUMNS if name in names]
 
 
 def check_row(where: str, row: Mapping[str, Any]) -> Answered:
     """Return a row, checked; ValueError names what is wrong in it."""
-    if not isinstance(row["id"], str):
-        raise ValueError(f"{where}: id must be a text, got {brief(row['id'])}")
-    for name in ("response", "finish_reason"):
-        if not isinstance(row.get(name), str | None):
-            raise ValueError(f"{where}: {name} must be a text, got {brief(row[name])}")
+    for name in ("id", "response", "finish_reason"):
+        text = row.get(name)
+        if not isinstance(text, str) and (name == "id" or text is not None):
+            raise ValueError(f"{where}: {name} must be a text, got {brief(text)}")
+        if len(text or "") > LARGEST_ROW:
+            raise ValueError(
+                f"{where}: {name} must have at most {LARGEST_ROW} characters, got {len(text)}"
+            )
     counts = {name: read_count(where, name, row.get(name)) for name in COUNTS}
     tokens, limit = counts["response_tokens"], counts["response_limit"]
     if limit == 0:
@@ -147,16 +148,16 @@ def check_row(where: str, row: Mapping[str, Any]) -> Answered:
     return Answered(where, row["id"], row["response"], **counts, finish_reason=reason)
 
 
-def read_count(where: str, name: str, given: Given) -> int | None:
+def read_count(where: str, name: str, value: Given) -> int | None:
     """Return a number of tokens, also of a table that holds it as 12.0 or, as CSV does, as text."""
-    if given is None or given == "":
+    if value is None or value == "":
         return None
     try:
-        count = float(given)
-    except (TypeError, ValueError):
-        count = -1.0
-    if isnan(count):  # as pandas writes what is missing
+        tokens = float(value)
+    except (TypeError, ValueError, OverflowError):
+        tokens = -1.0
+    if isnan(tokens):  # as pandas writes what is missing
         return None
-    if not (count.is_integer() and 0 <= count <= MOST_TOKENS) or isinstance(given, bool):
-        raise ValueError(f"{where}: {name} must be a number of tokens, got {brief(given)}")
-    return int(count)
+    if not (tokens.is_integer() and 0 <= tokens <= MOST_TOKENS) or isinstance(value, bool):
+        raise ValueError(f"{where}: {name} must be a number of tokens, got {brief(value)}")
+    return int(tokens)

@@ -7,6 +7,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+from cogniload_gen.files.inputs import FILE, kind_of
 
 EXISTS = "{} exists: choose another name or pass --force to replace it"
 
@@ -18,14 +21,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """Yield a temporary file beside `path` that takes its name if the block ends without error.
 
-    Raises FileExistsError if `path` exists, unless `force`; then a link's target is replaced.
-    IsADirectoryError if it is a folder.
+    Raises FileExistsError if `path` exists, unless it is a file and `force` is set.
     """
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file")
-    if os.path.lexists(path) and not force:
+    if check_target(path) and not force:
         raise FileExistsError(EXISTS.format(path))
-    path = path.resolve()
+    path = path.absolute()
     temporary = _temporary(path)
     try:  # from before there is a file, so that a signal at any moment leaves none
         with _naming(path):
@@ -47,7 +47,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     """
     if os.path.lexists(path):
         raise FileExistsError(f"{path} exists: choose another name or remove it")
-    path = path.resolve()
+    path = path.absolute()
     temporary = _temporary(path)
     try:
         with _naming(path):
@@ -56,6 +56,33 @@ def whole_folder(path: Path) -> Iterator[Path]:
         temporary.rename(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_target(path: Path) -> bool:
+    """Return whether there is a file to replace; FileExistsError for what is no regular file.
+
+    A link is none, wherever it leads: planted, it would have any file of this user's overwritten.
+    """
+    try:
+        kind = kind_of(path.lstat())
+    except OSError:  # nothing is there, or what is wrong comes up when the file is made
+        return False
+    if kind != FILE:
+        raise FileExistsError(f"{path} is {kind}: name a file")
+    return True
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Return a file, made if there is none, opened to append bytes; errors as `check_target`."""
+    check_target(path)
+    return path.open("ab")
+
+
+def make_inner_folder(path: Path) -> None:
+    """Make a folder within one that is written, unless it is there; FileExistsError for a link."""
+    if path.is_symlink():
+        raise FileExistsError(f"{path} is a link: remove it, or name another folder")
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def _temporary(path: Path) -> Path:

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files.inputs import check_file, read_objects
+from cogniload_gen.files.inputs import read_objects
+from cogniload_gen.files.parquet import open_parquet, read_batches
 from cogniload_gen.files.whole import whole_file
 from cogniload_gen.source import Source
 
@@ -19,7 +20,6 @@ SHARED = {"compression": "zstd", "write_page_index": True}
 
 ROW_GROUP_BYTES = 64_000_000
 """Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
-ROWS_AT_ONCE = 256
 
 
 def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
@@ -82,10 +82,8 @@ WRITERS = {".jsonl": jsonl_writer, ".parquet": parquet_writer}
 def read_puzzles(path: Path) -> Iterator[Row]:
     """Yield the rows of a file of puzzles; ValueError names the line that is none."""
     if path.suffix == ".parquet":
-        try:
-            batches = pq.ParquetFile(check_file(path)).iter_batches(ROWS_AT_ONCE)
-            yield from (row for batch in batches for row in batch.to_pylist())
-        except pa.ArrowException as error:
-            raise ValueError(f"{path} must be a Parquet file: {error}") from None
-        return
-    yield from (row for _, row in read_objects(path))
+        with open_parquet(path) as file:
+            for batch in read_batches(file):
+                yield from batch.to_pylist()
+    else:
+        yield from (row for _, row in read_objects(path))

@@ -12,11 +12,11 @@ from pathlib import Path
 from reprlib import repr as brief
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from huggingface_hub import snapshot_download
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
+from cogniload_gen.files.parquet import check_held, open_parquet, read_batches
 from cogniload_gen.grid import Selection
 from cogniload_gen.hub.card import data_files, read_card
 from cogniload_gen.hub.configurations import Configuration, check_tokenizer, check_version
@@ -29,15 +29,6 @@ SHOWN = 10
 
 COUNTED = 10_000
 """The differences after which it looks no further."""
-
-LARGEST_GROUP = 1 << 28
-"""Bytes of a row group, without compression: four times as many as those that `push` writes."""
-
-BATCH_ROWS, BATCH_BYTES = 1000, 1 << 27
-"""Of the rows that are read at once; a value that a file holds once may be in many rows."""
-
-LARGEST_HELD = 1 << 29
-"""Bytes of published rows that are held against those of one table that is made."""
 
 MADE_BESIDES = 10_000_000
 """Characters that may be made beyond those that are published."""
@@ -112,8 +103,8 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
         folder = download(str(source), patterns, revision=folder.name)
     rows = sum(len(each.selection(split)) for each, split in splits)
     with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
-        found = list(islice(differences(folder, splits, progress.update), COUNTED))
-    return Verdict(rows, len(found), tuple(found[:SHOWN]))
+        counted = list(islice(differences(folder, splits, progress.update), COUNTED))
+    return Verdict(rows, len(counted), tuple(counted[:SHOWN]))
 
 
 def differences(
@@ -150,8 +141,8 @@ def first_too_short(
         for row, (cell, length) in enumerate(zip(batch.cells, lengths, strict=False), start):
             least = max(getattr(cell, knob, 0) for knob in LENGTHS)
             if length < least:
-                told = f"{length} characters", f"at least {least}", where
-                first = first or Difference(row, None, "puzzle", *told)
+                lengths_differ = f"{length} characters", f"at least {least}", where
+                first = first or Difference(row, None, "puzzle", *lengths_differ)
                 lacking += least - length
         if lacking > MADE_BESIDES:
             return first
@@ -184,37 +175,17 @@ def read_file(
 ) -> Iterator[pa.Table]:
     """Yield the rows of a file, or of one row group, as tables of bounded size.
 
-    ValueError for a file that can't be read, of other columns, or with too large row groups.
+    ValueError as `open_parquet`, and for other columns than those of `schema`.
     """
-    try:
-        with pq.ParquetFile(path) as file:
-            check_columns(file.schema_arrow, schema)
-            largest = check_row_groups(file.metadata)
-            rows = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, largest)))
-            groups = None if group is None else [group]
-            for batch in file.iter_batches(rows, row_groups=groups, columns=columns):
-                yield pa.Table.from_batches([batch])
-    except (ValueError, OSError, pa.ArrowException) as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def check_row_groups(metadata: pq.FileMetaData) -> int:
-    """Return the bytes of the largest row group; ValueError for one that is too large."""
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    largest = max((group.total_byte_size for group in groups), default=0)
-    if largest > LARGEST_GROUP:
-        raise ValueError(f"a row group must have at most {LARGEST_GROUP} bytes, got {largest}")
-    return largest
-
-
-def check_columns(given: pa.Schema, wanted: pa.Schema) -> None:
-    """Raise ValueError unless two schemas have the same columns of the same types."""
-    if not given.equals(wanted):
-        expected, got = (
-            ", ".join(f"{field.name}: {field.type}" for field in schema)
-            for schema in (wanted, given)
-        )
-        raise ValueError(f"its columns must be {expected}; got {got[:500]!r}")
+    with open_parquet(path) as file:
+        if not file.schema_arrow.equals(schema):
+            expected, got = (
+                ", ".join(f"{field.name}: {field.type}" for field in each)
+                for each in (schema, file.schema_arrow)
+            )
+            raise ValueError(f"{path}: its columns must be {expected}; got {got[:500]!r}")
+        for batch in read_batches(file, columns, group):
+            yield pa.Table.from_batches([batch])
 
 
 def differing(
@@ -266,10 +237,7 @@ def row_taker(tables: Iterable[pa.Table], schema: pa.Schema) -> Callable[[int], 
         nonlocal held
         while len(held) < count and (table := next(tables, None)) is not None:
             held = pa.concat_tables([held, table])
-            if held.nbytes > LARGEST_HELD:
-                raise ValueError(
-                    f"{count} rows must have at most {LARGEST_HELD} bytes, got {held.nbytes}"
-                )
+            check_held("published", held.nbytes)
         taken, held = held.slice(0, count), held.slice(count)
         return taken
 

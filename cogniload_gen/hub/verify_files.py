@@ -13,16 +13,15 @@ from pathlib import Path
 from reprlib import repr as brief
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
 from cogniload_gen.checks import Given
 from cogniload_gen.draws import address_key
+from cogniload_gen.files.parquet import BATCH_ROWS, open_parquet
 from cogniload_gen.grid import address_columns, batch_bounds
 from cogniload_gen.hub.configurations import check_tokenizer
 from cogniload_gen.hub.verify import (
-    BATCH_ROWS,
     COUNTED,
     SHOWN,
     Difference,
@@ -122,7 +121,7 @@ def damage_of_files(
         wrong = damage_of_file(files, number)
         first = next(wrong, None)
         if first is None:
-            with pq.ParquetFile(path) as file:
+            with open_parquet(path) as file:
                 sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
             bounds = pairwise(accumulate(sizes, initial=rows.start))
             groups += [(number, group, range(*each)) for group, each in enumerate(bounds)]

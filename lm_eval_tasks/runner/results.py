@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, make_table
 
+from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
 from lm_eval_tasks.runner.begun import Run
 from lm_eval_tasks.runner.cut import Block, cut_in_blocks
@@ -95,7 +96,7 @@ def write_results(
     free = told.pop("arguments")
     names = names_of(run, model.pop("chat_template", None))
     folder = out / str(names["model_name_sanitized"])
-    folder.mkdir(parents=True, exist_ok=True)
+    make_inner_folder(folder)
     newest = max(where[block.number].file(block).stat().st_mtime for block in blocks)
     date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
     path = folder / f"results_{date}.json"

@@ -20,7 +20,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO
 
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.whole import make_inner_folder, open_to_append, whole_file
 from lm_eval_tasks.runner.begun import SHAPE, Run, identity, wrong_detail, wrong_part
 from lm_eval_tasks.runner.cut import Block
 
@@ -196,8 +196,8 @@ class State:
         ValueError if another process, of whatever shard, evaluates one of them; OSError where
         files can't be locked.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("ab") as file:
+        make_inner_folder(self.folder)
+        with open_to_append(self.folder / "lock") as file:
             lock = Lock(file)
             for block in blocks:
                 if not lock.take(block.number):

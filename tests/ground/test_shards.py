@@ -222,10 +222,14 @@ def test_a_changed_manifest_is_refused(folder, capsys):
     assert "out/manifest.json has changed since it was written" in capsys.readouterr().err
     manifest = json.loads(text)
     del manifest["sha256"]
-    manifest["files"][0]["sha256"] = "0" * 64
-    path.write_text(manifest_text(manifest))
-    assert main(["generate", "out/", *GRID]) == 2
-    assert "has not the SHA-256 that manifest.json says" in capsys.readouterr().err
+    for change, said in (
+        ({"sha256": "0" * 64}, "has not the SHA-256 that manifest.json says"),
+        ({"name": [1]}, "must list 5 files with their rows"),
+    ):
+        manifest["files"][0] |= change
+        path.write_text(manifest_text(manifest))
+        assert main(["generate", "out/", *GRID]) == 2
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,12 @@ def sign(folder: Path, **changes) -> None:
     path.write_text(manifest_text(read_manifest(folder) | changes))
 
 
+def sign_file(folder: Path, **changes) -> None:
+    """Write a manifest that says something else of the first file."""
+    first, *others = read_manifest(folder)["files"]
+    sign(folder, files=[first | changes, *others])
+
+
 def forge(folder: Path, change) -> None:
     """Change the rows of the second file, and let the manifest prove them."""
     path = folder / SECOND
@@ -81,6 +87,16 @@ def test_the_same_rows_written_otherwise_are_the_same(folder, capsys):
         (lambda f: (f / "manifest.json").write_text("[1]"), "out/manifest.json has changed"),
         (lambda f: sign(f, generator_version=2), "is of generator version 2; this release makes"),
         (lambda f: sign(f, rows=19), "out/manifest.json must say what follows from its parameters"),
+        (lambda f: sign(f, splits=["test", "train"]), "manifest.json must say what follows"),
+        (lambda f: sign(f, release="mine"), "out/manifest.json must say what follows from its par"),
+        (lambda f: sign(f, release=None), "out/manifest.json must say what follows from its param"),
+        (lambda f: sign(f, pyarrow=["15.0.2"]), "out/manifest.json must say what follows from its"),
+        (lambda f: sign(f, num_puzzles=9), "out/manifest.json must say what follows from its par"),
+        (lambda f: sign(f, rows=18.0), "out/manifest.json must say what follows from its paramet"),
+        (lambda f: sign_file(f, name=[1]), "out/manifest.json must list 5 files with their rows"),
+        (lambda f: sign_file(f, rows=True), "out/manifest.json must list 5 files with their rows"),
+        (lambda f: sign_file(f, bytes="1"), "out/manifest.json must list 5 files with their rows"),
+        (lambda f: sign(f, files=3), "manifest.json must list 5 files with their rows, got 3"),
         (lambda f: sign(f, files=[]), "manifest.json must list 5 files with their rows, got []"),
         (lambda f: sign(f, files=[{}] * 5), "out/manifest.json must list 5 files with their rows"),
         (lambda f: sign(f, rows_per_file=0), "rows_per_file must be an integer in 1.."),

@@ -1,0 +1,86 @@
+"""Parquet files that may come from anywhere, read within bounds of memory."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_gen.files.inputs import check_file
+
+LARGEST_GROUP, EXPANSION = 1 << 28, 100
+"""Bytes of a row group without compression: at most these, or so many times those on the disk."""
+
+BATCH_ROWS, BATCH_BYTES = 256, 1 << 27
+"""Of the rows that are read at once. A value that the file holds once may be in each of them."""
+
+LARGEST_HELD = 1 << 29
+"""Bytes of rows that are held at once: those of a row group, or of a table to compare with."""
+
+
+@contextmanager
+def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
+    """Yield a Parquet file, opened.
+
+    Raises ValueError for what is no file, no Parquet or broken, for a column that is there twice
+    and for a row group that is too large, OSError if there is no file.
+    """
+    check_file(path)
+    try:
+        with pq.ParquetFile(path) as file:
+            check_once(path, file.schema_arrow.names)
+            for number in range(file.num_row_groups):
+                group = file.metadata.row_group(number)
+                chunks = map(group.column, range(group.num_columns))
+                most = max(LARGEST_GROUP, EXPANSION * sum(c.total_compressed_size for c in chunks))
+                if group.total_byte_size > most:
+                    raise ValueError(
+                        f"{path}: a row group must have at most {most} bytes, "
+                        f"got {group.total_byte_size}"
+                    )
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} must be a Parquet file: {error}") from None
+
+
+def check_once(where: Path | str, names: Collection[str]) -> None:
+    """Raise ValueError if a table has a column twice."""
+    if len({*names}) < len(names):
+        raise ValueError(f"{where} must have each column once, got {', '.join(names)}")
+
+
+def read_batches(
+    file: pq.ParquetFile, columns: list[str] | None = None, group: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of an open file, or of one row group, in batches of bounded size."""
+    for number in range(file.num_row_groups) if group is None else [group]:
+        about = file.metadata.row_group(number)
+        chunks = [about.column(place) for place in range(about.num_columns)]
+        read = sum(
+            chunk.total_uncompressed_size
+            for chunk in chunks
+            if columns is None or chunk.path_in_schema.partition(".")[0] in columns
+        )
+        rows = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, read)))
+        yield from file.iter_batches(rows, row_groups=[number], columns=columns)
+
+
+def read_group(path: Path, group: int, columns: list[str]) -> pa.Table:
+    """Return some columns of a row group; ValueError for more than LARGEST_HELD bytes."""
+    with open_parquet(path) as file:
+        batches, held = [], 0
+        for batch in read_batches(file, columns, group):
+            batches.append(batch)
+            held += batch.nbytes
+            check_held(path, held)
+        return pa.Table.from_batches(batches, batches[0].schema)
+
+
+def check_held(what: Path | str, held: int) -> None:
+    """Raise ValueError if rows have more than LARGEST_HELD bytes."""
+    if held > LARGEST_HELD:
+        raise ValueError(
+            f"{what}: rows that are held together must have at most {LARGEST_HELD} bytes, "
+            f"got {held}"
+        )

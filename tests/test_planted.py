@@ -1,0 +1,202 @@
+"""Links, pipes and folders that stand where a command reads or writes a file: none is followed.
+
+No test leads a link out of its own folder, as what a link leads to might be replaced.
+"""
+
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cli import main
+from cogniload_gen.files.whole import make_inner_folder, open_to_append
+from lm_eval_tasks.runner.state import State
+
+GRID = ["--d", "1", "--N", "3", "--rho", "50", "--num-puzzles", "3"]
+FIRST = "test-00000-of-00001.parquet"
+NAME = "cogniload-v1-d1-N3-rho50-num_puzzles3-seed42"
+SAMPLES = "model/samples_any_2026-11-22T08-00-00.jsonl"
+RETRIEVE = ["retrieve", "--suite", "realistic", "--op", "2", "--num-puzzles", "1"]
+RETRIEVE += ["--retriever", "random", "--budget", "500"]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> Path:
+    """A folder with all that the commands read, as our own commands write it."""
+    folder = tmp_path_factory.mktemp("prepared")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for out in ("puzzles.parquet", "puzzles.jsonl", "out/"):
+            assert main(["generate", out, *GRID]) == 0
+        assert main(["generate", "part/", *GRID, "--rows-per-file", "2", "--shard", "1/2"]) == 0
+        assert main(["push", "me/puzzles", *GRID, "--dry-run", "pushed"]) == 0
+        rows = pq.read_table("puzzles.parquet").to_pylist()
+        for name, said in (("responses", "It is {}."), ("others", "I can't tell.")):
+            lines = [{"id": row["id"], "response": said.format(row["answer"])} for row in rows]
+            Path(f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+        for responses, out in (("responses", SAMPLES), ("others", SAMPLES.replace("model", "b"))):
+            table = f"{responses}.jsonl"
+            assert main(["score", "--dataset", "puzzles.jsonl", table, "--out", out]) == 0
+        write_release(folder / "release")
+    finally:
+        os.chdir(before)
+    return folder
+
+
+def write_release(folder: Path) -> None:
+    """Write a puzzle as the authors' release has it."""
+    (row,) = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()
+    facts = {"poi": row["poi"], "num_statements": 5, "difficulty": 3, "people": row["people"]}
+    state = facts | {"category_defaults": {row["category"]: row["options"]}}
+    name = f"5_3_{row['needles']}_1_{row['answer']}"
+    for path, text in (
+        (f"exp/{name}.txt", row["puzzle"]),
+        (f"meta/{name}_state.json", json.dumps(state)),
+    ):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).write_text(text)
+
+
+@pytest.fixture
+def folder(prepared, tmp_path, monkeypatch) -> Path:
+    """A copy of `prepared`, which is the working directory."""
+    shutil.copytree(prepared, tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "file").write_text("mine")
+    return tmp_path
+
+
+def plant(path: Path, kind: str) -> None:
+    """Put something that is no file in a place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    victim = Path.cwd().parent / "victim"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(
+            {"link": victim / "file", "dangling": victim / "new", "itself": path, "inner": victim}[
+                kind
+            ]
+        )
+
+
+WRITES = [
+    ("generate a.parquet --force", "a.parquet"),
+    ("generate a.jsonl --force", "a.jsonl"),
+    ("generate new/", f"new/{FIRST}"),
+    ("generate new/", "new/manifest.json"),
+    ("generate part/ --rows-per-file 2", "part/test-00001-of-00002.parquet"),
+    ("generate part/ --rows-per-file 2", "part/.digests"),
+    ("generate part/ --rows-per-file 2", "part/.digests/test-00001-of-00002.parquet.json"),
+    ("push me/puzzles --dry-run again", "again"),
+    (f"score {SAMPLES} --out again.jsonl --force", "again.jsonl"),
+    ("score --dataset puzzles.parquet responses.jsonl --out b.jsonl --force", "b.jsonl"),
+    (f"steps {SAMPLES} --out steps.jsonl --force", "steps.jsonl"),
+    ("import release --out c.parquet --force", "c.parquet"),
+    (f"{' '.join(RETRIEVE)} --out d.csv --force", "d.csv"),
+    (f"report {SAMPLES} --out report --force", "report/report.html"),
+    (f"report {SAMPLES} --out report --force", "report/tables"),
+    ("compare model b --out compared --force", "compared/comparison.csv"),
+]
+
+
+def complete(command: str) -> list[str]:
+    """Return a command's words, with the puzzles where it makes some."""
+    words = command.split()
+    return words + GRID * (words[0] in ("generate", "push"))
+
+
+@pytest.mark.parametrize("kind", ["", "link", "dangling", "itself", "inner", "pipe", "folder"])
+@pytest.mark.parametrize(("command", "place"), WRITES)
+def test_what_is_planted_leads_no_command_out_of_its_folder(folder, capsys, command, place, kind):
+    """A link is replaced or refused, and what is no file is left as it is."""
+    path = Path(place)
+    if kind:
+        plant(path, kind)
+        planted = path.lstat()
+    code = main(complete(command))
+    shown = capsys.readouterr().err.splitlines()
+    assert [*(folder / "victim").iterdir()] == [folder / "victim" / "file"]
+    assert (folder / "victim" / "file").read_text() == "mine"
+    assert len([line for line in shown if "error: " in line]) == bool(code)
+    if code:
+        assert (code, bool(kind)) == (2, True)
+        assert os.path.samestat(path.lstat(), planted)
+    else:
+        assert not path.is_symlink()
+    assert not [*Path().rglob("*.part")]
+
+
+def test_an_evaluation_s_state_follows_no_link(folder):
+    plant(Path("run/state"), "inner")
+    with (
+        pytest.raises(FileExistsError, match="run/state is a link"),
+        State(Path("run/state")).hold([]),
+    ):
+        pass
+    for kind in ("link", "dangling", "itself", "pipe", "folder"):
+        plant(Path("run/lock"), kind)
+        with pytest.raises(FileExistsError, match="run/lock is a"):
+            open_to_append(Path("run/lock"))
+    make_inner_folder(Path("run/deep/er"))
+    with open_to_append(Path("run/deep/er/file")) as file:
+        file.write(b"x")
+
+
+READS = [
+    ("solve odd.txt", "odd.txt"),
+    ("score odd.jsonl", "odd.jsonl"),
+    ("steps odd.jsonl", "odd.jsonl"),
+    ("overlap odd.txt", "odd.txt"),
+    ("overlap odd.jsonl", "odd.jsonl"),
+    ("overlap odd.parquet", "odd.parquet"),
+    ("retrieve odd.jsonl", "odd.jsonl"),
+    ("retrieve odd.parquet", "odd.parquet"),
+    ("score --dataset odd.jsonl responses.jsonl", "odd.jsonl"),
+    ("score --dataset odd.parquet responses.jsonl", "odd.parquet"),
+    ("score --dataset split responses.jsonl", "split/odd.parquet"),
+    ("score --dataset puzzles.jsonl odd.parquet", "odd.parquet"),
+    ("score --dataset puzzles.jsonl odd.jsonl", "odd.jsonl"),
+    ("score --dataset puzzles.jsonl odd.csv", "odd.csv"),
+    ("score --dataset puzzles.jsonl tables", "tables/odd.csv"),
+    ("verify pushed", "pushed/README.md"),
+    ("verify pushed", f"pushed/{NAME}/{FIRST}"),
+    ("verify out", "out/manifest.json"),
+    ("verify out", f"out/{FIRST}"),
+    ("generate out/", "out/manifest.json"),
+    ("generate out/", f"out/{FIRST}"),
+    ("import release --out new.jsonl", "release/exp"),
+    ("report odd.jsonl --out new", "odd.jsonl"),
+    ("report runs --out new", "runs/samples_any_2026-11-22T08-00-00.jsonl"),
+    ("compare model odd.jsonl", "odd.jsonl"),
+    ("view odd.jsonl --no-open", "odd.jsonl"),
+    ("eval --config odd.yaml", "odd.yaml"),
+]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "dangling", "itself"])
+@pytest.mark.parametrize(("command", "place"), READS)
+def test_what_is_no_file_is_not_waited_for(folder, capsys, command, place, kind):
+    """It is named in a line; `verify` calls a folder of files damaged."""
+    path = Path(place)
+    plant(path, kind)
+    words = complete(command) + GRID * command.startswith("overlap")
+    code = main(words)
+    shown = capsys.readouterr()
+    lines = (shown.out if code == 1 else shown.err).splitlines()
+    assert code == (1 if command.startswith("verify out") else 2), lines
+    assert any(path.name in line or path.parts[0] in line for line in lines)
+    assert len(shown.err.splitlines()) == (code == 2)
+    assert stat.S_ISREG(path.lstat().st_mode) is False
