@@ -27,8 +27,8 @@ PEOPLE_DRAW, POI_DRAW, CATEGORIES_DRAW, DOMAINS_DRAW, STATE_DRAW, QUESTION_DRAW 
 # The children of a step's key: the type, then the attempts 0, 1, ... at the statement.
 TYPE_DRAW, FIRST_ATTEMPT = 0, 1
 
-DRAWN_TOGETHER = 4096
-"""Statements whose first attempts are drawn at once: their words fill a core's cache."""
+DRAWN_TOGETHER = 16_384
+"""Statements whose first attempts are drawn at once, which takes some 10 MB."""
 
 
 @dataclass(frozen=True)
