@@ -11,10 +11,21 @@ CLUSTERS := .venv-clusters
 RUN_CLUSTERS := $(CLUSTERS)/bin/python
 
 .PHONY: test quick test-vllm test-verifiers test-clusters test-training demo lint docs benchmark \
-	clean
+	fuzz clean
 
+# A worker that dies ends the run: pytest-xdist says in which test it was.
 test: $(VENV)/.ready lint
-	$(RUN) -m pytest -n 2 --dist loadfile
+	$(RUN) -m pytest -n 2 --dist loadfile --max-worker-restart 0
+
+# New examples for the tests of properties; what fails is printed, to become an @example.
+MINUTES ?= 10
+fuzz: $(VENV)/.ready
+	end=$$(($$(date +%s) + 60 * $(MINUTES))); \
+	while left=$$((end - $$(date +%s))); [ $$left -gt 0 ]; do \
+		timeout --foreground --signal=INT $$left \
+			$(RUN) -m pytest -m hypothesis --hypothesis-profile fuzz --max-worker-restart 0 -n 2 \
+			|| [ $$? -eq 124 ] || exit 1; \
+	done
 
 # The rules of both papers, the draws, the scorers, the solvers and the formulas of the thresholds.
 quick: $(VENV)/.ready
@@ -34,7 +45,7 @@ test-clusters: $(CLUSTERS)/.ready
 
 # Trains the tiny model of recipes/training for some 18 minutes, and compares it with shortcuts.
 test-training: $(VENV)/.ready
-	$(RUN) -m pytest -rP -o faulthandler_timeout=3600 tests/training/minutes
+	$(RUN) -m pytest -rP tests/training/minutes
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check

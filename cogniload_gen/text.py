@@ -1,7 +1,22 @@
 """Many texts at once: Arrow joins them from a table of fragments."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+
+
+class Pieces(NamedTuple):
+    """Pieces of the texts in some rows, one a row: ids[bounds[i]] up to ids[bounds[i + 1]].
+
+    The ids are those of fragments.
+    """
+
+    rows: np.ndarray
+    ids: np.ndarray
+    bounds: np.ndarray
 
 
 def gather(fragments: pa.Array, ids: np.ndarray, bounds: np.ndarray) -> pa.Array:
@@ -9,10 +24,26 @@ def gather(fragments: pa.Array, ids: np.ndarray, bounds: np.ndarray) -> pa.Array
 
     All texts together must stay below 2 GiB, Arrow's limit for one array.
     """
-    gathered = fragments.take(pa.array(ids))
+    # texts are the most of a batch, and large blocks come quicker from the system
+    gathered = pc.take(fragments, pa.array(ids), memory_pool=pa.system_memory_pool())
     _, starts, characters = gathered.buffers()
     ends = np.frombuffer(starts, np.int32)[bounds]
     return pa.StringArray.from_buffers(len(bounds) - 1, pa.py_buffer(ends), characters)
+
+
+def line_up(count: int, pieces: Iterable[Pieces]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids and the bounds of `count` texts, each the pieces of its row in their order."""
+    pieces = list(pieces)
+    length = np.zeros((count, len(pieces)), np.int64)
+    for place, piece in enumerate(pieces):
+        length[piece.rows, place] = np.diff(piece.bounds)
+    bounds = offsets(length.reshape(-1))
+    start = bounds[:-1].reshape(length.shape)
+    ids = np.empty(bounds[-1], np.int32)
+    for place, piece in enumerate(pieces):
+        moved = start[piece.rows, place] - piece.bounds[:-1]
+        ids[np.repeat(moved, np.diff(piece.bounds)) + np.arange(len(piece.ids))] = piece.ids
+    return ids, bounds[:: len(pieces)]
 
 
 def offsets(lengths: np.ndarray) -> np.ndarray:

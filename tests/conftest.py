@@ -1,8 +1,16 @@
-"""What holds for every test: no Hub, a cache of its own, global random state left alone."""
+"""What holds for every test: no Hub, a cache of its own, global random state left alone.
 
+And each ends: its children with it, and those of a worker that died with the run.
+"""
+
+import ctypes
 import os
 import random
+import signal
 import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 # two workers, each with a thread per core, wait for each other: 44 s of fits became 580 s
@@ -11,10 +19,58 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="cogniload-tests-")
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("cogniload", deadline=None, derandomize="CI" in os.environ)
+# the same examples each time, however slow the machine is
+settings.register_profile(
+    "cogniload",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile(
+    "fuzz", settings.get_profile("cogniload"), derandomize=False, print_blob=True
+)
 settings.load_profile("cogniload")
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def pytest_configure(config):
+    """Let the process that leads the workers become the parent of a dead worker's children."""
+    if config.getoption("numprocesses", None):
+        with suppress(AttributeError):  # where there is no prctl
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def pytest_unconfigure():
+    kill(descendants(os.getpid()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """End the processes that a test's body started, also if it failed before it ended them."""
+    before = set(descendants(os.getpid()))
+    try:
+        return (yield)
+    finally:
+        kill(set(descendants(os.getpid())) - before)
+
+
+def descendants(process: int) -> Iterator[int]:
+    """Yield a process's children and theirs, but for those that serve every later test."""
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):  # it has ended
+            for child in map(int, children.read_text().split()):
+                if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield child
+                    yield from descendants(child)
+
+
+def kill(processes):
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 @pytest.fixture(autouse=True)

@@ -118,7 +118,8 @@ from cogniload_gen.cogniload.render import render
 from cogniload_gen.cogniload.simulate import simulate
 
 made = simulate(np.arange(5, dtype=np.uint64), 3, np.full(5, 6), np.full(5, 2))
-english, german = (render(made, language)[0].to_pylist() for language in ("en", "xx"))
+rows = np.arange(5)
+english, german = (render([made], [rows], language).to_pylist() for language in ("en", "xx"))
 assert "The people" in english[0]
 assert [text.replace("The people", "Die Leute") for text in english] == german
 """

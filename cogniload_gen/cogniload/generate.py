@@ -56,15 +56,13 @@ def batch_tables(selection: Selection, batch: Batch, trace: bool) -> Iterator[pa
     }
 
     def table(start: int, stop: int) -> pa.Table:
-        parts, order = [], []
+        parts, places = [], []
         for each, row in rows.items():
             first, last = np.searchsorted(row, [start, stop])
             if first < last:
-                here = row[first:last].tolist()
-                part = puzzles[each].part(first, last)
-                parts.append(tabulate(part, batch.part(here), selection, trace))
-                order += here
-        return pa.concat_tables(parts).take(np.argsort(order))
+                parts.append(puzzles[each].part(first, last))
+                places.append(row[first:last] - start)
+        return tabulate(parts, places, batch.part(range(start, stop)), selection, trace)
 
     clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
     size = max(1, int(TABLE_CLAUSES / clauses.mean()))

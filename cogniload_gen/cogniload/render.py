@@ -2,22 +2,22 @@
 
 jinja2 renders every clause that a puzzle can hold once. A text is then a sequence of such
 fragments: Arrow gathers the fragments of all texts into one buffer, and a text is the stretch of
-that buffer from its first fragment to the next text's.
+that buffer from its first fragment to the next text's. So each text is copied once.
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from jinja2 import Environment, StrictUndefined
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
 from cogniload_gen.cogniload.simulate import Puzzles
-from cogniload_gen.text import gather
+from cogniload_gen.text import Pieces, gather, line_up
 
 VALUES = pa.array([value for vocabulary in VOCABULARIES.values() for value in vocabulary])
 """The values of all categories, one after the other: a value's number is its position here."""
@@ -31,8 +31,9 @@ class Phrases:
     """The fragments of all texts, and where each kind of them starts in `fragments`.
 
     Names stand in the order of PEOPLE, clauses in the order of VALUES; each clause comes twice:
-    with the conjunction for the next clause, and with what follows the last one. `number` is the
-    text before and after a statement's number, `questions` holds one a category and person.
+    with the conjunction for the next clause, and with what follows the last one. `line_break` comes
+    before the statements, `number` is the text before and after a statement's number. `questions`
+    holds one a category and person; as fragments, each follows a line break.
     """
 
     fragments: pa.Array
@@ -42,6 +43,8 @@ class Phrases:
     condition: tuple[int, int]
     update: tuple[int, int]
     number: tuple[str, str]
+    line_break: int
+    question: int
     questions: pa.Array
 
 
@@ -75,6 +78,12 @@ def phrases(language: str = "en") -> Phrases:
     statement = compiled(templates["statement"])
     whole = statement.render(number=slot, conditions=slot, updates=slot)
     before_number, after_number, between, end = whole.split(slot)
+    questions = [
+        template.render(name=name)
+        for category in CATEGORIES
+        for template in [compiled(templates[category]["question"])]
+        for name in PEOPLE
+    ]
     return Phrases(
         instruction=add([templates["instruction"]]),
         name=add([f"\n{person[0]}{name}{person[1]}" for name in PEOPLE]),
@@ -82,28 +91,36 @@ def phrases(language: str = "en") -> Phrases:
         condition=add_clauses("condition", between),
         update=add_clauses("update", end + "\n"),
         number=(before_number, after_number),
-        questions=pa.array(
-            template.render(name=name)
-            for category in CATEGORIES
-            for template in [compiled(templates[category]["question"])]
-            for name in PEOPLE
-        ),
+        line_break=add(["\n"]),
+        question=add(["\n" + question for question in questions]),
+        questions=pa.array(questions),
         fragments=pa.array(fragments),
     )
 
 
-def render(puzzles: Puzzles, language: str = "en") -> tuple[pa.Array, pa.Array]:
-    """Return the whole prompts and the questions of the puzzles in a language."""
+def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray], language: str = "en") -> pa.Array:
+    """Return the whole prompts of puzzles in a language, those of each part in rows of its own."""
     wording = phrases(language)
-    puzzle = np.arange(len(puzzles.poi))
-    category = puzzles.categories[puzzles.question, puzzle].astype(np.int64)
-    person = puzzles.people[puzzles.poi, puzzle]
-    questions = wording.questions.take(pa.array(category * len(PEOPLE) + person))
-    parts = introductions(puzzles, wording), statements(puzzles, wording), questions
-    return pc.binary_join_element_wise(*parts, "\n"), questions
+    ids, bounds = line_up(
+        sum(map(len, rows)),
+        [
+            Pieces(row, *kind(puzzles, wording))
+            for kind in (introductions, statements, last_lines)
+            for puzzles, row in zip(parts, rows, strict=True)
+        ],
+    )
+    before, after = wording.number
+    most = max(np.diff(puzzles.first_statement).max() for puzzles in parts)
+    numbers = pa.array([f"{before}{t}{after}" for t in range(1, most + 1)])
+    return gather(pa.concat_arrays([wording.fragments, numbers]), ids, bounds)
 
 
-def introductions(puzzles: Puzzles, wording: Phrases) -> pa.Array:
+def questions(puzzles: Puzzles, language: str = "en") -> pa.Array:
+    """Return the questions of the puzzles in a language."""
+    return phrases(language).questions.take(pa.array(question_numbers(puzzles)))
+
+
+def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the instruction and, a line a person, the initial state."""
     d, n, count = puzzles.initial_state.shape
     category = np.arange(d)[:, None, None]
@@ -112,11 +129,12 @@ def introductions(puzzles: Puzzles, wording: Phrases) -> pa.Array:
     sentences = np.empty((count, n, 1 + d), np.int64)
     sentences[..., 0] = wording.name + puzzles.people.T
     sentences[..., 1:] = clauses(value.T, np.full((count, n, 1), d), wording.state)
-    ids = np.insert(sentences.reshape(count, -1), 0, wording.instruction, axis=1)
-    return gather(wording.fragments, ids.reshape(-1), np.arange(count + 1) * ids.shape[1])
+    ends = (0, 0), (wording.instruction, wording.line_break)
+    ids = np.pad(sentences.reshape(count, -1), ((0, 0), (1, 1)), constant_values=ends)
+    return ids.reshape(-1), np.arange(count + 1) * ids.shape[1]
 
 
-def statements(puzzles: Puzzles, wording: Phrases) -> pa.Array:
+def statements(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbered statements, a line each."""
     made, start = puzzles.statements, puzzles.first_statement
     t = np.arange(start[-1]) - start[puzzles.owner]
@@ -132,9 +150,19 @@ def statements(puzzles: Puzzles, wording: Phrases) -> pa.Array:
     used = np.ones((len(t), 1), bool), place < k, place < m
     ids = np.concatenate(columns, axis=1)[np.concatenate(used, axis=1)]
     ends = np.concatenate([[0], np.cumsum(1 + k + m)])
-    before, after = wording.number
-    numbers = pa.array([f"{before}{t}{after}" for t in range(1, np.diff(start).max() + 1)])
-    return gather(pa.concat_arrays([wording.fragments, numbers]), ids, ends[start])
+    return ids, ends[start]
+
+
+def last_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+    """Return the questions, each below an empty line."""
+    return wording.question + question_numbers(puzzles), np.arange(len(puzzles.poi) + 1)
+
+
+def question_numbers(puzzles: Puzzles) -> np.ndarray:
+    """Return the places of the puzzles' questions among those of all categories and people."""
+    puzzle = np.arange(len(puzzles.poi))
+    category = puzzles.categories[puzzles.question, puzzle].astype(np.int64)
+    return category * len(PEOPLE) + puzzles.people[puzzles.poi, puzzle]
 
 
 def values_in_order(puzzles: Puzzles, place: np.ndarray, position: np.ndarray) -> np.ndarray:

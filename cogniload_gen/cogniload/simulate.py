@@ -27,6 +27,9 @@ PEOPLE_DRAW, POI_DRAW, CATEGORIES_DRAW, DOMAINS_DRAW, STATE_DRAW, QUESTION_DRAW 
 # The children of a step's key: the type, then the attempts 0, 1, ... at the statement.
 TYPE_DRAW, FIRST_ATTEMPT = 0, 1
 
+DRAWN_TOGETHER = 16_384
+"""Statements whose first attempts are drawn at once, which takes some 10 MB."""
+
 
 @dataclass(frozen=True)
 class Statements:
@@ -43,8 +46,8 @@ class Statements:
     m: np.ndarray
     condition_place: np.ndarray
     update_place: np.ndarray
-    condition_value: np.ndarray
     update_value: np.ndarray
+    condition_value: np.ndarray
     poi_state: np.ndarray
 
 
@@ -146,59 +149,94 @@ def run(
 ) -> Statements:
     """All N statements of each puzzle from the initial states S (sections 2.1.3 and 2.1.4)."""
     d, n = S.shape[:2]
-    record = np.empty((N.sum(), 4 + 5 * d), np.uint8)  # its columns: the fields of Statements
-    row = np.cumsum(N) - N
-    t, attempt = np.ones_like(N), np.zeros_like(N)
-    while len(keys):
-        step = child(keys, t)
-        words = children(child(step, FIRST_ATTEMPT + attempt), 3 * d + 3)
-        condition_words, update_words, value_words = words[: 3 * d].reshape(3, d, -1)
-        m_word, k_word, reference_word = words[3 * d :]
-        # Step 1 of section 2.1.3: the type, a needle with the needles / statements left
-        needle = uniform(child(step, TYPE_DRAW), N - t + 1) < needles
-        # Step 2: the reference person, who meets the conditions, so that a hay affects a non-PoI
-        other = uniform(reference_word, n - 1)
-        reference = np.where(needle, poi, other + (other >= poi))
-        # Step 3: the structure
-        k, m = 1 + uniform(k_word, d), 1 + uniform(m_word, d)
-        condition_place = permutation(condition_words)
-        update_place = permutation(update_words)
-        C, U = condition_place < k, update_place < m
-        # Step 4: the values; a hay skips the value that the PoI has
-        v, poi_value = states(S, reference), states(S, poi)
-        u = uniform(value_words, domain_size - ~needle).astype(np.uint8)
-        u += ~needle & (u >= poi_value)
+    owner, first = np.repeat(np.arange(len(keys)), N), np.cumsum(N) - N
+    step = child(keys[owner], 1 + np.arange(len(owner)) - first[owner])
+    needle = draw_types(step, first, N, needles)
+    record = np.empty((len(owner), 4 + 5 * d), np.uint8)  # its columns: the fields of Statements
+
+    def draw(rows: np.ndarray, attempt: np.ndarray | int) -> None:
+        """Draw statements, of which the state alone tells the rest."""
+        puzzle = owner[rows]
+        record[rows, : 4 + 3 * d] = draw_statements(
+            child(step[rows], FIRST_ATTEMPT + attempt),
+            needle[rows], poi[puzzle], domain_size[:, puzzle], n,
+        ).T  # fmt: skip
+
+    for start in range(0, len(owner), DRAWN_TOGETHER):
+        draw(np.arange(start, min(start + DRAWN_TOGETHER, len(owner))), 0)
+    row, last, poi_now = first, first + N - 1, poi
+    attempt = np.zeros_like(N)
+    while len(row):
+        fields = np.ascontiguousarray(record[row].T)
+        hay, reference = fields[0] == 0, fields[1].astype(np.intp)
+        condition_place, update_place, u = fields[4 : 4 + 3 * d].reshape(3, d, -1)
+        C, U = condition_place < fields[2], update_place < fields[3]
+        # Step 4: a hay skips the value that the PoI has
+        v, poi_value = states(S, reference), states(S, poi_now)
+        u += hay & (u >= poi_value)
         # Step 5: the logical form: whoever meets the conditions gets the updates
         match = ((S == v[:, None]) | ~C[:, None]).all(axis=CATEGORY)
         after = choose(match & U[:, None], u[:, None], S)
 
-        poi_state = states(after, poi)
-        accepted = valid(match, after, poi, poi_state, needle)
-        statement = Statements(
-            needle=needle[None],
-            reference=reference[None],
-            k=k[None],
-            m=m[None],
-            condition_place=condition_place,
-            update_place=update_place,
-            condition_value=v,
-            update_value=u,
-            poi_state=poi_state,
-        )
-        # a rejected statement is overwritten by the next attempt
-        fields = tuple(vars(statement).values())
-        record[row] = np.concatenate(fields, dtype=np.uint8, casting="unsafe").T
-
-        S = choose(accepted, after, S)
-        needles = needles - (accepted & needle)
-        row, t, attempt = row + accepted, t + accepted, np.where(accepted, 0, attempt + 1)
-        if (t > N).any():
-            unfinished = t <= N
-            keys, S, domain_size, poi, N, needles, row, t, attempt = (
-                array[..., unfinished]
-                for array in (keys, S, domain_size, poi, N, needles, row, t, attempt)
+        poi_state = states(after, poi_now)
+        accepted = valid(match, after, poi_now, poi_state, ~hay)
+        record[row, 4 + 2 * d :] = np.concatenate([u, v, poi_state]).T
+        attempt = np.where(accepted, 0, attempt + 1)
+        if not accepted.all():
+            rejected = ~accepted
+            draw(row[rejected], attempt[rejected])
+            S = choose(accepted, after, S)
+        else:
+            S = after
+        unfinished = ~accepted | (row < last)
+        row = row + accepted
+        if not unfinished.all():
+            S, poi_now, row, last, attempt = (
+                array[..., unfinished] for array in (S, poi_now, row, last, attempt)
             )
     return Statements(*record[:, :4].T, *np.split(record[:, 4:], 5, axis=1))
+
+
+def draw_types(
+    step: np.ndarray, first: np.ndarray, N: np.ndarray, needles: np.ndarray
+) -> np.ndarray:
+    """Step 1 of section 2.1.3: which steps are needles, each with the needles / statements left."""
+    left = np.repeat(first + N, N) - np.arange(len(step))
+    drawn = uniform(child(step, TYPE_DRAW), left)
+    needle = np.empty(len(step), bool)
+    for t in range(N.max()):
+        row = (first + t)[N > t]
+        needle[row] = drawn[row] < needles[N > t]
+        needles = needles.copy()
+        needles[N > t] -= needle[row]
+    return needle
+
+
+def draw_statements(
+    attempt: np.ndarray, needle: np.ndarray, poi: np.ndarray, domain_size: np.ndarray, n: int
+) -> np.ndarray:
+    """What is drawn of each statement at one attempt: the first fields of Statements, as rows."""
+    d = len(domain_size)
+    words = children(attempt, 3 * d + 3)
+    condition_words, update_words, value_words = words[: 3 * d].reshape(3, d, -1)
+    m_word, k_word, reference_word = words[3 * d :]
+    # Step 2: the reference person, who meets the conditions, so that a hay affects a non-PoI
+    other = uniform(reference_word, n - 1)
+    reference = np.where(needle, poi, other + (other >= poi))
+    # Step 3: the structure
+    k, m = 1 + uniform(k_word, d), 1 + uniform(m_word, d)
+    # Step 4: the values to update to; a hay's are one fewer, as it skips the one that the PoI has
+    u = uniform(value_words, domain_size - ~needle)
+    return np.concatenate(
+        [
+            np.stack([needle, reference, k, m]),
+            permutation(condition_words),
+            permutation(update_words),
+            u,
+        ],
+        dtype=np.uint8,
+        casting="unsafe",
+    )
 
 
 def choose(condition: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Puzzles -> the columns of a pyarrow table."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -7,6 +9,7 @@ from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE
 from cogniload_gen.cogniload.render import (
     VALUES,
     arrange,
+    questions,
     render,
     value_numbers,
     values_in_order,
@@ -45,24 +48,34 @@ TRACE_SCHEMA = pa.schema(
 _NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
 
 
-def tabulate(puzzles: Puzzles, batch: Batch, selection: Selection, trace: bool) -> pa.Table:
-    """Return the table of the puzzles of a batch, with the trace columns if asked."""
+def tabulate(
+    parts: Sequence[Puzzles],
+    rows: Sequence[np.ndarray],
+    batch: Batch,
+    selection: Selection,
+    trace: bool,
+) -> pa.Table:
+    """Return the table of the puzzles of a batch, with the trace columns if wanted.
+
+    Those of each part stand in rows of their own.
+    """
+    tables = [pa.table(contents(part) | (steps(part) if trace else {})) for part in parts]
+    whole = pa.concat_tables(tables).take(np.argsort(np.concatenate(rows)))
     address = address_columns(selection, batch)
     needles = {"needles": [cell.needles for cell in batch.cells]}
-    columns = address | needles | contents(puzzles) | (steps(puzzles) if trace else {})
+    columns = address | needles | {"puzzle": render(parts, rows)}
+    columns |= dict(zip(whole.column_names, whole.columns, strict=True))
     schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if trace else SCHEMA
     return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
-    """Return what is asked, of whom, and the answer."""
+    """Return the question, who and what it is about, and the answer."""
     puzzle, asked = np.arange(len(puzzles.poi)), puzzles.question
-    texts, questions = render(puzzles)
     domain = value_numbers(puzzles)[:, asked, puzzle]
     final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1, asked]
     return {
-        "puzzle": texts,
-        "question": questions,
+        "question": questions(puzzles),
         "answer": VALUES.take(pa.array(domain[final, puzzle])),
         "category": _CATEGORIES.take(pa.array(puzzles.categories[asked, puzzle])),
         "poi": _NAMES.take(pa.array(puzzles.people[puzzles.poi, puzzle])),

@@ -53,7 +53,7 @@ class Browser:
     def __exit__(self, *_):
         self._session = None
         self.command("Browser.close")
-        self._process.wait(timeout=30)
+        self._process.wait()
         os.close(self._command_write)
         os.close(self._answer_read)
 

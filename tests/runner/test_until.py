@@ -149,17 +149,16 @@ def test_a_shard_waits_for_another_and_takes_over_when_it_dies(server, tmp_path,
     server.seconds = 0.2
     process = start(*until_arguments(server, tmp_path, "--shard", "1/2", *BLOCK))
     wait_for(lambda: server.requests)
-    process_two = start(*until_arguments(server, tmp_path, "--shard", "2/2", *BLOCK))
     os.kill(process.pid, signal.SIGSTOP)  # it keeps its block
     server.seconds = 0
+    process_two = start(*until_arguments(server, tmp_path, "--shard", "2/2", *BLOCK))
     wait_for(lambda: len(done_blocks(tmp_path)) == 2)
-    asked = len(server.requests)
-    time.sleep(1)
-    assert len(server.requests) == asked
-    assert process_two.is_alive()
+    requests = len(server.requests)
     message = error_of(*until_arguments(server, tmp_path, *BLOCK))
     assert message == f"{tmp_path}: another process is evaluating block 1"
     assert ": 2 blocks are done, 40 puzzles (" in command("eval", "--status", tmp_path)[1]
+    assert len(server.requests) == requests
+    assert process_two.is_alive()
     process.kill()
     process_two.join()
     assert process_two.exitcode == 0

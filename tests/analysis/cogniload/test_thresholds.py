@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cogniload_analysis import PAPER_MEANS, LoadMeans, capacity_thresholds, published_table
@@ -77,6 +77,7 @@ def test_a_straight_line_along_rho_has_its_one_root():
 coefficient = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
 
 
+@example(1.0, 17.0, 0.515625, 1.0, 5.0, 9.25, 1.0, 1.0)  # an ECL50 so small that it has few digits
 @given(*[coefficient] * 5, st.floats(1, 12), st.floats(0.1, 3), st.floats(0.01, 1))
 def test_the_logit_is_zero_at_each_threshold(
     beta_0, beta_d, beta_N, beta_rho, beta_rho2, d, log10_N, rho
@@ -90,7 +91,8 @@ def test_the_logit_is_zero_at_each_threshold(
         return (beta_0 + sum(terms)) / (1 + abs(beta_0) + sum(map(abs, terms)))
 
     if 0 < ECL50 < np.inf:
-        assert logit(d, np.log10(ECL50), rho) == pytest.approx(0, abs=1e-9)
+        rounding = np.spacing(ECL50) / ECL50
+        assert logit(d, np.log10(ECL50), rho) == pytest.approx(0, abs=1e-9 + rounding)
     assert logit(ID50, log10_N, rho) == pytest.approx(0, abs=1e-9)
     if np.isnan(NT50):
         steps = np.array([logit(d, log10_N, step) for step in np.linspace(0, 1, 101)])
