@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_analysis.display.cells import MISSING
+from cogniload_analysis.display.cells import MISSING, is_missing
 from cogniload_analysis.load import Load
 
 Names = str | tuple[str, ...]
@@ -26,7 +26,7 @@ class Column:
         heading: Its heading; that of the raw column by default.
         show: From one row's values of the raw columns to the cell's text.
         latex: The heading in LaTeX; by default the heading, escaped.
-        optional: Whether the column is left out where the data lack the raw columns.
+        optional: Whether the column is left out where the data hold nothing in the raw columns.
     """
 
     name: Names
@@ -41,13 +41,19 @@ class Column:
         return (self.name,) if isinstance(self.name, str) else self.name
 
     def expand(self, data: pd.DataFrame) -> Iterator["Column"]:
-        """Yield the column, unless it is optional and the data lack it."""
-        if not self.optional or set(self.names) <= set(data):
+        """Yield the column, unless it is optional and the data hold nothing of it."""
+        if not self.optional or all(
+            name in data and not all(value == "" or is_missing(value) for value in data[name])
+            for name in self.names
+        ):
             yield self
 
     def cells(self, data: pd.DataFrame) -> list[str]:
         """Return the text of each cell."""
         return [self.show(*row) for row in zip(*(data[name] for name in self.names), strict=True)]
+
+
+MODEL = Column("model", "Model")
 
 
 @dataclass(frozen=True)
