@@ -1,4 +1,4 @@
-"""The words and numbers of the page that the repository's own example gives, as a person saw them."""
+"""The words and numbers of the page that the example gives, as a person read them."""
 
 import os
 from pathlib import Path

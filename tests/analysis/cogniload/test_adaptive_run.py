@@ -218,14 +218,3 @@ def test_axes_are_no_grid_and_a_grid_that_lacks_some_cells_is():
     more = PAPER_GRID[(PAPER_GRID["N"] == 50) & (PAPER_GRID["d"] == 5)]
     third = PAPER_GRID[(PAPER_GRID["N"] == 50) & (PAPER_GRID["rho"] == 0.5)]
     assert not covers_grid(pd.concat([axes, more, third]).drop_duplicates())
-
-
-def test_predictions_that_disagree_are_said():
-    row = {"load": "N", "level": 250, "accuracy": 0.5, "predicted": 0.3, "predicted_z": 5.0}
-    said = words.say_predictions([row | {"glm": 0.49, "glm_z": 0.3}])
-    assert said == [
-        "The accuracy that the step hazard predicts is not the measured one: 30 % for 50 % at "
-        "N = 250.",
-        "The accuracy that the GLM predicts agrees with the measured one.",
-    ]
-    assert words.say_predictions([row | {"predicted": np.nan, "glm": np.nan, "glm_z": 1}]) == []
