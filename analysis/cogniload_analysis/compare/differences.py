@@ -20,8 +20,9 @@ from cogniload_analysis.compare.paired import (
     compare_pairs,
     puzzles_needed,
 )
-from cogniload_analysis.display.content import Findings, Table
-from cogniload_analysis.display.print import format_digits, format_words
+from cogniload_analysis.display.cells import MISSING, form, percent, set_number, words
+from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.tables import Column, Table, TableSpec
 from cogniload_analysis.load import Load
 
 DETECT = 0.02
@@ -70,38 +71,22 @@ class Comparison:
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
         points = "in percentage points, with 95 % intervals."
-        every = [
-            Table("", f"Differences in accuracy, {points}", self.accuracy, self._format),
-            Table(
-                "_fits",
-                "Differences of what was fitted, with 95 % intervals; × is a factor.",
-                self.measures,
-                format_measures,
-            ),
-            Table(
-                "_by_load",
-                f"Differences in accuracy by load, {points}",
-                self.by_load,
-                self._format,
-            ),
-            Table(
-                "_outcomes",
-                f"Differences in the share of each outcome, {points}",
-                self.outcomes,
-                self._format,
-            ),
-            Table(
-                "_only_one", "Puzzles that only one of two runs solves.", self.only_one, _as_text
-            ),
-        ]
+        shares = share_columns(self.loads)
+        of_loads = f"Differences in accuracy by load, {points}"
+        of_outcomes = f"Differences in the share of each outcome, {points}"
+        only_one = "Puzzles that only one of two runs solves."
+        every = (
+            ("", f"Differences in accuracy, {points}", shares, self.accuracy),
+            ("_fits", MEASURE_CAPTION, MEASURE_COLUMNS, self.measures),
+            ("_by_load", of_loads, shares, self.by_load),
+            ("_outcomes", of_outcomes, shares, self.outcomes),
+            ("_only_one", only_one, (), self.only_one),
+        )
         return [
-            replace(table, name=f"{prefix}comparison{table.name}")
-            for table in every
-            if len(table.data)
+            TableSpec(f"{prefix}comparison{name}", caption, columns, "comparison").table(data)
+            for name, caption, columns, data in every
+            if len(data)
         ]
-
-    def _format(self, table: pd.DataFrame) -> pd.DataFrame:
-        return format_differences(table, self.loads)
 
     def summary(self) -> str:
         """Return the tables, without ids and loads of many levels, and what was found, as text."""
@@ -178,7 +163,7 @@ def compare_responses(
         ]
     )
     if len(outcomes):
-        order = {each.value: place for place, each in enumerate(analysis.outcomes)}
+        order = {outcome.value: place for place, outcome in enumerate(analysis.outcomes)}
         outcomes = outcomes.sort_values(
             ["first", "second", "outcome"],
             key=lambda column: column.map(order) if column.name == "outcome" else column,
@@ -205,11 +190,11 @@ def add_comparison(findings: Findings, frame: pd.DataFrame, analysis: Analysis) 
         return findings
     comparison = compare_responses(frame, analysis, pairs=pairs)
     tables = replace(comparison, only_one=comparison.only_one.iloc[:0]).tables(analysis.prefix)
-    said = [{"said": sentence} for sentence in comparison.conclusions]
+    sentences = [{"said": sentence} for sentence in comparison.conclusions]
     return replace(
         findings,
         tables=[*findings.tables, *tables],
-        sections={**findings.sections, "comparison": said},
+        sections={**findings.sections, "comparison": sentences},
     )
 
 
@@ -222,9 +207,9 @@ def choose_pairs(frame: pd.DataFrame, analysis: Analysis) -> Pairs:
     models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
     pairs = combinations(models, 2) if len(models) <= FEW_MODELS else pairwise(models)
     loads = [load.name for load in analysis.loads]
-    asked = frame.drop_duplicates(["model", *loads])
+    distinct = frame.drop_duplicates(["model", *loads])
     cells = {str(model): set(zip(*(rows[load] for load in loads), strict=True))
-             for model, rows in asked.groupby("model", observed=True)}  # fmt: skip
+             for model, rows in distinct.groupby("model", observed=True)}  # fmt: skip
     return [(first, second) for first, second in pairs if cells[first] & cells[second]]
 
 
@@ -272,22 +257,22 @@ class _Pair:
         self, shares: pd.DataFrame, where: pd.Series | None = None
     ) -> Iterator[dict[str, object]]:
         """Yield the difference of shares as a row; nothing where one of them answered nothing."""
-        asked = shares if where is None else shares[where]
+        chosen = shares if where is None else shares[where]
         pair = {"first": self.first, "second": self.second}
         if self.paired:
-            asked = asked[self.common.reindex(asked.index)]
-            first, second = asked[self.first].to_numpy(), asked[self.second].to_numpy()
-            if not len(asked):
+            chosen = chosen[self.common.reindex(chosen.index)]
+            first, second = chosen[self.first].to_numpy(), chosen[self.second].to_numpy()
+            if not len(chosen):
                 return
-            found, method = self._pair_up(first, second, asked.index)
-            counts = len(asked), len(asked)
+            apart, method = self._pair_up(first, second, chosen.index)
+            counts = len(chosen), len(chosen)
             means = first.mean(), second.mean()
         else:
-            sides = self._in_common_cells(asked)
+            sides = self._in_common_cells(chosen)
             if not all(len(shares) for shares, _ in sides):
                 return
             (first, of_first), (second, of_second) = sides
-            found, method = compare_groups(first, second, (of_first, of_second)), "unpaired"
+            apart, method = compare_groups(first, second, (of_first, of_second)), "unpaired"
             counts = len(first), len(second)
             means = of_first @ first / of_first.sum(), of_second @ second / of_second.sum()
         yield pair | {
@@ -296,10 +281,10 @@ class _Pair:
             "paired": self.paired,
             "first_share": float(means[0]),
             "second_share": float(means[1]),
-            "difference": float(found.value),
-            "low": float(found.low),
-            "high": float(found.high),
-            "p": float(found.p),
+            "difference": float(apart.value),
+            "low": float(apart.low),
+            "high": float(apart.high),
+            "p": float(apart.p),
             "method": METHODS[method],
         }
 
@@ -315,10 +300,10 @@ class _Pair:
         apart = first - second
         return compare_means(apart.mean(), apart.var(), np.float64(count)), "attempts"
 
-    def _in_common_cells(self, asked: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return each model's shares and their weights, which give cells the same say in both."""
-        cells = self.loads.reindex(asked.index).groupby(list(self.loads), observed=True).ngroup()
-        sides = [asked[model].dropna() for model in (self.first, self.second)]
+        cells = self.loads.reindex(chosen.index).groupby(list(self.loads), observed=True).ngroup()
+        sides = [chosen[model].dropna() for model in (self.first, self.second)]
         counts = [cells[side.index].value_counts() for side in sides]
         common = counts[0].index.intersection(counts[1].index)
         say = sum(count[common] / count[common].sum() for count in counts)
@@ -330,8 +315,8 @@ class _Pair:
 
     def summarise(self, correct: pd.DataFrame, detect: float) -> dict[str, object]:
         """Return the difference in accuracy, with what else is told of a pair."""
-        found = next(self.compare(correct), None)
-        if found is None:
+        difference = next(self.compare(correct), None)
+        if difference is None:
             raise ValueError(
                 f"{self.first} and {self.second} have no puzzle and no loads in common"
             )
@@ -348,7 +333,7 @@ class _Pair:
             variance = first.var(ddof=0) + second.var(ddof=0)
             extra = {"left_out": 0, "only_first": 0, "only_second": 0}
         needed = puzzles_needed(float(variance), detect)
-        return found | extra | {"needed": int(np.ceil(needed))}
+        return difference | extra | {"needed": int(np.ceil(needed))}
 
     def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
         """Return the puzzles that only the first and only the second ever solves."""
@@ -369,61 +354,69 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def format_differences(table: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
-    """Set differences of shares in print, in percentage points."""
-    columns: dict[str, object] = {"Runs": _name_pairs(table)}
-    if "level" in table:
-        by_name = {load.name: load for load in loads}
-        levels = zip(table["load"], table["level"], strict=True)
-        columns["At"] = [_show_level(by_name[name], level) for name, level in levels]
-    if "outcome" in table:
-        columns["Outcome"] = table["outcome"].str.replace("_", " ")
-    same = table["first_puzzles"] == table["second_puzzles"]
-    both = table["first_puzzles"].astype(str) + " and " + table["second_puzzles"].astype(str)
-    return pd.DataFrame(
-        columns
-        | {
-            "Puzzles": table["first_puzzles"].astype(str).where(same, both),
-            "First [%]": (100 * table["first_share"]).map("{:.1f}".format),
-            "Second [%]": (100 * table["second_share"]).map("{:.1f}".format),
-            "Difference": (100 * table["difference"]).map("{:+.1f}".format),
-            "95 % interval": [
-                f"{100 * low:+.1f} to {100 * high:+.1f}"
-                for low, high in zip(table["low"], table["high"], strict=True)
-            ],
-            "p": table["p"].map(_show_p),
-            "p (Holm)": table["p_holm"].map(_show_p),
-            "Method": table["method"],
-        }
-    ).astype(str)
+def show_p(p: float) -> str:
+    """Set a p, which is never 0."""
+    return MISSING if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def format_measures(table: pd.DataFrame) -> pd.DataFrame:
-    """Set differences of fitted measures in print; one of ECL50 is a factor."""
-    known, condition = table["difference"].notna(), format_words(table["condition"])
-    shown = [
-        tuple(_show_difference(row[name], row["scale"]) for name in ("difference", "low", "high"))
-        for row in table.to_dict("records")
+def show_difference(value: float, scale: object) -> str:
+    """Set a difference of measures; one of ECL50 is a factor."""
+    if not np.isfinite(value):
+        return set_number(value, 0)
+    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
+
+
+def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
+    if np.isnan(difference):
+        return MISSING
+    return f"{show_difference(low, scale)} to {show_difference(high, scale)}"
+
+
+RUNS = Column(("first", "second"), "Runs", "{} − {}".format)
+P_VALUES = (Column("p", "p", show_p), Column("p_holm", "p (Holm)", show_p))
+MEASURE_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
+MEASURE_COLUMNS = (
+    RUNS,
+    Column("condition", "At", words, optional=True),
+    Column("measure", "Measure"),
+    Column("first_value", "First", form("{:.4g}")),
+    Column("second_value", "Second", form("{:.4g}")),
+    Column(("difference", "scale"), "Difference", show_difference),
+    Column(("difference", "low", "high", "scale"), "95 % interval", _show_interval),
+    *P_VALUES,
+    Column("method", "Method", words),
+    Column("note", "Note", words),
+)
+
+
+def share_columns(loads: Sequence[Load]) -> list[Column]:
+    """Return the printed columns of differences of shares, in percentage points."""
+    by_name = {load.name: load for load in loads}
+    return [
+        RUNS,
+        Column(
+            ("load", "level"),
+            "At",
+            lambda name, level: _show_level(by_name[name], level),
+            optional=True,
+        ),
+        Column("outcome", "Outcome", lambda outcome: outcome.replace("_", " "), optional=True),
+        Column(("first_puzzles", "second_puzzles"), "Puzzles", _show_puzzles),
+        Column("first_share", "First [%]", percent),
+        Column("second_share", "Second [%]", percent),
+        Column("difference", "Difference", lambda share: f"{100 * share:+.1f}"),
+        Column(
+            ("low", "high"),
+            "95 % interval",
+            lambda low, high: f"{100 * low:+.1f} to {100 * high:+.1f}",
+        ),
+        *P_VALUES,
+        Column("method", "Method"),
     ]
-    columns: dict[str, object] = {"Runs": _name_pairs(table)}
-    if condition.any():
-        columns["At"] = condition
-    return pd.DataFrame(
-        columns
-        | {
-            "Measure": table["measure"],
-            "First": table["first_value"].map(_show_value),
-            "Second": table["second_value"].map(_show_value),
-            "Difference": pd.Series([each[0] for each in shown]).where(known, "--"),
-            "95 % interval": pd.Series([f"{low} to {high}" for _, low, high in shown]).where(
-                known, "--"
-            ),
-            "p": table["p"].map(_show_p),
-            "p (Holm)": table["p_holm"].map(_show_p),
-            "Method": format_words(table["method"]),
-            "Note": format_words(table["note"]),
-        }
-    ).astype(str)
+
+
+def _show_puzzles(first: int, second: int) -> str:
+    return str(first) if first == second else f"{first} and {second}"
 
 
 def _show_level(load: Load, level: object) -> str:
@@ -432,52 +425,30 @@ def _show_level(load: Load, level: object) -> str:
     return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
 
 
-def _as_text(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype(str)
-
-
-def _name_pairs(table: pd.DataFrame) -> pd.Series:
-    return table["first"] + " − " + table["second"]
-
-
-def _show_p(p: float) -> str:
-    return "--" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _show_value(value: float) -> str:
-    return "--" if np.isnan(value) else f"{value:.4g}"
-
-
-def _show_difference(value: float, scale: object) -> str:
-    if not np.isfinite(value):
-        return "--" if np.isnan(value) else format_digits(value, 0)
-    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
-
-
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
     """Say what the tables of a comparison hold, a sentence each."""
     several = len(accuracy) > 1
-    found = []
+    sentences = []
     for row in accuracy.to_dict("records"):
-        found += [_say_accuracy(row, several), _say_power(row, detect), _say_alone(row)]
-        found += _say_measures(measures, row["first"], row["second"])
-    return [sentence for sentence in found if sentence]
+        sentences += [_say_accuracy(row, several), _say_power(row, detect), _say_alone(row)]
+        sentences += _say_measures(measures, row["first"], row["second"])
+    return [sentence for sentence in sentences if sentence]
 
 
 def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
     points = 100 * abs(row["difference"])
     more = "more" if row["difference"] >= 0 else "fewer"
-    asked = f"{row['first_puzzles']:,} puzzles that both answered"
+    puzzles = f"{row['first_puzzles']:,} puzzles that both answered"
     if not row["paired"]:
-        asked = (
+        puzzles = (
             f"unpaired, as they answered different puzzles: {row['first_puzzles']:,} and "
             f"{row['second_puzzles']:,} at the same loads"
         )
     elif row["left_out"]:
-        asked += f"; {row['left_out']:,} that only one was asked are left out"
+        puzzles += f"; {row['left_out']:,} that only one was asked are left out"
     after = f"p {_equals(row['p_holm'])}" + " after Holm's correction" * several
     ends = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f} points"
-    source = f"95 % interval {ends}, {after}; {asked}"
+    source = f"95 % interval {ends}, {after}; {puzzles}"
     solved = f"{row['first']} solves {points:.1f} points {more} than {row['second']}"
     if row["p_holm"] < SIGNIFICANT:
         return f"{solved} ({source})."
@@ -487,7 +458,7 @@ def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
 
 
 def _equals(p: float) -> str:
-    return _show_p(p) if p < 0.001 else f"= {p:.3f}"
+    return show_p(p) if p < 0.001 else f"= {p:.3f}"
 
 
 def _say_power(row: Mapping[Any, Any], detect: float) -> str:
@@ -521,15 +492,17 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
         return []
     rows = measures[(measures["first"] == first) & (measures["second"] == second)]
     differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
-    said = [_say_measure(row) for row in differ]
+    sentences = [_say_measure(row) for row in differ]
     if rest := ", ".join(dict.fromkeys(rows["measure"][~(rows["p_holm"] < SIGNIFICANT)])):
         other = "other " * bool(differ)
-        said.append(f"No {other}difference between {first} and {second} can be told in {rest}.")
-    return said
+        sentences.append(
+            f"No {other}difference between {first} and {second} can be told in {rest}."
+        )
+    return sentences
 
 
 def _say_measure(row: Mapping[Any, Any]) -> str:
-    low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
+    low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
     of = row["measure"]
     if isinstance(row["condition"], str) and row["condition"]:
         of += f" ({row['condition']})"

@@ -64,7 +64,9 @@ def build_report(
     frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
 ) -> dict[str, bytes]:
     """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
-    by_name = {each.name: each for each in (analyses.ANALYSES if among is None else among)}
+    by_name = {
+        analysis.name: analysis for analysis in (analyses.ANALYSES if among is None else among)
+    }
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
         parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
@@ -75,13 +77,19 @@ def build_report(
     tables: dict[str, bytes] = {}
     figures: dict[str, bytes] = {}
     for part in parts:
-        found = part.findings
+        findings = part.findings
         tables[f"tables/{part.cells_name}.csv"] = to_csv(part.cells)
         for name, table in part.tables.items():
             tables[f"tables/{name}.csv"] = to_csv(table.data)
-            latex = to_latex(table.shown, table.caption, name, found.headings, found.symbols)
+            latex = to_latex(
+                table.shown,
+                table.caption,
+                name,
+                {**findings.headings, **table.headings},
+                findings.symbols,
+            )
             tables[f"tables/{name}.tex"] = latex.encode()
-        for name, picture in found.pictures.items():
+        for name, picture in findings.pictures.items():
             figures[f"figures/{name}.svg"] = picture.svg
             figures[f"figures/{name}.pdf"] = picture.pdf
     return tables | figures | {PAGE: render_page(parts).encode()}
