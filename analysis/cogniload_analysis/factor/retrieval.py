@@ -13,12 +13,9 @@ from cogniload_analysis.display.print import format_interval, format_loads, form
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.samples.columns import Columns
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files.inputs import show_controls
-
-FACTS: dict[str, Any] = {"retrieval": "category", "needed": "float64", "found": "float64"}
-"""A frame's columns: how the prompt was retrieved ("" for a whole text), and how many statements
-the answer needs and were found (NaN for a whole text)."""
 
 LONGEST = 200
 
@@ -33,14 +30,20 @@ PARTS = {
 BY = [*CONDITION, "retrieval"]
 
 
-def read_facts(sample: Row) -> tuple[str | float, ...]:
-    """Return the values of FACTS; a sample whose counts are none is taken for a whole text."""
-    puzzle = sample["doc"]
-    told, needed, found = (puzzle.get(name) for name in FACTS)
-    counted = type(needed) is int and type(found) is int and 0 <= found <= needed < 10**6
-    if not (isinstance(told, str) and told and counted):
+def read_retrieval(sample: Row) -> tuple[str, float, float]:
+    """Return the values of RETRIEVED; a sample without sound counts is taken for a whole text."""
+    method, needed, present = (sample["doc"].get(name) for name in RETRIEVED.types)
+    counted = type(needed) is int and type(present) is int and 0 <= present <= needed < 10**6
+    if not (isinstance(method, str) and method and counted):
         return "", float("nan"), float("nan")
-    return show_controls(told)[:LONGEST], float(needed), float(found)
+    return show_controls(method)[:LONGEST], float(needed), float(present)
+
+
+RETRIEVED = Columns(
+    {"retrieval": "category", "needed": "float64", "found": "float64"}, read_retrieval
+)
+"""How the prompt was retrieved ("" for a whole text), and how many statements the answer needs and
+the prompt holds (NaN for a whole text)."""
 
 
 def retrieval_table(frame: pd.DataFrame, *more: str) -> pd.DataFrame:

@@ -110,9 +110,9 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
 )
 def test_counts_that_are_none_are_taken_for_a_whole_text(change):
     (sample,) = samples(BM25, N=(3,), found=(6,), right=(1,))
-    assert retrieval.read_facts(sample) == (BM25, 6, 6)
-    told, *counts = retrieval.read_facts(sample | {"doc": sample["doc"] | change})
-    assert told == ""
+    assert retrieval.read_retrieval(sample) == (BM25, 6, 6)
+    method, *counts = retrieval.read_retrieval(sample | {"doc": sample["doc"] | change})
+    assert method == ""
     assert np.isnan(counts).all()
 
 
