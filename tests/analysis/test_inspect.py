@@ -3,6 +3,7 @@
 import functools
 import http.server
 import json
+import re
 import threading
 import time
 import zipfile
@@ -194,6 +195,63 @@ def test_a_broken_log_is_an_error_in_one_line(name, content, tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert name in said
+
+
+HEADER = {"eval": {"task": "cogniload", "model": "m", "created": "2026-11-21"}}
+
+
+def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0, **entries):
+    """Write a log; its headers may say flags and a method that are not its own."""
+    with zipfile.ZipFile(file, "w", compression) as log:
+        for name, content in entries.items():
+            log.writestr(f"{name}.json".replace("__", "/"), json.dumps(content))
+    content = bytearray(file.read_bytes())
+    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        for header in re.finditer(signature, content):
+            content[header.start() + place] |= flags
+            if method is not None:
+                content[header.start() + place + 2] = method
+    if break_at:
+        content[break_at : break_at + 20] = b"\xff" * 20
+    file.write_bytes(content)
+    return file
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"compression": zipfile.ZIP_LZMA, "break_at": 50},
+        {"compression": zipfile.ZIP_BZIP2, "break_at": 50},
+        {"compression": zipfile.ZIP_DEFLATED, "break_at": 50},
+        {"flags": 1},
+        {"method": 93},
+        {"method": 97},
+    ],
+    ids=["LZMA", "bzip2", "deflated", "encrypted", "Zstandard in name only", "unknown"],
+)
+def test_a_log_that_can_not_be_unpacked_is_an_error_in_one_line(damage, tmp_path, capsys):
+    file = pack(tmp_path / "x.eval", header=HEADER, **damage)
+    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert f"{file} is no log of Inspect" in message
+
+
+def test_a_score_beyond_any_float_is_an_error_in_one_line(tmp_path, capsys):
+    score = {"value": 10**400, "metadata": {"outcome": "correct_valid"}}
+    sample = {"id": "1", "scores": {"cogniload": score}}
+    file = pack(tmp_path / "x.eval", header=HEADER, samples__1_epoch_1=sample)
+    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert f"{file}, sample 1: int too large" in message
+
+
+def test_a_header_of_many_lists_is_refused_before_it_is_parsed(tmp_path):
+    """Each of its bytes would take 24 of the memory."""
+    file = pack(tmp_path / "x.eval", zipfile.ZIP_DEFLATED, header=[[]] * (1 << 23))
+    with pytest.raises(ValueError, match=r"header\.json must have at most 16777216 bytes"):
+        read_samples(file)
 
 
 def test_a_sample_without_an_outcome_is_named(logs, capsys):

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from base64 import b64encode
 from functools import partial
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -387,6 +389,22 @@ def assert_recomputable(page_file, accuracy_range=(0.1, 0.9)):
             assert value == pytest.approx(stored, nan_ok=True)
 
 
+def assert_policy(text):
+    """Assert that the page runs its own script alone, and fetches and sends nothing."""
+    page = html.fromstring(text)
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    (script,) = page.xpath("//script")
+    digest = b64encode(sha256(script.text.encode()).digest()).decode()
+    assert dict(directive.split() for directive in policy.split(";")) == {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "style-src": "'unsafe-inline'",
+        "script-src": f"'sha256-{digest}'",
+        "form-action": "'none'",
+        "base-uri": "'none'",
+    }
+
+
 @pytest.fixture
 def undrawn(monkeypatch):
     """Draw no figures, which takes most of a report's time, where a test needs none."""
@@ -413,6 +431,7 @@ def test_every_number_can_be_recomputed_and_every_file_is_linked(undrawn, result
     page = write_report([next(results.glob(f"*{name}")) for name in ("tries", "whole")], tmp_path)
     text = page.read_text("utf-8")
     assert "CogniLoad and FACTOR report" in text
+    assert_policy(text)
     files = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.*")}
     linked = [link.get("href") for link in html.fromstring(text).cssselect("a")]
     assert {link for link in linked if "/" in link} | {"report.html"} == files
