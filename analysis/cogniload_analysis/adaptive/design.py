@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cogniload_analysis.display.print import say_beyond
+from cogniload_analysis.display.cells import beyond
 from cogniload_analysis.samples.columns import column, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import Given
@@ -435,7 +435,7 @@ def describe_interval(found: Located, asked: tuple[float, float]) -> str:
     def number(value: float) -> str:
         if np.isnan(value):
             return "none"
-        return say_beyond(value, asked) or f"{value:.3g}"
+        return beyond(value, *asked) or f"{value:.3g}"
 
     return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
 

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 
 from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
 from cogniload_analysis.display.figures import COLOURS, Panel, Series
-from cogniload_analysis.display.print import format_interval, format_number, format_words
+from cogniload_analysis.display.unconverted import *  # noqa: F403
 from cogniload_analysis.intervals import wilson_interval
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
@@ -211,76 +211,23 @@ def level_table(asked: pd.DataFrame, load: str) -> pd.DataFrame:
 # --- In print --------------------------------------------------------------------------------
 
 
-def format_width(width: float, relative: bool) -> str:
-    """Set half the width of a goal's interval in print."""
+def set_width(width: float, relative: bool) -> str:
+    """Set half the width of a goal's interval."""
     if not np.isfinite(width):
         return "open"
     return f"±{100 * width:.0f} %" if relative else f"±{width:.2f}"
 
 
-def format_value(value: float) -> str:
-    """Set a goal's value in print, with three digits that count."""
+def set_value(value: float) -> str:
+    """Set a goal's value, with three digits that count."""
     if not np.isfinite(value):
         return "unbounded"
     return f"{value:,.{max(0, 2 - int(np.floor(np.log10(max(abs(value), 0.01)))))}f}"
 
 
-def format_run(table: pd.DataFrame) -> pd.DataFrame:
-    """Set a table of `run_row` in print, without whose runs they are."""
-    return pd.DataFrame(
-        {
-            "Asked for": table["wanted"],
-            "Puzzles": table["n"].map("{:,}".format),
-            "Budget": table["budget"].map("{:,}".format),
-            "Batches": table["batches"],
-            "Cut off": table["cut"],
-            "Reached": format_widths(table),
-            "Stopped": format_words(table["stopped"]),
-            "Flags": format_words(table["flags"]),
-        }
-    ).astype(str)
-
-
-def format_batches(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `batch_table` in print, without whose runs they are."""
-    low, high = (table[end].map(format_value) for end in ("low", "high"))
-    return pd.DataFrame(
-        {
-            "Answers": table["n"].map("{:,}".format),
-            "Goal": table["goal"],
-            "Estimate": table["value"].map(format_value),
-            "95 % interval": low + " to " + high,
-            "Half-width": format_widths(table),
-            "Asked next": table["puzzles"],
-        }
-    ).astype(str)
-
-
-def format_widths(table: pd.DataFrame) -> list[str]:
-    """Set the column of widths in print."""
-    return [format_width(*each) for each in zip(table["width"], table["relative"], strict=True)]
-
-
-def format_counts(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Set puzzles, correct and the accuracy in print."""
-    return {
-        "Puzzles": table["puzzles"],
-        "Right": table["correct"],
-        "Acc [%]": format_number(100 * table["correct"] / table["puzzles"], 1),
-    }
-
-
-def format_band(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Set accuracy, low and high of a curve in print, in percent."""
-    return {
-        "Acc [%]": format_number(100 * table["accuracy"], 1),
-        "95 % interval": format_interval(100 * table["low"], 100 * table["high"], 1),
-    }
-
-
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
-    width, first = (format_width(row[name], row["relative"]) for name in ("width", "first_width"))
+    width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))
     flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
     return [
         f"An adaptive design asked for these puzzles, towards {row['wanted']} with at most "

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive import replay as adaptive_run
-from cogniload_analysis.adaptive.replay import (
-    Replay,
-    find_replay,
-    format_band,
-    format_counts,
-    run_row,
+from cogniload_analysis.adaptive.replay import Replay, batch_table, find_replay, run_row, set_up
+from cogniload_analysis.adaptive.section import (
+    BAND_COLUMNS,
+    COUNT_COLUMNS,
+    RUN_CAPTION,
+    RUN_COLUMNS,
+    batch_columns,
 )
 from cogniload_analysis.cogniload.capacity.next_puzzles import (
     MEAN_N,
@@ -22,6 +22,8 @@ from cogniload_analysis.cogniload.capacity.next_puzzles import (
     Puzzle,
 )
 from cogniload_analysis.cogniload.capacity.prior import PUBLISHED, VAGUE, find_prior
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 
 
 def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
@@ -36,22 +38,28 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
 
 def make_plans(given: Mapping[str, Any]) -> dict[str, CapacityPlan]:
     """Return the plans of the settings in the results; ValueError or TypeError for none."""
-    settings = adaptive_run.set_up(CapacitySettings, given)
+    settings = set_up(CapacitySettings, given)
     return {name: CapacityPlan(settings, find_prior(name)) for name in (PUBLISHED, VAGUE)}
-
-
-# --- Raw numbers -----------------------------------------------------------------------------
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return what the page says of each adaptive run, a row a model.
 
-    Columns: those of `adaptive_run.run_row`, slope and glm_ECL50.
+    Columns: those of `run_row`, slope and glm_ECL50.
     """
     return pd.DataFrame(
         run_row(run) | {"slope": run.estimate.slope, "glm_ECL50": run.estimate.glm_ECL50}
         for run in replays
     )
+
+
+RUNS = TableSpec("adaptive", RUN_CAPTION, (MODEL, *RUN_COLUMNS), "runs")
+BATCHES = TableSpec(
+    "adaptive_batches",
+    "What was known before each batch, replayed: median and 95 % of the posterior draws.",
+    (MODEL, *batch_columns("{} (crossing)")),
+    "runs",
+)
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -74,6 +82,20 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
+CELLS = TableSpec(
+    "adaptive_cells",
+    "The cells that adaptive runs asked from, by the load that varies.",
+    (
+        MODEL,
+        Column("axis", "Axis", lambda load: load.replace("rho", "ρ")),
+        *load_columns(LOADS),
+        *COUNT_COLUMNS,
+    ),
+    "runs",
+    folded=True,
+)
+
+
 def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return the curve of each run along each load: median and ends of 95 % of the draws.
 
@@ -90,42 +112,21 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-# --- In print --------------------------------------------------------------------------------
+def _show_level(load: str, level: float) -> str:
+    return f"{100 * level if load == 'rho' else level:.3g}"
 
 
-def format_run(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `run_table` in print."""
-    return pd.DataFrame({"Model": table["model"], **adaptive_run.format_run(table)})
-
-
-def format_batches(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `adaptive_run.batch_table` in print."""
-    shown = adaptive_run.format_batches(table).assign(Goal=table["goal"] + " (crossing)")
-    return pd.DataFrame({"Model": table["model"], **shown})
-
-
-def format_asked(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `asked_table` in print."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Axis": table["axis"].replace("rho", "ρ"),
-            "d": table["d"],
-            "N": table["N"],
-            "ρ [%]": (100 * table["rho"]).map("{:g}".format),
-            **format_counts(table),
-        }
-    ).astype(str)
-
-
-def format_curve(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `curve_table` in print, in percent."""
-    percent = table["load"] == "rho"
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Load": table["load"].replace("rho", "ρ [%]"),
-            "Level": table["level"].where(~percent, 100 * table["level"]).map("{:.3g}".format),
-            **format_band(table),
-        }
-    ).astype(str)
+CURVES = TableSpec(
+    "adaptive_curve",
+    "Accuracy along each load: median and 95 % of the posterior draws.",
+    (
+        MODEL,
+        Column("load", "Load", lambda load: load.replace("rho", "ρ [%]")),
+        Column(("load", "level"), "Level", _show_level),
+        *BAND_COLUMNS,
+    ),
+    "runs",
+    folded=True,
+)
+SPECS = {RUNS: run_table, BATCHES: batch_table, CELLS: asked_table, CURVES: curve_table}
+"""The tables on adaptive runs, and the functions that compute them."""

@@ -20,12 +20,16 @@ from cogniload_analysis.cogniload.fits.step_hazard import (
     slip_trials,
 )
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display.print import (
-    accuracy_table,
-    format_interval,
-    format_number,
-    stars,
+from cogniload_analysis.display.cells import (
+    interval,
+    number,
+    percent,
+    percent_interval,
+    starred,
+    thousands,
 )
+from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen.benchmark import enough_read
@@ -36,9 +40,6 @@ FITTED = 150
 
 NONE = "none"
 """The kind of a response without an error, in tables."""
-
-
-# --- Raw numbers -----------------------------------------------------------------------------
 
 
 def choose_read(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -108,6 +109,26 @@ BREAK_COLUMNS = (
 )  # fmt: skip
 
 
+BREAKS = TableSpec(
+    "breaks",
+    "Responses that could be read statement by statement; of those, how many have an error, are "
+    "right again later, and answer right.",
+    (
+        MODEL,
+        Column("responses", "Responses", thousands),
+        Column("read", "Read", thousands),
+        Column(
+            ("read", "responses"), "Read [%]", lambda read, responses: percent(read / responses)
+        ),
+        Column("errors", "With an error", number(0)),
+        Column("recovered", "Recovered", number(0)),
+        Column("right", "Right", number(0)),
+        Column("right_after_error", "Right after an error", number(0)),
+    ),
+    "breaks",
+)
+
+
 def _describe_breaks(read: pd.DataFrame) -> dict[str, float | str]:
     kinds = read["error"].value_counts().reindex(ERRORS, fill_value=0)
     right = read["correct"]
@@ -164,6 +185,22 @@ def kind_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+KINDS = TableSpec(
+    "kinds",
+    "First errors by kind: their share of the responses read, and of the wrong answers.",
+    (
+        MODEL,
+        Column("error", "First error", say_kind),
+        Column("responses", "Responses"),
+        Column("share", "Of those read [%]", percent),
+        Column("share_of_wrong", "Of the wrong [%]", percent),
+        Column("right", "Right answers"),
+        Column("recovered", "Recovered"),
+    ),
+    "breaks",
+)
+
+
 def kind_by_table(read: dict[str, pd.DataFrame], load: str) -> pd.DataFrame:
     """Return the count of each kind of first error by model and level of a load, "d" or "N"."""
     parts = []
@@ -174,6 +211,20 @@ def kind_by_table(read: dict[str, pd.DataFrame], load: str) -> pd.DataFrame:
         parts.append(counts.reset_index().assign(model=model))
     table = pd.concat(parts, ignore_index=True).rename_axis(columns=None)
     return table[["model", load, "read", *ERRORS, NONE]]
+
+
+KINDS_BY = TableSpec(
+    "kinds_by_{load}",
+    "First errors by {load}, over the two other loads.",
+    (
+        MODEL,
+        Column("d", optional=True),
+        Column("N", optional=True),
+        Column("read", "Read"),
+        *(Column(kind, say_kind(kind)) for kind in (*ERRORS, NONE)),
+    ),
+    "breaks",
+)
 
 
 def slip_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -188,11 +239,42 @@ def slip_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts)[["model", "error", "slips", "at_risk", "per_1000", "low", "high"]]
 
 
+SLIP_RATES = TableSpec(
+    "slips",
+    "First errors per 1,000 statements reached without one; intervals clustered by puzzle.",
+    (
+        MODEL,
+        Column("error", "First error", say_kind),
+        Column("slips", "Count"),
+        Column("at_risk", "Statements"),
+        Column("per_1000", "Per 1,000", number(2)),
+        Column(("low", "high"), "95 % interval", interval(2)),
+    ),
+    "breaks",
+)
+
+
 def survival_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the `survival_curve` of each model."""
     parts = [survival_curve(mine).assign(model=model) for model, mine in read.items()]
     columns = ["model", "statement", "at_risk", "errors", "share", "low", "high"]
     return pd.concat(parts, ignore_index=True)[columns]
+
+
+SURVIVAL = TableSpec(
+    "survival",
+    "Share of the responses read whose tracking is still right after a statement.",
+    (
+        MODEL,
+        Column("statement", "Statement"),
+        Column("at_risk", "Responses"),
+        Column("errors", "First errors"),
+        Column("share", "Still right [%]", percent),
+        Column(("low", "high"), "90 % interval", percent_interval),
+    ),
+    "breaks",
+    folded=True,
+)
 
 
 def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
@@ -247,6 +329,32 @@ def hazard_table(hazards: dict[str, StepHazard | None]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+TERM_NAMES = {
+    "const": "constant",
+    "needle": "needle",
+    "k": "conditions",
+    "m": "updates",
+    "position": "position t / N",
+    "since": "statements since a change",
+    "near": "conditions of a hay that hold",
+    "d": "d",
+    "log10_N": "log N",
+}
+"""The terms of the hazard in print."""
+
+HAZARD = TableSpec(
+    "hazard",
+    "Coefficients of the step hazard's logit. *** p < 0.001, ** p < 0.01, * p < 0.05.",
+    (
+        MODEL,
+        Column("term", "Term", TERM_NAMES.__getitem__),
+        Column(("estimate", "p"), "Estimate", starred(number(2))),
+        Column(("low", "high"), "95 % interval", interval(2)),
+    ),
+    "breaks",
+)
+
+
 def prediction_table(
     read: dict[str, pd.DataFrame],
     hazards: dict[str, StepHazard | None],
@@ -280,6 +388,23 @@ def prediction_table(
     return pd.concat(parts, ignore_index=True)[columns]
 
 
+PREDICTION = TableSpec(
+    "prediction",
+    "Accuracy of the responses read by N and by d, with the 90 % Wilson interval, and what the "
+    "step hazard and the GLM predict.",
+    (
+        MODEL,
+        Column(("load", "level"), "At", "{} = {:g}".format),
+        Column("responses", "Responses"),
+        Column("accuracy", "Acc [%]", percent),
+        Column(("low", "high"), "90 % interval", percent_interval),
+        Column("predicted", "Step hazard [%]", percent),
+        Column("glm", "GLM [%]", percent),
+    ),
+    "breaks",
+)
+
+
 def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Series]:
     """Return the accuracy that a hazard predicts by a load, "N" or "d", and of how many responses.
 
@@ -290,121 +415,6 @@ def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Seri
     cells = hazard.accuracy
     weighed = cells["predicted"] * cells["responses"]
     sums, counts = (
-        each.groupby(cells[load]).sum(min_count=1) for each in (weighed, cells["responses"])
+        counts.groupby(cells[load]).sum(min_count=1) for counts in (weighed, cells["responses"])
     )
     return sums / counts, counts.astype(float)
-
-
-# --- In print --------------------------------------------------------------------------------
-
-
-def _percent(values: pd.Series) -> pd.Series:
-    return format_number(100 * values, 1)
-
-
-def format_breaks(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `break_table` in print."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Responses": table["responses"].map("{:,}".format),
-            "Read": table["read"].map("{:,}".format),
-            "Read [%]": _percent(table["read"] / table["responses"]),
-            "With an error": format_number(table["errors"], 0),
-            "Recovered": format_number(table["recovered"], 0),
-            "Right": format_number(table["right"], 0),
-            "Right after an error": format_number(table["right_after_error"], 0),
-        }
-    ).astype(str)
-
-
-def format_kinds(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `kind_table` in print."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "First error": table["error"].map(say_kind),
-            "Responses": table["responses"],
-            "Of those read [%]": _percent(table["share"]),
-            "Of the wrong [%]": _percent(table["share_of_wrong"]),
-            "Right answers": table["right"],
-            "Recovered": table["recovered"],
-        }
-    ).astype(str)
-
-
-def format_kinds_by(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `kind_by_table` in print."""
-    shown = table.rename(columns=say_kind).rename(columns={"model": "Model", "read": "Read"})
-    return shown.astype(str)
-
-
-def format_slips(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `slip_table` in print."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "First error": table["error"].map(say_kind),
-            "Count": table["slips"],
-            "Statements": table["at_risk"],
-            "Per 1,000": format_number(table["per_1000"], 2),
-            "95 % interval": format_interval(table["low"], table["high"], 2),
-        }
-    ).astype(str)
-
-
-def format_survival(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `survival_table` in print, in percent."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Statement": table["statement"],
-            "Responses": table["at_risk"],
-            "First errors": table["errors"],
-            "Still right [%]": _percent(table["share"]),
-            "90 % interval": format_interval(100 * table["low"], 100 * table["high"], 1),
-        }
-    ).astype(str)
-
-
-def format_hazard(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `hazard_table` in print."""
-    known = table["estimate"].notna()
-    interval = format_interval(table["low"], table["high"], 2)
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Term": table["term"].map(TERM_NAMES),
-            "Estimate": format_number(table["estimate"], 2) + table["p"].map(stars),
-            "95 % interval": interval.where(known, "--"),
-        }
-    ).astype(str)
-
-
-TERM_NAMES = {
-    "const": "constant",
-    "needle": "needle",
-    "k": "conditions",
-    "m": "updates",
-    "position": "position t / N",
-    "since": "statements since a change",
-    "near": "conditions of a hay that hold",
-    "d": "d",
-    "log10_N": "log N",
-}
-"""The terms of the hazard in print."""
-
-
-def format_predictions(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `prediction_table` in print, in percent."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "At": table["load"] + " = " + table["level"].map("{:g}".format),
-            "Responses": table["responses"],
-            "Acc [%]": _percent(table["accuracy"]),
-            "90 % interval": format_interval(100 * table["low"], 100 * table["high"], 1),
-            "Step hazard [%]": _percent(table["predicted"]),
-            "GLM [%]": _percent(table["glm"]),
-        }
-    ).astype(str)

@@ -2,14 +2,19 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import UNCOVERED, covers_paper
-from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.print import format_interval, format_number
+from cogniload_analysis.display.cells import (
+    MISSING,
+    form,
+    number,
+    percent,
+    percent_interval,
+)
+from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
+from cogniload_analysis.load import Load
 from cogniload_analysis.samples.stop_reasons import ending_table
 
 REACH = 4
@@ -50,69 +55,75 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
     )
 
 
-def format_overview(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `overview_table` in print."""
-    return pd.DataFrame(
-        {
-            "Rank": table["rank"].map(lambda rank: "--" if np.isnan(rank) else f"{rank:.0f}"),
-            "Model": table["model"],
-            "Acc [%]": format_number(100 * table["accuracy"], 1),
-            "90 % interval": format_interval(100 * table["low"], 100 * table["high"], 1),
-            "Chance [%]": format_number(100 * table["chance"], 1),
-            "ECL50": [show_length(row, row["ECL50"]) for row in table.to_dict("records")],
-            "NT50": format_number(table["NT50"], 2),
-            "ID50": format_number(table["ID50"], 1),
-            "Cut [%]": format_number(100 * table["cut_share"], 1),
-            "Tokens": [show_tokens(tokens) for tokens in table["response_tokens"]],
-            "Responses": table["responses"],
-        }
-    ).astype(str)
-
-
-def format_levels(table: pd.DataFrame) -> pd.DataFrame:
-    """Set an `accuracy_table` by one or two loads in print: models by levels of the last one."""
-    by = {load.name: load for load in LOADS if load.name in table}
-    named = [name for name in table.columns if name in by]
-    across = by[named[-1]]
-    shown = table.assign(accuracy=(100 * table["accuracy"]).map("{:.1f}".format))
-    for name in named:
-        shown[name] = by[name].scale(table[name]).round(6)
-    wide = shown.pivot(index=["model", *named[:-1]], columns=across.name, values="accuracy")
-    heading = across.heading.split(" ")[0]
-    wide = wide.fillna("--").rename(columns=lambda level: f"{heading} = {across.show(level)}")
-    wide = wide.rename_axis(columns=None).reset_index()
-    wide = wide.rename(columns={"model": "Model"} | {name: by[name].heading for name in named})
-    return wide.astype(str)
-
-
-def show_length(row: Mapping[Any, Any], N: float) -> str:
+def show_length(N: float, least_N: float, most_N: float) -> str:
     """Set an N in print, capped to what the N that were asked can tell."""
     if math.isnan(N):
-        return "--"
-    most, least = REACH * row["most_N"], row["least_N"] / REACH
+        return MISSING
+    most, least = REACH * most_N, least_N / REACH
     if N > most:
         return f"above {most:,.0f}"
     return f"{N:,.0f}" if N >= least else f"below {least:,.0f}" if least >= 1 else "below 1"
 
 
-def show_tokens(tokens: float) -> str:
-    """Set a mean number of tokens in print."""
-    return "--" if math.isnan(tokens) else f"{tokens:,.0f}"
+OVERVIEW = TableSpec(
+    "overview",
+    "All runs, best first: by ECL50 (projection) where the puzzles cover the paper's d and N.",
+    (
+        Column("rank", "Rank", number(0)),
+        MODEL,
+        Column("accuracy", "Acc [%]", percent),
+        Column(("low", "high"), "90 % interval", percent_interval),
+        Column("chance", "Chance [%]", percent),
+        Column(("ECL50", "least_N", "most_N"), "ECL50", show_length),
+        Column("NT50", "NT50", number(2)),
+        Column("ID50", "ID50", number(1)),
+        Column("cut_share", "Cut [%]", percent),
+        Column("response_tokens", "Tokens", form("{:,.0f}")),
+        Column("responses", "Responses"),
+    ),
+    "overview",
+)
+
+
+def levels_spec(*loads: Load) -> TableSpec:
+    """Return how an `accuracy_table` by one or two loads is set: by levels of the last one."""
+    *down, across = loads
+    symbols = [load.heading.split()[0] for load in loads]
+    over = "" if down else ", over the two other loads"
+    return TableSpec(
+        f"accuracy_by_{'_and_'.join(load.name for load in loads)}",
+        f"Accuracy in percent by {' and '.join(symbols)}{over}.",
+        (
+            MODEL,
+            *load_columns(down),
+            Across(
+                across.name,
+                "accuracy",
+                percent,
+                lambda level: f"{symbols[-1]} = {across.show(across.scale(level))}",
+            ),
+        ),
+        "heat" if down else "curves",
+        heat=1,
+    )
 
 
 def say_overview(row: dict) -> str:
     """Say a row of `overview_table` in a sentence."""
-    said = [f"{row['model']} solves {100 * row['accuracy']:.1f} %"]
+    parts = [f"{row['model']} solves {100 * row['accuracy']:.1f} %"]
     if not row["low"] > row["chance"] and not math.isnan(row["chance"]):
-        said.append(f"no more than guesses would ({100 * row['chance']:.1f} %)")
+        parts.append(f"no more than guesses would ({100 * row['chance']:.1f} %)")
     if not math.isnan(row["ECL50"]):
-        ends = (show_length(row, row[f"ECL50_{end}"]) for end in ("low", "high"))
-        interval = " to ".join(ends).replace("--", "unknown")
-        said.append(f"ECL50 is {show_length(row, row['ECL50'])} statements ({interval})")
+        value, *ends = (
+            show_length(row[name], row["least_N"], row["most_N"])
+            for name in ("ECL50", "ECL50_low", "ECL50_high")
+        )
+        interval = " to ".join(ends).replace(MISSING, "unknown")
+        parts.append(f"ECL50 is {value} statements ({interval})")
     if row["cut_share"] > 0:
-        said.append(f"{100 * row['cut_share']:.1f} % of its responses were cut off")
+        parts.append(f"{100 * row['cut_share']:.1f} % of its responses were cut off")
     if not row["covers"]:
-        said.append(f"unranked, as {UNCOVERED}")
+        parts.append(f"unranked, as {UNCOVERED}")
     elif math.isnan(row["rank"]):
-        said.append("unranked, as it has no ECL50 (projection)")
-    return "; ".join(said) + "."
+        parts.append("unranked, as it has no ECL50 (projection)")
+    return "; ".join(parts) + "."

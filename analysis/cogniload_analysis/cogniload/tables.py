@@ -1,7 +1,9 @@
-"""Stage 4: the paper's tables, as frames of raw numbers and in the paper's print."""
+"""Stage 4: the paper's tables: the raw numbers of each, and how it is set in print."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
@@ -31,15 +33,19 @@ from cogniload_analysis.cogniload.fits.thresholds import (
     Threshold,
     Thresholds,
 )
-from cogniload_analysis.display.print import (
-    count_outcomes,
-    describe_tokens,
-    format_number,
-    format_tokens,
-    format_within,
-    format_words,
+from cogniload_analysis.display.cells import (
+    MISSING,
+    form,
+    number,
+    set_number,
+    starred,
     stars,
+    tokens,
+    within,
+    words,
 )
+from cogniload_analysis.display.print import count_outcomes, describe_tokens
+from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec
 from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.score import Outcome
 
@@ -58,48 +64,57 @@ PROJECTION, CROSSING = "projection", "crossing"
 CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
 
+STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 # Which load each threshold is a level of.
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
+# Each coefficient in print, and in LaTeX.
 COEFFICIENTS = {
-    "beta_0": "β0",
-    "beta_d": "βd",
-    "beta_N": "βN",
-    "beta_rho": "βρ",
-    "beta_rho2": "βρ²",
+    "beta_0": ("β0", r"$\beta_0$"),
+    "beta_d": ("βd", r"$\beta_d$"),
+    "beta_N": ("βN", r"$\beta_N$"),
+    "beta_rho": ("βρ", r"$\beta_\rho$"),
+    "beta_rho2": ("βρ²", r"$\beta_{\rho^2}$"),
 }
 INTERACTING = {
-    "beta_dN": "d×N",
-    "beta_drho": "d×ρ",
-    "beta_Nrho": "N×ρ",
-    "beta_dNrho": "d×N×ρ",
-}
-# What LaTeX sets for whole headings, and for symbols anywhere.
-HEADINGS = {
-    "d": "$d$",
-    "β0": r"$\beta_0$",
-    "βd": r"$\beta_d$",
-    "βN": r"$\beta_N$",
-    "βρ": r"$\beta_\rho$",
-    "βρ²": r"$\beta_{\rho^2}$",
-    "β d×N": r"$\beta_{d \times N}$",
-    "β d×ρ": r"$\beta_{d \times \rho}$",
-    "β N×ρ": r"$\beta_{N \times \rho}$",
-    "β d×N×ρ": r"$\beta_{d \times N \times \rho}$",
-    "p": r"$p_{LR}$",
-    "p d×N": r"$p_{LR}(d \times N)$",
-    "p d×ρ": r"$p_{LR}(d \times \rho)$",
-    "p N×ρ": r"$p_{LR}(N \times \rho)$",
-    "p d×N×ρ": r"$p_{LR}(d \times N \times \rho)$",
-    **{
-        f"{name} ({meaning})": rf"{name[:-2]}$_{{50}}$ ({meaning})"
-        for name in ("ECL50", "NT50", "ID50")
-        for meaning in ("projection", "crossing")
-    },
+    "dN": ("d×N", r"d \times N"),
+    "drho": ("d×ρ", r"d \times \rho"),
+    "Nrho": ("N×ρ", r"N \times \rho"),
+    "dNrho": ("d×N×ρ", r"d \times N \times \rho"),
 }
 SYMBOLS = {"χ²": r"$\chi^2$", "ρ²": r"$\rho^2$", "ρ": r"$\rho$"}
+"""What LaTeX sets for symbols anywhere."""
 
 
-# --- Raw numbers -----------------------------------------------------------------------------
+def show_threshold(meaning: str, name: str, value: float, least: float, most: float) -> str:
+    """Set a threshold: a crossing is known within a range, a projection goes as far as its line."""
+    if meaning == PROJECTION:
+        return set_number(value, DECIMALS[name])
+    return within(value, DECIMALS[name], least, most)
+
+
+def show_ends(meaning: str, name: str, low: float, high: float, least: float, most: float) -> str:
+    """Set the interval of a threshold."""
+    if math.isnan(low):
+        return MISSING
+    return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
+
+
+def _threshold_heading(name: str, meaning: str) -> tuple[str, str]:
+    """Return the heading of a threshold in one of its meanings, and the same in LaTeX."""
+    return f"{name} ({meaning})", rf"{name[:-2]}$_{{50}}$ ({meaning})"
+
+
+def _projection_column(name: str) -> Column:
+    """Return the column of a projection; a missing NT50 has the side of 50 % it stays on."""
+    heading, latex = _threshold_heading(name, PROJECTION)
+    if name != "NT50":
+        return Column(name, heading, number(DECIMALS[name]), latex)
+    return Column((name, f"{name}_status"), heading, _show_NT50, latex)
+
+
+def _show_NT50(value: float, status: str) -> str:
+    side = re.match("always (above|below)", status)
+    return f"{MISSING} ({side[1]})" if side else set_number(value, DECIMALS["NT50"])
 
 
 def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
@@ -116,12 +131,48 @@ def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns), wrong], axis=1).reset_index()
 
 
+OUTCOMES = TableSpec(
+    "outcomes_by_{load}",
+    "Errors by {load}, over the two other loads, as Table {number}.",
+    (
+        MODEL,
+        Column("d", optional=True),
+        Column("N", optional=True),
+        Column("samples", "Samples"),
+        Column("accuracy_percent", "Acc [%]", lambda accuracy: str(round(accuracy))),
+        *(Column(name, name.replace("_", "-")) for name in WRONG_OUTCOMES),
+    ),
+    "errors",
+)
+
+
 def token_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of prompt and response tokens by model, N and d.
 
     Cells without any counts are left out. Appendix H.
     """
     return describe_tokens(frame, "model", "N", "d").dropna(how="all").reset_index()
+
+
+TOKENS = TableSpec(
+    "tokens_N{N}",
+    "Tokens at N = {N} as mean[90th percentile] of prompt and output, as Tables 7 to 10.",
+    (
+        MODEL,
+        Across(
+            "d",
+            (
+                "prompt_tokens_mean",
+                "prompt_tokens_p90",
+                "response_tokens_mean",
+                "response_tokens_p90",
+            ),
+            lambda *counts: f"P{tokens(*counts[:2])} | O{tokens(*counts[2:])}",
+            "d = {:g}".format,
+        ),
+    ),
+    "tokens",
+)
 
 
 def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
@@ -149,6 +200,22 @@ def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
         row |= {"NT50_status": thresholds.NT50.status}
         rows.append(row | {"problems": "; ".join(dict.fromkeys(glm.problems.values()))})
     return pd.DataFrame(rows)
+
+
+GLM = TableSpec(
+    "glm",
+    "Coefficients of the GLM and its thresholds at 50 % accuracy, the projections, as Table 2 of "
+    f"the paper; only cells that are a grid have projections. {STARS}",
+    (
+        MODEL,
+        *(
+            Column((term, f"{term}_p"), heading, starred(number(2)), latex)
+            for term, (heading, latex) in COEFFICIENTS.items()
+        ),
+        *map(_projection_column, DECIMALS),
+    ),
+    "fits",
+)
 
 
 def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
@@ -198,6 +265,34 @@ def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+THRESHOLDS = TableSpec(
+    "thresholds",
+    "Capacity thresholds with their 95 % intervals: projections with the other loads at the means "
+    "of the cells, crossings at those of the paper's grid.",
+    (
+        MODEL,
+        Column(("threshold", "meaning"), "Threshold", "{} ({})".format),
+        Column(
+            ("meaning", "threshold", "value", "min_tested", "max_tested", "status"),
+            "Estimate",
+            lambda *row: row[-1] if math.isnan(row[2]) else show_threshold(*row[:-1]),
+        ),
+        Column(
+            ("meaning", "threshold", "low", "high", "min_tested", "max_tested"),
+            "95 % interval",
+            show_ends,
+        ),
+        Column(
+            ("value", "method"),
+            "Method",
+            lambda value, method: MISSING if math.isnan(value) else words(method),
+        ),
+        Column("note", "Note", words),
+    ),
+    "fits",
+)
+
+
 def ends_asked(capacity: Capacity, threshold: str) -> tuple[float, float]:
     """Return the least and the largest load that was or can be asked, where a crossing is known."""
     return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
@@ -217,9 +312,9 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
         for name in LOAD_OF:
             crossing, projection = (getattr(of, name) for of in (capacities[model], thresholds))
             row: dict[str, float | str] = {"model": model, "threshold": name}
-            for meaning, found in ((CROSSING, crossing), (PROJECTION, projection)):
-                row |= {meaning: found.value}
-                row |= {f"{meaning}_{end}": getattr(found, end) for end in ("low", "high")}
+            for meaning, threshold in ((CROSSING, crossing), (PROJECTION, projection)):
+                row |= {meaning: threshold.value}
+                row |= {f"{meaning}_{end}": getattr(threshold, end) for end in ("low", "high")}
             low, high = ends_asked(capacities[model], name)
             inside = low <= crossing.value <= high
             difference = crossing.value - projection.value if inside else np.nan
@@ -229,6 +324,43 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
             row |= {"difference": difference if np.isfinite(difference) else np.nan}
             rows.append(row | {"note": "" if covers_grid(glm.cells) else "no grid"})
     return pd.DataFrame(rows)
+
+
+def _meaning_columns(meaning: str) -> tuple[Column, Column]:
+    return (
+        Column(
+            ("threshold", meaning, "min_tested", "max_tested"),
+            meaning.capitalize(),
+            partial(show_threshold, meaning),
+        ),
+        Column(
+            ("threshold", f"{meaning}_low", f"{meaning}_high", "min_tested", "max_tested"),
+            f"{meaning} 95 %",
+            partial(show_ends, meaning),
+        ),
+    )
+
+
+def show_difference(threshold: str, difference: float) -> str:
+    """Set the difference of the crossing from the projection, with its sign."""
+    if math.isnan(difference):
+        return MISSING
+    return f"{100 * difference:+.0f} %" if threshold == "ECL50" else f"{difference:+.2f}"
+
+
+MEANINGS = TableSpec(
+    "meanings",
+    "Both meanings of the thresholds, at the means of the paper's grid, and how far the crossing "
+    "lies from the projection.",
+    (
+        MODEL,
+        Column("threshold", "Threshold"),
+        *_meaning_columns(CROSSING),
+        *_meaning_columns(PROJECTION),
+        Column(("threshold", "difference"), "Difference", show_difference),
+    ),
+    "fits",
+)
 
 
 def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
@@ -244,9 +376,42 @@ def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+FIT = TableSpec(
+    "fit",
+    "How well the GLM fits: the largest miss of an accuracy by d, by N or by ρ, in percentage "
+    "points, and χ² over all of them, also of a GLM with a guessing floor, and with a floor and "
+    f"interactions. {STARS}",
+    (
+        MODEL,
+        Column("miss", "Miss [points]", number(1)),
+        Column("where", "at", words),
+        Column("sampling_error", "Sampling error", number(1)),
+        Column(("plain", "p"), "χ², GLM", starred(number(1))),
+        Column("floor", "χ², with floor", number(1)),
+        Column("both", "χ², with both", number(1)),
+        Column("degrees", "df", number(0)),
+        Column("p", "p, GLM", form("{:.3g}")),
+    ),
+    "fits",
+)
+
+
 def aic_table(comparisons: dict[str, RhoComparison]) -> pd.DataFrame:
     """Return each model's `RhoComparison`, by model. Table 6."""
-    return pd.DataFrame([{"model": model} | vars(each) for model, each in comparisons.items()])
+    return pd.DataFrame([{"model": model} | vars(fits) for model, fits in comparisons.items()])
+
+
+AIC = TableSpec(
+    "aic",
+    "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6.",
+    (
+        MODEL,
+        Column("p_LR", "p", number(3), "$p_{LR}$"),
+        Column("aic_linear", "AIC, linear", number(3)),
+        Column("aic_quadratic", "AIC, quadratic", number(3)),
+    ),
+    "fits",
+)
 
 
 def interaction_table(interactions: dict[str, InteractionGLM]) -> pd.DataFrame:
@@ -258,6 +423,29 @@ def interaction_table(interactions: dict[str, InteractionGLM]) -> pd.DataFrame:
             row |= {term: fit.params[term], term.replace("beta", "p"): fit.p_LR[term]}
         rows.append(row | {"problem": fit.problem})
     return pd.DataFrame(rows)
+
+
+INTERACTION = TableSpec(
+    "interactions",
+    "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3.",
+    (
+        MODEL,
+        *(
+            column
+            for term, (loads, latex) in INTERACTING.items()
+            for column in (
+                Column(f"beta_{term}", f"β {loads}", number(2), rf"$\beta_{{{latex}}}$"),
+                Column(
+                    f"p_{term}",
+                    f"p {loads}",
+                    lambda p: form("{:.3g}")(p) + stars(p),
+                    rf"$p_{{LR}}({latex})$",
+                ),
+            )
+        ),
+    ),
+    "fits",
+)
 
 
 def ranking_table(
@@ -285,6 +473,34 @@ def ranking_table(
     table.insert(1, "crossing_rank", crossing.rank(ascending=False, method="min"))
     order = crossing.fillna(projection).sort_values(ascending=False, kind="stable").index
     return table.loc[order].reset_index(drop=True)
+
+
+def _ranking_columns(meaning: str, rank: str, value: str, ends: tuple[str, str]) -> list[Column]:
+    heading, latex = _threshold_heading("ECL50", meaning)
+    tested = ("min_tested", "max_tested")
+    show, interval = (partial(each, meaning, "ECL50") for each in (show_threshold, show_ends))
+    return [
+        Column(rank, f"Rank ({meaning})", number(0)),
+        Column((value, *tested), heading, show, latex),
+        Column((*ends, *tested), f"95 % ({meaning})", interval),
+    ]
+
+
+RANKING = TableSpec(
+    "ranking",
+    "Models by ECL50, among the 22 of the paper, in both meanings. New models are held at the "
+    "means of the paper's grid, and have a rank where their puzzles cover its d and N. The paper "
+    "prints projections, without intervals; its models' crossings follow from these with a "
+    "guessing floor and Table 3.",
+    (
+        MODEL,
+        *_ranking_columns(PROJECTION, "rank", "ECL50", ("low", "high")),
+        *_ranking_columns(CROSSING, "crossing_rank", CROSSING, ("crossing_low", "crossing_high")),
+        Column("source", "From"),
+        Column("note", "Note", words),
+    ),
+    "ranking",
+)
 
 
 def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, float | str]:
@@ -317,144 +533,3 @@ def published_crossings() -> dict[str, float]:
         str(model): curve_crossing(PublishedCurve(row.to_numpy(dtype=float), Link(), solved=True))
         for model, row in curves[list(CURVE_COEFFICIENTS)].iterrows()
     }
-
-
-# --- In print --------------------------------------------------------------------------------
-
-
-def format_outcomes(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `outcome_table` in print, as Tables 4 and 5."""
-    knob = table.columns[1]
-    columns = {"Model": table["model"], knob: table[knob], "Samples": table["samples"]}
-    columns["Acc [%]"] = table["accuracy_percent"].round().astype(int)
-    columns |= {outcome.replace("_", "-"): table[outcome] for outcome in WRONG_OUTCOMES}
-    return pd.DataFrame(columns).astype(str)
-
-
-def format_token_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `token_table` of one N in print, as Tables 7 to 10: P mean[p90] | O mean[p90]."""
-    prompt, output = (format_tokens(table, name) for name in ("prompt_tokens", "response_tokens"))
-    cells = table.assign(cell="P" + prompt + " | O" + output)
-    shown = cells.pivot(index="model", columns="d", values="cell").fillna("--")
-    return shown.rename(columns="d = {:g}".format).reset_index(names="Model")
-
-
-def format_glm(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `glm_table` in print, as Table 2; a missing NT50 has the side of 50 % it stays on."""
-    columns = {"Model": table["model"]}
-    for term, heading in COEFFICIENTS.items():
-        columns[heading] = format_number(table[term], 2) + table[f"{term}_p"].map(stars)
-    for name, decimals in DECIMALS.items():
-        columns[name] = format_number(table[name], decimals)
-    side = table["NT50_status"].str.extract("always (above|below)")[0]
-    columns["NT50"] = columns["NT50"].where(side.isna(), "-- (" + side + ")")
-    names = {name: f"{name} ({PROJECTION})" for name in DECIMALS}
-    return pd.DataFrame(columns).rename(columns=names)
-
-
-def format_thresholds(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `threshold_table` in print."""
-    decimals = table["threshold"].map(DECIMALS)
-    found = table["value"].notna()
-    crossing = table["meaning"] == CROSSING
-    value, interval = format_found(table, ("value", "low", "high"), decimals, crossing)
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Threshold": table["threshold"] + " (" + table["meaning"] + ")",
-            "Estimate": value.where(found, table["status"]),
-            "95 % interval": interval,
-            "Method": format_words(table["method"]).where(found, "--"),
-            "Note": format_words(table["note"]),
-        }
-    )
-
-
-def format_found(
-    table: pd.DataFrame, names: Sequence[str], decimals: pd.Series, crossing: pd.Series | bool
-) -> tuple[pd.Series, pd.Series]:
-    """Set thresholds and their intervals in print; `names` are the columns of value, low and high.
-
-    A crossing is known within `min_tested` and `max_tested`, and said to lie beyond them; a
-    projection goes as far as its line.
-    """
-    known = np.broadcast_to(crossing, len(table))
-    asked = [table[f"{end}_tested"].where(known) for end in ("min", "max")]
-    value, low, high = (format_within(table[name], decimals, *asked) for name in names)
-    return value, (low + " to " + high).where(low != "--", "--")
-
-
-def format_aic(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `aic_table` in print, as Table 6."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "p": format_number(table["p_LR"], 3),
-            "AIC, linear": format_number(table["aic_linear"], 3),
-            "AIC, quadratic": format_number(table["aic_quadratic"], 3),
-        }
-    )
-
-
-def format_interactions(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `interaction_table` in print, as Table 3."""
-    columns = {"Model": table["model"]}
-    for term, loads in INTERACTING.items():
-        p = table[term.replace("beta", "p")]
-        columns[f"β {loads}"] = format_number(table[term], 2)
-        columns[f"p {loads}"] = p.map("{:.3g}".format).where(p.notna(), "--") + p.map(stars)
-    return pd.DataFrame(columns)
-
-
-def format_meanings(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `meaning_table` in print."""
-    decimals = table["threshold"].map(DECIMALS)
-    columns = {"Model": table["model"], "Threshold": table["threshold"]}
-    for meaning in (CROSSING, PROJECTION):
-        names = [f"{meaning}{end}" for end in ("", "_low", "_high")]
-        value, interval = format_found(table, names, decimals, meaning == CROSSING)
-        columns |= {meaning.capitalize(): value, f"{meaning} 95 %": interval}
-    differences = zip(table["threshold"], table["difference"], strict=True)
-    said = [say_difference(*each) for each in differences]
-    return pd.DataFrame(columns).assign(Difference=said).astype(str)
-
-
-def say_difference(threshold: str, difference: float) -> str:
-    """Set the difference of the crossing from the projection in print, with its sign."""
-    if np.isnan(difference):
-        return "--"
-    return f"{100 * difference:+.0f} %" if threshold == "ECL50" else f"{difference:+.2f}"
-
-
-def format_fit(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `fit_table` in print."""
-    p = table["p"]
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Miss [points]": format_number(table["miss"], 1),
-            "at": format_words(table["where"]),
-            "Sampling error": format_number(table["sampling_error"], 1),
-            "χ², GLM": format_number(table["plain"], 1) + p.map(stars),
-            "χ², with floor": format_number(table["floor"], 1),
-            "χ², with both": format_number(table["both"], 1),
-            "df": format_number(table["degrees"], 0),
-            "p, GLM": p.map("{:.3g}".format).where(p.notna(), "--"),
-        }
-    ).astype(str)
-
-
-def format_ranking(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `ranking_table` in print."""
-    columns = {"Model": table["model"]}
-    decimals = pd.Series(DECIMALS["ECL50"], table.index)
-    for meaning, names, rank in (
-        (PROJECTION, ("ECL50", "low", "high"), "rank"),
-        (CROSSING, ("crossing", "crossing_low", "crossing_high"), "crossing_rank"),
-    ):
-        value, interval = format_found(table, names, decimals, meaning == CROSSING)
-        columns[f"Rank ({meaning})"] = format_number(table[rank], 0)
-        columns[f"ECL50 ({meaning})"] = value
-        columns[f"95 % ({meaning})"] = interval
-    columns |= {"From": table["source"], "Note": format_words(table["note"])}
-    return pd.DataFrame(columns)

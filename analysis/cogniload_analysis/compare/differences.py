@@ -20,8 +20,9 @@ from cogniload_analysis.compare.paired import (
     compare_pairs,
     puzzles_needed,
 )
-from cogniload_analysis.display.content import Findings, Table
-from cogniload_analysis.display.print import format_digits, format_words
+from cogniload_analysis.display.cells import MISSING, form, percent, set_number, words
+from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.tables import Column, Table, TableSpec
 from cogniload_analysis.load import Load
 
 DETECT = 0.02
@@ -70,38 +71,22 @@ class Comparison:
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
         points = "in percentage points, with 95 % intervals."
-        every = [
-            Table("", f"Differences in accuracy, {points}", self.accuracy, self._format),
-            Table(
-                "_fits",
-                "Differences of what was fitted, with 95 % intervals; × is a factor.",
-                self.measures,
-                format_measures,
-            ),
-            Table(
-                "_by_load",
-                f"Differences in accuracy by load, {points}",
-                self.by_load,
-                self._format,
-            ),
-            Table(
-                "_outcomes",
-                f"Differences in the share of each outcome, {points}",
-                self.outcomes,
-                self._format,
-            ),
-            Table(
-                "_only_one", "Puzzles that only one of two runs solves.", self.only_one, _as_text
-            ),
-        ]
+        shares = share_columns(self.loads)
+        of_loads = f"Differences in accuracy by load, {points}"
+        of_outcomes = f"Differences in the share of each outcome, {points}"
+        only_one = "Puzzles that only one of two runs solves."
+        every = (
+            ("", f"Differences in accuracy, {points}", shares, self.accuracy),
+            ("_fits", MEASURE_CAPTION, MEASURE_COLUMNS, self.measures),
+            ("_by_load", of_loads, shares, self.by_load),
+            ("_outcomes", of_outcomes, shares, self.outcomes),
+            ("_only_one", only_one, (), self.only_one),
+        )
         return [
-            replace(table, name=f"{prefix}comparison{table.name}")
-            for table in every
-            if len(table.data)
+            TableSpec(f"{prefix}comparison{name}", caption, columns, "comparison").table(data)
+            for name, caption, columns, data in every
+            if len(data)
         ]
-
-    def _format(self, table: pd.DataFrame) -> pd.DataFrame:
-        return format_differences(table, self.loads)
 
     def summary(self) -> str:
         """Return the tables, without ids and loads of many levels, and what was found, as text."""
@@ -369,89 +354,75 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def format_differences(table: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
-    """Set differences of shares in print, in percentage points."""
-    columns: dict[str, object] = {"Runs": _name_pairs(table)}
-    if "level" in table:
-        by_name = {load.name: load for load in loads}
-        levels = zip(table["load"], table["level"], strict=True)
-        columns["At"] = [_show_level(by_name[name], level) for name, level in levels]
-    if "outcome" in table:
-        columns["Outcome"] = table["outcome"].str.replace("_", " ")
-    same = table["first_puzzles"] == table["second_puzzles"]
-    both = table["first_puzzles"].astype(str) + " and " + table["second_puzzles"].astype(str)
-    return pd.DataFrame(
-        columns
-        | {
-            "Puzzles": table["first_puzzles"].astype(str).where(same, both),
-            "First [%]": (100 * table["first_share"]).map("{:.1f}".format),
-            "Second [%]": (100 * table["second_share"]).map("{:.1f}".format),
-            "Difference": (100 * table["difference"]).map("{:+.1f}".format),
-            "95 % interval": [
-                f"{100 * low:+.1f} to {100 * high:+.1f}"
-                for low, high in zip(table["low"], table["high"], strict=True)
-            ],
-            "p": table["p"].map(_show_p),
-            "p (Holm)": table["p_holm"].map(_show_p),
-            "Method": table["method"],
-        }
-    ).astype(str)
+def show_p(p: float) -> str:
+    """Set a p, which is never 0."""
+    return MISSING if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def format_measures(table: pd.DataFrame) -> pd.DataFrame:
-    """Set differences of fitted measures in print; one of ECL50 is a factor."""
-    known, condition = table["difference"].notna(), format_words(table["condition"])
-    shown = [
-        tuple(_show_difference(row[name], row["scale"]) for name in ("difference", "low", "high"))
-        for row in table.to_dict("records")
+def show_difference(value: float, scale: object) -> str:
+    """Set a difference of measures; one of ECL50 is a factor."""
+    if not np.isfinite(value):
+        return set_number(value, 0)
+    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
+
+
+def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
+    if np.isnan(difference):
+        return MISSING
+    return f"{show_difference(low, scale)} to {show_difference(high, scale)}"
+
+
+RUNS = Column(("first", "second"), "Runs", "{} − {}".format)
+P_VALUES = (Column("p", "p", show_p), Column("p_holm", "p (Holm)", show_p))
+MEASURE_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
+MEASURE_COLUMNS = (
+    RUNS,
+    Column("condition", "At", words, optional=True),
+    Column("measure", "Measure"),
+    Column("first_value", "First", form("{:.4g}")),
+    Column("second_value", "Second", form("{:.4g}")),
+    Column(("difference", "scale"), "Difference", show_difference),
+    Column(("difference", "low", "high", "scale"), "95 % interval", _show_interval),
+    *P_VALUES,
+    Column("method", "Method", words),
+    Column("note", "Note", words),
+)
+
+
+def share_columns(loads: Sequence[Load]) -> list[Column]:
+    """Return the printed columns of differences of shares, in percentage points."""
+    by_name = {load.name: load for load in loads}
+    return [
+        RUNS,
+        Column(
+            ("load", "level"),
+            "At",
+            lambda name, level: _show_level(by_name[name], level),
+            optional=True,
+        ),
+        Column("outcome", "Outcome", lambda outcome: outcome.replace("_", " "), optional=True),
+        Column(("first_puzzles", "second_puzzles"), "Puzzles", _show_puzzles),
+        Column("first_share", "First [%]", percent),
+        Column("second_share", "Second [%]", percent),
+        Column("difference", "Difference", lambda share: f"{100 * share:+.1f}"),
+        Column(
+            ("low", "high"),
+            "95 % interval",
+            lambda low, high: f"{100 * low:+.1f} to {100 * high:+.1f}",
+        ),
+        *P_VALUES,
+        Column("method", "Method"),
     ]
-    columns: dict[str, object] = {"Runs": _name_pairs(table)}
-    if condition.any():
-        columns["At"] = condition
-    return pd.DataFrame(
-        columns
-        | {
-            "Measure": table["measure"],
-            "First": table["first_value"].map(_show_value),
-            "Second": table["second_value"].map(_show_value),
-            "Difference": pd.Series([each[0] for each in shown]).where(known, "--"),
-            "95 % interval": pd.Series([f"{low} to {high}" for _, low, high in shown]).where(
-                known, "--"
-            ),
-            "p": table["p"].map(_show_p),
-            "p (Holm)": table["p_holm"].map(_show_p),
-            "Method": format_words(table["method"]),
-            "Note": format_words(table["note"]),
-        }
-    ).astype(str)
+
+
+def _show_puzzles(first: int, second: int) -> str:
+    return str(first) if first == second else f"{first} and {second}"
 
 
 def _show_level(load: Load, level: object) -> str:
     """Set one level of a load in print; beside words, numbers come back from CSV as words."""
     known = level if load.dtype == "category" else load.scale(float(str(level)))
     return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
-
-
-def _as_text(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype(str)
-
-
-def _name_pairs(table: pd.DataFrame) -> pd.Series:
-    return table["first"] + " − " + table["second"]
-
-
-def _show_p(p: float) -> str:
-    return "--" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _show_value(value: float) -> str:
-    return "--" if np.isnan(value) else f"{value:.4g}"
-
-
-def _show_difference(value: float, scale: object) -> str:
-    if not np.isfinite(value):
-        return "--" if np.isnan(value) else format_digits(value, 0)
-    return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
 
 
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
@@ -487,7 +458,7 @@ def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
 
 
 def _equals(p: float) -> str:
-    return _show_p(p) if p < 0.001 else f"= {p:.3f}"
+    return show_p(p) if p < 0.001 else f"= {p:.3f}"
 
 
 def _say_power(row: Mapping[Any, Any], detect: float) -> str:
@@ -529,7 +500,7 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
 
 
 def _say_measure(row: Mapping[Any, Any]) -> str:
-    low, high = (_show_difference(row[end], row["scale"]) for end in ("low", "high"))
+    low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
     of = row["measure"]
     if isinstance(row["condition"], str) and row["condition"]:
         of += f" ({row['condition']})"

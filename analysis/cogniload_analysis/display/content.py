@@ -2,26 +2,10 @@
 
 import base64
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
-import pandas as pd
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A table of the report: its raw numbers, and how they are set in print."""
-
-    name: str
-    caption: str
-    data: pd.DataFrame
-    format: Callable[[pd.DataFrame], pd.DataFrame]
-
-    @cached_property
-    def shown(self) -> pd.DataFrame:
-        """The table in print, as text."""
-        return self.format(self.data)
+from cogniload_analysis.display.tables import Table
 
 
 @dataclass(frozen=True)

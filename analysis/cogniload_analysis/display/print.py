@@ -1,15 +1,16 @@
-"""Frames in print: numbers, intervals, words and LaTeX; and the tables that all benchmarks share.
+"""The tables that all benchmarks share, and tables as CSV and LaTeX.
 
-A function `..._table` returns a frame of raw numbers, and `format_...` the same as readers see it,
-in text.
+A function `..._table` returns a frame of raw numbers, and `..._columns` how it is set in print.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
+from cogniload_analysis.display.cells import percent, percent_interval, words
+from cogniload_analysis.display.tables import MODEL, Column, load_columns
+from cogniload_analysis.display.unconverted import *  # noqa: F403
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.load import Load
 
@@ -19,6 +20,7 @@ FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
 SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
 # What LaTeX sets for whole headings, and for characters anywhere.
 HEADINGS = {
+    "d": "$d$",
     "N": "$N$",
     "95 % interval": r"95\,\% interval",
     "90 % interval": r"90\,\% interval",
@@ -38,7 +40,7 @@ SYMBOLS = {
     ">": "$>$",
 }
 COMMANDS = str.maketrans(
-    {each: f"\\{each}" for each in "&%$#_{}"}
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 )
 """What LaTeX would take for a command, and how it is written."""
@@ -49,13 +51,14 @@ COMMANDS = str.maketrans(
 
 def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     """Return what was run: a row for each file of samples, with its grid and its seeds."""
-    told = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
-    runs = frame.groupby([*told, "copies", "lost", "run"], observed=True)
+    about = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
+    about += ["copies", "lost"]
+    runs = frame.groupby([*about, "run"], observed=True)
     rows = []
     for run, responses in runs:
         cell = responses.groupby([load.name for load in loads], observed=True).size()
         rows.append(
-            dict(zip([*told, "copies", "lost"], run[:-1], strict=True))
+            dict(zip(about, run[:-1], strict=True))
             | {name: join_levels(responses[name]) for name in ("context_budget", "seed")}
             | {load.printed_name: join_levels(load.scale(responses[load.name])) for load in loads}
             | {"responses": len(responses), "cells": len(cell)}
@@ -64,29 +67,32 @@ def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def format_runs(table: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
-    """Set `run_table` in print; a load that the task's name says is left out."""
-    fewest, most = table["fewest_in_a_cell"], table["most_in_a_cell"]
-    per_cell = fewest.astype(str).where(fewest == most, fewest.astype(str) + "–" + most.astype(str))
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Task": table["task"],
-            "Run": table["date"].str.slice(0, 10),
-            "Generator": format_words(table["generator_version"]),
-            "lm-eval": format_words(table["lm_eval_version"]),
-            "Decoding": format_words(table["decoding"]),
-            "Budget": format_words(table["context_budget"]),
-            "Output limit": format_words(table["output_limit"]).replace("", "none"),
-            "Template": format_words(table["chat_template"]),
-            "Backend": format_words(table["backend"]),
-            "Precision": format_words(table["precision"]),
-            "Device": format_words(table["device"]),
-            "Seed": format_words(table["seed"]),
-        }
-        | {load.heading: table[load.printed_name] for load in loads if not load.in_task}
-        | {"Cells": table["cells"], "Per cell": per_cell, "Responses": table["responses"]}
-    ).astype(str)
+def run_columns(loads: Sequence[Load]) -> list[Column]:
+    """Return the printed columns of `run_table`; a load that the task's name says is left out."""
+    return [
+        MODEL,
+        Column("task", "Task"),
+        Column("date", "Run", lambda date: date[:10]),
+        Column("generator_version", "Generator", words),
+        Column("lm_eval_version", "lm-eval", words),
+        Column("decoding", "Decoding", words),
+        Column("context_budget", "Budget", words),
+        Column("output_limit", "Output limit", lambda limit: words(limit) or "none"),
+        Column("chat_template", "Template", words),
+        Column("backend", "Backend", words),
+        Column("precision", "Precision", words),
+        Column("device", "Device", words),
+        Column("seed", "Seed", words),
+        *(Column(load.printed_name, load.heading) for load in loads if not load.in_task),
+        Column("cells", "Cells"),
+        Column(("fewest_in_a_cell", "most_in_a_cell"), "Per cell", show_range),
+        Column("responses", "Responses"),
+    ]
+
+
+def show_range(low: float, high: float) -> str:
+    """Set a range, or its one value."""
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def cell_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
@@ -115,21 +121,17 @@ def accuracy_table(frame: pd.DataFrame, *loads: str) -> pd.DataFrame:
     return table
 
 
-def format_accuracy(table: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
-    """Set `accuracy_table` in print, in percent."""
-    return pd.DataFrame(
-        {"Model": table["model"]}
-        | format_loads(table, [load for load in loads if load.name in table])
-        | {
-            "Acc [%]": (100 * table["accuracy"]).map("{:.1f}".format),
-            "90 % interval": format_interval(100 * table["low"], 100 * table["high"], 1),
-        }
-        | ({"Chance [%]": format_number(100 * table["chance"], 1)} if "chance" in table else {})
-        | {
-            "Right": table["correct"],
-            "Responses": table["responses"],
-        }
-    ).astype(str)
+def accuracy_columns(loads: Sequence[Load]) -> list[Column]:
+    """Return the printed columns of `accuracy_table`, in percent."""
+    return [
+        MODEL,
+        *load_columns(loads),
+        Column("accuracy", "Acc [%]", percent),
+        Column(("low", "high"), "90 % interval", percent_interval),
+        Column("chance", "Chance [%]", percent, optional=True),
+        Column("correct", "Right"),
+        Column("responses", "Responses"),
+    ]
 
 
 def describe_tokens(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
@@ -140,68 +142,6 @@ def describe_tokens(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
         columns[f"{tokens}_mean"] = groups[tokens].mean()
         columns[f"{tokens}_p90"] = groups[tokens].quantile(0.9)
     return pd.DataFrame(columns)
-
-
-# --- Columns ---------------------------------------------------------------------------------
-
-
-def format_loads(table: pd.DataFrame, loads: Sequence[Load]) -> dict[str, pd.Series]:
-    """Set the levels of loads in print, each under its heading."""
-    return {
-        load.heading: load.scale(table[load.name]).map(load.show).astype(object) for load in loads
-    }
-
-
-def format_tokens(table: pd.DataFrame, tokens: str) -> pd.Series:
-    """Set the columns of `describe_tokens` in print, as mean[90th percentile]."""
-    mean, p90 = (format_number(table[f"{tokens}_{kind}"], 0) for kind in ("mean", "p90"))
-    return mean + "[" + p90 + "]"
-
-
-def format_words(values: pd.Series) -> pd.Series:
-    """Set words in print; a column without any comes back from CSV as NaN."""
-    return values.map(lambda value: value if isinstance(value, str) else "").astype(object)
-
-
-def format_number(values: pd.Series, decimals: int) -> pd.Series:
-    """Set numbers in print; a missing one is a dash."""
-    return values.map(lambda value: "--" if np.isnan(value) else format_digits(value, decimals))
-
-
-def format_within(
-    values: pd.Series, decimals: pd.Series, least: pd.Series, most: pd.Series
-) -> pd.Series:
-    """Set numbers in print, each with its decimals; what lies beyond its range is said to."""
-    rows = zip(values, decimals, least, most, strict=True)
-    shown = [
-        "--" if np.isnan(value) else say_beyond(value, (low, high)) or format_digits(value, places)
-        for value, places, low, high in rows
-    ]
-    return pd.Series(shown, values.index, dtype=object)
-
-
-def format_interval(low: pd.Series, high: pd.Series, decimals: int) -> pd.Series:
-    """Set intervals in print."""
-    return format_number(low, decimals) + " to " + format_number(high, decimals)
-
-
-def say_beyond(value: float, asked: tuple[float, float]) -> str:
-    """Say that a value lies beyond what can be asked, as in > 400; "" where it doesn't."""
-    if value > asked[1]:
-        return f"> {asked[1]:g}"
-    return f"< {asked[0]:g}" if value < asked[0] else ""
-
-
-def format_digits(value: float, decimals: int) -> str:
-    """Set one number in print: endless ones in words, large ones in powers."""
-    if np.isinf(value):
-        return "unbounded"
-    return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
-
-
-def stars(p: float) -> str:
-    """Return the stars of significance."""
-    return "*" * sum(p < level for level in (0.001, 0.01, 0.05))
 
 
 # --- CSV and LaTeX ---------------------------------------------------------------------------

@@ -1,17 +1,17 @@
 """The part that each benchmark has in a report."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import add_comparison
-from cogniload_analysis.display.content import Findings, Table
-from cogniload_analysis.display.print import cell_table, format_runs, run_table
+from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.print import cell_table, run_columns, run_table
+from cogniload_analysis.display.tables import Table, TableSpec
 from cogniload_analysis.report.examples import Example, pick_failures, pick_successes
 from cogniload_analysis.samples.runs import say_runs
-from cogniload_analysis.samples.stop_reasons import ending_table, format_endings, warn_of_limits
+from cogniload_analysis.samples.stop_reasons import ENDING_TABLE, ending_table, warn_of_limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,10 @@ class Part:
         """The table of how responses ended."""
         return self.tables[f"{self.prefix}endings"]
 
+    def section(self, name: str) -> list[Table]:
+        """Return the tables of a section of the page, in order."""
+        return [table for table in self.tables.values() if table.spec.section == name]
+
     @property
     def cells_name(self) -> str:
         """The name of the table of cells."""
@@ -61,21 +65,11 @@ class Part:
 
 def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
     """Return a benchmark's part of the report on its frame of `read_benchmarks`."""
-    runs = Table(
-        f"{analysis.prefix}runs",
-        "What was run.",
-        run_table(frame, analysis.loads),
-        partial(format_runs, loads=analysis.loads),
-    )
+    spec = TableSpec(f"{analysis.prefix}runs", "What was run.", run_columns(analysis.loads))
+    runs = spec.table(run_table(frame, analysis.loads))
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     findings = add_comparison(analysis.report(frame), frame, analysis)
-    endings = Table(
-        f"{analysis.prefix}endings",
-        "How responses ended: by themselves, cut at an output limit below the budget, or with the "
-        "window full.",
-        ending_table(frame),
-        format_endings,
-    )
+    endings = ENDING_TABLE.table(ending_table(frame), prefix=analysis.prefix)
     return Part(
         analysis=analysis,
         tables={table.name: table for table in (runs, endings, *findings.tables)},

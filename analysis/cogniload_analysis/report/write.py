@@ -75,13 +75,19 @@ def build_report(
     tables: dict[str, bytes] = {}
     figures: dict[str, bytes] = {}
     for part in parts:
-        found = part.findings
+        findings = part.findings
         tables[f"tables/{part.cells_name}.csv"] = to_csv(part.cells)
         for name, table in part.tables.items():
             tables[f"tables/{name}.csv"] = to_csv(table.data)
-            latex = to_latex(table.shown, table.caption, name, found.headings, found.symbols)
+            latex = to_latex(
+                table.shown,
+                table.caption,
+                name,
+                {**findings.headings, **table.headings},
+                findings.symbols,
+            )
             tables[f"tables/{name}.tex"] = latex.encode()
-        for name, picture in found.pictures.items():
+        for name, picture in findings.pictures.items():
             figures[f"figures/{name}.svg"] = picture.svg
             figures[f"figures/{name}.pdf"] = picture.pdf
     return tables | figures | {PAGE: render_page(parts).encode()}

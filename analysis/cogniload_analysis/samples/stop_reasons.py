@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.print import format_number
+from cogniload_analysis.display.cells import percent
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec
 from cogniload_analysis.samples.columns import members, read_count
 from cogniload_analysis.samples.runs import LIMITS
 from cogniload_gen.benchmark import Row
@@ -85,20 +86,21 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(**columns).reset_index().assign(responses=responses.to_numpy())
 
 
-def format_endings(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `ending_table` in print."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Responses": table["responses"],
-            "Ended by itself": table["ended"],
-            "Output limit": table["output_limit"],
-            "Window filled": table["window"],
-            "Unknown": table["unknown"],
-            "Cut [%]": format_number(100 * table["cut_share"], 1),
-            "Wrong and cut": table["wrong_cut"],
-        }
-    ).astype(str)
+ENDING_TABLE = TableSpec(
+    "{prefix}endings",
+    "How responses ended: by themselves, cut at an output limit below the budget, or with the "
+    "window full.",
+    (
+        MODEL,
+        Column("responses", "Responses"),
+        Column("ended", "Ended by itself"),
+        Column("output_limit", "Output limit"),
+        Column("window", "Window filled"),
+        Column("unknown", "Unknown"),
+        Column("cut_share", "Cut [%]", percent),
+        Column("wrong_cut", "Wrong and cut"),
+    ),
+)
 
 
 def warn_of_limits(table: pd.DataFrame) -> list[str]:
