@@ -9,7 +9,9 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.print import accuracy_table, format_accuracy
+from cogniload_analysis.display.cells import percent
+from cogniload_analysis.display.print import accuracy_columns, accuracy_table
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.load import Load
@@ -22,7 +24,6 @@ FLOORS = {"symbolic": "grep or none", "realistic": "sum of the given"}
 """The baseline of each suite that takes no hop: a model has to beat it."""
 
 HOP_BASELINES = ("one hop", "two hops", "three hops")
-HOPS = (*LOADS, Load("hops", "Hops"))
 
 
 def read_hops(sample: Row) -> float:
@@ -56,9 +57,13 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     return accuracy_table(frame[frame["hops"].notna()], *CONDITION[1:], "hops")
 
 
-def format_hops(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `hops_table` in print."""
-    return format_accuracy(table, loads=HOPS)
+BY_HOPS = TableSpec(
+    "factor_by_hops",
+    "Accuracy by hops: how many edges the deepest of the variables asked for is from a number. "
+    "With the 90 % Wilson interval.",
+    accuracy_columns((*LOADS, Load("hops", "Hops"))),
+    "hops",
+)
 
 
 def shortcut_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -80,14 +85,22 @@ def shortcut_table(frame: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def format_shortcuts(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `shortcut_table` in print, in percent."""
-    columns = {"Model": table["model"]}
-    columns |= {load.heading: load.scale(table[load.name]).map(load.show) for load in LOADS}
-    hops = zip(HOP_BASELINES, ("1 hop", "2 hops", "3 hops"), strict=True)
-    for name, heading in {"accuracy": "Acc", "floor": "No hop", **dict(hops)}.items():
-        columns[f"{heading} [%]"] = (100 * table[name]).map("{:.1f}".format)
-    return pd.DataFrame(columns).astype(str)
+SHORTCUTS = TableSpec(
+    "factor_shortcuts",
+    "Accuracy by N, beside that of shortcuts on the same puzzles, in percent: they answer by what "
+    "lies so many hops from a given number.",
+    (
+        MODEL,
+        *load_columns(LOADS),
+        Column("accuracy", "Acc [%]", percent),
+        Column("floor", "No hop [%]", percent),
+        *(
+            Column(name, f"{hops} [%]", percent)
+            for name, hops in zip(HOP_BASELINES, ("1 hop", "2 hops", "3 hops"), strict=True)
+        ),
+    ),
+    "hops",
+)
 
 
 def say_shortcuts(rows: pd.DataFrame) -> str:

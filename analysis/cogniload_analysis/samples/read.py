@@ -101,9 +101,7 @@ def read_benchmarks(
         raise ValueError(
             f"no {names} task in {searched}: the samples there are of {', '.join(tasks)}"
         )
-    return {
-        analysis.name: _read_runs(own, analysis, text) for analysis, own in runs_of if own
-    }
+    return {analysis.name: _read_runs(own, analysis, text) for analysis, own in runs_of if own}
 
 
 def label_paths(paths: Paths) -> list[tuple[str, Path]]:
@@ -184,9 +182,7 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     settings = dict(zip(copies, name_settings(list(copies)), strict=True))
     kept = sorted(copies, key=lambda run: (run.base, settings[run], run.task, run.date))
     columns = _declare_columns(analysis, text)
-    frames = [
-        _read_run(run, columns) for run in tqdm(kept, "reading", unit="file", disable=None)
-    ]
+    frames = [_read_run(run, columns) for run in tqdm(kept, "reading", unit="file", disable=None)]
     views = name_views([run.base for run in kept], frames, analysis.views)
     rows = [
         (run.base, run.task, settings[run], view) for run, view in zip(kept, views, strict=True)

@@ -282,9 +282,7 @@ def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
 
 
 def _is_copy(run: Run, other: Run) -> bool:
-    about, of_other = (
-        (of.base, of.task, of.file.name, of.settings, of.own) for of in (run, other)
-    )
+    about, of_other = ((of.base, of.task, of.file.name, of.settings, of.own) for of in (run, other))
     parts = {part.name: part for part in other.parts}
     pairs = [(run.file, other.file), *((part, parts.get(part.name)) for part in run.parts)]
     return about == of_other and all(
