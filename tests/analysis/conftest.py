@@ -5,6 +5,8 @@ import os
 import pytest
 from browser import Browser, find_browser
 
+from cogniload_analysis.display import figures
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
@@ -14,3 +16,9 @@ def browser(tmp_path_factory):
         pytest.skip("chromium is not installed")
     with Browser(tmp_path_factory.mktemp("profile")) as running:
         yield running
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the figures empty, which takes most of a report's time, where a test needs none."""
+    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg/>")

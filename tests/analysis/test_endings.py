@@ -12,13 +12,12 @@ from lm_eval_layout import make_puzzle, make_sample, write_run
 
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display import figures as panels
 from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.write import build_report
 from cogniload_analysis.samples.stop_reasons import (
+    ENDING_TABLE,
     ENDINGS,
     ending_table,
-    format_endings,
     read_ending,
     warn_of_limits,
 )
@@ -70,8 +69,7 @@ def test_whatever_a_sample_holds_it_has_an_ending(arguments, limit, budget, prom
     assert read_ending(odd, math.nan, response) in ENDINGS
 
 
-def test_the_table_counts_and_warns_above_a_tenth(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
     counts = {"prompt_tokens": 300}
     cut = [sample(64, response_tokens=64, index=index, **counts) for index in range(2)]
     whole = [
@@ -83,7 +81,7 @@ def test_the_table_counts_and_warns_above_a_tenth(tmp_path, caplog, monkeypatch)
     frame = read_samples(tmp_path)
     table = ending_table(frame).set_index("model")
     assert table.loc["m/cut"].tolist() == [17, 2, 0, 1, 2 / 19, 2 / 19, 2, 20]
-    assert format_endings(table.reset_index())["Cut [%]"].tolist() == ["10.5", "2.9"]
+    assert ENDING_TABLE.show(table.reset_index())["Cut [%]"].tolist() == ["10.5", "2.9"]
     (warning,) = warn_of_limits(table.reset_index())
     assert warning.startswith("m/cut: 10.5 % of the responses were cut at an output limit")
     with caplog.at_level(logging.WARNING):
@@ -93,7 +91,7 @@ def test_the_table_counts_and_warns_above_a_tenth(tmp_path, caplog, monkeypatch)
     ]
     assert caplog.messages[-1] in unescape(page)
     unknown = pd.DataFrame({"model": ["m"], "ending": ["unknown"], "correct": [False]})
-    assert format_endings(ending_table(unknown))["Cut [%]"].tolist() == ["--"]
+    assert ENDING_TABLE.show(ending_table(unknown))["Cut [%]"].tolist() == ["--"]
 
 
 def test_a_model_that_runs_elsewhere_or_nowhere_has_no_device(tmp_path):

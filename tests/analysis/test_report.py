@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from functools import partial
+from importlib.resources import files
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -37,18 +38,21 @@ from report_reader import (
 
 from cogniload_analysis import fit_load_glm, read_samples
 from cogniload_analysis.cogniload import breaks, overview, tables, words
+from cogniload_analysis.cogniload import report as cogniload_report
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display import figures as panels
-from cogniload_analysis.display.print import format_accuracy, format_runs, to_csv
+from cogniload_analysis.cogniload.overview import levels_spec
+from cogniload_analysis.display.print import run_columns, to_csv
+from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.model_labels import label_models
-from cogniload_analysis.report import examples as failures
-from cogniload_analysis.report import write as reporting
+from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
+from cogniload_analysis.report.write import build_report, write_files, write_report
+from cogniload_analysis.samples import stop_reasons
 from cogniload_analysis.samples.runs import say_runs
-from cogniload_analysis.samples.stop_reasons import format_endings, warn_of_limits
+from cogniload_analysis.samples.stop_reasons import warn_of_limits
 
 SMALL = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
-SCRIPT = Path(reporting.__file__).with_name("templates").joinpath("script.js").read_text("utf-8")
+SCRIPT = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
 HOSTILE_MODEL = "org/<img src=x onerror=window.ran=1>$x_1$ {{ 7*7 }}"
 
 
@@ -103,33 +107,33 @@ def results(tmp_path_factory, server):
 
 @pytest.fixture(scope="module")
 def report(results, tmp_path_factory):
-    return reporting.write_report(results, tmp_path_factory.mktemp("out") / "report")
+    return write_report(results, tmp_path_factory.mktemp("out") / "report")
 
 
-FORMATS = {
-    "runs": partial(format_runs, loads=COGNILOAD.loads),
-    "endings": format_endings,
-    "overview": overview.format_overview,
-    "accuracy": partial(format_accuracy, loads=COGNILOAD.loads),
-    "glm": tables.format_glm,
-    "thresholds": tables.format_thresholds,
-    "meanings": tables.format_meanings,
-    "fit": tables.format_fit,
-    "ranking": tables.format_ranking,
-    "aic": tables.format_aic,
-    "interactions": tables.format_interactions,
-    "outcomes": tables.format_outcomes,
-    "tokens": tables.format_token_table,
-    "breaks": breaks.format_breaks,
-    **comparison_formats(COGNILOAD.loads),
+LEVELS = {
+    "_and_".join(load.name for load in loads): levels_spec(*loads)
+    for size in (1, 2)
+    for loads in permutations(COGNILOAD.loads, size)
 }
+SPECS = [
+    TableSpec("runs", "", run_columns(COGNILOAD.loads)),
+    *(
+        spec
+        for module in (stop_reasons, overview, tables, breaks, cogniload_report)
+        for spec in vars(module).values()
+        if isinstance(spec, TableSpec)
+    ),
+]
+COMPARISONS = comparison_formats(COGNILOAD.loads)
 
 
 def choose_format(name):
     """The function that sets a table of the page in print, by the table's name."""
     if name.startswith("accuracy_by_"):
-        return overview.format_levels
-    return FORMATS.get(name) or FORMATS[name.split("_")[0]]
+        return LEVELS[name.removeprefix("accuracy_by_")].show
+    names = (re.sub(r"{\w+}", r"\\w*", spec.name) for spec in SPECS)
+    own = (spec.show for spec, named in zip(SPECS, names, strict=True) if re.fullmatch(named, name))
+    return COMPARISONS.get(name) or next(own)
 
 
 def assert_heat_maps_are_of_the_tables(page, folder):
@@ -147,7 +151,7 @@ def assert_heat_maps_are_of_the_tables(page, folder):
         ]
         table = read_table(folder, name)
         shown = [
-            overview.format_levels(mine).iloc[:, 1:].to_numpy().tolist()
+            choose_format(name)(mine).iloc[:, 1:].to_numpy().tolist()
             for _, mine in table.groupby("model", sort=False)
         ]
         assert rows == [row for each in shown for row in each]
@@ -255,17 +259,17 @@ def test_every_table_and_figure_lies_beside_the_report(report):
 
 def test_ten_failures_are_spread_over_buckets_and_models(results, report):
     frame = read_samples(results)
-    picked = failures.pick_failures(frame, COGNILOAD)
+    picked = pick_failures(frame, COGNILOAD)
     assert len(picked) == 10
     assert len({failure["bucket"] for failure in picked}) == 5
     assert len({failure["model"] for failure in picked}) == 2
-    assert picked == failures.pick_failures(frame, COGNILOAD)
+    assert picked == pick_failures(frame, COGNILOAD)
     page = html.fromstring(report.read_text("utf-8"))
     articles = page.cssselect("article")
-    assert len(articles) == failures.FAILURES + failures.SUCCESSES
+    assert len(articles) == FAILURES + SUCCESSES
     for number, article in enumerate(articles):
         assert "Solve this logic puzzle." in article.text_content()
-        kind = "wrong_" if number < failures.FAILURES else "correct_"
+        kind = "wrong_" if number < FAILURES else "correct_"
         assert article.cssselect("h3")[0].text.startswith(kind)
         assert article.cssselect("code")[0].text in set(frame["id"])
     assert [article.cssselect("code")[0].text for article in articles[:10]] == [
@@ -276,7 +280,7 @@ def test_ten_failures_are_spread_over_buckets_and_models(results, report):
 def test_failures_are_drawn_over_all_loads(tmp_path):
     write_run(tmp_path, "m", make_samples([0, 0, 0, 0, 0], 2, 1))
     frame = read_samples(tmp_path)
-    picked = failures.pick_failures(frame, COGNILOAD)
+    picked = pick_failures(frame, COGNILOAD)
     loads = [re.fullmatch(r"d = (\d+), N = (\d+), ρ = .*", each["load"]) for each in picked]
     assert {int(load[2]) for load in loads} == {20, 50, 100, 250}
     assert len({int(load[1]) for load in loads}) >= 4
@@ -290,7 +294,7 @@ def hostile_page(results, report, tmp_path_factory, server):
     only = only[only["model"] == HOSTILE_MODEL].assign(model="hostile")
     file = tmp_path_factory.mktemp("hostile") / "report.html"
     frames = {"CogniLoad": only.astype({"model": "category"})}
-    file.write_bytes(reporting.build_report(frames)["report.html"])
+    file.write_bytes(build_report(frames)["report.html"])
     return file
 
 
@@ -305,13 +309,7 @@ def factor_page(tmp_path_factory, server):
     ]
     run = folder / "attacks"
     write_run(run, HOSTILE_MODEL, attacks, task="factor_symbolic_4k", ensure_ascii=True)
-    return reporting.write_report(folder, folder / "out")
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Leave the figures empty, which takes most of a report's time, where a test needs none."""
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    return write_report(folder, folder / "out")
 
 
 @pytest.mark.parametrize("width", [390, 1100])
@@ -408,7 +406,7 @@ def test_hostile_responses_show_as_text(browser, hostile_page, server):
     script, style, image, svg, template, long, marks, entities = shown
     attacks = hostile_responses(server[0])
     assert [script, style, image, svg, template, entities] == [*attacks[:5], attacks[7]]
-    assert long == "A" * failures.RESPONSE_END
+    assert long == "A" * RESPONSE_END
     assert "<U+202E>mirrored<U+2066>" in marks
     assert "<U+0000><U+001B>[31m <U+D800>" in marks
     assert "after 998500 characters" in browser.evaluate("document.body.textContent")
@@ -423,12 +421,12 @@ def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
 
 
 def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
-    page = reporting.write_report(results, tmp_path)
+    page = write_report(results, tmp_path)
     before = page.read_bytes()
     with pytest.raises(FileExistsError, match=r"report.html exists: .* with --force"):
-        reporting.write_report(results, tmp_path)
+        write_report(results, tmp_path)
     page.write_text("changed")
-    assert reporting.write_report(results, tmp_path, force=True).read_bytes() == before
+    assert write_report(results, tmp_path, force=True).read_bytes() == before
     assert not list(tmp_path.rglob("*.part"))
 
 
@@ -436,7 +434,7 @@ def test_a_table_in_the_way_is_not_overwritten_either(undrawn, results, tmp_path
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "glm.csv").write_text("mine")
     with pytest.raises(FileExistsError, match=r"glm.csv exists"):
-        reporting.write_report(results / "org__decent", tmp_path)
+        write_report(results / "org__decent", tmp_path)
     assert not (tmp_path / "report.html").exists()
     assert (tmp_path / "tables" / "glm.csv").read_text() == "mine"
 
@@ -452,8 +450,8 @@ def test_a_planted_link_is_never_written_through(undrawn, results, tmp_path):
         (out / name).symlink_to(mine)
     (out / "tables" / "aic.csv").symlink_to(outside / "dangling")
     with pytest.raises(FileExistsError, match=r"report.html exists"):
-        reporting.write_report(results / "org__decent", out)
-    page = reporting.write_report(results / "org__decent", out, force=True)
+        write_report(results / "org__decent", out)
+    page = write_report(results / "org__decent", out, force=True)
     assert mine.read_text() == "mine"
     assert list(outside.iterdir()) == [mine]
     assert page.is_file()
@@ -461,7 +459,7 @@ def test_a_planted_link_is_never_written_through(undrawn, results, tmp_path):
     shutil.rmtree(out / "tables")
     (out / "tables").symlink_to(outside)
     with pytest.raises(FileExistsError, match=r"tables is a link: remove it, or name another"):
-        reporting.write_report(results / "org__decent", out, force=True)
+        write_report(results / "org__decent", out, force=True)
     assert list(outside.iterdir()) == [mine]
 
 
@@ -473,19 +471,19 @@ def test_a_full_disk_leaves_no_file_that_would_need_force(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 23, before[1]))
     try:
         with pytest.raises(OSError, match=r"figures/b\.svg") as error:
-            reporting.write_files(tmp_path, made)
+            write_files(tmp_path, made)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert error.value.errno == errno.EFBIG
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / "old.csv"]
-    reporting.write_files(tmp_path, made)
+    write_files(tmp_path, made)
     assert (tmp_path / "tables" / "a.csv").read_bytes() == b"a"
 
 
 def test_what_another_wrote_meanwhile_stays(tmp_path):
     (tmp_path / "b").write_text("mine")
     with pytest.raises(FileExistsError, match="b exists"):
-        reporting.write_files(tmp_path, {"a": b"a", "b": b"b"})
+        write_files(tmp_path, {"a": b"a", "b": b"b"})
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"b": "mine"}
 
 
@@ -503,7 +501,7 @@ def test_no_text_of_a_table_is_a_formula_of_a_spreadsheet(text):
 
 def test_no_responses_means_no_files(tmp_path):
     with pytest.raises(ValueError, match="no samples_TASK_DATE"):
-        reporting.write_report(tmp_path, tmp_path / "out")
+        write_report(tmp_path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -511,7 +509,7 @@ def test_no_responses_means_no_files(tmp_path):
 def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, tmp_path, outcome):
     samples = [make_sample(make_puzzle(1, 20, 50, index), "Text.", outcome) for index in range(10)]
     write_run(tmp_path, "tiny", samples)
-    page = reporting.write_report(tmp_path, tmp_path / "out")
+    page = write_report(tmp_path, tmp_path / "out")
     assert_recomputable(page)
     text = page.read_text("utf-8")
     side = "right" if outcome.startswith("correct") else "wrong"
@@ -528,7 +526,7 @@ def test_of_a_single_cell_there_is_a_short_page_without_points_for_curves(tmp_pa
             for index, outcome in enumerate(outcomes)
         ]
         write_run(tmp_path, model, samples)
-    page = reporting.write_report(tmp_path, tmp_path / "out")
+    page = write_report(tmp_path, tmp_path / "out")
     assert_recomputable(page)
     assert not (page.parent / "figures").exists()
     anchors = html.fromstring(page.read_text("utf-8")).xpath("//@href[starts-with(., '#')]")
@@ -543,7 +541,7 @@ def test_separated_answers_are_marked_as_penalised(undrawn, tmp_path):
         for d, N, rho in GRID[GRID["N"].isin([20, 250])].itertuples(index=False)
     ]
     write_run(tmp_path, "separated", samples)
-    page = reporting.write_report(tmp_path, tmp_path / "out")
+    page = write_report(tmp_path, tmp_path / "out")
     assert_recomputable(page)
     assert_cells_explain_the_tables(page.parent)
     assert "this one is by Firth&#39;s penalised likelihood" in page.read_text("utf-8")
@@ -557,9 +555,9 @@ def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tm
     frame = read_samples(tmp_path)
     labels = label_models(frame)
     assert set(labels) == {"m (cogniload)", "m (cogniload_mini)"}
-    files = reporting.build_report({"CogniLoad": frame})
-    assert "clustered by puzzle" in files["tables/glm.csv"].decode().splitlines()[1]
-    assert "clustered" not in files["tables/glm.csv"].decode().splitlines()[2]
+    made = build_report({"CogniLoad": frame})
+    assert "clustered by puzzle" in made["tables/glm.csv"].decode().splitlines()[1]
+    assert "clustered" not in made["tables/glm.csv"].decode().splitlines()[2]
 
 
 def test_names_are_short_where_that_is_unique(tmp_path):

@@ -1,16 +1,16 @@
 """A report as its readers have it: the page, and the CSV files beside it."""
 
 import re
-from functools import partial
 
 import pandas as pd
 
 from cogniload_analysis.compare.differences import (
     DETECT,
-    format_differences,
-    format_measures,
+    MEASURE_COLUMNS,
     say_differences,
+    share_columns,
 )
+from cogniload_analysis.display.tables import TableSpec
 
 
 def read_table(folder, name):
@@ -22,9 +22,12 @@ def read_table(folder, name):
 
 def comparison_formats(loads, prefix=""):
     """Return how the tables of models side by side are set in print, by name."""
-    shares = partial(format_differences, loads=loads)
-    formats = {"": shares, "_fits": format_measures, "_by_load": shares, "_outcomes": shares}
-    return {f"{prefix}comparison{name}": each for name, each in formats.items()}
+    columns = dict.fromkeys(("", "_by_load", "_outcomes"), share_columns(loads))
+    columns["_fits"] = MEASURE_COLUMNS
+    return {
+        f"{prefix}comparison{name}": TableSpec("", "", shown).show
+        for name, shown in columns.items()
+    }
 
 
 def assert_comparison_is_said_from_csv(page, folder, prefix=""):

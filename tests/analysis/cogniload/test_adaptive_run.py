@@ -18,8 +18,7 @@ from cogniload_analysis import (
     read_samples,
 )
 from cogniload_analysis.adaptive.replay import read_until
-from cogniload_analysis.cogniload import adaptive_section as adaptive_run
-from cogniload_analysis.cogniload import tables, words
+from cogniload_analysis.cogniload import adaptive_section, tables, words
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     GLM_LINK,
@@ -29,16 +28,10 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     curve_crossing,
     refit_published,
 )
-from cogniload_analysis.display import figures as panels
-from cogniload_analysis.report import write as reporting
+from cogniload_analysis.report.write import write_report
 
 TRUTH = refit_published("Qwen3-32B", Link(), interactions=True)
 UNTIL = {"goal": "ECL50", "target": 0.4, "budget": 300}
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +58,7 @@ def write_design(folder, design, until=UNTIL, repeated=0):
 
 
 def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_path):
-    out = reporting.write_report(write_design(tmp_path, design), tmp_path / "out")
+    out = write_report(write_design(tmp_path, design), tmp_path / "out")
     estimate = design.estimate()
     row = read_table(out.parent, "adaptive").iloc[0]
     assert row["n"] == estimate.n == len(design.told)
@@ -105,7 +98,7 @@ def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_pat
 )
 def test_settings_that_are_none_leave_a_plain_report(design, tmp_path, until):
     frame = read_samples(write_design(tmp_path, design, until=until))
-    assert adaptive_run.find_replays({"m": frame}) == {}
+    assert adaptive_section.find_replays({"m": frame}) == {}
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1", '"x"', "{", "null", "NaN", "[[]]"])
@@ -115,7 +108,7 @@ def test_settings_may_be_any_text(text):
 
 def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
     frame = read_samples(write_design(tmp_path, design, repeated=1))
-    assert adaptive_run.find_replays({"m": frame}) == {}
+    assert adaptive_section.find_replays({"m": frame}) == {}
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -127,10 +120,10 @@ def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
         UNTIL | {"budget": 192} | design.plan.fingerprint | ({"prior": "vague"} if named else {})
     )
     frame = read_samples(write_design(tmp_path, design, until=until))
-    run = adaptive_run.find_replays({"m": frame})["m"]
+    run = adaptive_section.find_replays({"m": frame})["m"]
     assert run.batches == design.batches
     assert run.estimate.ECL50 == design.estimate().ECL50
-    (row,) = adaptive_run.run_table([run]).to_dict("records")
+    (row,) = adaptive_section.run_table([run]).to_dict("records")
     assert words.say_run(row)[2] == "The prior was the vague one."
 
 
@@ -144,11 +137,11 @@ def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path):
         str(number): read_samples(write_design(tmp_path / str(number), design, until=until))
         for number, until in enumerate((UNTIL, UNTIL | own))
     }
-    before, run = adaptive_run.find_replays(frames).values()
+    before, run = adaptive_section.find_replays(frames).values()
     assert before.same_prior
     assert not run.same_prior
     assert run.batches == before.batches
-    rows = adaptive_run.run_table([before, run]).to_dict("records")
+    rows = adaptive_section.run_table([before, run]).to_dict("records")
     plain, said = map(words.say_run, rows)
     assert said[1] == (
         "It was asked with a prior that is not at hand, as the results keep no more than its "
@@ -181,7 +174,7 @@ def test_on_a_grid_the_crossing_is_near_the_truth_and_the_projection_elsewhere(g
     sentence = words.say_meanings(row.to_dict())
     share = round(100 * (1 - row["crossing"] / row["projection"]))
     assert sentence.startswith(f"The crossing of ECL50 lies {share} % below the projection (cross")
-    shown = tables.format_meanings(table.reset_index()).iloc[0]
+    shown = tables.MEANINGS.show(table.reset_index()).iloc[0]
     assert shown["Crossing"] == f"{row['crossing']:.1f}"
     assert shown["Projection"] == f"{row['projection']:.1f}"
 
@@ -225,14 +218,3 @@ def test_axes_are_no_grid_and_a_grid_that_lacks_some_cells_is():
     more = PAPER_GRID[(PAPER_GRID["N"] == 50) & (PAPER_GRID["d"] == 5)]
     third = PAPER_GRID[(PAPER_GRID["N"] == 50) & (PAPER_GRID["rho"] == 0.5)]
     assert not covers_grid(pd.concat([axes, more, third]).drop_duplicates())
-
-
-def test_predictions_that_disagree_are_said():
-    row = {"load": "N", "level": 250, "accuracy": 0.5, "predicted": 0.3, "predicted_z": 5.0}
-    said = words.say_predictions([row | {"glm": 0.49, "glm_z": 0.3}])
-    assert said == [
-        "The accuracy that the step hazard predicts is not the measured one: 30 % for 50 % at "
-        "N = 250.",
-        "The accuracy that the GLM predicts agrees with the measured one.",
-    ]
-    assert words.say_predictions([row | {"predicted": np.nan, "glm": np.nan, "glm_z": 1}]) == []

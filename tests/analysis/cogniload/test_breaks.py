@@ -13,10 +13,10 @@ from cogniload_analysis import fit_load_glm, fit_step_hazard, read_samples
 from cogniload_analysis.cogniload import breaks, figures, words
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.cogniload.fits.step_hazard import SLIPS
-from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.intervals import wilson_interval
-from cogniload_analysis.report import write as reporting
 from cogniload_analysis.report.examples import pick_failures, split_end
+from cogniload_analysis.report.write import write_report
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
@@ -74,11 +74,6 @@ def simulate(number, seed, stops=True):
         rows.append((f"p{index // 2}", 2, N, kind == "", kind or None, at, bool(kind)))
     names = ["id", "d", "N", "correct", "error", "first_error", "recovered"]
     return pd.DataFrame(rows, columns=names)
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
 
 
 # --- Reading samples -------------------------------------------------------------------------
@@ -166,7 +161,7 @@ def test_scoring_again_gives_older_samples_their_reading(puzzles, traces, tmp_pa
 
 
 def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzzles, tmp_path):
-    page = reporting.write_report(planted, tmp_path / "out")
+    page = write_report(planted, tmp_path / "out")
     kinds = read_table(page.parent, "kinds").set_index("error")
     rows = list(zip(puzzles, traces, read_samples(planted)["correct"], strict=True))
     for kind in (*ERRORS, "none"):
@@ -260,7 +255,7 @@ def test_puzzles_that_cannot_be_solved_give_no_hazard_but_the_rest(undrawn, tmp_
         for index in range(25)
     ]
     write_run(tmp_path, "m", samples)
-    page = reporting.write_report(tmp_path, tmp_path / "out")
+    page = write_report(tmp_path, tmp_path / "out")
     row = read_table(page.parent, "breaks").iloc[0]
     assert row["hazard_problem"] == "the puzzles of these samples can't be solved"
     assert row["recovered"] == 25
@@ -281,20 +276,13 @@ def said_of_breaks(page):
 
 
 def test_the_section_says_its_tables_and_shows_a_figure(planted, tmp_path):
-    out = reporting.write_report(planted, tmp_path / "out")
+    out = write_report(planted, tmp_path / "out")
     page = html.fromstring(out.read_text("utf-8"))
-    formats = {
-        "breaks": breaks.format_breaks,
-        "kinds": breaks.format_kinds,
-        "kinds_by_d": breaks.format_kinds_by,
-        "kinds_by_N": breaks.format_kinds_by,
-        "slips": breaks.format_slips,
-        "prediction": breaks.format_predictions,
-        "hazard": breaks.format_hazard,
-        "survival": breaks.format_survival,
-    }
-    for name, set_in_print in formats.items():
-        shown = set_in_print(read_table(out.parent, name))
+    declared = [spec for spec in vars(breaks).values() if isinstance(spec, TableSpec)]
+    specs = {spec.name.format(load=load): spec for spec in declared for load in ("d", "N")}
+    assert len(specs) == 8
+    for name, spec in specs.items():
+        shown = spec.show(read_table(out.parent, name))
         cells = page.get_element_by_id(name).cssselect("td")
         assert [page_text(cell) for cell in cells] == shown.to_numpy().ravel().tolist()
         assert (out.parent / "tables" / f"{name}.tex").is_file()
@@ -311,7 +299,7 @@ def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others)
     unread = READING | {"read": False}
     samples = [with_reading(READING)] * read + [with_reading(unread)] * others
     write_run(tmp_path, "m", samples)
-    out = reporting.write_report(tmp_path, tmp_path / "out")
+    out = write_report(tmp_path, tmp_path / "out")
     text = out.read_text("utf-8")
     assert "These are too few to say where the reasoning breaks." in text
     names = {file.stem for file in out.parent.rglob("*.*")}
@@ -322,7 +310,7 @@ def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others)
 def test_without_readings_the_page_says_how_to_get_them(undrawn, tmp_path):
     grid = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
     write_run(tmp_path, "m", make_samples(BETA, 1, 1, grid=grid))
-    out = reporting.write_report(tmp_path, tmp_path / "out")
+    out = write_report(tmp_path, tmp_path / "out")
     text = page_text(html.fromstring(out.read_text("utf-8")))
     assert "hold no reading of the responses" in text
     assert "cogniload score SAMPLES --out FILE" in text
@@ -331,7 +319,7 @@ def test_without_readings_the_page_says_how_to_get_them(undrawn, tmp_path):
 
 def test_one_model_of_two_may_lack_readings(undrawn, planted, tmp_path):
     write_run(tmp_path, "z/plain", [make_sample(make_puzzle(1, 20, 5), "Text.", "wrong_other")])
-    out = reporting.write_report([planted, tmp_path], tmp_path / "out")
+    out = write_report([planted, tmp_path], tmp_path / "out")
     said = said_of_breaks(html.fromstring(out.read_text("utf-8")))
     assert said[0] == "The samples hold no reading of the responses."
     assert read_table(out.parent, "breaks")["enough"].tolist() == [False, True]
@@ -416,76 +404,14 @@ def test_a_hostile_response_is_shown_as_text_with_its_step(undrawn, puzzles, tmp
     response = trace.response.replace(step, "<script>alert(1)</script> " + step)
     sample = make_sample(row, response, "wrong_logic") | step_metrics(response, row)
     write_run(tmp_path, "m", [sample] * 30)
-    page = html.fromstring(reporting.write_report(tmp_path, tmp_path / "out").read_text("utf-8"))
+    page = html.fromstring(write_report(tmp_path, tmp_path / "out").read_text("utf-8"))
     assert not any("alert" in (each.text or "") for each in page.cssselect("script"))
     assert page.cssselect("mark.step")
     assert "<script>alert(1)</script>" in page.cssselect(".response")[0].text_content()
     assert page.cssselect("table.states strong")
 
 
-# --- Words and figures -----------------------------------------------------------------------
-
-ROW = {
-    "held": 100, "responses": 100, "read": 80, "enough": True, "errors": 40.0, "commonest":
-    "wrong_value", "count": 1.0, "recovered": 5.0, "right": 30.0, "right_after_error": 2.0,
-    "right_recovered": 1.0, "half": np.nan,
-    "last": 50.0, "share": 0.6, "low": 0.5, "high": 0.7, "per_1000": 4.0, "slips_low": 3.0,
-    "slips_high": 5.0, "hazard_responses": 80.0, "trend": 1.0, "trend_p": 0.2, "hazard_problem": "",
-}  # fmt: skip
-
-
-END = (
-    "after statement 50, the tracking is still right in 60.0 % of the responses "
-    "(90 % interval 50.0 to 70.0)."
-)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({}, "80 of 100 responses could be read statement by statement: 80.0 %."),
-        (
-            {},
-            "40 of them have an error; the commonest first one is “wrong value”, 1 time; "
-            "5 are right again later.",
-        ),
-        (
-            {},
-            "Of 30 right answers, 2 came after an error of tracking: 1 after the tracking was "
-            "right again, the others by luck.",
-        ),
-        ({}, END.capitalize()),
-        ({"half": 12.0}, f"From statement 12 on, fewer than half are still right; {END}"),
-        (
-            {},
-            "Of 1,000 statements that are reached without an error, 4.00 bring the first one "
-            "(95 % interval 3.00 to 5.00).",
-        ),
-        (
-            {},
-            "The hazard shows no trend along the response "
-            "(p = 0.200, step hazard of 80 responses).",
-        ),
-        (
-            {"trend_p": 0.01},
-            "The hazard grows along the response: the thread gets lost "
-            "(p = 0.010, step hazard of 80 responses).",
-        ),
-        (
-            {"trend_p": 1e-9, "trend": -1},
-            "The hazard falls along the response: most slips come early "
-            "(p < 0.001, step hazard of 80 responses).",
-        ),
-        (
-            {"trend_p": np.nan, "hazard_problem": "x"},
-            "Whether the hazard grows along the response can't be told: x.",
-        ),
-        ({"errors": 0.0}, "No error was found in any of them."),
-        ({"held": 0}, "The samples hold no reading of the responses."),
-    ],
-)
-def test_the_findings_in_words(change, sentence):
-    assert sentence in words.say_breaks(ROW | change)
+# --- Figures ---------------------------------------------------------------------------------
 
 
 def test_the_figure_is_of_the_tables(planted):

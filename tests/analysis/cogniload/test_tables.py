@@ -15,7 +15,8 @@ from cogniload_analysis import (
     token_table,
 )
 from cogniload_analysis.cogniload import tables, words
-from cogniload_analysis.display.print import stars, to_latex
+from cogniload_analysis.display.cells import stars
+from cogniload_analysis.display.print import to_latex
 from cogniload_gen.cogniload.score import Outcome
 
 COLUMNS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
@@ -38,7 +39,7 @@ def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
     published = published_table(f"outcomes_by_{knob}")
     table = outcome_table(rebuild_samples(published, knob), knob)
     expected = published.sort_values(["model", knob], ignore_index=True)
-    shown = tables.format_outcomes(table)
+    shown = tables.OUTCOMES.show(table)
     assert list(shown.columns) == [
         "Model",
         knob,
@@ -93,7 +94,7 @@ def test_tokens_are_set_as_in_the_paper():
     assert table[["model", "prompt_tokens_mean", "prompt_tokens_p90"]].to_numpy().tolist() == [
         ["m", 305, 309]
     ]
-    shown = tables.format_token_table(table)
+    shown = tables.TOKENS.show(table)
     assert shown.to_dict("records") == [{"Model": "m", "d = 1": "P305[309] | O500[900]"}]
 
 
@@ -108,7 +109,7 @@ def glms():
 
 
 def test_table_2_is_set_as_in_the_paper(glms):
-    shown = tables.format_glm(tables.glm_table(glms)).set_index("Model")
+    shown = tables.GLM.show(tables.glm_table(glms)).set_index("Model")
     row, glm = shown.loc["my Qwen3-32B"], glms["my Qwen3-32B"]
     assert row["βN"] == f"{glm.params['beta_N']:.2f}***"
     assert row["ECL50 (projection)"] == f"{glm.thresholds().ECL50.value:.1f}"
@@ -126,7 +127,7 @@ def test_stars_are_the_papers(p, printed):
 
 def test_printed_p_values_keep_the_papers_digits():
     table = published_table("interactions").rename(columns=lambda name: name.replace("p_", "p_", 1))
-    shown = tables.format_interactions(table.assign(problem=""))
+    shown = tables.INTERACTION.show(table.assign(problem=""))
     row = shown.set_index("Model").loc["QwQ-32B"]
     assert (row["p d×N"], row["p N×ρ"], row["p d×N×ρ"]) == ("1.25e-33***", "0.652", "3.72e-12***")
     assert shown.set_index("Model").loc["gemini-2.5-flash", "p d×N"] == "0.0041**"
@@ -150,8 +151,7 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert np.isnan(last["ECL50"])
     assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
     assert (
-        tables.format_ranking(ranking_table({"hard only": glm})).iloc[-1]["Rank (projection)"]
-        == "--"
+        tables.RANKING.show(ranking_table({"hard only": glm})).iloc[-1]["Rank (projection)"] == "--"
     )
 
 
@@ -166,23 +166,23 @@ def test_a_weak_run_is_unranked_and_its_crossings_are_said_as_in_the_prose():
     assert last[["rank", "crossing_rank"]].isna().all()
     assert last["note"].endswith("; its puzzles do not cover the paper's d and N")
     assert ranking["crossing_rank"].max() == ranking["crossing"].iloc[:-1].notna().sum()
-    shown = tables.format_ranking(ranking).iloc[-1]
+    shown = tables.RANKING.show(ranking).iloc[-1]
     assert shown[["Rank (crossing)", "ECL50 (crossing)"]].tolist() == ["--", "< 5"]
     assert shown["95 % (crossing)"] == "< 5 to < 5"
     found = tables.crossing_table(capacities)
     prose = words.say_threshold(found.iloc[0].to_dict())
     assert prose == "ECL50 (crossing): < 5 (< 5 to < 5) statements."
-    thresholds = tables.format_thresholds(found).set_index("Threshold")
+    thresholds = tables.THRESHOLDS.show(found).set_index("Threshold")
     assert thresholds.loc["ECL50 (crossing)", "Estimate"] == "< 5"
     assert thresholds.loc["ID50 (crossing)", "Estimate"] == "< 1"
-    meanings = tables.format_meanings(tables.meaning_table(glms, capacities))
+    meanings = tables.MEANINGS.show(tables.meaning_table(glms, capacities))
     assert meanings.loc[0, ["Crossing", "crossing 95 %"]].tolist() == ["< 5", "< 5 to < 5"]
     assert meanings.loc[0, "Difference"] == "--"
 
 
 def test_latex_has_booktabs_rules_and_escapes_names():
     shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
-    text = to_latex(shown, "A caption.", "mine", tables.HEADINGS, {})
+    text = to_latex(shown, "A caption.", "mine", {"β0": r"$\beta_0$"}, {})
     assert r"a\_b \& 50 \% \{x\} \textbackslash{}y" in text
     assert r"Model & Acc [\%] & $\beta_0$ \\" in text
     rules = [text.index(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")]
@@ -198,7 +198,7 @@ def test_numbers_beyond_print_are_said_in_words_or_powers():
     table = table.assign(
         model="m", meaning="projection", method="", status="not estimated", note=""
     ).assign(min_tested=20, max_tested=250)
-    shown = tables.format_thresholds(table)
+    shown = tables.THRESHOLDS.show(table)
     assert shown["Estimate"].tolist() == ["3.0e+09", "not estimated"]
     assert shown["95 % interval"].tolist() == ["40.0 to unbounded", "--"]
 

@@ -1,20 +1,19 @@
 """The toy's analysis: a table of accuracy."""
 
-from functools import partial
-
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.content import Findings, Table
-from cogniload_analysis.display.print import accuracy_table, format_accuracy
+from cogniload_analysis.display.content import Findings
+from cogniload_analysis.display.print import accuracy_columns, accuracy_table
+from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.load import Load
 from toy.gen import TOY as BENCHMARK
 
 LOADS = (Load("n", "Numbers"),)
+ACCURACY = TableSpec("toy_accuracy", "Accuracy.", accuracy_columns(LOADS), "results")
 
 
 def report(frame):
     """Return the toy's part of the report."""
-    shown = partial(format_accuracy, loads=LOADS)
-    return Findings([Table("toy_accuracy", "Accuracy.", accuracy_table(frame, "n"), shown)], {}, [])
+    return Findings([ACCURACY.table(accuracy_table(frame, "n"))], {}, [])
 
 
 TOY = Analysis(
