@@ -96,7 +96,7 @@ def test_what_is_no_puzzle_is_not_counted():
 
 def test_tables_and_figures_can_be_shown(frame):
     by_hops, table = hops.hops_table(frame), hops.shortcut_table(frame)
-    assert hops.format_hops(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
-    assert len(hops.format_shortcuts(table)) == len(table) == 3
+    assert hops.BY_HOPS.show(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
+    assert len(hops.SHORTCUTS.show(table)) == len(table) == 3
     assert len(figures.draw_by_hops(by_hops, 3).axes) == 1
     assert len(figures.draw_shortcuts(table[table["suite"] == "symbolic"], 3).axes) == 1
