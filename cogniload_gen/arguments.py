@@ -1,6 +1,7 @@
 """What the `cogniload` command takes: the arguments of each of its commands."""
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -363,6 +364,8 @@ def number(text: str) -> int | float | str:
 def labelled(given: str) -> tuple[str, Path]:
     """Return the label, "" for none, and the path of LABEL=DIR; a path that exists has none."""
     label, found, path = given.partition("=")
-    if not (found and label and path) or "/" in label or Path(given).exists():
+    # Path.exists raises OSError where the label is longer than a file's name can be.
+    exists = os.path.exists(given)  # noqa: PTH110
+    if not (found and label and path) or "/" in label or exists:
         return "", Path(given)
     return label, Path(path)

@@ -9,6 +9,7 @@ import pandas as pd
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.load import Load
 from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.samples.columns import Columns
 from cogniload_gen.benchmark import Benchmark, OutcomeName, Row
 
 
@@ -53,9 +54,7 @@ class Analysis:
         meanings: Each wrong outcome in words; by default its name.
         growth: The loads that make a puzzle longer, the strongest first.
         label: From the frame to each row's name of the model, as the report has it.
-        facts: The columns that `read_facts` fills with what only its samples say, and their types.
-        read_facts: From a sample to the values of `facts`; ValueError for one out of range, and
-            KeyError for a missing field.
+        facts: The columns of the frame that only its samples fill.
         views: The facts, in words, that say how puzzles were shown to the model: runs that differ
             in one are rows of their own.
         compare: From the frame and pairs of its models to the differences of its own measures, with
@@ -77,8 +76,7 @@ class Analysis:
     meanings: Mapping[str, str] = field(default_factory=dict)
     growth: tuple[str, ...] = ()
     label: Callable[[pd.DataFrame], list[str]] = label_models
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    read_facts: Callable[[Row], tuple[float | str, ...]] = lambda sample: ()
+    facts: tuple[Columns, ...] = ()
     views: tuple[str, ...] = ()
     compare: Callable[[pd.DataFrame, Pairs], pd.DataFrame] = compare_nothing
     find_break: Callable[[str, Row, Any], Break | None] = lambda response, puzzle, row: None

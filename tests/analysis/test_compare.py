@@ -11,7 +11,9 @@ import pytest
 from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_run
 
 from cogniload_analysis import compare_runs
-from cogniload_analysis.compare.paired import adjust
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.compare.differences import METHODS, choose_pairs
+from cogniload_analysis.compare.paired import FEW, adjust
 from cogniload_gen.cli import main
 
 GENERATOR = np.random.default_rng(1)
@@ -126,10 +128,24 @@ def test_attempts_at_a_puzzle_are_one_cluster():
     assert widths[1] == pytest.approx(widths[0], rel=0.05)
 
 
-def test_few_puzzles_are_compared_exactly():
-    few = pd.concat([respond("a", 0.9, 1), respond("b", 0.3, 1)])
-    (row,) = compare_runs(few).accuracy.to_dict("records")
-    assert row["method"] == "exact score interval"
+@pytest.mark.parametrize(
+    ("puzzles", "method"),
+    [(1, METHODS["few"]), (FEW, METHODS["few"]), (FEW + 1, METHODS["pairs"])],
+)
+def test_few_puzzles_are_compared_exactly(puzzles, method):
+    few = [respond(name, 0.5, puzzles, cells=CELLS[:1]) for name in "ab"]
+    (row,) = compare_runs(pd.concat(few)).accuracy.to_dict("records")
+    assert row["method"] == method
+
+
+def test_a_report_pairs_models_that_met_a_load_in_common():
+    """Each two of three models, and neighbours in rank of more."""
+    cells = {"a": CELLS[:6], "b": CELLS[4:], "c": CELLS[:2], "d": CELLS[:1]}
+    answers = {model: respond(model, share, cells=cells[model])
+               for model, share in zip("abcd", (1, 0.9, 0.5, 0), strict=True)}  # fmt: skip
+    three = pd.concat([answers[model] for model in "abc"])
+    assert choose_pairs(three, COGNILOAD) == [("a", "b"), ("a", "c")]
+    assert choose_pairs(pd.concat(answers.values()), COGNILOAD) == [("a", "b"), ("c", "d")]
 
 
 def test_other_puzzles_are_unpaired_and_said_to_be():
@@ -254,6 +270,9 @@ def test_compare_prints_and_writes_the_tables(runs, capsys):
         (["a=hot", "b=no"], "no such file or folder: no"),
         (["=hot", "b=cold"], "no such file or folder: =hot"),
         (["a=hot", "b=cold", "--detect", "2"], "detect must be a fraction .* got 2.0"),
+        (["a=hot", "b=cold", "--detect", "1e-300"], "detect must be 1e-06 or more, got 1e-300"),
+        (["a" * 300 + "=hot", "b=no"], "no such file or folder: no"),
+        (["a" * 300, "b=cold"], "File name too long|no such file"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, arguments, message):

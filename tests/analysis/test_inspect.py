@@ -3,6 +3,7 @@
 import functools
 import http.server
 import json
+import re
 import threading
 import time
 import zipfile
@@ -42,8 +43,19 @@ def results(tmp_path):
 
 @pytest.fixture
 def logs(results, tmp_path):
-    assert main(["view", str(results), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
-    return tmp_path / "logs"
+    return view(results, tmp_path)
+
+
+def view(results, folder):
+    """Write the logs of results, and return their folder."""
+    assert main(["view", str(results), "--out", str(folder / "logs"), "--no-open"]) == 0
+    return folder / "logs"
+
+
+def write_one(folder, response="x", doc=None, **about):
+    """Write a run of one response, and return its folder."""
+    sample = make_sample(doc or make_puzzle(1, 20, 5), response, "wrong_other")
+    return write_run(folder, "m", [sample], **about)
 
 
 def without_place(frame):
@@ -128,8 +140,7 @@ def test_a_linked_samples_file_is_viewed_by_its_link_s_name(results, tmp_path):
     for place, file in enumerate(sorted(results.rglob("samples_*"))):
         file.symlink_to(file.rename(tmp_path / f"blob{place}"))
     of_samples = read_samples(results)
-    assert main(["view", str(results), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
-    of_logs = read_samples(tmp_path / "logs")
+    of_logs = read_samples(view(results, tmp_path))
     pd.testing.assert_frame_equal(without_place(of_logs), without_place(of_samples))
 
 
@@ -137,25 +148,22 @@ def test_a_linked_samples_file_is_viewed_by_its_link_s_name(results, tmp_path):
     "configs", [None, {"cogniload": None}, {"cogniload": {"metadata": None}}, []]
 )
 def test_what_a_results_file_leaves_out_is_left_out_of_a_log(configs, tmp_path):
-    run = write_run(tmp_path / "r", "m", [make_sample(make_puzzle(1, 20, 5), "x", "wrong_other")])
-    (file,) = run.glob("results_*")
+    (file,) = write_one(tmp_path / "r").glob("results_*")
     file.write_text(json.dumps(json.loads(file.read_text()) | {"configs": configs}))
-    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
-    assert read_samples(tmp_path / "logs")["generator_version"].tolist() == [""]
+    assert read_samples(view(tmp_path / "r", tmp_path))["generator_version"].tolist() == [""]
 
 
 def test_of_several_results_files_report_and_log_take_the_first(tmp_path, monkeypatch):
     """Whatever the order in which the file system lists them."""
-    run = write_run(tmp_path / "r", "m", [make_sample(make_puzzle(1, 20, 5), "x", "wrong_other")])
-    (file,) = run.glob("results_*")
+    (file,) = write_one(tmp_path / "r").glob("results_*")
     for prefix, version in (("a", "9"), ("z", "8")):
         other = json.loads(file.read_text()) | {"lm_eval_version": version}
         file.with_name(f"{prefix}{file.name}").write_text(json.dumps(other))
     listed = Path.iterdir
     monkeypatch.setattr(Path, "iterdir", lambda self: sorted(listed(self), reverse=True))
-    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
+    logs = view(tmp_path / "r", tmp_path)
     monkeypatch.setattr(Path, "iterdir", lambda self: sorted(listed(self)))
-    assert read_samples(tmp_path / "logs")["lm_eval_version"].tolist() == ["9"]
+    assert read_samples(logs)["lm_eval_version"].tolist() == ["9"]
     assert read_samples(tmp_path / "r")["lm_eval_version"].tolist() == ["9"]
 
 
@@ -165,10 +173,8 @@ def test_of_several_results_files_report_and_log_take_the_first(tmp_path, monkey
 )
 def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
     """The viewer makes a duration of it."""
-    sample = make_sample(make_puzzle(1, 20, 5), "x", "wrong_other")
-    write_run(tmp_path / "r", "m", [sample], total_evaluation_time_seconds=seconds)
-    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
-    (file,) = (tmp_path / "logs").iterdir()
+    write_one(tmp_path / "r", total_evaluation_time_seconds=seconds)
+    (file,) = view(tmp_path / "r", tmp_path).iterdir()
     stats = inspect_log.read_eval_log(str(file), header_only=True).stats
     assert pd.Timestamp(stats.completed_at) == pd.Timestamp("2026-11-21T08:26:58Z")
     assert pd.Timestamp(stats.started_at) == pd.Timestamp(f"2026-11-21T{began}Z")
@@ -177,12 +183,11 @@ def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
 def test_hostile_text_is_kept_as_text(tmp_path):
     text = "<script>x()</script> \ud800 \u202e attachment://0 {{1}} ../../x"
     doc = make_puzzle(1, 20, 5) | {"id": "../x/\ud800<b>"}
-    write_run(tmp_path / "r", "m", [make_sample(doc, text, "wrong_other")], ensure_ascii=True)
-    assert main(["view", str(tmp_path / "r"), "--out", str(tmp_path / "logs"), "--no-open"]) == 0
-    frame = read_samples(tmp_path / "logs")
+    write_one(tmp_path / "r", text, doc, ensure_ascii=True)
+    (file,) = view(tmp_path / "r", tmp_path).iterdir()
+    frame = read_samples(file)
     sample = read_line(frame["file"][0], 0)
     assert sample["filtered_resps"] == [text.replace("\ud800", "?")]
-    (file,) = (tmp_path / "logs").iterdir()
     assert inspect_log.read_eval_log(str(file)).eval.viewer.trust_content is False
 
 
@@ -194,6 +199,63 @@ def test_a_broken_log_is_an_error_in_one_line(name, content, tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert name in said
+
+
+HEADER = {"eval": {"task": "cogniload", "model": "m", "created": "2026-11-21"}}
+
+
+def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0, **entries):
+    """Write a log; its headers may say flags and a method that are not its own."""
+    with zipfile.ZipFile(file, "w", compression) as log:
+        for name, content in entries.items():
+            log.writestr(f"{name}.json".replace("__", "/"), json.dumps(content))
+    content = bytearray(file.read_bytes())
+    for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        for header in re.finditer(signature, content):
+            content[header.start() + place] |= flags
+            if method is not None:
+                content[header.start() + place + 2] = method
+    if break_at:
+        content[break_at : break_at + 20] = b"\xff" * 20
+    file.write_bytes(content)
+    return file
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"compression": zipfile.ZIP_LZMA, "break_at": 50},
+        {"compression": zipfile.ZIP_BZIP2, "break_at": 50},
+        {"compression": zipfile.ZIP_DEFLATED, "break_at": 50},
+        {"flags": 1},
+        {"method": 93},
+        {"method": 97},
+    ],
+    ids=["LZMA", "bzip2", "deflated", "encrypted", "Zstandard in name only", "unknown"],
+)
+def test_a_log_that_can_not_be_unpacked_is_an_error_in_one_line(damage, tmp_path, capsys):
+    file = pack(tmp_path / "x.eval", header=HEADER, **damage)
+    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert f"{file} is no log of Inspect" in message
+
+
+def test_a_score_beyond_any_float_is_an_error_in_one_line(tmp_path, capsys):
+    score = {"value": 10**400, "metadata": {"outcome": "correct_valid"}}
+    sample = {"id": "1", "scores": {"cogniload": score}}
+    file = pack(tmp_path / "x.eval", header=HEADER, samples__1_epoch_1=sample)
+    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert f"{file}, sample 1: int too large" in message
+
+
+def test_a_header_of_many_lists_is_refused_before_it_is_parsed(tmp_path):
+    """Each of its bytes would take 24 of the memory."""
+    file = pack(tmp_path / "x.eval", zipfile.ZIP_DEFLATED, header=[[]] * (1 << 23))
+    with pytest.raises(ValueError, match=r"header\.json must have at most 16777216 bytes"):
+        read_samples(file)
 
 
 def test_a_sample_without_an_outcome_is_named(logs, capsys):

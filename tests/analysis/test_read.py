@@ -149,7 +149,7 @@ def test_results_without_samples_and_samples_of_another_task(tmp_path):
         ("[1]", "list indices"),
         (json.dumps(one_sample(outcome="fine")), "outcome must be one of .* got 'fine'"),
         (json.dumps(one_sample(acc=1.0)), "acc must agree with the outcome wrong_other, got 1.0"),
-        (json.dumps(one_sample(doc={"d": 1})), "no field 'N'"),
+        (json.dumps(one_sample(doc={"d": 1})), "no field 'id'"),
         (json.dumps(one_sample(doc=make_puzzle(1, 20, 500))), r"rho in \(0, 100\], got .* 500"),
         (json.dumps(one_sample(doc=make_puzzle(0, 20, 50))), "d and N must be 1 or more"),
         (json.dumps(one_sample(doc=make_puzzle(1, 20, 50) | {"N": 2.5})), "N must be an int.* 2.5"),

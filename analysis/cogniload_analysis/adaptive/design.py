@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from cogniload_analysis.display.cells import beyond
-from cogniload_analysis.samples.columns import read_count
+from cogniload_analysis.samples.columns import column, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import Given
 
@@ -29,9 +29,6 @@ SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
 CUT_SHARE = 0.10
 DIGEST_DIGITS = 6
 """Significant digits of a prior that count in its digest, so that machines agree on it."""
-
-FACTS: dict[str, Any] = {"index": "float64", "cut": bool}
-"""The columns of a frame of samples from which a run is told again, beside loads and correct."""
 
 PuzzleT = TypeVar("PuzzleT", bound=tuple[Any, ...])
 BeliefT = TypeVar("BeliefT")
@@ -393,10 +390,16 @@ class Adaptive:
         raise ValueError(f"until must be as {examples}, got {brief(goal)}")
 
 
-def read_facts(sample: Row) -> tuple[float, bool]:
-    """Return the FACTS of a sample: its puzzle's index, NaN for none, and if it was cut off."""
-    cut = str(sample["outcome"]).endswith("max_context") or sample.get("finish_reason") == "length"
-    return float(read_count(sample["doc"], "index")), cut
+def is_cut(sample: Row) -> bool:
+    """Return whether a sample's response was cut off."""
+    return str(sample["outcome"]).endswith("max_context") or sample.get("finish_reason") == "length"
+
+
+FACTS = (
+    column("index", "float64", lambda sample: read_count(sample["doc"], "index")),
+    column("cut", bool, is_cut),
+)
+"""The columns of a frame from which a run is replayed, beside loads and correct."""
 
 
 def half_width(low: float, high: float) -> float:

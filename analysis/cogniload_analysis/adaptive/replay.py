@@ -17,7 +17,6 @@ from matplotlib.axes import Axes
 
 from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
 from cogniload_analysis.display.figures import COLOURS, Panel, Series
-from cogniload_analysis.display.unconverted import *  # noqa: F403
 from cogniload_analysis.intervals import wilson_interval
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]

@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from cogniload_analysis.adaptive import design as adaptive
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload.loads import LOADS, describe_load, read_loads
-from cogniload_analysis.cogniload.step_columns import FACTS, find_break, read_facts
+from cogniload_analysis.cogniload.step_columns import READING, find_break
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.display.content import Findings
 from cogniload_gen.cogniload import BENCHMARK
@@ -36,8 +37,7 @@ COGNILOAD = Analysis(
     describe_load=describe_load,
     report=_report,
     package="cogniload_analysis.cogniload",
-    facts=FACTS,
-    read_facts=read_facts,
+    facts=(READING, *adaptive.FACTS),
     compare=compare_thresholds,
     find_break=find_break,
 )

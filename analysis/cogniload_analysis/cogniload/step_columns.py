@@ -8,35 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive import design as adaptive
 from cogniload_analysis.analysis import Break
-from cogniload_analysis.samples.columns import read_integer
+from cogniload_analysis.samples.columns import Columns, read_integer
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import ERRORS, Steps
 
-FACTS: dict[str, Any] = {
-    "steps_read": bool,
-    "first_error": "float64",
-    "error": pd.CategoricalDtype(["", *ERRORS]),
-    "recovered": bool,
-    "coverage": "float64",
-    **adaptive.FACTS,
-}
-"""The columns that `read_facts` fills, and their types."""
-
-
-def read_facts(sample: Row) -> tuple[bool, float, str, bool, float, float, bool]:
-    """Return the FACTS that a sample holds: its reading, its puzzle's index, and if it was cut off.
-
-    The index is NaN where the puzzle has none. ValueError and KeyError as `read_reading`.
-    """
-    return (*read_reading(sample), *adaptive.read_facts(sample))
-
 
 def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
-    """Return what a sample says under `steps_read`: the first five of FACTS.
+    """Return what a sample holds under `steps_read`: the values of READING.
 
     Without it, or with null there, the response counts as not read, and its coverage is NaN. Of a
     response that was not read, first_error, error and recovered are ignored. Raises ValueError for
@@ -72,6 +53,19 @@ def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
         raise ValueError(f"recovered must be null, true or false, got {brief(recovered)}")
     at = math.nan if first is None else float(first)
     return True, at, error or "", bool(recovered), float(coverage)
+
+
+READING = Columns(
+    {
+        "steps_read": bool,
+        "first_error": "float64",
+        "error": pd.CategoricalDtype(["", *ERRORS]),
+        "recovered": bool,
+        "coverage": "float64",
+    },
+    read_reading,
+)
+"""The columns of where the reasoning breaks."""
 
 
 def find_break(response: str, puzzle: Row, row: Any) -> Break | None:

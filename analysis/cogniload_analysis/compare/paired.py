@@ -16,7 +16,9 @@ from statsmodels.stats.multitest import multipletests
 from cogniload_analysis.intervals import CONFIDENCE
 
 FEW = 30
-"""Up to so many puzzles, the score's exact distribution is used in place of the normal one."""
+"""At or below this number of puzzles, the score's exact distribution replaces the normal one."""
+LEAST_DETECT = 1e-6
+"""The smallest difference whose number of puzzles is worked out."""
 BISECTIONS = 40
 NUISANCE_SHARES = 64
 POWER = 0.8
@@ -168,8 +170,11 @@ def _wald(value: Numbers, centre: Numbers, error: Numbers, freedom: Numbers) -> 
 def puzzles_needed(variance: float, detect: float) -> float:
     """Return how many puzzles tell a true difference of `detect` from 0 with a chance of POWER.
 
-    `variance` is that of a puzzle's difference.
+    `variance` is that of a puzzle's difference. Raises ValueError for a `detect` that takes more
+    puzzles than can be counted.
     """
+    if abs(detect) < LEAST_DETECT:
+        raise ValueError(f"detect must be {LEAST_DETECT:g} or more, got {detect!r}")
     quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(POWER)
     return float(quantiles**2 * variance / detect**2)
 

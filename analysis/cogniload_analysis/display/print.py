@@ -10,7 +10,6 @@ import pandas as pd
 
 from cogniload_analysis.display.cells import percent, percent_interval, words
 from cogniload_analysis.display.tables import MODEL, Column, load_columns
-from cogniload_analysis.display.unconverted import *  # noqa: F403
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.load import Load
 

@@ -10,21 +10,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.replay import (
     Replay,
+    batch_table,
     count_panel,
     curve_panel,
     find_replay,
-    format_band,
-    format_counts,
     level_table,
     run_row,
+    say_run,
+    set_up,
     shrink_panel,
 )
+from cogniload_analysis.adaptive.section import (
+    BAND_COLUMNS,
+    COUNT_COLUMNS,
+    RUN_CAPTION,
+    RUN_COLUMNS,
+    batch_columns,
+)
 from cogniload_analysis.display.figures import PAPER, draw_panels
-from cogniload_analysis.display.print import format_loads
+from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
 from cogniload_analysis.factor.decay_design import (
     PARAMETERS,
@@ -34,35 +41,30 @@ from cogniload_analysis.factor.decay_design import (
     published_prior,
 )
 from cogniload_analysis.factor.figures import COMPLEXITY
-from cogniload_analysis.factor.loads import LOADS
-
-PHASES = tuple(load for load in LOADS if load.name in CONDITION)
+from cogniload_analysis.factor.tables import CONDITION_COLUMNS
 
 
 def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
     """Return the replay of each condition whose responses are of an adaptive run."""
-    found = {}
+    replays = {}
     for condition, rows in by_condition(frame):
         about = dict(zip(CONDITION, condition, strict=True))
         make = partial(make_plans, suite=condition[1])
         if run := find_replay(rows, about, make, Puzzle):
-            found[condition] = run
-    return found
+            replays[condition] = run
+    return replays
 
 
-def make_plans(given: Mapping[str, Any], suite: str) -> dict[str, DecayPlan]:
+def make_plans(settings: Mapping[str, Any], suite: str) -> dict[str, DecayPlan]:
     """Return the plan of the settings in the results; ValueError or TypeError for none."""
-    settings = adaptive_run.set_up(DecaySettings, given, suite=suite)
-    return {"published": DecayPlan(settings, published_prior())}
-
-
-# --- Raw numbers -----------------------------------------------------------------------------
+    plan = DecayPlan(set_up(DecaySettings, settings, suite=suite), published_prior())
+    return {"published": plan}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return what the page says of each adaptive run, a row a condition.
 
-    Columns: those of `adaptive_run.run_row`; N_eff, CDF, CDO, cap and floor, each with _low and
+    Columns: those of `run_row`; N_eff, CDF, CDO, cap and floor, each with _low and
     _high; and no_phase_1.
     """
     rows = []
@@ -73,6 +75,15 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
             row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+RUNS = TableSpec("factor_adaptive", RUN_CAPTION, (*CONDITION_COLUMNS, *RUN_COLUMNS), "runs")
+BATCHES = TableSpec(
+    "factor_adaptive_batches",
+    "What was known before each batch, told again: median and 95 % of the posterior.",
+    (*CONDITION_COLUMNS, *batch_columns()),
+    "runs",
+)
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -88,6 +99,15 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "puzzles", "correct"]]
 
 
+CELLS = TableSpec(
+    "factor_adaptive_cells",
+    "The N that adaptive runs asked.",
+    (*CONDITION_COLUMNS, Column("N"), *COUNT_COLUMNS),
+    "runs",
+    folded=True,
+)
+
+
 def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return the curve of each run: median and ends of 95 % of the posterior.
 
@@ -97,43 +117,24 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "accuracy", "low", "high"]]
 
 
-# --- In print --------------------------------------------------------------------------------
+CURVES = TableSpec(
+    "factor_adaptive_curve",
+    "Accuracy by N in adaptive runs: median and 95 % of the posterior.",
+    (*CONDITION_COLUMNS, Column("N"), *BAND_COLUMNS),
+    "runs",
+    folded=True,
+)
+SPECS = {RUNS: run_table, BATCHES: batch_table, CELLS: asked_table, CURVES: curve_table}
+"""The tables on adaptive runs, and the functions that compute them."""
 
 
-def format_condition(table: pd.DataFrame) -> dict[str, Any]:
-    """Set the columns of the condition in print."""
-    return {"Model": table["model"]} | format_loads(table, PHASES)
-
-
-def format_run(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `run_table` in print."""
-    return pd.DataFrame(format_condition(table) | dict(adaptive_run.format_run(table)))
-
-
-def format_batches(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `adaptive_run.batch_table` in print."""
-    return pd.DataFrame(format_condition(table) | dict(adaptive_run.format_batches(table)))
-
-
-def format_asked(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `asked_table` in print."""
-    about = format_condition(table) | {"N": table["N"]}
-    return pd.DataFrame(about | format_counts(table)).astype(str)
-
-
-def format_curve(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `curve_table` in print, in percent."""
-    about = format_condition(table) | {"N": table["N"]}
-    return pd.DataFrame(about | format_band(table)).astype(str)
-
-
-def say_run(row: Mapping[Any, Any]) -> list[str]:
+def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
     """Say a row of `run_table` in words, a sentence a finding."""
-    asked = {"N_eff": (row["smallest_N"], row["largest_N"])}
+    tested = {"N_eff": (row["smallest_N"], row["largest_N"])}
     N_eff, CDF, CDO, cap, floor = (
         describe_interval(
             Interval(row[name], row[f"{name}_low"], row[f"{name}_high"]),
-            asked.get(name, (-np.inf, np.inf)),
+            tested.get(name, (-np.inf, np.inf)),
         )
         for name in PARAMETERS
     )
@@ -145,21 +146,18 @@ def say_run(row: Mapping[Any, Any]) -> list[str]:
         "The fits below read the same answers over a window of N and without a prior, so their "
         "numbers differ a little.",
     ]
-    return adaptive_run.say_run(row, own)
-
-
-# --- Drawn -----------------------------------------------------------------------------------
+    return say_run(row, own)
 
 
 def draw_run(
-    asked: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
+    counts: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
 ) -> Figure:
-    """Draw one adaptive run: its curve over the measured accuracy, where it asked, how it shrank.
+    """Draw one adaptive run: its curve over the measured accuracy, its queries, how it shrank.
 
-    The frames are its rows of `asked_table`, `curve_table` and `adaptive_run.batch_table`.
+    The frames are its rows of `asked_table`, `curve_table` and `batch_table`.
     """
-    label = COMPLEXITY[asked["suite"].iloc[0]]
-    points = level_table(asked, "N")
+    label = COMPLEXITY[counts["suite"].iloc[0]]
+    points = level_table(counts, "N")
     panels = [
         curve_panel(points, curve.rename(columns={"N": "level"}), label, _finish),
         count_panel(points, label, _finish),

@@ -14,7 +14,6 @@ from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
 from cogniload_analysis.factor.loads import LOADS, describe_load, read_loads
 from cogniload_analysis.model_labels import label_models
-from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -33,15 +32,10 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     """
     suite, task = frame["suite"].astype(str), frame["task"].astype(str)
     family = task.str.replace(r"_\d+k?$", "", regex=True)
-    families = family.groupby([frame[each] for each in CONDITION], observed=True)
+    families = family.groupby([frame[name] for name in CONDITION], observed=True)
     several = families.transform("nunique") > 1
     apart = several.groupby([frame["model"], suite], observed=True).transform("any")
     return family.where(apart, suite)
-
-
-def _read_facts(sample: Row) -> tuple[float | str, ...]:
-    readers = (hops.read_facts, adaptive.read_facts, retrieval.read_facts)
-    return tuple(fact for read in readers for fact in read(sample))
 
 
 def set_factor(**options: Any) -> Analysis:
@@ -74,7 +68,6 @@ FACTOR = Analysis(
     report=_report,
     compare=compare_decays,
     package="cogniload_analysis.factor",
-    facts=hops.FACTS | adaptive.FACTS | retrieval.FACTS,
+    facts=(hops.HOP_COLUMN, *adaptive.FACTS, retrieval.RETRIEVED),
     views=("retrieval",),
-    read_facts=_read_facts,
 )

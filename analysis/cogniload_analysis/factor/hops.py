@@ -9,10 +9,14 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.print import accuracy_table, format_accuracy
+from cogniload_analysis.display.cells import percent
+from cogniload_analysis.display.print import accuracy_columns, accuracy_table
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.load import Load
+from cogniload_analysis.samples.columns import column
+from cogniload_analysis.samples.files import read_lines
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row
 
@@ -20,28 +24,32 @@ FLOORS = {"symbolic": "grep or none", "realistic": "sum of the given"}
 """The baseline of each suite that takes no hop: a model has to beat it."""
 
 HOP_BASELINES = ("one hop", "two hops", "three hops")
-BASELINES = (*FLOORS.values(), *HOP_BASELINES)
-
-FACTS = dict.fromkeys(("hops", *BASELINES), "float64")
-"""A frame's columns: the hops (NaN where nothing has the target), and whether each baseline
-is right (NaN where the suite has no such baseline, or the sample no whole puzzle)."""
-
-HOPS = (*LOADS, Load("hops", "Hops"))
 
 
-def read_facts(sample: Row) -> tuple[float, ...]:
-    """Return the values of FACTS, from a sample's puzzle; any of it may be missing or wrong."""
-    puzzle = sample["doc"]
-    hops = puzzle.get("hops")
-    sound = isinstance(hops, int) and 0 <= hops <= 1000 and puzzle.get("answer") != "none"
-    text, known = str(puzzle.get("puzzle") or ""), benchmarks.of(puzzle).baselines
+def read_hops(sample: Row) -> float:
+    """Return the hops of a sample's puzzle; NaN where they are unknown, or no variable matches."""
+    hops, answer = (sample["doc"].get(name) for name in ("hops", "answer"))
+    sound = isinstance(hops, int) and 0 <= hops <= 1000 and answer != "none"
+    return float(hops) if sound else np.nan
+
+
+HOP_COLUMN = column("hops", "float64", read_hops)
+"""The edges from a number to the deepest of the queried variables."""
+
+
+def try_baselines(puzzle: Row) -> list[float]:
+    """Return whether the floor and the HOP_BASELINES are right (1 or 0).
+
+    NaN where the suite has no such baseline, or the puzzle is not whole.
+    """
+    text, baselines = str(puzzle.get("puzzle") or ""), benchmarks.of(puzzle).baselines
     right = []
-    for name in BASELINES:
+    for name in (FLOORS[puzzle["suite"]], *HOP_BASELINES):
         try:
-            right.append(float(known[name](text) == puzzle.get("answer")))
+            right.append(float(baselines[name](text) == puzzle.get("answer")))
         except (KeyError, ValueError):
             right.append(np.nan)
-    return (float(hops) if sound else np.nan, *right)
+    return right
 
 
 def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -49,30 +57,50 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     return accuracy_table(frame[frame["hops"].notna()], *CONDITION[1:], "hops")
 
 
-def format_hops(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `hops_table` in print."""
-    return format_accuracy(table, loads=HOPS)
+BY_HOPS = TableSpec(
+    "factor_by_hops",
+    "Accuracy by hops: how many edges the deepest of the variables asked for is from a number. "
+    "With the 90 % Wilson interval.",
+    accuracy_columns((*LOADS, Load("hops", "Hops"))),
+    "hops",
+)
 
 
 def shortcut_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of models and of baselines on the same puzzles, by condition and N."""
-    floor = frame[list(FLOORS.values())].bfill(axis=1).iloc[:, 0].rename("floor")
-    read = frame[["correct", "N", *CONDITION, *HOP_BASELINES]].assign(floor=floor)[floor.notna()]
-    groups = read.groupby([*CONDITION, "N"], observed=True)
+    """Return the accuracies of models and of baselines on the same puzzles, by condition and N.
+
+    The puzzles are read again from the samples' files; OSError where one is no longer there.
+    """
+    right = {
+        place: try_baselines(sample["doc"])
+        for file, offsets in frame.groupby("file", observed=True)["offset"]
+        for place, sample in zip(offsets.index, read_lines(str(file), offsets), strict=True)
+    }
+    baselines = pd.DataFrame.from_dict(right, "index", columns=["floor", *HOP_BASELINES])
+    solved = frame[["correct", "N", *CONDITION]].join(baselines.dropna(subset="floor"), how="inner")
+    groups = solved.groupby([*CONDITION, "N"], observed=True)
     table = groups[["floor", *HOP_BASELINES]].mean()
     table.insert(0, "accuracy", groups["correct"].mean())
     table.insert(0, "responses", groups.size())
     return table.reset_index()
 
 
-def format_shortcuts(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `shortcut_table` in print, in percent."""
-    columns = {"Model": table["model"]}
-    columns |= {load.heading: load.scale(table[load.name]).map(load.show) for load in LOADS}
-    hops = zip(HOP_BASELINES, ("1 hop", "2 hops", "3 hops"), strict=True)
-    for name, heading in {"accuracy": "Acc", "floor": "No hop", **dict(hops)}.items():
-        columns[f"{heading} [%]"] = (100 * table[name]).map("{:.1f}".format)
-    return pd.DataFrame(columns).astype(str)
+SHORTCUTS = TableSpec(
+    "factor_shortcuts",
+    "Accuracy by N, beside that of shortcuts on the same puzzles, in percent: they answer by what "
+    "lies so many hops from a given number.",
+    (
+        MODEL,
+        *load_columns(LOADS),
+        Column("accuracy", "Acc [%]", percent),
+        Column("floor", "No hop [%]", percent),
+        *(
+            Column(name, f"{hops} [%]", percent)
+            for name, hops in zip(HOP_BASELINES, ("1 hop", "2 hops", "3 hops"), strict=True)
+        ),
+    ),
+    "hops",
+)
 
 
 def say_shortcuts(rows: pd.DataFrame) -> str:

@@ -1,20 +1,23 @@
-"""FACTOR, stage 5: its tables, as frames of raw numbers and as the paper prints them."""
+"""FACTOR, stage 5: its tables, their raw numbers and how the paper prints them."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.print import (
-    count_outcomes,
-    describe_tokens,
-    format_interval,
-    format_loads,
-    format_number,
-    format_tokens,
-    format_words,
+from cogniload_analysis.display.cells import (
+    MISSING,
+    interval,
+    number,
+    percent,
+    set_number,
+    tokens,
+    words,
 )
+from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
+from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import (
     ACCURACY_RANGES,
     CONDITION,
@@ -32,22 +35,59 @@ from cogniload_gen.factor.score import FactorOutcome
 
 Decays = dict[Condition, ComplexityDecay]
 HERE = "this report"
-# What LaTeX sets for whole headings, and for words anywhere.
-HEADINGS = {
-    "R²": "$R^2$",
-    "t": "$t$",
-    "k": "$k$",
-    "b": "$b$",
-    "Neff": r"$N_{\mathrm{eff}}$",
-    "Nclean": r"$N_{\mathrm{clean}}$",
-    "Neff, 95 %": r"$N_{\mathrm{eff}}$, 95\,\%",
-    "CDF, 95 %": r"CDF, 95\,\%",
-    "CDO, 95 %": r"CDO, 95\,\%",
-}
 SYMBOLS = {"Neff": r"$N_{\mathrm{eff}}$", "Nclean": r"$N_{\mathrm{clean}}$"}
+"""What LaTeX sets for words anywhere."""
+
+CONDITION_COLUMNS = (MODEL, *load_columns([load for load in LOADS if load.name in CONDITION]))
+ACCURACY = TableSpec(
+    "factor_accuracy",
+    "Accuracy, with the 90 % Wilson interval.",
+    accuracy_columns(LOADS),
+    "models",
+)
+ACCURACY_BY_N = TableSpec(
+    "factor_accuracy_by_N",
+    "Accuracy by N, with the 90 % Wilson interval.",
+    accuracy_columns(LOADS),
+    "errors",
+    folded=True,
+)
 
 
-# --- Raw numbers -----------------------------------------------------------------------------
+def _mark_n_eff(n_eff: float, cdo: float) -> str:
+    """Set an N_eff, with a dagger if it has no meaning, as the paper prints it all the same."""
+    return set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
+
+
+def _flat(note: Any) -> str:
+    """Return a double dagger where `note` warns that the line is too flat."""
+    return "‡" if words(note) else ""
+
+
+def _first_words(*texts: Any) -> str:
+    """Return the first of some texts that is not empty."""
+    return next(filter(None, map(words, texts)), "")
+
+
+def _show_contexts(shortest: float, longest: float) -> str:
+    ends = (show_context(shortest), show_context(longest))
+    return "–".join(dict.fromkeys(ends))
+
+
+N_EFF = Column(("N_eff", "CDO"), "Neff", _mark_n_eff, SYMBOLS["Neff"])
+RSQUARED = Column("rsquared", "R²", number(3), "$R^2$")
+NOTE = Column("problem", "Note", words)
+SOURCE = Column("source", "From")
+ESTIMATES = (
+    *CONDITION_COLUMNS,
+    Column("mean_accuracy", "Mean acc", number(3)),
+    Column("CDF", show=number(4)),
+    Column(("CDF_low", "CDF_high"), "CDF, 95 %", interval(4), r"CDF, 95\,\%"),
+    Column("CDO", show=number(3)),
+    Column(("CDO_low", "CDO_high"), "CDO, 95 %", interval(3), r"CDO, 95\,\%"),
+    N_EFF,
+    Column(("N_eff_low", "N_eff_high"), "Neff, 95 %", interval(2), rf"{SYMBOLS['Neff']}, 95\,\%"),
+)
 
 
 def fit_decays(
@@ -81,6 +121,48 @@ def decay_table(decays: Decays) -> pd.DataFrame:
         row |= {"max_N": decay.points["N"].max(), "problem": decay.problems.get("CDF", "")}
         rows.append(row | {"N_eff_problem": decay.problems.get("N_eff", ""), "note": decay.note})
     return pd.DataFrame(rows)
+
+
+DECAY = TableSpec(
+    "factor_decay",
+    "Complexity decay by the likelihood: ln(accuracy) = CDF × N + CDO over a window of N, without "
+    "what is guessed (the floor) or lost at any N (lapses), with 95 % intervals; inf: the data "
+    "leave that end open. † No meaning, as the CDO is not positive.",
+    (
+        *ESTIMATES,
+        Column(
+            ("N_used", "first_N", "last_N"),
+            "Window",
+            lambda used, first, last: f"{first:g}–{last:g}" if used else MISSING,
+        ),
+        *(
+            Column(
+                (name, "CDF"),
+                heading,
+                lambda share, cdf: MISSING if math.isnan(cdf) else percent(share),
+            )
+            for name, heading in (("floor", "Floor [%]"), ("lapses", "Lapses [%]"))
+        ),
+        Column(("problem", "note"), "Note", _first_words),
+    ),
+    "fits",
+)
+LINES = TableSpec(
+    "factor_least_squares",
+    "The same by least squares, the paper's method, for its tables. ‡ Some N between those used "
+    "have accuracies below the range: the line is too flat.",
+    (
+        *ESTIMATES,
+        RSQUARED,
+        Column(
+            ("N_used", "N_tested", "note"),
+            "N used",
+            lambda used, tested, note: f"{used} of {tested}{_flat(note)}",
+        ),
+        NOTE,
+    ),
+    "fits",
+)
 
 
 def context_series(decays: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
@@ -121,6 +203,24 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+MODES = TableSpec(
+    "factor_modes",
+    "How models fail as contexts grow. From the shortest context to the longest, the trends of CDF "
+    "and CDO each take a share of the accuracy at the middle N (below 0: they add it).",
+    (
+        MODEL,
+        Column("suite", "Suite"),
+        Column("noise", "Noise"),
+        Column(("min_context", "max_context"), "Contexts", _show_contexts),
+        Column(("name", "problem"), "Failure mode", _first_words),
+        Column("cdf_loss", "By CDF [%]", number(0, 100)),
+        Column("cdo_loss", "By CDO [%]", number(0, 100)),
+        SOURCE,
+    ),
+    "fits",
+)
+
+
 def zero_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     """Return CDF, CDO and N_eff without filler in the symbolic suite, the highest N_eff first.
 
@@ -139,6 +239,22 @@ def zero_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("N_eff", ascending=False, kind="stable", ignore_index=True)
 
 
+ZERO_CONTEXT = TableSpec(
+    "factor_zero_context",
+    "Models without filler, beside those of Tables 1 and 4 of the paper, which gives no intervals; "
+    "all by least squares. † No meaning, as the CDO is not positive.",
+    (
+        MODEL,
+        Column("CDF", show=number(4)),
+        Column("CDO", show=number(4)),
+        N_EFF,
+        Column(("N_eff_low", "N_eff_high"), "95 % interval", interval(2)),
+        SOURCE,
+    ),
+    "among",
+)
+
+
 def by_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     """Return CDF and CDO by context in the symbolic suite, with those of Tables 2, 3, 5 and 6."""
     mine = decays[decays["suite"] == "symbolic"].assign(source=HERE)
@@ -146,6 +262,20 @@ def by_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     tables.append(published_table("factor_by_context").assign(source="published"))
     tables.append(published_table("factor_posttraining").assign(source="published, trained"))
     return pd.concat(tables, ignore_index=True)
+
+
+CDF_BY_CONTEXT = TableSpec(
+    "factor_cdf_by_context",
+    "CDF × 100 by tokens of filler and least squares, as Tables 2 and 5.",
+    (MODEL, Across("context", "CDF", number(2, 100), show_context), SOURCE),
+    "among",
+)
+CDO_BY_CONTEXT = TableSpec(
+    "factor_cdo_by_context",
+    "CDO by tokens of filler and least squares, as Tables 3 and 6.",
+    (MODEL, Across("context", "CDO", number(3), show_context), SOURCE),
+    "among",
+)
 
 
 def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -161,6 +291,25 @@ def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
     columns = n_eff_by_attempts(frame[:0]).columns
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
     return table.reindex(columns=[*CONDITION, *columns])
+
+
+ATTEMPTS = TableSpec(
+    "factor_attempts",
+    "A puzzle counts as solved if at least one of t attempts is right; accuracies from 0.02 to 0.8 "
+    "are fitted. ‡ Some N between those used have accuracies below the range: the line is too "
+    "flat.",
+    (
+        *CONDITION_COLUMNS,
+        Column("t", "t", latex="$t$"),
+        Column("accuracy", "Acc [%]", percent),
+        Column(("CDF", "note"), "CDF", lambda cdf, note: set_number(cdf, 4) + _flat(note)),
+        Column("CDO", show=number(3)),
+        Column("N_eff", "Neff", number(2), SYMBOLS["Neff"]),
+        Column(("low", "high"), "95 % interval", interval(2)),
+        NOTE,
+    ),
+    "attempts",
+)
 
 
 def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.DataFrame:
@@ -190,12 +339,43 @@ def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.D
     return pd.concat([pd.DataFrame(rows), published], ignore_index=True)
 
 
+SAMPLING = TableSpec(
+    "factor_sampling",
+    "How attempts close the gap to Nclean, the one given or the Neff of one attempt without filler "
+    "or noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as Table 7.",
+    (
+        *CONDITION_COLUMNS,
+        Column("k", "k", show=number(4), latex="$k$"),
+        Column("b", "b", show=number(4), latex="$b$"),
+        Column("rsquared", "R²", number(4), "$R^2$"),
+        Column("N_clean", "Nclean", number(2), SYMBOLS["Nclean"]),
+        SOURCE,
+        NOTE,
+    ),
+    "attempts",
+)
+
+
 def response_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the count of each outcome and the tokens, by model, suite, context and noise."""
     counts = count_outcomes(frame, *CONDITION)
-    tokens = describe_tokens(frame, *CONDITION)
-    columns = {"responses": counts.sum(axis=1)} | dict(counts.items()) | dict(tokens.items())
+    lengths = describe_tokens(frame, *CONDITION)
+    columns = {"responses": counts.sum(axis=1)} | dict(counts.items()) | dict(lengths.items())
     return pd.DataFrame(columns).reset_index()
+
+
+RESPONSES = TableSpec(
+    "factor_responses",
+    "Outcomes, and tokens as mean[90th percentile] of prompt and output.",
+    (
+        *CONDITION_COLUMNS,
+        Column("responses", "Responses"),
+        *(Column(outcome.value, outcome.value.replace("_", "-")) for outcome in FactorOutcome),
+        Column(("prompt_tokens_mean", "prompt_tokens_p90"), "Prompt", tokens),
+        Column(("response_tokens_mean", "response_tokens_p90"), "Output", tokens),
+    ),
+    "errors",
+)
 
 
 def _about(condition: Condition) -> dict[str, Any]:
@@ -206,150 +386,3 @@ def _about(condition: Condition) -> dict[str, Any]:
 def _middle(rows: pd.DataFrame) -> float:
     """Return the middle of the N that were tested."""
     return float((rows["min_N"].min() + rows["max_N"].max()) / 2)
-
-
-# --- In print --------------------------------------------------------------------------------
-
-
-def format_decays(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `decay_table` of the likelihood in print."""
-    window = table["first_N"].map("{:g}".format) + "–" + table["last_N"].map("{:g}".format)
-    return pd.DataFrame(
-        _format_estimates(table)
-        | {"Window": window.where(table["N_used"] > 0, "--")}
-        | {"Floor [%]": format_number((100 * table["floor"]).where(table["CDF"].notna()), 1)}
-        | {"Lapses [%]": format_number((100 * table["lapses"]).where(table["CDF"].notna()), 1)}
-        | {"Note": format_words(table["problem"].where(table["problem"] != "", table["note"]))}
-    )
-
-
-def format_lines(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `decay_table` of least squares in print."""
-    used = table["N_used"].astype(str) + " of " + table["N_tested"].astype(str) + _flat(table)
-    return pd.DataFrame(
-        _format_estimates(table)
-        | {"R²": format_number(table["rsquared"], 3)}
-        | {"N used": used, "Note": format_words(table["problem"])}
-    )
-
-
-def format_modes(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `mode_table` in print."""
-    first, last = table["min_context"].map(show_context), table["max_context"].map(show_context)
-    contexts = first.where(first == last, first + "–" + last)
-    mode = format_words(table["name"])
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "Suite": table["suite"],
-            "Noise": table["noise"],
-            "Contexts": contexts,
-            "Failure mode": mode.where(mode != "", format_words(table["problem"])),
-            "By CDF [%]": format_number(100 * table["cdf_loss"], 0),
-            "By CDO [%]": format_number(100 * table["cdo_loss"], 0),
-            "From": table["source"],
-        }
-    )
-
-
-def format_zero_context(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `zero_context_table` in print, as Tables 1 and 4."""
-    return pd.DataFrame(
-        {
-            "Model": table["model"],
-            "CDF": format_number(table["CDF"], 4),
-            "CDO": format_number(table["CDO"], 4),
-            "Neff": format_number(table["N_eff"], 2) + _mark(table),
-            "95 % interval": _format_ends(table, "N_eff", 2),
-            "From": table["source"],
-        }
-    )
-
-
-def format_cdf_by_context(table: pd.DataFrame) -> pd.DataFrame:
-    """Set the CDF of `by_context_table` in print, times 100, as Tables 2 and 5."""
-    return _format_by_context(table, 100 * table["CDF"], 2)
-
-
-def format_cdo_by_context(table: pd.DataFrame) -> pd.DataFrame:
-    """Set the CDO of `by_context_table` in print, as Tables 3 and 6."""
-    return _format_by_context(table, table["CDO"], 3)
-
-
-def format_attempts(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `attempts_table` in print."""
-    return pd.DataFrame(
-        _format_condition(table)
-        | {"t": table["t"].astype(str), "Acc [%]": format_number(100 * table["accuracy"], 1)}
-        | {"CDF": format_number(table["CDF"], 4) + _flat(table)}
-        | {"CDO": format_number(table["CDO"], 3)}
-        | {"Neff": format_number(table["N_eff"], 2)}
-        | {"95 % interval": format_interval(table["low"], table["high"], 2)}
-        | {"Note": format_words(table["problem"])}
-    )
-
-
-def format_sampling(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `sampling_table` in print, as Table 7."""
-    return pd.DataFrame(
-        _format_condition(table)
-        | {"k": format_number(table["k"], 4), "b": format_number(table["b"], 4)}
-        | {"R²": format_number(table["rsquared"], 4)}
-        | {"Nclean": format_number(table["N_clean"], 2), "From": table["source"]}
-        | {"Note": format_words(table["problem"])}
-    )
-
-
-def format_responses(table: pd.DataFrame) -> pd.DataFrame:
-    """Set `response_table` in print, tokens as mean[90th percentile]."""
-    counts = {each.value.replace("_", "-"): table[each.value].astype(str) for each in FactorOutcome}
-    return pd.DataFrame(
-        _format_condition(table)
-        | {"Responses": table["responses"].astype(str)}
-        | counts
-        | {"Prompt": format_tokens(table, "prompt_tokens")}
-        | {"Output": format_tokens(table, "response_tokens")}
-    )
-
-
-def _format_condition(table: pd.DataFrame) -> dict[str, pd.Series]:
-    return {"Model": table["model"]} | format_loads(
-        table, [load for load in LOADS if load.name in CONDITION]
-    )
-
-
-def _format_estimates(table: pd.DataFrame) -> dict[str, pd.Series]:
-    return (
-        _format_condition(table)
-        | {"Mean acc": format_number(table["mean_accuracy"], 3)}
-        | {"CDF": format_number(table["CDF"], 4), "CDF, 95 %": _format_ends(table, "CDF", 4)}
-        | {"CDO": format_number(table["CDO"], 3), "CDO, 95 %": _format_ends(table, "CDO", 3)}
-        | {"Neff": format_number(table["N_eff"], 2) + _mark(table)}
-        | {"Neff, 95 %": _format_ends(table, "N_eff", 2)}
-    )
-
-
-def _format_ends(table: pd.DataFrame, name: str, decimals: int) -> pd.Series:
-    low, high = table[f"{name}_low"], table[f"{name}_high"]
-    return format_interval(low, high, decimals).where(low.notna(), "--")
-
-
-def _mark(table: pd.DataFrame) -> pd.Series:
-    """Return a dagger for an N_eff without meaning, which the paper prints all the same."""
-    meaningless = table["N_eff"].notna() & (table["CDO"] <= 0)
-    return meaningless.map({True: "†", False: ""})
-
-
-def _flat(table: pd.DataFrame) -> pd.Series:
-    """Return a double dagger where `note` warns that the line is too flat."""
-    return format_words(table["note"]).ne("").map({True: "‡", False: ""})
-
-
-def _format_by_context(table: pd.DataFrame, values: pd.Series, decimals: int) -> pd.DataFrame:
-    shown = table.assign(value=format_number(values, decimals))
-    wide = shown.pivot(index=["model", "source"], columns="context", values="value")
-    in_order = pd.MultiIndex.from_frame(table[["model", "source"]].drop_duplicates())
-    wide = wide.reindex(in_order).fillna("--").rename(columns=show_context)
-    wide = wide.reset_index().rename(columns={"model": "Model", "source": "From"})
-    wide.columns.name = None
-    return wide[["Model", *[name for name in wide if name not in {"Model", "From"}], "From"]]

@@ -11,7 +11,7 @@ import pandas as pd
 from cogniload_analysis.analysis import Analysis, Break
 from cogniload_analysis.samples.columns import read_response
 from cogniload_analysis.samples.files import read_line
-from cogniload_gen.benchmark import Row
+from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.benchmarks import score
 from cogniload_gen.files.inputs import show_controls
 
@@ -67,7 +67,7 @@ def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[t
     taken: Counter[str | tuple[str, str]] = Counter()
     for _ in range(min(number, sum(sizes.values()))):
         left = [about for about, size in sizes.items() if taken[about] < size]
-        about = min(left, key=lambda each: (taken[each[0]], taken[each[1]], taken[each]))
+        about = min(left, key=lambda pair: (taken[pair[0]], taken[pair[1]], taken[pair]))
         taken.update([about, *about])
         yield about
 
@@ -91,7 +91,7 @@ def _describe_response(row: Any, analysis: Analysis) -> Example:
         "omitted": max(0, len(response) - RESPONSE_END),
         "parts": [(show_controls(text), mark) for text, mark in split_end(response, marks)],
         "where": broken.where if broken else "",
-        "states": [tuple(map(show_controls, each)) for each in broken.states] if broken else [],
+        "states": [tuple(map(show_controls, state)) for state in broken.states] if broken else [],
     }
 
 
@@ -118,13 +118,19 @@ def _find_evidence(response: str, puzzle: Row, row: Any) -> tuple[str, tuple[int
     """
     counts = {name: getattr(row, name) for name in ("prompt_tokens", "response_tokens")}
     known = {name: None if pd.isna(count) else int(count) for name, count in counts.items()}
+    result = score_again(response, puzzle, row.outcome, known)
+    return (result.explanation, result.evidence or (0, 0)) if result else ("", (0, 0))
+
+
+def score_again(
+    response: str, puzzle: Row, outcome: object, counts: Mapping[str, int | None]
+) -> Score | None:
+    """Return the score of a response; None where it has another outcome now, or can't be scored."""
     try:
-        found = score(response, puzzle, **known)
+        result = score(response, puzzle, **counts)
     except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
-        return "", (0, 0)
-    if found.outcome != row.outcome:
-        return "", (0, 0)
-    return found.explanation, found.evidence or (0, 0)
+        return None
+    return result if result.outcome == outcome else None
 
 
 def _step_around(response: str, broken: Break | None) -> tuple[int, int]:

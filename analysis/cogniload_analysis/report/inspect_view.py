@@ -16,6 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from cogniload_analysis import analyses
+from cogniload_analysis.report.examples import score_again
 from cogniload_analysis.samples.columns import members, read_response
 from cogniload_analysis.samples.files import (
     find_samples,
@@ -27,7 +28,6 @@ from cogniload_analysis.samples.files import (
 from cogniload_analysis.samples.inspect_logs import OURS
 from cogniload_analysis.samples.read import holds
 from cogniload_gen.benchmark import Row
-from cogniload_gen.benchmarks import score
 from cogniload_gen.extras import require
 from cogniload_gen.files.inputs import show_controls
 from cogniload_gen.files.whole import whole_file
@@ -49,8 +49,8 @@ def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list
     """
     require("view", "inspect", ("inspect_ai",))
     paths = list(paths)
-    found = {file.resolve(): file for path in paths for file in find_samples(path)}
-    runs = [file for file in sorted(found.values()) if _is_ours(file)]
+    files = {file.resolve(): file for path in paths for file in find_samples(path)}
+    runs = [file for file in sorted(files.values()) if _is_ours(file)]
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
@@ -99,7 +99,6 @@ def _write_log(file: Path, out: Path, force: bool) -> Path:
     model = show_controls(str(results.get("model_name") or file.parent.name))
     key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
     target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', task)}_{key}.eval"
-    ids: dict[str, None] = {}
     outcomes: Counter[str] = Counter()
     epochs: Counter[str] = Counter()
     summaries = []
@@ -109,21 +108,20 @@ def _write_log(file: Path, out: Path, force: bool) -> Path:
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log,
     ):
         samples = read_first_filter(file, _parse_whole)
-        for number, _, each in tqdm(samples, target.name, unit=" samples", disable=None):
+        for number, _, sample in tqdm(samples, target.name, unit=" samples", disable=None):
             with naming_line(file, number):
-                identity = show_controls(str(each["doc"]["id"]))
-                outcomes[str(each["outcome"])] += 1
-                right += bool(each["acc"])
-            ids[identity] = None
+                identity = show_controls(str(sample["doc"]["id"]))
+                outcomes[str(sample["outcome"])] += 1
+                right += bool(sample["acc"])
             epochs[identity] += 1
-            sample = condense_sample(_make_sample(each, identity, epochs[identity], model))
+            made = condense_sample(_make_sample(sample, identity, epochs[identity], model))
             entry = f"samples/{identity}_epoch_{epochs[identity]}.json"
-            log.writestr(entry, sample.model_dump_json(exclude_none=True))
-            summaries.append(sample.summary().model_dump_json(exclude_none=True))
+            log.writestr(entry, made.model_dump_json(exclude_none=True))
+            summaries.append(made.summary().model_dump_json(exclude_none=True))
         log.writestr("summaries.json", f"[{','.join(summaries)}]")
         header = _make_header(
             {"task": task, "date": date, "results": results},
-            {"model": model, "key": key, "ids": list(ids), "epochs": max(epochs.values())},
+            {"model": model, "key": key, "ids": list(epochs), "epochs": max(epochs.values())},
             outcomes,
             right,
         )
@@ -141,69 +139,58 @@ def _parse_whole(line: bytes) -> Any:
 
 
 def _describe_run(file: Path, task: str) -> dict[str, Any]:
-    """Return what lm-eval says of a run, without the results and what other tasks were told."""
+    """Return what lm-eval says of a run, without the results and the settings of other tasks."""
     results = read_results(file)
     kept = {name: held for name, held in results.items() if name != "results"}
     about = {task: members(members(results, "configs"), task)}
     return kept | {"configs": about} if results else {}
 
 
-def _make_sample(sample: dict[str, Any], identity: str, epoch: int, model: str) -> Any:
+def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -> Any:
     """Return lm-eval's sample as Inspect's, with nothing left out that a report reads."""
-    from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
-    from inspect_ai.model import (  # noqa: PLC0415
-        ChatCompletionChoice,
-        ChatMessageAssistant,
-        ChatMessageUser,
-        ModelOutput,
-        ModelUsage,
-    )
-    from inspect_ai.scorer import Score  # noqa: PLC0415
+    from inspect_ai import log, model, scorer  # noqa: PLC0415  (an extra)
 
     puzzle = sample["doc"]
     prompt = str(puzzle.get("puzzle") or "")
     response = read_response(sample)
-    counts = {name: _count(sample.get(name)) for name in ("prompt_tokens", "response_tokens")}
-    answer = ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
-    usage = ModelUsage(
+    counts = {key: _count(sample.get(key)) for key in ("prompt_tokens", "response_tokens")}
+    answer = model.ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
+    usage = model.ModelUsage(
         input_tokens=counts["prompt_tokens"] or 0,
         output_tokens=counts["response_tokens"] or 0,
         total_tokens=sum(count or 0 for count in counts.values()),
     )
-    read, explanation = _explain(response, sample, counts)
-    kept = {name: held for name, held in sample.items() if name not in TEXTS}
+    value, explanation = _explain(response, sample, counts)
+    kept = {key: held for key, held in sample.items() if key not in TEXTS}
     kept |= {"arguments": _drop_prompts(sample.get("arguments"))}
-    return EvalSample(
+    return log.EvalSample(
         id=identity,
         epoch=epoch,
         input=prompt,
         target=str(sample.get("target", puzzle.get("answer", ""))),
-        messages=[ChatMessageUser(content=prompt, id=identity), answer],
-        output=ModelOutput(
-            model=model, choices=[ChatCompletionChoice(message=answer)], usage=usage
+        messages=[model.ChatMessageUser(content=prompt, id=identity), answer],
+        output=model.ModelOutput(
+            model=name, choices=[model.ChatCompletionChoice(message=answer)], usage=usage
         ),
         scores={
-            "outcome": Score(
-                value=str(sample["outcome"]), answer=read, explanation=explanation, metadata=kept
+            "outcome": scorer.Score(
+                value=str(sample["outcome"]), answer=value, explanation=explanation, metadata=kept
             ),
-            "acc": Score(value="C" if sample["acc"] else "I"),
+            "acc": scorer.Score(value="C" if sample["acc"] else "I"),
         },
-        metadata={name: held for name, held in puzzle.items() if name != "puzzle"},
-        model_usage={model: usage},
+        metadata={key: held for key, held in puzzle.items() if key != "puzzle"},
+        model_usage={name: usage},
         uuid=f"{identity}-{epoch}",
     )
 
 
 def _explain(response: str, sample: Row, counts: Mapping[str, int | None]) -> tuple[str, str]:
     """Return the answer that was read, and in words why a response has its outcome."""
-    try:
-        found = score(response, sample["doc"], **counts)
-    except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
+    result = score_again(response, sample["doc"], sample["outcome"], counts)
+    if result is None:
         return "", ""
-    if found.outcome != sample["outcome"]:
-        return "", ""
-    evidence = f"\n\n“{response[slice(*found.evidence)]}”" if found.evidence else ""
-    return str(found.value or ""), f"{found.explanation}{evidence}"
+    evidence = f"\n\n“{response[slice(*result.evidence)]}”" if result.evidence else ""
+    return str(result.value or ""), f"{result.explanation}{evidence}"
 
 
 def _drop_prompts(arguments: Any) -> Any:
@@ -226,59 +213,51 @@ def _make_header(
     lm_eval: dict[str, Any], about: dict[str, Any], outcomes: Counter[str], right: int
 ) -> dict[str, bytes]:
     """Return the entries of a log that stand beside its samples, as Inspect writes them."""
-    from inspect_ai.log import (  # noqa: PLC0415  (an extra)
-        EvalConfig,
-        EvalDataset,
-        EvalLog,
-        EvalMetric,
-        EvalResults,
-        EvalScore,
-        EvalSpec,
-        EvalStats,
-        write_eval_log,
-    )
+    from inspect_ai import log  # noqa: PLC0415  (an extra)
     from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
 
     total = outcomes.total()
     config = members(members(lm_eval["results"], "configs"), lm_eval["task"])
-    shares = {name: EvalMetric(name=name, value=count / total) for name, count in outcomes.items()}
+    shares = {
+        name: log.EvalMetric(name=name, value=count / total) for name, count in outcomes.items()
+    }
     scores = [
-        EvalScore(
+        log.EvalScore(
             name="acc",
             scorer="acc",
-            metrics={"accuracy": EvalMetric(name="accuracy", value=right / total)},
+            metrics={"accuracy": log.EvalMetric(name="accuracy", value=right / total)},
         ),
-        EvalScore(name="outcome", scorer="outcome", metrics=dict(sorted(shares.items()))),
+        log.EvalScore(name="outcome", scorer="outcome", metrics=dict(sorted(shares.items()))),
     ]
     completed = _to_utc(lm_eval["date"])
-    spec = EvalSpec(
+    spec = log.EvalSpec(
         created=completed,
         task=lm_eval["task"],
         task_id=about["key"],
         eval_id=about["key"],
         run_id=about["key"],
         task_version=str(members(config, "metadata").get("version", "")),
-        dataset=EvalDataset(
+        dataset=log.EvalDataset(
             name=lm_eval["task"], samples=len(about["ids"]), sample_ids=about["ids"]
         ),
         model=about["model"],
-        config=EvalConfig(epochs=about["epochs"]),
+        config=log.EvalConfig(epochs=about["epochs"]),
         # What a model wrote is shown as plain text.
         viewer=ViewerConfig(trust_content=False),
         metadata={OURS: lm_eval},
     )
-    log = EvalLog(
+    whole = log.EvalLog(
         status="success",
         eval=spec,
-        results=EvalResults(total_samples=total, completed_samples=total, scores=scores),
-        stats=EvalStats(
+        results=log.EvalResults(total_samples=total, completed_samples=total, scores=scores),
+        stats=log.EvalStats(
             started_at=_find_start(completed, lm_eval["results"]), completed_at=completed
         ),
         samples=[],
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "header.eval"
-        write_eval_log(log, file)
+        log.write_eval_log(whole, file)
         with zipfile.ZipFile(file) as written:
             entries = ("_journal/start.json", "header.json")
             return {entry: written.read(entry) for entry in entries}
@@ -295,5 +274,5 @@ def _find_start(completed: str, results: Mapping[str, Any]) -> str:
 
 def _to_utc(date: str) -> str:
     """Return the date in a file's name as Inspect takes it; lm-eval doesn't say the time zone."""
-    found = re.match(r"(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)", date)
-    return f"{found[1]}:{found[2]}:{found[3]}+00:00" if found else UNKNOWN_DATE
+    match = re.match(r"(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)", date)
+    return f"{match[1]}:{match[2]}:{match[3]}+00:00" if match else UNKNOWN_DATE

@@ -1,17 +1,47 @@
-"""The fields of a sample, which may hold anything: checked values, and text that shows as text."""
+"""The columns of the frame, declared; and the fields of a sample, which may hold anything."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from reprlib import repr as brief
 from typing import Any
 
 from cogniload_gen.benchmark import Row
 
+MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""The errors of reading JSON whose members are missing, or of another type or size."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of the frame that are read together.
+
+    Attributes:
+        types: The type of each column in pandas by its name; None for the one that pandas infers.
+        read: From a sample to the values in the order of `types`; ValueError for a value out of
+            range, and KeyError for a missing field.
+    """
+
+    types: Mapping[str, Any]
+    read: Callable[[Row], Sequence[Any]]
+
+
+def column(name: str, dtype: Any, read: Callable[[Row], Any]) -> Columns:
+    """Return the declaration of one column, of which `read` returns the value."""
+    return Columns({name: dtype}, lambda sample: (read(sample),))
+
 
 def members(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return an object inside another by its name; empty if there is none or it is no object."""
-    found = holder.get(name)
-    return found if isinstance(found, dict) else {}
+    member = holder.get(name)
+    return member if isinstance(member, dict) else {}
 
 
 def read_response(sample: Mapping[str, Any]) -> str:

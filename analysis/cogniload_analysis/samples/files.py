@@ -8,6 +8,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
+from cogniload_analysis.samples.columns import MALFORMED
 from cogniload_analysis.samples.inspect_logs import (
     count_log_samples,
     is_log,
@@ -51,17 +52,18 @@ def read_results(file: Path) -> dict[str, Any]:
     """
     _, date = split_name(file)
     ends = (f"_{date}.json", f"_{date}.json.gz")
-    found = next((each for each in sorted(file.parent.iterdir()) if each.name.endswith(ends)), None)
-    if found is None:
+    beside = sorted(other for other in file.parent.iterdir() if other.name.endswith(ends))
+    if not beside:
         return {}
-    content = inputs.read_whole(found)
+    content = inputs.read_whole(beside[0])
     try:
         results = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{found} is no results file of lm-eval: {error}") from error
+        raise ValueError(f"{beside[0]} is no results file of lm-eval: {error}") from error
     if not isinstance(results, dict):
         raise ValueError(
-            f"{found} is no results file of lm-eval: it must hold an object, got {brief(results)}"
+            f"{beside[0]} is no results file of lm-eval: it must hold an object, "
+            f"got {brief(results)}"
         )
     return results
 
@@ -69,10 +71,10 @@ def read_results(file: Path) -> dict[str, Any]:
 def read_first_filter(
     file: Path, parse: Callable[[bytes], Any] = json.loads
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield the samples of a file's first filter, as lm-eval repeats them for each.
+    """Yield the samples of a file's first filter, as lm-eval repeats them for each filter.
 
-    Each with its line's number and with its offset, as `number_lines` has it. Raises ValueError
-    where a line is no sample, or where there is none.
+    A sample comes with its line's number and with its offset, as `number_lines` has it. Raises
+    ValueError where a line is no sample, or where the file has none.
     """
     first_filter, number = None, 0
     for number, (offset, line) in enumerate(number_lines(file), start=1):
@@ -95,7 +97,7 @@ def naming_line(file: Path, number: int) -> Iterator[None]:
     """Name file and line in the error of a sample that can't be read."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+    except MALFORMED as error:
         cause = f"no field {error}" if isinstance(error, KeyError) else error
         raise ValueError(f"{file}, line {number}: {cause}") from error
 

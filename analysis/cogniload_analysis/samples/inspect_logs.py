@@ -1,17 +1,21 @@
-"""Inspect's log files, read as lm-eval's samples are: nothing of Inspect is needed for it."""
+"""Inspect's log files, read as lm-eval's samples are.
+
+`inspect_ai.log` is not used: a report reads logs where Inspect is not installed, and a log is
+untrusted, so that each of its parts has a bound on its size, which Inspect's own reader lacks.
+"""
 
 import importlib
 import json
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
 
+from cogniload_analysis.samples.columns import MALFORMED
 from cogniload_gen.extras import how_to_install
-from cogniload_gen.files.inputs import read_stream, read_whole
+from cogniload_gen.files.inputs import LARGEST, read_stream, read_whole
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
 """How Inspect names its logs: zip files, or JSON that begins with a date."""
@@ -25,7 +29,7 @@ HOW_FAST = frozenset(
     stream_idle_timeout timeout
     """.split()  # noqa: SIM905  (as NO_SETTINGS of lm-eval's)
 )
-"""Inspect's settings for generation that say how fast a model is asked, not what it says."""
+"""Inspect's settings for generation that change the speed of a run, and not the responses."""
 
 LARGEST_LOG = 1 << 30
 """Bytes of a log in JSON, which is read as a whole."""
@@ -34,18 +38,10 @@ ATTACHMENT = "attachment://"
 ZSTANDARD = 93
 """The number of a compression that Inspect's newer logs have and Python before 3.14 has not."""
 
-BROKEN = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    OSError,
-    EOFError,
-    RecursionError,
-    NotImplementedError,  # a compression that zipfile doesn't know
-    zipfile.BadZipFile,
-    zlib.error,
-)
+LARGEST_HEADER = 1 << 24
+"""Bytes of a log's header, which names every sample; once parsed it may take 24 times as many."""
+
+BROKEN = (*MALFORMED, OSError, zipfile.BadZipFile)
 
 
 def is_log(file: Path) -> bool:
@@ -73,10 +69,10 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
         if ours:
             return str(ours["task"]), str(ours["date"]), dict(ours["results"])
         task = str(spec["task"]).rpartition("/")[2].replace("-", "_")
-        # What was asked of the model, then what the task and the command asked of its generation.
+        # The model's own settings for generation, then those of the task and of the command.
         plan = (header.get("plan") or {}).get("config") or {}
-        asked = {**(spec.get("model_generate_config") or {}), **plan}
-        settings = {name: value for name, value in asked.items() if name not in HOW_FAST}
+        generation = {**(spec.get("model_generate_config") or {}), **plan}
+        settings = {name: value for name, value in generation.items() if name not in HOW_FAST}
         if "max_tokens" in settings:
             settings["max_gen_toks"] = settings.pop("max_tokens")
         about = {"version": str(spec.get("task_version") or "")}
@@ -153,19 +149,24 @@ def _read_header(file: Path) -> dict[str, Any]:
             # A log that is still being written has no header yet.
             finished = "header.json" in log.namelist()
             name = "header.json" if finished else "_journal/start.json"
-            header = json.loads(_read_entry(log, name))
+            header = json.loads(_read_entry(log, name, LARGEST_HEADER))
     return dict(header)
 
 
-def _read_entry(log: zipfile.ZipFile, name: str) -> bytes:
-    """Return an entry of a log; ValueError for a large one, or if what unpacks it isn't there."""
+def _read_entry(log: zipfile.ZipFile, name: str, largest: int = LARGEST) -> bytes:
+    """Return an entry of a log; ValueError for a large one, or one that can't be unpacked."""
     if log.getinfo(name).compress_type == ZSTANDARD:
         try:
             importlib.import_module("zipfile_zstd")  # it adds to zipfile, and comes with Inspect
         except ImportError as error:
             raise ValueError(f"it is packed by Zstandard: {how_to_install('inspect')}") from error
-    with log.open(name) as entry:
-        return read_stream(cast(BinaryIO, entry), name)
+    try:
+        with log.open(name) as entry:
+            return read_stream(cast(BinaryIO, entry), name, largest)
+    except BROKEN:
+        raise
+    except Exception as error:  # each compression has errors of its own
+        raise ValueError(f"{name} can't be unpacked: {error}") from error
 
 
 def _translate(held: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from reprlib import repr as brief
@@ -13,7 +12,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.samples.columns import members, read_count, read_response
+from cogniload_analysis.samples.columns import (
+    MALFORMED,
+    Columns,
+    column,
+    read_count,
+    read_response,
+)
 from cogniload_analysis.samples.files import (
     find_samples,
     locate,
@@ -30,25 +35,20 @@ from cogniload_analysis.samples.inspect_logs import (
     is_log,
 )
 from cogniload_analysis.samples.runs import (
+    RUN_COLUMNS,
     Run,
-    describe_machine,
+    describe_run,
     drop_copies,
     name_puzzles,
     name_settings,
     name_views,
-    read_limit,
-    read_settings,
 )
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
-from cogniload_analysis.samples.unfinished import RUN_FILE, Going, is_going, read_going
+from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
-from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.files.inputs import show_controls
 
 log = logging.getLogger(__name__)
-
-COUNTS = ("prompt_tokens", "response_tokens")
-DECODING_LENGTH = 120
 
 OnePath = str | Path
 Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
@@ -90,22 +90,18 @@ def read_benchmarks(
             f"no samples_TASK_DATE.jsonl in {searched}: run lm_eval with --output_path and "
             "--log_samples, and give the folder that it wrote"
         )
-    found = sorted(labels)
-    runs = [run for file in found for run in describe_runs(file, labels[file])]
-    by_name = {
-        each.name: [run for run in runs if holds(run.task, run.parts[0], each)] for each in among
-    }
-    if not any(by_name.values()):
+    runs = [run for file in sorted(labels) for run in describe_runs(file, labels[file])]
+    runs_of = [
+        (analysis, [run for run in runs if holds(run.task, run.parts[0], analysis)])
+        for analysis in among
+    ]
+    if not any(own for _, own in runs_of):
+        names = " or ".join(analysis.name for analysis in among)
         tasks = sorted({run.task for run in runs}) or ["runs without a finished block"]
         raise ValueError(
-            f"no {' or '.join(by_name)} task in {searched}: the samples there are of "
-            f"{', '.join(tasks)}"
+            f"no {names} task in {searched}: the samples there are of {', '.join(tasks)}"
         )
-    return {
-        each.name: _read_runs(by_name[each.name], each, text)
-        for each in among
-        if by_name[each.name]
-    }
+    return {analysis.name: _read_runs(own, analysis, text) for analysis, own in runs_of if own}
 
 
 def label_paths(paths: Paths) -> list[tuple[str, Path]]:
@@ -125,67 +121,22 @@ def label_paths(paths: Paths) -> list[tuple[str, Path]]:
 
 
 def describe_runs(file: Path, label: str = "") -> list[Run]:
-    """Return the run behind a samples file; or those, a task each, of a run.json still going."""
+    """Return the run behind a samples file; or those, a task each, of a run.json still going.
+
+    The results file of the same folder and date describes it. Without one, the folder's name is
+    the model's, and the settings are unknown: runs of two such folders are kept apart. With a
+    `label`, that names its row.
+    """
     if file.name == RUN_FILE.name:
         return [
-            _make_run(
-                file,
-                label,
-                {"task": each.task, "date": "", "version": each.version},
-                each.results,
-                each.results["generation"],
-                each,
-            )
-            for each in read_going(file)
+            describe_run(file, label, going.task, "", going.results, going.blocks, going.progress)
+            for going in read_going(file)
         ]
-    return [describe_run(file, label)]
-
-
-def describe_run(file: Path, label: str = "") -> Run:
-    """Return what lm-eval says of the run behind a samples file.
-
-    The results file of the same folder and date says it. Without one, the folder's name is the
-    model's, and nothing is known of the settings: runs of two such folders are kept apart. With a
-    `label`, that is what its row is named by.
-    """
     if is_log(file):
         task, date, results = describe_log(file)
     else:
         (task, date), results = split_name(file), read_results(file)
-    config = members(members(results, "configs"), task)
-    version = str(members(config, "metadata").get("version", ""))
-    about = {"task": task, "date": date, "version": version}
-    return _make_run(file, label, about, results, members(config, "generation_kwargs"))
-
-
-def _make_run(
-    file: Path,
-    label: str,
-    about: dict[str, str],
-    results: dict[str, Any],
-    generation: dict[str, Any],
-    going: Going | None = None,
-) -> Run:
-    version, limit = show_controls(about["version"]), read_limit(generation)
-    columns = {
-        "model": show_controls(str(results.get("model_name") or file.parent.name)),
-        "task": show_controls(about["task"]),
-        "date": about["date"],
-        "generator_version": version,
-        "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
-        "decoding": _describe_decoding(generation),
-        "until": _describe_until(members(members(results, "config"), "until")),
-        **describe_machine(results),
-        "output_limit": limit,
-        "interim": going.progress if going else "",
-    }
-    settings = read_settings(results, generation)
-    if not results:
-        settings["folder"] = f"in {show_controls(str(file.parent))}"
-    own = {"output limit": f"output limit {limit}" if limit else "no output limit"}
-    own |= {"version": f"version {version}"} if version else {}
-    base = show_controls(label) or columns["model"]
-    return Run(file, base, columns, settings, own, going.blocks if going else (file,))
+    return [describe_run(file, label, task, date, results)]
 
 
 def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
@@ -220,116 +171,85 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
     try:
         sample = json.loads(next(number_lines(file))[1])
         return "outcome" in sample and analysis.owns(sample["doc"])
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OSError,
-        RecursionError,
-        StopIteration,
-    ):
+    except (*MALFORMED, OSError, StopIteration):
         return False
 
 
-def _describe_decoding(settings: dict[str, Any]) -> str:
-    """Say how a task's responses were decoded; stop strings and lengths go unsaid."""
-    said = [
-        f"{name} {value}"
-        for name, value in settings.items()
-        if name not in {"until", "max_gen_toks"} and not names_credential(name)
-    ]
-    text = hide_by_rule(", ".join(said))
-    return show_controls(textwrap.shorten(text, DECODING_LENGTH, placeholder=" …"))
-
-
-def _describe_until(settings: dict[str, Any]) -> str:
-    """Return the settings of a run with `--until` as JSON; nothing if there are none."""
-    return json.dumps(settings, sort_keys=True) if settings else ""
-
-
-def _read_runs(found: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
-    copies = drop_copies(found)
+def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFrame:
+    copies = drop_copies(runs)
     if any(copies.values()):
         log.warning("left out files that are copies of another: %d", sum(copies.values()))
-    about = zip(copies, name_settings(list(copies)), strict=True)
-    in_order = sorted(about, key=lambda each: (each[0].base, each[1], each[0].task, each[0].date))
-    runs, settings = zip(*in_order, strict=True)
-    frames = [
-        _read_run(run, analysis, text) for run in tqdm(runs, "reading", unit="file", disable=None)
+    settings = dict(zip(copies, name_settings(list(copies)), strict=True))
+    kept = sorted(copies, key=lambda run: (run.base, settings[run], run.task, run.date))
+    columns = _declare_columns(analysis, text)
+    frames = [_read_run(run, columns) for run in tqdm(kept, "reading", unit="file", disable=None)]
+    views = name_views([run.base for run in kept], frames, analysis.views)
+    rows = [
+        (run.base, run.task, settings[run], view) for run, view in zip(kept, views, strict=True)
     ]
-    views = name_views([run.base for run in runs], frames, analysis.views)
-    rows = [(run.base, run.task, *named) for run, *named in zip(runs, settings, views, strict=True)]
     puzzles = name_puzzles(rows, frames, analysis.loads)
-    for run, frame, *named in zip(runs, frames, settings, views, puzzles, strict=True):
-        named.append(run.columns["interim"])
-        setting = "".join(f", {each}" for each in named if each)
-        about_it = run.columns | {"model": run.base + setting, "setting": setting}
-        for column, value in about_it.items():
-            frame[column] = value
-        frame["copies"], frame["run"] = copies[run], runs.index(run) + 1
-        frame["lost"] = count_log_samples(run.file) - len(frame) if is_log(run.file) else 0
+    for number, (run, frame) in enumerate(zip(kept, frames, strict=True)):
+        names = settings[run], views[number], puzzles[number], run.interim
+        setting = "".join(f", {name}" for name in names if name)
+        row_name = {"model": run.base + setting, "setting": setting}
+        lost = count_log_samples(run.file) - len(frame) if is_log(run.file) else 0
+        frames[number] = frame.assign(
+            **run.columns | row_name, copies=copies[run], run=number + 1, lost=lost
+        )
     if lost := sum(int(frame["lost"].iloc[0]) for frame in frames):
         log.warning("left out samples that ended with an error: %d", lost)
-    whole = pd.concat(frames, ignore_index=True)
-    types = dict.fromkeys(["id", "file", "setting", *runs[0].columns], "category")
-    types |= {load.name: load.dtype for load in analysis.loads} | dict(analysis.facts)
-    whole = whole.astype(
-        types
-        | {"outcome": pd.CategoricalDtype([each.value for each in analysis.outcomes])}
-        | {"ending": pd.CategoricalDtype(list(ENDINGS))}
-    )
+    declared = {name: dtype for group in columns for name, dtype in group.types.items() if dtype}
+    types = declared | dict.fromkeys(["file", "setting", *RUN_COLUMNS], "category")
+    whole = pd.concat(frames, ignore_index=True).astype(types)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
 
 
-def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
-    """Read a run's samples: the rows of the first filter, as lm-eval repeats them for each."""
-    rows = [row for file in run.parts for row in _read_file(file, analysis, text)]
-    columns = [
-        "id",
-        "seed",
-        *(load.name for load in analysis.loads),
-        "correct",
-        "outcome",
-        *COUNTS,
-        "context_budget",
-        "ending",
-        "chance",
+def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
+    """Return the columns that are read from each sample of a benchmark."""
+    correct = {outcome.value: outcome.correct for outcome in analysis.outcomes}
+
+    def read_score(sample: Row) -> tuple[bool, str]:
+        outcome, acc = sample["outcome"], sample["acc"]
+        if outcome not in correct:
+            raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
+        if acc != correct[outcome]:
+            raise ValueError(f"acc must agree with the outcome {outcome}, got {brief(acc)}")
+        return correct[outcome], outcome
+
+    def read_own_ending(sample: Row) -> str:
+        return read_ending(
+            sample, read_count(sample, "prompt_tokens"), read_count(sample, "response_tokens")
+        )
+
+    return [
+        column("id", "category", lambda sample: show_controls(str(sample["doc"]["id"]))),
+        column("seed", None, lambda sample: read_count(sample["doc"], "seed")),
+        Columns(
+            {load.name: load.dtype for load in analysis.loads},
+            lambda sample: analysis.read_loads(sample["doc"]),
+        ),
+        Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
+        column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
+        column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
+        column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
+        column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
+        column("chance", None, lambda sample: read_chance(sample["doc"])),
         *analysis.facts,
-        *(["response"] if text else []),
+        *([column("response", None, read_response)] if text else []),
     ]
-    return pd.DataFrame(rows, columns=[*columns, "file", "offset"])
 
 
-def _read_file(file: Path, analysis: Analysis, text: bool) -> list[tuple[str | int | float, ...]]:
-    rows: list[tuple[str | int | float, ...]] = []
-    correct = {each.value: each.correct for each in analysis.outcomes}
-    for number, offset, sample in read_first_filter(file):
-        with naming_line(file, number):
-            said = [read_response(sample)] if text else []
-            row = _read_row(sample, analysis, correct)
-        rows.append((*row, *said, str(file), offset))
-    return rows
-
-
-def _read_row(
-    sample: dict[str, Any], analysis: Analysis, correct: dict[str, bool]
-) -> tuple[str | int | float, ...]:
-    """Return the values of a row; `correct` says which outcomes count as correct."""
-    puzzle, outcome = sample["doc"], sample["outcome"]
-    loads = analysis.read_loads(puzzle)
-    if outcome not in correct:
-        raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
-    if sample["acc"] != correct[outcome]:
-        raise ValueError(f"acc must agree with the outcome {outcome}, got {brief(sample['acc'])}")
-    tokens = [read_count(sample, count) for count in COUNTS]
-    identity = show_controls(str(puzzle["id"])), read_count(puzzle, "seed")
-    budget = read_count(puzzle, "context_budget")
-    ending = read_ending(sample, *tokens)
-    facts = analysis.read_facts(sample)
-    about = *tokens, budget, ending, read_chance(puzzle)
-    return (*identity, *loads, correct[outcome], outcome, *about, *facts)
+def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
+    """Return a row for each sample of the run's first filter, with its file and its offset."""
+    rows: list[list[Any]] = []
+    for file in run.parts:
+        for number, offset, sample in read_first_filter(file):
+            with naming_line(file, number):
+                values = [value for group in columns for value in group.read(sample)]
+            rows.append([*values, str(file), offset])
+    names = [name for group in columns for name in group.types]
+    return pd.DataFrame(rows, columns=[*names, "file", "offset"])
 
 
 def read_chance(puzzle: Row) -> float:

@@ -1,4 +1,4 @@
-"""What a run is, told from lm-eval's results file: the settings that decide its scores; and names.
+"""A run, described from lm-eval's results file: the settings that decide its scores; and names.
 
 Runs of a model that differ in any setting, or in their puzzles, are different rows of the analysis,
 named by what differs. Runs that differ in nothing are attempts at the same puzzles.
@@ -9,7 +9,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -55,45 +55,109 @@ ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 LONGEST_PHRASE = 60
+DECODING_LENGTH = 120
 
 Settings = dict[str, str]
 """Settings by name, each as the phrase that names a run by it, such as "temperature 0"."""
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One samples file, and what the results file beside it says of how it was made.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunColumns:
+    """What the frame has of a run, a column a field; "" where it is unknown."""
+
+    model: str
+    task: str
+    date: str
+    generator_version: str
+    lm_eval_version: str
+    decoding: str
+    until: str
+    backend: str
+    precision: str
+    device: str
+    chat_template: str
+    output_limit: str
+    interim: str
+
+
+RUN_COLUMNS = tuple(field.name for field in fields(RunColumns))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run(RunColumns):
+    """One samples file, and what the results file beside it holds of how it was made.
 
     Attributes:
-        file: What says of it, once it is done its samples.
+        file: The file that describes it, its samples once it is done.
         parts: The files of its samples.
-        base: What its row's name begins with: the user's label, or the model's name.
-        columns: What the frame says of it, by column.
-        settings: What decides its scores, whatever the task.
-        own: What decides them and belongs to the task: its version, its output limit.
+        base: The start of its row's name: the user's label, or the model's name.
+        settings: The settings that decide its scores, whatever the task.
+        own: The settings that decide them and belong to the task: its version, its output limit.
     """
 
     file: Path
+    parts: tuple[Path, ...]
     base: str
-    columns: dict[str, str]
     settings: Settings
     own: Settings
-    parts: tuple[Path, ...]
 
     @property
-    def model(self) -> str:
-        """The model's name."""
-        return self.columns["model"]
+    def columns(self) -> dict[str, str]:
+        """The values of RUN_COLUMNS by name."""
+        return {name: getattr(self, name) for name in RUN_COLUMNS}
 
-    @property
-    def task(self) -> str:
-        """The task's name."""
-        return self.columns["task"]
 
-    @property
-    def date(self) -> str:
-        """When its results were written."""
-        return self.columns["date"]
+def describe_run(
+    file: Path,
+    label: str,
+    task: str,
+    date: str,
+    results: dict[str, Any],
+    parts: tuple[Path, ...] = (),
+    interim: str = "",
+) -> Run:
+    """Return the run behind a file, from its results in the form of lm-eval's.
+
+    `parts` are the files of its samples, `file` itself unless given. A `label` names its row.
+    """
+    config = members(members(results, "configs"), task)
+    generation = members(config, "generation_kwargs")
+    version = show_controls(str(members(config, "metadata").get("version", "")))
+    model = show_controls(str(results.get("model_name") or file.parent.name))
+    until = members(members(results, "config"), "until")
+    limit = next((_show(generation[name]) for name in LIMITS if generation.get(name)), "")
+    settings = read_settings(results, generation)
+    if not results:
+        settings["folder"] = f"in {show_controls(str(file.parent))}"
+    own = {"output limit": f"output limit {limit}" if limit else "no output limit"}
+    return Run(
+        model=model,
+        task=show_controls(task),
+        date=date,
+        generator_version=version,
+        lm_eval_version=show_controls(str(results.get("lm_eval_version", ""))),
+        decoding=_describe_decoding(generation),
+        until=json.dumps(until, sort_keys=True) if until else "",
+        output_limit=limit,
+        interim=interim,
+        file=file,
+        parts=parts or (file,),
+        base=show_controls(label) or model,
+        settings=settings,
+        own=own | ({"version": f"version {version}"} if version else {}),
+        **describe_machine(results),
+    )
+
+
+def _describe_decoding(settings: Mapping[str, Any]) -> str:
+    """Return how a task's responses were decoded, without stop strings and lengths."""
+    phrases = [
+        f"{name} {value}"
+        for name, value in settings.items()
+        if name not in {"until", "max_gen_toks"} and not names_credential(name)
+    ]
+    text = hide_by_rule(", ".join(phrases))
+    return show_controls(textwrap.shorten(text, DECODING_LENGTH, placeholder=" …"))
 
 
 # --- Settings --------------------------------------------------------------------------------
@@ -102,16 +166,16 @@ class Run:
 def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> Settings:
     """Return what decides the scores of a run, from what lm-eval's results say.
 
-    `generation` is the task's generation_kwargs. What is not said is left out.
+    `generation` is the task's generation_kwargs. Unknown settings are left out.
     """
     config = members(results, "config")
     model = results.get("model_name")
     backend = str(config.get("model") or results.get("model_source") or "")
     settings = {"backend": f"on {_show(backend)}" if backend else ""}
-    given = read_arguments(config.get("model_args"))
+    arguments = read_arguments(config.get("model_args"))
     if config.get("model_dtype"):
-        given["dtype"] = str(config["model_dtype"]).removeprefix("torch.")
-    named = {name: value for name, value in _flatten(given) if value != model}
+        arguments["dtype"] = str(config["model_dtype"]).removeprefix("torch.")
+    named = {name: value for name, value in _flatten(arguments) if value != model}
     settings |= {
         name: _phrase(name, value) for name, value in named.items() if name not in NO_SETTINGS
     }
@@ -129,12 +193,12 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
     return {name: phrase for name, phrase in settings.items() if phrase}
 
 
-def read_arguments(given: Any) -> dict[str, Any]:
+def read_arguments(recorded: Any) -> dict[str, Any]:
     """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,..."""
-    if isinstance(given, dict):
-        return dict(given)
-    pairs = (part.partition("=") for part in hide_by_rule(str(given or "")).split(","))
-    return {name.strip(): value for name, found, value in pairs if found}
+    if isinstance(recorded, dict):
+        return dict(recorded)
+    pairs = (part.partition("=") for part in hide_by_rule(str(recorded or "")).split(","))
+    return {name.strip(): value for name, equals, value in pairs if equals}
 
 
 def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
@@ -149,9 +213,9 @@ def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
         results.get("transformers_version") if backend.startswith("hf") else None
     )
     engine = "vLLM" if results.get("vllm_version") else "transformers"
-    given = read_arguments(config.get("model_args"))
-    dtype = str(config.get("model_dtype") or given.get("dtype") or "").removeprefix("torch.")
-    how = [dtype, *(_phrase(name, given[name]) for name in QUANTISATION if given.get(name))]
+    arguments = read_arguments(config.get("model_args"))
+    dtype = str(config.get("model_dtype") or arguments.get("dtype") or "").removeprefix("torch.")
+    how = [dtype, *(_phrase(name, arguments[name]) for name in QUANTISATION if arguments.get(name))]
     device = "" if ELSEWHERE.fullmatch(backend) else str(config.get("device") or "")
     graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
     if graphics and (device.startswith("cuda") or backend in ("hf", "vllm", "sglang")):
@@ -165,17 +229,12 @@ def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def read_limit(generation: Mapping[str, Any]) -> str:
-    """Return the output limit that a task's generation_kwargs set, in tokens; "" for none."""
-    return next((_show(generation[name]) for name in LIMITS if generation.get(name)), "")
-
-
-def _flatten(given: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     """Yield settings by name, those inside others too, as chat_template_args holds them.
 
     Credentials, and what is inside of them, are no settings: runs that differ in them are alike.
     """
-    for name, value in given.items():
+    for name, value in settings.items():
         if names_credential(str(name)):
             continue
         if isinstance(value, dict):
@@ -210,46 +269,45 @@ def _say_text(results: Mapping[str, Any], name: str, phrase: str) -> str:
 
 
 def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
-    """Return the runs but for files that are copies of another, and how many of each those are.
+    """Return the runs but for files that are copies of another, and the number of their copies.
 
-    A copy has the name, with its date, and the content of the other, and the same is said of it. Of
-    a run that is still going, it may be an earlier one, with fewer blocks.
+    A copy has the name, with its date, the content and the description of the other. Of a run that
+    is still going, it may be an earlier one, with fewer blocks.
     """
     kept: dict[Run, int] = {}
-    for run in sorted(runs, key=lambda each: -len(each.parts)):
-        same = (other for other in kept if _is_copy(run, other))
-        original = next(same, run)
+    for run in sorted(runs, key=lambda run: -len(run.parts)):
+        original = next((other for other in kept if _is_copy(run, other)), run)
         kept[original] = kept.get(original, -1) + 1
     return kept
 
 
 def _is_copy(run: Run, other: Run) -> bool:
-    about, of_other = (
-        (each.base, each.task, each.file.name, each.settings, each.own) for each in (run, other)
-    )
-    mine, theirs = ({part.name: part for part in each.parts} for each in (run, other))
-    pairs = [(run.file, other.file), *((mine[name], theirs.get(name)) for name in mine)]
+    about, of_other = ((of.base, of.task, of.file.name, of.settings, of.own) for of in (run, other))
+    parts = {part.name: part for part in other.parts}
+    pairs = [(run.file, other.file), *((part, parts.get(part.name)) for part in run.parts)]
     return about == of_other and all(
-        held is not None and filecmp.cmp(part, held, shallow=False) for part, held in pairs
+        twin is not None and filecmp.cmp(part, twin, shallow=False) for part, twin in pairs
     )
 
 
 def name_settings(runs: Sequence[Run]) -> list[str]:
-    """Return what of its settings sets each run apart from the others of its base; "" if nothing.
+    """Return the settings that set each run apart from the others of its base; "" if none do.
 
     Settings are compared over all tasks of the base, and those that belong to a task within it.
     """
-    named = []
+    names = []
     for run in runs:
         of_base = [other for other in runs if other.base == run.base]
         alike = [other for other in of_base if other.model == run.model]
         of_task = [other for other in alike if other.task == run.task]
         phrases = [run.model] if len(alike) < len(of_base) else []
-        shared = _differing([other.settings for other in alike])
-        own = _differing([other.own for other in of_task])
-        phrases += [run.settings.get(name, _unset(name)) for name in shared]
-        named.append(", ".join(phrases + [run.own.get(name, _unset(name)) for name in own]))
-    return named
+        for mine, theirs in (
+            (run.settings, [other.settings for other in alike]),
+            (run.own, [other.own for other in of_task]),
+        ):
+            phrases += [mine.get(name, f"{name} unset") for name in _differing(theirs)]
+        names.append(", ".join(phrases))
+    return names
 
 
 def name_views(
@@ -257,21 +315,21 @@ def name_views(
 ) -> list[str]:
     """Return how each frame's puzzles were shown, where others of its base were shown otherwise."""
     shown = [{view: join_levels(frame[view]) for view in views} for frame in frames]
-    named = []
+    names = []
     for base, mine in zip(bases, shown, strict=True):
-        of_base = [each for each, its in zip(shown, bases, strict=True) if its == base]
+        of_base = [other for other, its in zip(shown, bases, strict=True) if its == base]
         parts = []
         for view in _differing(of_base):
-            others = [each[view] for each in of_base if each[view]]
+            others = [other[view] for other in of_base if other[view]]
             parts.append(_shorten(mine[view], others) if mine[view] else f"no {view}")
-        named.append(", ".join(parts))
-    return named
+        names.append(", ".join(parts))
+    return names
 
 
 def _shorten(view: str, others: Sequence[str]) -> str:
     """Return the first two phrases of a view, and those of the further ones that not all share.
 
-    The first two say what and how much: "bm25, 2000 tokens by sentence".
+    The first two name the method and the amount: "bm25, 2000 tokens by sentence".
     """
     phrases = view.split(", ")
     shared = set(phrases[2:]).intersection(*(other.split(", ") for other in others))
@@ -281,13 +339,13 @@ def _shorten(view: str, others: Sequence[str]) -> str:
 def name_puzzles(
     rows: Sequence[tuple[str, ...]], frames: Sequence[pd.DataFrame], loads: Sequence[Load]
 ) -> list[str]:
-    """Return what of its puzzles sets each frame apart from the others of its row; "" if nothing.
+    """Return what in its puzzles sets each frame apart from the others of its row; "" if nothing.
 
     `rows` has the row that each of the `frames` would be in without it.
     """
     names = [""] * len(rows)
     for row in set(rows):
-        places = [place for place, each in enumerate(rows) if each == row]
+        places = [place for place, other in enumerate(rows) if other == row]
         sets = [hash_puzzles(frames[place], loads) for place in places]
         if len(set(sets)) > 1:
             about = [_describe_puzzles(frames[place], loads) for place in places]
@@ -298,12 +356,12 @@ def name_puzzles(
 
 def _name_sets(sets: Sequence[int], about: Sequence[Settings]) -> list[str]:
     """Return a name for each set of puzzles; sets that would share one are numbered."""
-    told = _needed(about, about[0])
-    names = [", ".join(each[name] for name in told) or "puzzles" for each in about]
+    needed = _needed(about, about[0])
+    names = [", ".join(phrases[name] for name in needed) or "puzzles" for phrases in about]
     numbered = []
-    for name, each in zip(names, sets, strict=True):
+    for name, own in zip(names, sets, strict=True):
         alike = sorted({other for other, its in zip(sets, names, strict=True) if its == name})
-        numbered.append(name + (f" {alike.index(each) + 1}" if len(alike) > 1 else ""))
+        numbered.append(name + (f" {alike.index(own) + 1}" if len(alike) > 1 else ""))
     return numbered
 
 
@@ -315,19 +373,20 @@ def hash_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> int:
 
 
 def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
-    told = {
-        load.name: f"{load.heading} {join_levels(load.scale(frame[load.name]))}" for load in loads
-    }
-    told["seed"] = f"seed {join_levels(frame['seed'])}"
-    told["budget"] = f"budget {join_levels(frame['context_budget'])}"
     count = frame["id"].nunique()
-    return told | {"puzzles": f"{count:,} puzzle" + "s" * (count != 1)}
+    return {
+        load.name: f"{load.heading} {join_levels(load.scale(frame[load.name]))}" for load in loads
+    } | {
+        "seed": f"seed {join_levels(frame['seed'])}",
+        "budget": f"budget {join_levels(frame['context_budget'])}",
+        "puzzles": f"{count:,} puzzle" + "s" * (count != 1),
+    }
 
 
 def _differing(about: Sequence[Settings]) -> list[str]:
     """Return the names of the settings that differ: of decoding, as many as tell all apart."""
-    names = sorted({name for each in about for name in each})
-    differing = [name for name in names if len({each.get(name) for each in about}) > 1]
+    names = sorted({name for settings in about for name in settings})
+    differing = [name for name in names if _count_groups(about, [name]) > 1]
     decoding = [name for name in DECODING if name in differing]
     return [name for name in differing if name not in decoding] + _needed(about, decoding)
 
@@ -342,39 +401,35 @@ def _needed(about: Sequence[Settings], names: Iterable[str]) -> list[str]:
 
 
 def _count_groups(about: Sequence[Settings], names: Sequence[str]) -> int:
-    return len({tuple(each.get(name) for name in names) for each in about})
-
-
-def _unset(name: str) -> str:
-    return f"{name} unset"
+    return len({tuple(settings.get(name) for name in names) for settings in about})
 
 
 # --- In words --------------------------------------------------------------------------------
 
 
 def say_runs(table: pd.DataFrame) -> list[str]:
-    """Say which rows of `run_table` count together, and what was left out."""
-    said = []
+    """Return which rows of `run_table` count together, and what was left out, in sentences."""
+    sentences = []
     for (model, task), runs in table.groupby(["model", "task"], sort=False, observed=True):
         copies, lost = (int(runs[column].astype(int).sum()) for column in ("copies", "lost"))
         if len(runs) > 1:
-            said.append(
+            sentences.append(
                 f"{model} answered the puzzles of {task} in {len(runs)} runs with the same "
                 "settings: they count as repeated attempts at each puzzle."
             )
         if isinstance(runs["interim"].iloc[0], str) and runs["interim"].iloc[0]:
-            said.append(
+            sentences.append(
                 f"{model} is still going ({task}): its numbers are those of the blocks that are "
                 "finished, and may change."
             )
         if lost:
-            said.append(
+            sentences.append(
                 f"{lost:,} sample{'s' * (lost != 1)} of {model} ({task}) ended with an error and "
                 f"{'has' if lost == 1 else 'have'} no score: left out."
             )
         if copies:
-            said.append(
+            sentences.append(
                 f"{copies} of the files given {'is a copy' if copies == 1 else 'are copies'} of "
                 f"another one by {model} ({task}), and counted once."
             )
-    return said
+    return sentences

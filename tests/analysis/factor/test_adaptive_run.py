@@ -10,22 +10,11 @@ from report_reader import assert_tables_are_formatted_from_csv, page_text, read_
 
 from cogniload_analysis import DecayDesign, read_factor_samples
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.display import figures as panels
-from cogniload_analysis.factor import adaptive_section as adaptive_run
-from cogniload_analysis.report import write as reporting
+from cogniload_analysis.factor import adaptive_section
+from cogniload_analysis.report.write import write_report
 
 UNTIL = {"goal": "N_eff", "target": 0.25, "budget": 400}
-FORMATS = {
-    "factor_adaptive": adaptive_run.format_run,
-    "factor_adaptive_batches": adaptive_run.format_batches,
-    "factor_adaptive_cells": adaptive_run.format_asked,
-    "factor_adaptive_curve": adaptive_run.format_curve,
-}
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+FORMATS = {spec.name: spec.show for spec in adaptive_section.SPECS}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +42,7 @@ def write_design(folder, design, until=UNTIL, repeated=0, **about):
 
 
 def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_path):
-    out = reporting.write_report(write_design(tmp_path, design, context=4000), tmp_path / "out")
+    out = write_report(write_design(tmp_path, design, context=4000), tmp_path / "out")
     estimate, folder = design.estimate(), out.parent
     row = read_table(folder, "factor_adaptive").iloc[0]
     assert (row["n"], row["stopped"]) == (len(design.told), estimate.stopped)
@@ -96,7 +85,7 @@ def test_a_grid_at_another_context_is_no_adaptive_run(undrawn, design, tmp_path)
     write_design(tmp_path, design, context=4000)
     samples = make_factor_samples(-0.1, 1.2, 3, 1)
     write_run(tmp_path, "org/grid", samples, task="factor_symbolic_0")
-    replays = adaptive_run.find_replays(read_factor_samples(tmp_path))
+    replays = adaptive_section.find_replays(read_factor_samples(tmp_path))
     assert [condition[2] for condition in replays] == [4000]
 
 
@@ -105,24 +94,24 @@ def test_a_grid_at_another_context_is_no_adaptive_run(undrawn, design, tmp_path)
 )
 def test_settings_that_are_none_leave_a_plain_report(design, tmp_path, until):
     frame = read_factor_samples(write_design(tmp_path, design, until=until))
-    assert adaptive_run.find_replays(frame) == {}
+    assert adaptive_section.find_replays(frame) == {}
 
 
 def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
     frame = read_factor_samples(write_design(tmp_path, design, repeated=1))
-    assert adaptive_run.find_replays(frame) == {}
+    assert adaptive_section.find_replays(frame) == {}
 
 
 @pytest.mark.parametrize(("other", "same"), [({}, True), ({"prior": "0" * 16}, False)])
 def test_another_prior_is_told_from_the_published_one(design, tmp_path, other, same):
     until = UNTIL | design.plan.fingerprint | other
-    (run,) = adaptive_run.find_replays(
+    (run,) = adaptive_section.find_replays(
         read_factor_samples(write_design(tmp_path, design, until=until))
     ).values()
     assert run.same_prior == same
     assert run.batches == design.batches  # those of the published prior in either case
-    (row,) = adaptive_run.run_table([run]).to_dict("records")
-    said = " ".join(adaptive_run.say_run(row))
+    (row,) = adaptive_section.run_table([run]).to_dict("records")
+    said = " ".join(adaptive_section.say_decay_run(row))
     assert ("It stopped there, since" in said) == same
     assert ("a prior that is not at hand" in said) != same
 
@@ -134,8 +123,9 @@ def test_other_goals_are_shown_in_their_own_units(tmp_path, goal, target):
     while not design.done:
         design.tell(design.ask(), [puzzle.N < 15 + puzzle.index % 9 for puzzle in design.ask()])
     frame = read_factor_samples(write_design(tmp_path, design, until=until))
-    (run,) = adaptive_run.find_replays(frame).values()
-    (row,) = adaptive_run.run_table([run]).to_dict("records")
+    (run,) = adaptive_section.find_replays(frame).values()
+    (row,) = adaptive_section.run_table([run]).to_dict("records")
     unit = r"\d+ %" if goal == "CDF" else r"\d+\.\d\d"
-    assert re.search(rf"a half-width of ±{unit} .* and ±{unit} at", adaptive_run.say_run(row)[2])
+    progress = adaptive_section.say_decay_run(row)[2]
+    assert re.search(rf"a half-width of ±{unit} .* and ±{unit} at", progress)
     assert design.estimate().half_width == pytest.approx(row["width"])

@@ -9,7 +9,6 @@ from lxml import html
 from report_reader import page_text, read_table
 
 from cogniload_analysis import read_factor_samples
-from cogniload_analysis.display.content import Picture
 from cogniload_analysis.factor import figures, retrieval
 from cogniload_analysis.report.write import write_report
 
@@ -93,7 +92,7 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
     write_run(tmp_path, "m", list(samples(BM25, found=(1,))), task="factor_realistic_4k")
     table = retrieval.retrieval_table(read_factor_samples(tmp_path))
     assert np.isnan(table["accuracy_closed"]).all()
-    assert retrieval.format_retrieval(table)["Acc where closed [%]"].tolist() == ["--"]
+    assert retrieval.RETRIEVAL.show(table)["Acc where closed [%]"].tolist() == ["--"]
 
 
 @pytest.mark.parametrize(
@@ -110,9 +109,9 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
 )
 def test_counts_that_are_none_are_taken_for_a_whole_text(change):
     (sample,) = samples(BM25, N=(3,), found=(6,), right=(1,))
-    assert retrieval.read_facts(sample) == (BM25, 6, 6)
-    told, *counts = retrieval.read_facts(sample | {"doc": sample["doc"] | change})
-    assert told == ""
+    assert retrieval.read_retrieval(sample) == (BM25, 6, 6)
+    method, *counts = retrieval.read_retrieval(sample | {"doc": sample["doc"] | change})
+    assert method == ""
     assert np.isnan(counts).all()
 
 
@@ -136,16 +135,6 @@ def test_the_figure_shows_the_shares(frame):
         expected = (mine[PARTS].div(mine["responses"], axis=0)).T
         assert np.array(heights) == pytest.approx(expected.to_numpy())
         assert sum(bars[0].get_height() for bars in axes.containers) == pytest.approx(1)
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Draw no figures, which takes most of a report's time."""
-    empty = dict.fromkeys(["svg", "pdf", "narrow_svg"], b"<svg/>")
-    monkeypatch.setattr(
-        "cogniload_analysis.display.figures._draw",
-        lambda name, caption, _: Picture(name, caption, **empty),
-    )
 
 
 def test_the_report_has_the_table_the_figure_and_the_sentences(undrawn, tmp_path):
