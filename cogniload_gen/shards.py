@@ -270,7 +270,9 @@ def puzzle_files(
     """
     known = benchmarks.datasets()
     chosen = known[check_choice("dataset", dataset, tuple(known))]
-    _, selection, options = chosen.select(parameters)
+    benchmark, own = chosen.choose(parameters)
+    options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
+    selection = benchmark.select(**own)
     return files_of(folder, selection, rows_per_file=rows_per_file, **options).start()
 
 

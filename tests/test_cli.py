@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogniload_gen import Outcome, generate_factor, generate_puzzles
-from cogniload_gen.cli import main, parser
+from cogniload_gen.commands import main, parser
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [25, 50], "num_puzzles": 3}

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogniload_gen import read_steps
-from cogniload_gen.cli import main
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.commands import main
 
 ASKED = ["--d", "3", "--N", "8", "--rho", "50", "--num-puzzles", "20"]
 

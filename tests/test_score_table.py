@@ -13,7 +13,7 @@ import pytest
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, score
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from lm_eval_tasks.score_responses import score_responses
 
 SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"

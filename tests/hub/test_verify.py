@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from cogniload_gen.hub.push import push
 from cogniload_gen.hub.verify import SHOWN, differing, verify
 
@@ -344,7 +344,7 @@ def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
     assert file.stat().st_size < 10_000
     code = (
         "import resource, sys\n"
-        "from cogniload_gen.cli import main\n"
+        "from cogniload_gen.commands import main\n"
         "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
         "sys.exit(main(['verify', 'folder']))"
     )

@@ -11,20 +11,29 @@ from toy.gen import TOY as BENCHMARK
 LOADS = (Load("n", "Numbers"),)
 
 
-def report(frame):
-    """Return the toy's part of the report."""
-    shown = partial(format_accuracy, loads=LOADS)
-    return Findings([Table("toy_accuracy", "Accuracy.", accuracy_table(frame, "n"), shown)], {}, [])
+class ToyAnalysis(Analysis):
+    """Accuracy by how many numbers are added."""
+
+    name = "Toy"
+    prefix = "toy_"
+    tasks = ("toy",)
+    benchmarks = (BENCHMARK,)
+    loads = LOADS
+    package = "toy.analysis"
+
+    def read_loads(self, puzzle):
+        """Return how many numbers a sum has."""
+        return (puzzle["n"],)
+
+    def describe_load(self, row):
+        """Return a response's load in words."""
+        return f"n = {row.n}"
+
+    def report(self, frame):
+        """Return the toy's part of the report."""
+        shown = partial(format_accuracy, loads=LOADS)
+        table = Table("toy_accuracy", "Accuracy.", accuracy_table(frame, "n"), shown)
+        return Findings([table], {}, [])
 
 
-TOY = Analysis(
-    name="Toy",
-    prefix="toy_",
-    tasks=("toy",),
-    benchmarks=(BENCHMARK,),
-    loads=LOADS,
-    read_loads=lambda puzzle: (puzzle["n"],),
-    describe_load=lambda row: f"n = {row.n}",
-    report=report,
-    package="toy.analysis",
-)
+TOY = ToyAnalysis()
