@@ -30,16 +30,16 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.files.inputs import read_whole
-from cogniload_gen.files.whole import whole_file
-from cogniload_gen.files.write import SHARED, row_groups
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
-from cogniload_gen.hub.configurations import (
+from cogniload_gen.configurations import (
     Configuration,
     check_version,
     configuration_of,
     read_entry,
 )
+from cogniload_gen.files.inputs import read_whole
+from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.write import SHARED, row_groups
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
 

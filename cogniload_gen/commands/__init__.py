@@ -14,8 +14,8 @@ from typing import Any
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Command
-from cogniload_gen.commands.parser import Parser
 from cogniload_gen.files.inputs import one_line
+from cogniload_gen.parser import Parser
 from cogniload_gen.version import __version__
 
 PUZZLES, SAMPLES, SHARING, EVALUATION, RESULTS = (

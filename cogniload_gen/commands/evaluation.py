@@ -3,8 +3,8 @@
 from argparse import Namespace
 from pathlib import Path
 
-from cogniload_gen.commands.parser import Parser, number, spellings
 from cogniload_gen.extras import needing
+from cogniload_gen.parser import Parser, number, spellings
 
 
 def add_tasks(tasks: Parser) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark, Knob, settings
 from cogniload_gen.checks import Given
-from cogniload_gen.commands.parser import Parser, number, spellings
 from cogniload_gen.grid import SPLITS
+from cogniload_gen.parser import Parser, number, spellings
 
 if TYPE_CHECKING:
     from cogniload_gen.source import Source

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import check_shard
-from cogniload_gen.commands.parser import Parser, number, spellings
 from cogniload_gen.commands.printing import counted
 from cogniload_gen.commands.puzzle_options import add_puzzle_options, select_puzzles, text_options
 from cogniload_gen.files.inputs import read_stream, read_whole
+from cogniload_gen.parser import Parser, number, spellings
 
 if TYPE_CHECKING:
     from cogniload_gen.source import Source

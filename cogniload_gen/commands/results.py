@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cogniload_gen.commands.parser import Parser, spellings
 from cogniload_gen.extras import needing
+from cogniload_gen.parser import Parser, spellings
 
 
 def add_report(report: Parser) -> None:

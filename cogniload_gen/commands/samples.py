@@ -6,8 +6,8 @@ from math import sqrt
 from pathlib import Path
 
 from cogniload_gen.benchmark import OutcomeName
-from cogniload_gen.commands.parser import Parser
 from cogniload_gen.commands.printing import print_outcomes
+from cogniload_gen.parser import Parser
 
 
 def add_score(score: Parser) -> None:

@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from cogniload_gen.checks import check_integer
-from cogniload_gen.commands.parser import Parser, number, spellings
 from cogniload_gen.commands.printing import counted
 from cogniload_gen.commands.puzzle_options import add_puzzle_options, select_puzzles, text_options
 from cogniload_gen.files.inputs import check_file, one_line
+from cogniload_gen.parser import Parser, number, spellings
 
 
 def add_push(push: Parser) -> None:

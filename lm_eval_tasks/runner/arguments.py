@@ -9,9 +9,9 @@ from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.checks import check_shard
-from cogniload_gen.commands.parser import Parser
 from cogniload_gen.credentials import names_credential
 from cogniload_gen.files.inputs import read_whole
+from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.runner.credentials import hide, public
 from lm_eval_tasks.runner.until import read_until, refuse_beside_until

@@ -24,10 +24,10 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.canary import CANARY
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.commands import main
+from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.files import write
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
-from cogniload_gen.hub.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.push import push
 from cogniload_gen.hub.verify import verify

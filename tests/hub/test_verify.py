@@ -308,8 +308,8 @@ def republish(folder, **changed):
 
 def test_a_card_that_asks_for_endless_puzzles_is_soon_told(folder, monkeypatch):
     """Twelve puzzles of a million statements would take an hour to make."""
-    monkeypatch.setattr("cogniload_gen.hub.configurations.Configuration.source", pytest.fail)
-    monkeypatch.setattr("cogniload_gen.hub.configurations.Configuration.schema", TABLE.schema)
+    monkeypatch.setattr("cogniload_gen.configurations.Configuration.source", pytest.fail)
+    monkeypatch.setattr("cogniload_gen.configurations.Configuration.schema", TABLE.schema)
     republish(folder, N=[999_999, 1_000_000])
     verdict = verify(folder)
     assert verdict.differences == 1

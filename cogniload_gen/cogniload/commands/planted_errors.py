@@ -3,8 +3,8 @@
 from argparse import Namespace
 
 from cogniload_gen.cogniload.steps.planted import trace_source
-from cogniload_gen.commands.parser import Parser
 from cogniload_gen.commands.puzzles import generate_file, refuse_folder
+from cogniload_gen.parser import Parser
 
 
 def add_generate(generate: Parser) -> str:

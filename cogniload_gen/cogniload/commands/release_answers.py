@@ -4,8 +4,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from cogniload_gen.cogniload.release import score_release
-from cogniload_gen.commands.parser import Parser
 from cogniload_gen.commands.printing import print_outcomes, print_problems
+from cogniload_gen.parser import Parser
 
 
 def add_score(score: Parser) -> str:

@@ -1,6 +1,6 @@
 """The options of FACTOR's part of `cogniload report`; its analysis takes them by their names."""
 
-from cogniload_gen.commands.parser import Parser, spellings
+from cogniload_gen.parser import Parser, spellings
 
 
 def add_report(report: Parser) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from cogniload_gen.commands.parser import Parser, number, spellings
 from cogniload_gen.commands.puzzle_options import add_puzzle_options, puzzle_options, select_puzzles
 from cogniload_gen.factor import FACTOR
 from cogniload_gen.factor.recall import lines, measure, write_csv
 from cogniload_gen.factor.retrieval import CHUNKS, ENCODER, QUERIES, RETRIEVERS, check_retrieval
 from cogniload_gen.files.whole import EXISTS
 from cogniload_gen.files.write import read_puzzles
+from cogniload_gen.parser import Parser, number, spellings
 
 
 def add_retrieve(retrieve: Parser) -> None:
