@@ -1,5 +1,6 @@
 """CogniLoad's analysis: its samples, its loads, and its outcomes in words."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from cogniload_gen.benchmark import Row
 from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.cogniload.score import Outcome
 
-MEANINGS = {
+MEANINGS: Mapping[str, str] = {
     Outcome.WRONG_MAX_CONTEXT: "ran out of context, or answered nothing",
     Outcome.WRONG_LOGIC: "a wrong value in the sentence about the person and the property",
     Outcome.WRONG_LOGIC_POI: "a wrong value in the sentence about the person",

@@ -32,7 +32,7 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     return family.where(apart, suite)
 
 
-MEANINGS = {
+MEANINGS: Mapping[str, str] = {
     FactorOutcome.WRONG_SET: "another set of variables, or another number",
     FactorOutcome.NO_ANSWER: "no answer that could be read",
     FactorOutcome.MAX_CONTEXT: "ran out of context, or answered nothing",
