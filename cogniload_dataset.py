@@ -11,10 +11,12 @@ import functools
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, make_dataclass
 from difflib import get_close_matches
 from inspect import cleandoc, signature
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
@@ -69,9 +71,9 @@ class PuzzleConfig(datasets.BuilderConfig):
             raise ValueError(
                 f"num_puzzles=None is for the train split alone, got {', '.join(self.splits)}"
             )
-        made = [self.source(split).selection for split in self.splits]
-        if all(isinstance(each, Grid) for each in made):
-            columns = zip(*made[0].cells, strict=True)
+        selections = [self.source(split).selection for split in self.splits]
+        if all(isinstance(selection, Grid) for selection in selections):
+            columns = zip(*selections[0].cells, strict=True)
             for knob, values in zip(self.benchmark.knobs, columns, strict=True):
                 setattr(self, knob.name, tuple(dict.fromkeys(values)))
 
@@ -103,7 +105,7 @@ class PuzzleConfig(datasets.BuilderConfig):
         parameters = self.parameters | {"split": split}
         if self.endless:
             parameters["num_puzzles"] = MAX_PUZZLES
-        source = self.family.source(parameters)
+        source = self.family.puzzles(**parameters)
         if share is None:
             return source
         options = {option.name: parameters[option.name] for option in self.benchmark.options}
@@ -179,7 +181,8 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
             )
         builder = self.with_split(split)
         if builder is self:
-            return super().as_streaming_dataset(split=split, **settings)
+            with without_torch():
+                return super().as_streaming_dataset(split=split, **settings)
         return builder.as_streaming_dataset(split=split, **settings)
 
     def with_split(self, split: Any) -> "PuzzleBuilder":
@@ -272,6 +275,21 @@ class EndlessExamples(ExamplesIterable):
         return self
 
 
+@contextmanager
+def without_torch() -> Iterator[None]:
+    """Keep `datasets` from importing torch, which takes seconds, for a program that does not.
+
+    A stream would put its epoch into a tensor, by which the workers of a data loader know when it
+    changes. A stream that is shuffled, and so needs its epoch, is made anew and has that tensor.
+    """
+    available = datasets.config.TORCH_AVAILABLE
+    datasets.config.TORCH_AVAILABLE = available and "torch" in sys.modules
+    try:
+        yield
+    finally:
+        datasets.config.TORCH_AVAILABLE = available
+
+
 def shards(selection: Selection) -> list[tuple[int, int]]:
     """Return ranges of rows that processes and streams can share, in order."""
     count = min(len(selection), max(4, len(selection) // SHARD_PUZZLES), MAX_SHARDS)
@@ -308,6 +326,7 @@ def register() -> None:
 
     @functools.wraps(factory)
     def dataset_module_factory(path: str, *args: Any, **kwargs: Any) -> Any:
+        refuse_misspelt(path, likeness=1.0)
         if path not in benchmarks.datasets():
             return factory(path, *args, **kwargs)
         return datasets.load.DatasetModule(
@@ -346,13 +365,31 @@ def load_dataset(
     names than ours, it is `datasets.load_dataset`. ValueError for one that is nearly ours.
     """
     known = benchmarks.datasets()
-    if path not in known and "/" not in path and (alike := get_close_matches(path, known, 1, 0.8)):
-        raise ValueError(f"there is no dataset {path!r}: did you mean {alike[0]!r}?")
+    refuse_misspelt(path)
     if path in known and split is not None and str(split) != "all":
         parameters.setdefault("splits", named_in(split, known[path]) or [str(split)])
     return datasets.load_dataset(
         path, name, split=split, streaming=streaming, num_proc=num_proc, **parameters
     )
+
+
+def refuse_misspelt(path: str, likeness: float = 0.8) -> None:
+    """Raise ValueError for a name that is nearly a dataset's, or a suite's, and is no path.
+
+    `likeness` is difflib's ratio; with 1.0, a suite's very name alone is refused.
+    """
+    known = benchmarks.datasets()
+    if path in known or Path(path).exists():
+        return
+    by_suite = {
+        f"{each.dataset}_{each.suite}": f"{each.dataset!r} with suite={each.suite!r}"
+        for each in benchmarks.BENCHMARKS
+        if each.suite
+    }
+    meant = {name: repr(name) for name in known} | by_suite
+    near = get_close_matches(path.replace("-", "_"), meant, 1, likeness)
+    if near and "/" not in path:
+        raise ValueError(f"there is no dataset {path!r}: did you mean {meant[near[0]]}?")
 
 
 load_dataset.__doc__ = "\n\n".join(

@@ -33,7 +33,7 @@ def seconds(*command: str) -> tuple[float, float]:
 def main(arguments: Sequence[str]) -> None:
     """Print the times of both, and documents a second."""
     plain = ("lm_eval", "run", "--include_path", str(TASKS), "--log_samples")
-    blocks = ("cogniload_gen.cli", "eval")
+    blocks = ("cogniload_gen", "eval")
     with tempfile.TemporaryDirectory() as folder:
         for name, command in (("lm_eval", plain), ("cogniload eval", blocks)):
             out = Path(folder, name)

@@ -47,9 +47,9 @@ def main() -> None:
     datasets = benchmarks.datasets()
     symbolic = {"suite": "symbolic", "N": list(range(2, 30)), "num_puzzles": RESPONSES // 28}
     with TemporaryDirectory() as folder:
-        grid = datasets["cogniload"].source({})
+        grid = datasets["cogniload"].puzzles()
         measure("CogniLoad", grid, write_response, Path(folder))
-        measure("FACTOR", datasets["factor"].source(symbolic), answer_factor, Path(folder))
+        measure("FACTOR", datasets["factor"].puzzles(**symbolic), answer_factor, Path(folder))
     print(machine())
 
 

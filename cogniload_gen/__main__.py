@@ -10,7 +10,7 @@ from typing import NoReturn
 def main() -> int:
     """Run the command: what it has half-written goes as it ends, also by Ctrl-C or SIGTERM."""
     signal.signal(signal.SIGINT, end_at_once)
-    from cogniload_gen.cli import main as run  # noqa: PLC0415  (it may take a second)
+    from cogniload_gen.commands import main as run  # noqa: PLC0415  (it may take a moment)
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, end)

@@ -1,18 +1,18 @@
-"""What a benchmark is: one record that generation, scoring, datasets, tasks and the Hub all ask.
+"""What a benchmark is: the base class that generation, scoring, datasets, tasks and the Hub use.
 
-A benchmark's own folder makes its record, and `benchmarks.py` lists them. Nothing else needs to
-know which benchmarks there are.
+A benchmark's own folder subclasses it, and `benchmarks.py` lists the benchmarks. Nothing else needs
+to know which there are. Listing them imports no engine, and neither numpy nor pyarrow.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from reprlib import repr as brief
 from tomllib import loads
-from typing import Any, Literal, Protocol
-
-import pyarrow as pa
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from cogniload_gen.checks import (
     Given,
@@ -31,12 +31,16 @@ from cogniload_gen.grid import (
     combinations,
     make_grid,
 )
-from cogniload_gen.source import Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cogniload_gen.source import Source
 
 Row = Mapping[str, Given]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""
 
-Rules = dict[str, tuple[pa.Array, str]]
+Rules: TypeAlias = "dict[str, tuple[pa.Array, str]]"
 """By column: which rows have an allowed value (booleans), and what is allowed, in words."""
 
 
@@ -195,100 +199,136 @@ class StepsRead(Protocol):
         ...
 
 
-class Scorer(Protocol):
-    """A function from a response and its puzzle's row to a score."""
+class Command(NamedTuple):
+    """A command: its name, a summary, and the module that has its `add_arguments` and `run`.
 
-    def __call__(
-        self,
-        response: str,
-        row: Row,
-        *,
-        prompt_tokens: int | None,
-        response_tokens: int | None,
-        context_budget: int | None,
-    ) -> Score:
-        """Return the score; ValueError where the row lacks a column, or holds what none has."""
-        ...
+    `add_arguments(parser)` adds the arguments, and `run(arguments)` returns the exit code. The
+    module is imported when the command is called.
+    """
+
+    name: str
+    summary: str
+    module: str
 
 
-def no_rules(_: pa.Table) -> Rules:
-    """Return no rules."""
-    return {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Benchmark:
+class Benchmark(ABC):
     """One benchmark: its knobs, its puzzles, its solver and its scorer.
 
     Attributes:
         name: Begins the ids and addresses of its puzzles.
         title: Its name in prose.
         dataset: The name that `load_dataset` takes.
+        suite: Tells it from the other benchmarks of its dataset; None if it is the only one.
         cell: The NamedTuple of a cell, whose fields are the names of its knobs.
         knobs: The parameters whose product is the grid.
-        version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
-        make_source: From a selection and the options by name to its puzzles.
-        owns_text: Tells whether a text is one of its puzzles.
-        solve: From a puzzle's text to the answer, by nothing but the text.
-        owns_row: Tells whether a row is one of its puzzles.
-        score: From a response and a row to a score.
-        outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
-        about: The folder whose about.toml has its summary, tags, citation and columns.
-        suite: Tells it from the other benchmarks of its dataset; None if it is the only one.
         options: The parameters that are no part of a puzzle's address.
         num_puzzles: The default number of puzzles in each cell, the paper's.
-        make_cells: From the knobs' values by name to the checked cells; by default their product.
-        answer_reward: From a response and a row to a trainer's reward for the answer, 0 to 1; by
-            default 1 for a correct response.
-        baselines: By name, from a puzzle's text to an answer without the reasoning, which a model
-            has to beat; to an empty text where it has none. ValueError for a text that is no puzzle
-            of the benchmark.
-        step_reward: The same for the steps; by default the reward for the answer.
-        read_steps: From a response and a row to where its reasoning breaks; None if nothing reads
-            it.
-        step_errors: The kinds of a first error that `read_steps` tells.
-        body: From a puzzle's text to the part of it that other puzzles do not share; by default
-            all of it.
+        version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
+        about: The folder whose about.toml has its summary, tags, citation and columns.
         needed: The columns besides id, puzzle, answer and the knobs without which a published
             puzzle can't be run, scored and analysed.
-        rules: What else must hold of published puzzles.
         own_splits: Splits of its own, beside train, validation and test.
-        select_split: From one of its own splits and the parameters to a selection.
         endless: Whether its train split can be streamed without end.
+        commands: Commands of its own. One with a shared command's name adds arguments to that.
     """
 
     name: str
     title: str
     dataset: str
+    suite: str | None = None
     cell: type[Cell]
     knobs: tuple[Knob, ...]
-    version: int = 1
-    make_source: Callable[..., Source]
-    owns_text: Callable[[str], bool]
-    solve: Callable[[str], str]
-    owns_row: Callable[[Row], bool]
-    score: Scorer
-    outcomes: type
-    about: Traversable
-    suite: str | None = None
     options: tuple[Knob, ...] = ()
     num_puzzles: int = 100
-    make_cells: Callable[..., tuple[Cell, ...]] | None = None
-    answer_reward: Callable[[str, Row], float] | None = None
-    baselines: Mapping[str, Callable[[str], str]] = field(default_factory=dict, hash=False)
-    step_reward: Callable[[str, Row], float] | None = None
-    read_steps: Callable[[str, Row], StepsRead] | None = None
-    step_errors: tuple[str, ...] = ()
-    body: Callable[[str], str] = str
+    version: int = 1
+    about: Traversable
     needed: tuple[str, ...] = ()
-    rules: Callable[[pa.Table], Rules] = no_rules
     own_splits: tuple[str, ...] = ()
-    select_split: Callable[..., Selection] | None = None
     endless: bool = False
+    commands: tuple[Command, ...] = ()
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> type:
+        """The StrEnum of its outcomes, whose members have `correct` and `cut`."""
+
+    @property
+    def step_errors(self) -> tuple[str, ...]:
+        """The kinds of a first error that `read_steps` finds; none if nothing reads the steps."""
+        return ()
+
+    @property
+    def baselines(self) -> Mapping[str, Callable[[str], str]]:
+        """Answers without the reasoning, which a model has to beat.
+
+        By name, a function from a puzzle's text to an answer, or to an empty text where it has
+        none. ValueError for a text that is no puzzle of the benchmark.
+        """
+        return MappingProxyType({})
+
+    @abstractmethod
+    def make_source(self, selection: Any, **options: Any) -> "Source":
+        """Return the puzzles of a selection, with checked names of options."""
+
+    @abstractmethod
+    def owns_text(self, text: str) -> bool:
+        """Return whether a text is one of its puzzles."""
+
+    @abstractmethod
+    def owns_row(self, row: Row) -> bool:
+        """Return whether a row is one of its puzzles."""
+
+    @abstractmethod
+    def solve(self, text: str) -> str:
+        """Return a puzzle's answer, from nothing but its text; ValueError for another text."""
+
+    @abstractmethod
+    def score(
+        self,
+        response: str,
+        row: Row,
+        *,
+        prompt_tokens: int | None = None,
+        response_tokens: int | None = None,
+        context_budget: int | None = None,
+    ) -> Score:
+        """Return a response's score; ValueError for a row that lacks a column or has it wrong."""
+
+    def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
+        """Return where the reasoning in a response breaks.
+
+        `margin` is how clear an error must be to be claimed. ValueError where nothing reads it.
+        """
+        raise ValueError(f"no reader of steps knows {self.title}")
+
+    def reward_answer(self, response: str, row: Row) -> float:
+        """Return a trainer's reward for the answer of a response, 0 to 1."""
+        return float(self.score(response, row).correct)
+
+    def reward_steps(self, response: str, row: Row) -> float:
+        """Return a trainer's reward for the steps of a response, 0 to 1."""
+        return self.reward_answer(response, row)
+
+    def body(self, text: str) -> str:
+        """Return the part of a puzzle's text that other puzzles do not share."""
+        return text
+
+    def rules(self, puzzles: "pa.Table") -> Rules:
+        """Return what else must hold of published puzzles."""
+        return {}
+
+    def cells(self, **values: Given) -> tuple[Cell, ...]:
+        """Return the checked cells of the knobs' values by name: by default their product."""
+        checked = [knob.check(values[knob.name]) for knob in self.knobs]
+        return tuple(self.cell(*combination) for combination in combinations(*checked))
+
+    def select_split(self, split: str, **parameters: Given) -> Selection:
+        """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
+        raise NotImplementedError
 
     @property
     def parameters(self) -> tuple[Knob, ...]:
-        """All parameters but the split, in the order in which they are told."""
+        """All parameters but the split, in the order of the documentation."""
         return (*self.knobs, *settings(self.num_puzzles), *self.options)
 
     @property
@@ -296,41 +336,32 @@ class Benchmark:
         """The splits that it has."""
         return (*SPLITS, *self.own_splits)
 
-    def select(self, *, split: Given = "test", **given: Given) -> Selection:
-        """Return the puzzles that parameters ask for, checked.
+    def select(self, *, split: Given = "test", **parameters: Given) -> Selection:
+        """Return the puzzles of some knobs and settings, checked; what is left out has its default.
 
-        `given` holds knobs and settings by name; what is left out has its default. ValueError names
-        a parameter that is unknown or wrong, what it got and what it takes.
+        ValueError names a parameter that is unknown or wrong, what it got and what it takes.
         """
         knobs = {knob.name: knob.default for knob in self.knobs}
         others = {knob.name: knob.default for knob in settings(self.num_puzzles)}
-        check_known(given, (*knobs, *others, "split"), self.title)
-        if self.select_split is not None and isinstance(split, str) and split in self.own_splits:
-            return self.select_split(split, **given)
-        values = {name: given.pop(name, knobs[name]) for name in knobs}
-        cells = self.make_cells(**values) if self.make_cells else self.product(**values)
-        return make_grid(self.name, self.version, cells, split=split, **(others | given))
+        check_known(parameters, (*knobs, *others, "split"), self.title)
+        if isinstance(split, str) and split in self.own_splits:
+            return self.select_split(split, **parameters)
+        cells = self.cells(**{name: parameters.pop(name, knobs[name]) for name in knobs})
+        return make_grid(self.name, self.version, cells, split=split, **(others | parameters))
 
-    def product(self, **values: Given) -> tuple[Cell, ...]:
-        """Return the cells of the product of the knobs' values, checked."""
-        checked = [knob.check(values[knob.name]) for knob in self.knobs]
-        return tuple(self.cell(*each) for each in combinations(*checked))
-
-    def source(self, selection: Selection, **options: Given) -> Source:
+    def source(self, selection: Selection, **options: Given) -> "Source":
         """Return the puzzles of a selection; ValueError for an unknown or wrong option."""
         check_known(options, [option.name for option in self.options], self.title)
         return self.make_source(selection, **options)
 
-    def reward_answer(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the answer of a response, 0 to 1."""
-        if self.answer_reward:
-            return self.answer_reward(response, row)
-        counts = dict.fromkeys(("prompt_tokens", "response_tokens", "context_budget"))
-        return float(self.score(response, row, **counts).correct)
+    def puzzles(self, **parameters: Given) -> "Source":
+        """Return the puzzles of some knobs, settings and options, and perhaps of a split.
 
-    def reward_steps(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the steps of a response, 0 to 1."""
-        return (self.step_reward or self.reward_answer)(response, row)
+        What is left out has its default. ValueError as for `select` and `source`.
+        """
+        names = {option.name for option in self.options} & parameters.keys()
+        options = {name: parameters.pop(name) for name in names}
+        return self.source(self.select(**parameters), **options)
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -406,15 +437,7 @@ class Dataset:
                 )
         return benchmark, asked
 
-    def select(self, given: Mapping[str, Given]) -> tuple[Benchmark, Selection, dict[str, Given]]:
-        """Return the benchmark that parameters ask for, the puzzles, checked, and the options."""
-        benchmark, asked = self.choose(given)
-        options = {
-            knob.name: asked.pop(knob.name) for knob in benchmark.options if knob.name in asked
-        }
-        return benchmark, benchmark.select(**asked), options
-
-    def source(self, given: Mapping[str, Given]) -> Source:
-        """Return the puzzles that parameters, options among them, ask for; checked."""
-        benchmark, selection, options = self.select(given)
-        return benchmark.source(selection, **options)
+    def puzzles(self, **parameters: Given) -> "Source":
+        """Return the puzzles of some parameters, `suite` among them; ValueError as for `choose`."""
+        benchmark, own = self.choose(parameters)
+        return benchmark.puzzles(**own)

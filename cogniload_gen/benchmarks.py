@@ -1,5 +1,6 @@
 """All benchmarks, and which of them a row, a text or a call is about."""
 
+from numbers import Real
 from reprlib import repr as brief
 
 from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
@@ -9,6 +10,10 @@ from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
 BENCHMARKS: tuple[Benchmark, ...] = (COGNILOAD, SYMBOLIC, REALISTIC)
 """Every benchmark. A new one is added here, and nowhere else in this package."""
+
+
+LEAST_MARGIN = 0.5
+"""How clear a first error must be at least, in points of the story."""
 
 
 def named(name: str) -> Benchmark:
@@ -81,18 +86,19 @@ def score(
     )
 
 
-def read_steps(response: str | None, row: Row) -> StepsRead:
+def read_steps(response: str | None, row: Row, *, margin: float | None = None) -> StepsRead:
     """Return what a response tells of a puzzle's states, and where it breaks.
 
-    `row` is the puzzle as `load_dataset` gives it. CogniLoad: `Steps`, statement by statement.
-    FACTOR: `FactorSteps`, variable by variable. Their `read` says whether the text could be read at
-    all; if not, they claim nothing. Raises ValueError for a response that is no text, a row that is
-    no puzzle, and a benchmark whose responses nothing reads.
+    `row` is the puzzle as `load_dataset` gives it, or one of `cogniload generate --errors`.
+    CogniLoad: `Steps`, statement by statement; a smaller `margin` (0.5 and more; usually 2.5 of the
+    story's points) claims more, and is wrong more often. FACTOR: `FactorSteps`, variable by
+    variable. Their `read` says whether the text could be read at all; if not, they claim nothing.
+    Raises ValueError for a response that is no text, a row that is no puzzle, a `margin` out of
+    range or of FACTOR, and a benchmark whose responses nothing reads.
     """
-    benchmark = of(row)
-    if benchmark.read_steps is None:
-        raise ValueError(f"no reader of steps knows {benchmark.title}")
-    return benchmark.read_steps(check_response(response), row)
+    if margin is not None and not (isinstance(margin, Real) and margin >= LEAST_MARGIN):
+        raise ValueError(f"margin must be a number of {LEAST_MARGIN} or more, got {brief(margin)}")
+    return of(row).read_steps(check_response(response), row, margin=margin)
 
 
 def check_response(response: str | None) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple, Protocol, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.draws import address_key, child
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SPLITS = ("train", "validation", "test")
 MAX_PUZZLES = 10**9
@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
     cells: tuple[Cell, ...]
     indices: tuple[int, ...]
-    keys: np.ndarray
+    keys: "np.ndarray"
 
     def part(self, rows: Sequence[int]) -> "Batch":
         """Return some of the puzzles."""
@@ -107,6 +107,10 @@ class Grid:
 
         An address is benchmark, generator version, seed, split, cell and index.
         """
+        import numpy as np  # noqa: PLC0415  (a benchmark's knobs are listed without it)
+
+        from cogniload_gen.draws import address_key, child  # noqa: PLC0415
+
         index, cell = np.divmod(np.arange(start, stop), len(self.cells))
         index = self.first_index + index * self.index_step
         address = self.benchmark, self.version, self.seed, self.split

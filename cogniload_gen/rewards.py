@@ -61,16 +61,6 @@ async def trace_step_reward(task: Any, trace: Any) -> float:
     return step_score(trace.last_reply, task.model_dump())
 
 
-def rubric_answer_reward(completion: Completion, info: Mapping[str, Any]) -> float:
-    """Return the answer reward, for the `Rubric` of `verifiers` up to 0.3: `info` is a row."""
-    return answer_score(text_of(completion), info)
-
-
-def rubric_step_reward(completion: Completion, info: Mapping[str, Any]) -> float:
-    """Return the step reward, for the `Rubric` of `verifiers` up to 0.3: `info` is a row."""
-    return step_score(text_of(completion), info)
-
-
 def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a trainer's keywords: lists of columns, and things of its own."""
     lists = {name: values for name, values in columns.items() if isinstance(values, list)}

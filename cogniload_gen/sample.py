@@ -45,7 +45,7 @@ def step_metrics(response: str, row: Row) -> dict[str, Any]:
     that was published elsewhere, has responses that can't be read either.
     """
     benchmark = benchmarks.of(row)
-    if benchmark.read_steps is None:
+    if not benchmark.step_errors:
         return {}
     facts: dict[str, Any] = dict.fromkeys(STEP_FACTS) | {"read": False, "coverage": 0.0}
     with suppress(ValueError):
@@ -64,5 +64,5 @@ def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
 
     `outcomes` are the benchmark's.
     """
-    cut = [each.value for each in outcomes if each.cut]
+    cut = [outcome.value for outcome in outcomes if outcome.cut]
     return sample.get("outcome") in cut or sample.get("finish_reason") == "length"

@@ -31,16 +31,16 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.files.inputs import check_file, read_whole
-from cogniload_gen.files.whole import make_inner_folder, whole_file
-from cogniload_gen.files.write import SHARED, row_groups
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
-from cogniload_gen.hub.configurations import (
+from cogniload_gen.configurations import (
     Configuration,
     check_version,
     configuration_of,
     read_entry,
 )
+from cogniload_gen.files.inputs import check_file, read_whole
+from cogniload_gen.files.whole import make_inner_folder, whole_file
+from cogniload_gen.files.write import SHARED, row_groups
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
 
@@ -278,7 +278,9 @@ def puzzle_files(
     """
     known = benchmarks.datasets()
     chosen = known[check_choice("dataset", dataset, tuple(known))]
-    _, selection, options = chosen.select(parameters)
+    benchmark, own = chosen.choose(parameters)
+    options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
+    selection = benchmark.select(**own)
     return files_of(folder, selection, rows_per_file=rows_per_file, **options).start()
 
 

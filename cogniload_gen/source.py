@@ -32,3 +32,7 @@ class Source:
     selection: Selection
     schema: pa.Schema
     tables: Tables
+
+    def table(self) -> pa.Table:
+        """Return all rows as one table."""
+        return pa.concat_tables(self.tables())

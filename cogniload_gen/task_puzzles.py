@@ -42,8 +42,7 @@ def make_puzzles(
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
     else:
-        sources = [known.source(parameters | grid) for grid in grids]
-        puzzles = pa.concat_tables(table for source in sources for table in source.tables())
+        puzzles = pa.concat_tables(known.puzzles(**parameters | grid).table() for grid in grids)
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return puzzles.append_column("context_budget", budgets)
 
@@ -65,7 +64,7 @@ def published_puzzles(
     are left out, and lacking ones are null unless a run needs them. Raises ValueError, in one line,
     if the rows can't be loaded, lack what a run and its analysis need, or have it wrong.
     """
-    schema = benchmark.source(benchmark.select()).schema
+    schema = benchmark.puzzles().schema
     puzzles = load_rows(path, name, split, schema=schema, required=benchmark.required)
     for column, (right, allowed) in benchmark.rules(puzzles).items():
         row = pc.index(right, False).as_py()

@@ -71,12 +71,11 @@ class PuzzleConfig:
 
         There are more than anyone asks for: reasoning-gym's composites go beyond the size.
         """
-        asked = {knob.name: getattr(self, knob.name) for knob in self.benchmark.knobs}
-        options = {each.name: getattr(self, each.name) for each in self.benchmark.options}
+        knobs = (*self.benchmark.knobs, *self.benchmark.options)
+        own = {knob.name: getattr(self, knob.name) for knob in knobs}
         split = check_choice("split", self.split, SPLITS)
         seed = check_integer("seed", seed, low=0, high=MAX_SEED)
-        grid = self.benchmark.select(**asked, num_puzzles=MAX_PUZZLES, seed=seed, split=split)
-        return self.benchmark.source(grid, **options)
+        return self.benchmark.puzzles(**own, num_puzzles=MAX_PUZZLES, seed=seed, split=split)
 
 
 class PuzzleDataset(ProceduralDataset):

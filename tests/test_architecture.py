@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -22,48 +21,25 @@ ROOMS = {
 }
 """The rooms that each room may import."""
 
-COMPOSITION_ROOT = "cogniload_gen.cli"
-"""The one module that may import from every room."""
+COMMANDS = "cogniload_gen.commands"
+"""The package of the command line, whose commands may import from every room."""
 
-COMMAND = "cogniload_gen.__main__"
-"""The one module that runs it."""
-
-FOLDERS = {each.dataset for each in BENCHMARKS}
+FOLDERS = {benchmark.dataset for benchmark in BENCHMARKS}
 """In each room, a benchmark has the folder of its dataset's name."""
 
 FRONT_DOORS = {
     "cogniload_gen": "the public names of both benchmarks",
     "cogniload_gen.benchmarks": "the list of benchmarks",
-    "cogniload_gen.arguments": "what `cogniload retrieve`, which is of FACTOR, takes",
-    "cogniload_gen.cli": "`cogniload import` and `score --release` read the release of CogniLoad",
     "cogniload_analysis": "the public names of both benchmarks",
     "cogniload_analysis.analyses": "the list of analyses",
     "cogniload_analysis.designs": "the list of adaptive designs",
 }
 """The modules outside a benchmark's folders that import from one, and why."""
 
-NOT_BRANCHES = {
-    ("cogniload_gen.arguments", "'suite' in asked"): "asks which options were given, no more",
-    (
-        "cogniload_analysis.samples.inspect_logs",
-        "held.get('target')",
-    ): "Inspect's word for any answer",
-    (
-        "cogniload_analysis.report.inspect_view",
-        "sample.get('target', puzzle.get('answer', ''))",
-    ): "the same, in lm-eval's samples",
-    (
-        "cogniload_analysis.samples.read",
-        "puzzle.get('options')",
-    ): "chance, of any puzzle that offers some",
-    ("cogniload_gen.arguments", "asked.get('suite')"): "looks the suite up in the list by its name",
-}
-"""What looks like a branch on a benchmark outside its folders, and why it is none."""
-
 GENERATORS = {
     "generate", "simulate", "render", "table", "filler", "forest", "symbolic", "realistic",
     "dependencies", "noise", "training", "draws", "source", "hub", "overlap", "push", "write",
-    "shards", "rewards", "arguments", "cli", "generate_puzzles", "generate_factor",
+    "shards", "rewards", "commands", "generate_puzzles", "generate_factor",
 }  # fmt: skip
 """Modules and functions of cogniload_gen that make puzzles or publish them."""
 
@@ -74,10 +50,7 @@ IMPORTED_IF_THERE = {
     ("cogniload_gen.tokens", "transformers"): "only for a tokenizer given by its name",
     ("cogniload_gen.factor.retrieval", "bm25s"): "an extra of its own, for one retriever",
     ("cogniload_gen.factor.retrieval", "sentence_transformers"): "the same, for encoders",
-    (
-        "cogniload_analysis.report.inspect_view",
-        "inspect_ai",
-    ): "an extra of its own, for `cogniload view`",
+    ("cogniload_analysis.report.inspect_view", "inspect_ai"): "an extra, for `cogniload view`",
 }
 """Imports of packages that the room does not install, and why."""
 
@@ -85,6 +58,13 @@ IMPORTED_IF_THERE = {
 def room(module: str) -> str:
     """Return the room that a module is in."""
     return module.partition(".")[0]
+
+
+def folder(module: str) -> str:
+    """Return the folder of a module; root modules and packages' own modules stand alone."""
+    parent, _, _ = module.rpartition(".")
+    is_package = any(other.startswith(f"{module}.") for other in modules())
+    return module if is_package or "." not in parent else f"{parent}.*"
 
 
 def benchmark_folder(module: str) -> str | None:
@@ -100,12 +80,7 @@ def inner_imports(module: str) -> list[Import]:
 @pytest.mark.parametrize("module", modules())
 def test_rooms_import_one_way(module):
     used = {room(each.module) for each in inner_imports(module)} - {room(module)}
-    assert module == COMPOSITION_ROOT or used <= ROOMS[room(module)]
-
-
-def test_nothing_imports_the_composition_root():
-    users = {each for each in modules() if COMPOSITION_ROOT in {i.module for i in imports(each)}}
-    assert users == {COMMAND}
+    assert module.startswith(f"{COMMANDS}.") or used <= ROOMS[room(module)]
 
 
 def test_the_analysis_imports_records_and_scorers_but_no_generator():
@@ -123,8 +98,12 @@ def test_the_tasks_know_the_analysis_by_its_public_names():
                 assert room(each.module) != "cogniload_analysis" or "." not in each.module, module
 
 
-def test_no_modules_import_each_other_in_a_circle():
-    graph = {name: {each.module for each in inner_imports(name)} - {name} for name in modules()}
+@pytest.mark.parametrize("place", [str, folder], ids=["modules", "folders"])
+def test_imports_make_no_circle(place):
+    graph: dict[str, set[str]] = {}
+    for module in modules():
+        used = {place(each.module) for each in inner_imports(module)}
+        graph.setdefault(place(module), set()).update(used - {place(module)})
     try:
         tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:
@@ -150,17 +129,17 @@ def test_only_front_doors_import_from_a_benchmarks_folder():
 
 def installed_with(room: str) -> set[str]:
     """Return the packages that a room is installed with, as they are imported."""
-    wanted = SETUP["options"]["install_requires"]
     extras = SETUP["options.extras_require"]
-    wanted += {"cogniload_analysis": extras["analysis"]}.get(room, "")
-    wanted += {
-        "inspect_tasks": extras["inspect"] + extras["analysis"],
-        "reasoning_gym_tasks": extras["reasoning-gym"],
-        "verifiers_tasks": extras["verifiers"],
-    }.get(room, "")
-    wanted += {"lm_eval_tasks": extras["eval"] + extras["analysis"]}.get(room, "")
-    names = {re.match(r"[\w-]*", line)[0].lower() for line in wanted.splitlines() if line}
-    return {PACKAGES.get(name, name.replace("-", "_")) for name in names}
+    names = {
+        "cogniload_analysis": ["analysis"],
+        "inspect_tasks": ["inspect", "analysis"],
+        "reasoning_gym_tasks": ["reasoning-gym"],
+        "verifiers_tasks": ["verifiers"],
+        "lm_eval_tasks": ["eval", "analysis"],
+    }.get(room, [])
+    wanted = SETUP["options"]["install_requires"] + "".join(extras[name] for name in names)
+    packages = {re.match(r"[\w-]*", line)[0].lower() for line in wanted.splitlines() if line}
+    return {PACKAGES.get(name, name.replace("-", "_")) for name in packages}
 
 
 def test_a_room_imports_what_it_is_installed_with():
@@ -171,91 +150,71 @@ def test_a_room_imports_what_it_is_installed_with():
         "inspect_tasks": {"rich"},
         "verifiers_tasks": {"httpx", "pydantic"},
     }
-    found = set()
-    for module in modules():
-        of_room = installed_with(room(module)) | brought.get(room(module), set())
-        for each in imports(module):
-            package = room(each.module)
-            if package not in {*ROOMS, *sys.stdlib_module_names, *of_room}:
-                found.add((module, package))
-    assert found == IMPORTED_IF_THERE.keys()
+    others = {
+        (module, room(each.module))
+        for module in modules()
+        for each in imports(module)
+        if room(each.module)
+        not in {
+            *ROOMS,
+            *sys.stdlib_module_names,
+            *installed_with(room(module)),
+            *brought.get(room(module), ()),
+        }
+    }
+    assert others == IMPORTED_IF_THERE.keys()
 
 
-NAMES = {name for each in BENCHMARKS for name in (each.name, each.suite, each.dataset)} - {None}
+NAMES = {
+    name for each in BENCHMARKS for name in (each.name, each.suite, each.dataset, each.title)
+} - {None}
 """What benchmarks are called."""
 
-OF_EACH = [set(each.source(each.select()).schema.names) for each in BENCHMARKS]
 
-COLUMNS = set.union(*OF_EACH) - set.intersection(*OF_EACH)
-"""Columns that the puzzles of some benchmarks have and those of others lack."""
-
-
-def constants(node: ast.expr) -> set[object]:
-    """Return the constants of an expression that is one, or that displays several."""
-    displayed = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
-    return {each.value for each in displayed if isinstance(each, ast.Constant)}
+def constants(node: ast.AST) -> set[object]:
+    """Return the constants in an expression."""
+    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
 
 
-def is_branch(node: ast.AST) -> bool:
-    """Tell whether an expression asks which benchmark something belongs to.
-
-    It compares with a benchmark's name, looks for a column that only some benchmarks have, or
-    chooses by a benchmark's name from a dictionary.
-    """
-    asked: set[object] = set()
+def names_benchmark(node: ast.AST) -> bool:
+    """Return whether an expression compares with, or chooses by, a benchmark's name."""
     match node:
-        case ast.Compare(left, [ast.In() | ast.NotIn()], [right]):
-            asked = constants(left) & (NAMES | COLUMNS) | constants(right) & NAMES
-        case ast.Compare(left, _, rights):
-            asked = set.union(*map(constants, (left, *rights))) & NAMES
-        case ast.Call(ast.Name("hasattr" | "getattr"), [_, name, *_]):
-            asked = constants(name) & COLUMNS
-        case ast.Call(ast.Attribute(_, "get"), [name, *_]):
-            asked = constants(name) & COLUMNS
-        case ast.Call(ast.Attribute(_, "startswith" | "endswith"), [text]):
-            asked = constants(text) & NAMES
-        case ast.MatchValue(ast.Constant(value)):
-            asked = {value} & NAMES
+        case ast.Compare() | ast.MatchValue():
+            return bool(constants(node) & NAMES)
+        case ast.Call(ast.Attribute(_, "startswith" | "endswith")):
+            return bool(constants(node) & NAMES)
         case ast.Dict(keys):
-            asked = set().union(*(constants(key) for key in keys if key is not None)) & NAMES
-    return bool(asked)
-
-
-def branches(tree: ast.AST) -> Iterator[str]:
-    """Yield the source of each branch on a benchmark."""
-    return (ast.unparse(node) for node in ast.walk(tree) if is_branch(node))
+            return any(constants(key) & NAMES for key in keys if key is not None)
+    return False
 
 
 @pytest.mark.parametrize(
-    "source",
+    ("source", "names"),
     [
-        'row["suite"] == "symbolic"',
-        '"suite" in doc',
-        '"rho" not in doc',
-        'hasattr(row, "rho")',
-        'name in ("cogniload", "other")',
-        'task.startswith("factor")',
-        'row.get("target")',
-        '{"cogniload": 1, "factor": 2}[name]',
-        'match name:\n    case "cogniload":\n        pass',
+        ('row["suite"] == "symbolic"', True),
+        ('name in ("cogniload", "other")', True),
+        ('task.startswith("factor")', True),
+        ('{"cogniload": 1, "factor": 2}[name]', True),
+        ('match name:\n    case "cogniload":\n        pass', True),
+        ('load_dataset("cogniload")', False),
+        ('row["suite"] == suite', False),
+        ('{"rho": rho}', False),
     ],
 )
-def test_a_branch_on_a_benchmark_is_seen(source):
-    assert list(branches(ast.parse(source)))
-
-
-@pytest.mark.parametrize(
-    "source", ['load_dataset("cogniload")', 'row["suite"] == suite', 'row["N"]', '{"rho": rho}']
-)
-def test_what_is_no_branch_is_let_through(source):
-    assert not list(branches(ast.parse(source)))
+def test_a_branch_on_a_benchmark_is_seen(source, names):
+    assert any(map(names_benchmark, ast.walk(ast.parse(source)))) == names
 
 
 def test_only_a_benchmarks_own_folder_asks_which_benchmark_it_is():
-    found = {
-        (module, branch)
-        for module, tree in modules().items()
-        if benchmark_folder(module) is None and module != "cogniload_gen.benchmarks"
-        for branch in branches(tree)
-    }
-    assert found == NOT_BRANCHES.keys()
+    for module, tree in modules().items():
+        if benchmark_folder(module) is None:
+            branches = [ast.unparse(node) for node in ast.walk(tree) if names_benchmark(node)]
+            assert not branches, module
+
+
+def test_the_shared_command_line_names_no_benchmark():
+    for module, tree in modules().items():
+        if module.startswith(COMMANDS):
+            texts = [text for text in constants(tree) if isinstance(text, str)]
+            own = [text for text in texts if re.search("CogniLoad|FACTOR", text)]
+            assert not own, module

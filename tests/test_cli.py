@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogniload_gen import Outcome, generate_factor, generate_puzzles
-from cogniload_gen.cli import main, parser
+from cogniload_gen.commands import main, parser
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
 PUZZLES = {"d": [1, 3], "N": 5, "rho": [25, 50], "num_puzzles": 3}
@@ -27,6 +27,31 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 def read_jsonl(path: str) -> list[dict]:
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("from cogniload_gen.commands import parser; parser().format_help()", "numpy pyarrow yaml"),
+        ("import cogniload_analysis", "pandas scipy matplotlib"),
+        (
+            "import cogniload_dataset as c; kwargs = dict(d=1, N=5, rho=50, streaming=True)\n"
+            "next(iter(c.load_dataset('cogniload', split='train', num_puzzles=1, **kwargs)))",
+            "torch",
+        ),
+    ],
+)
+def test_what_is_not_needed_is_not_imported(code, absent):
+    code += "\nimport sys; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {*absent.split()} & {*ran.stdout.split()}
+
+
+def test_push_offers_the_splits_that_it_takes(capsys):
+    for command, offered in (("push", False), ("generate", True)):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert ("pretrain" in capsys.readouterr().out) == offered
 
 
 @pytest.mark.parametrize("trace", [False, True])

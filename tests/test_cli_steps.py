@@ -5,9 +5,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_gen import read_steps
-from cogniload_gen.cli import main
+from cogniload_gen import generate_factor, generate_puzzles, read_steps
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.commands import main
 
 ASKED = ["--d", "3", "--N", "8", "--rho", "50", "--num-puzzles", "20"]
 
@@ -27,8 +27,22 @@ def test_traces_are_written_with_their_errors(traces):
         assert row["answer"] == solve_steps(row["puzzle"]).answer
         assert row["response"] == "".join(row["steps"])
         assert (row["label"] == -1) == (row["error"] is None)
-        steps = read_steps(row["response"], {"poi": "", "puzzle": row["puzzle"]})
-        assert (steps.first_error, steps.error) == (row["first_error"], row["error"])
+        for margin in (None, 0.5):
+            steps = read_steps(row["response"], row, margin=margin)
+            assert (steps.first_error, steps.error) == (row["first_error"], row["error"])
+
+
+@pytest.mark.parametrize("margin", [0.4, -1, "2", float("nan")])
+def test_a_margin_out_of_range_is_refused(margin):
+    (row,) = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()
+    with pytest.raises(ValueError, match=r"margin must be a number of 0.5 or more, got "):
+        read_steps("", row, margin=margin)
+
+
+def test_a_margin_is_of_cogniload_alone():
+    (row,) = generate_factor(N=3, num_puzzles=1).to_pylist()
+    with pytest.raises(ValueError, match=r"margin is not for FACTOR, symbolic, got 0\.5"):
+        read_steps("", row, margin=0.5)
 
 
 def test_traces_have_no_columns_of_a_puzzles_trace(tmp_path, capsys):

@@ -112,7 +112,7 @@ def by_inspect(name, stored, folder):
 def by_tables(name, stored, folder):
     """Yield the same of `cogniload score --dataset`, to which a table says the limits."""
     dataset, parameters = parameters_of(name)
-    write_puzzles(benchmarks.datasets()[dataset].source(parameters), folder / "puzzles.parquet")
+    write_puzzles(benchmarks.datasets()[dataset].puzzles(**parameters), folder / "puzzles.parquet")
     columns = ("id", "response", "finish_reason", "prompt_tokens", "response_tokens")
     rows = [
         {column: getattr(each, column) for column in columns} | {"response_limit": each.limit}

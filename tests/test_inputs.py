@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from cogniload_gen.files import inputs
 from cogniload_gen.files.whole import whole_file
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from source_tree import ROOT
 
 from cogniload_gen import benchmarks
-from cogniload_gen.hub.configurations import configuration_of
+from cogniload_gen.configurations import configuration_of
 
 RECIPE = (ROOT / "recipes" / "lighteval" / "cogniload.py").read_text("utf-8")
 

@@ -11,7 +11,7 @@ import pytest
 
 from cogniload_gen import generate_factor, generate_puzzles, overlap
 from cogniload_gen.canary import CANARY
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from cogniload_gen.overlap import (
     Overlap,
     Piece,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from cogniload_gen.files.whole import make_inner_folder, open_to_append
 from lm_eval_tasks.runner.state import State
 

@@ -21,8 +21,6 @@ from cogniload_gen.rewards import (
     TRACKING_INSTRUCTION,
     answer_reward,
     answer_score,
-    rubric_answer_reward,
-    rubric_step_reward,
     step_reward,
     step_score,
     trace_answer_reward,
@@ -360,16 +358,13 @@ def test_a_missing_column_is_named():
 
 
 def test_as_verifiers_calls():
-    """Version 0.4.0 awaits it with task and trace; up to 0.3.1 a Rubric has completion and info."""
+    """Version 0.4.0 awaits it with task and trace."""
     response = tracking(PUZZLE) + "\n" + final_sentence(PUZZLE, PUZZLE["answer"])
     task = SimpleNamespace(model_dump=lambda: {"idx": 0, "prompt": PUZZLE["puzzle"]} | PUZZLE)
     for text, expected in ((response, 1.0), ("?", 0.0)):
         trace = SimpleNamespace(last_reply=text)
         for reward in (trace_answer_reward, trace_step_reward):
             assert asyncio.run(reward(task=task, trace=trace)) == expected
-        completion = [{"role": "assistant", "content": text}]
-        for reward in (rubric_answer_reward, rubric_step_reward):
-            assert reward(completion=completion, info=PUZZLE) == expected
 
 
 FACTOR = [

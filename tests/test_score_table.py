@@ -15,7 +15,7 @@ import pytest
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, score
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from lm_eval_tasks.score_responses import score_responses
 
 SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"
@@ -245,7 +245,7 @@ def test_a_small_file_of_large_cells_is_read_within_bounds(folder, side, count, 
     assert Path(f"{side}.parquet").stat().st_size < 100_000
     code = (
         "import resource, sys\n"
-        "from cogniload_gen.cli import main\n"
+        "from cogniload_gen.commands import main\n"
         "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
         "sys.exit(main(sys.argv[1:]))"
     )

@@ -113,15 +113,10 @@ class SharedConfig(vf.TasksetConfig):
         """Return the puzzles of knobs, with the other parameters of this configuration."""
         count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)
-        options: dict[str, Given] = {each.name: each.default for each in self.record.options}
-        if "tokenizer" in options:
-            options["tokenizer"] = self.tokenizer
-        return self.record.source(
-            self.record.select(
-                **knobs, num_puzzles=count, seed=self.seed, split=split, first_index=first_index
-            ),
-            **options,
-        )
+        parameters = {"num_puzzles": count, "seed": self.seed, "split": split}
+        if "tokenizer" in {option.name for option in self.record.options}:
+            parameters["tokenizer"] = self.tokenizer
+        return self.record.puzzles(**knobs, **parameters, first_index=first_index)
 
 
 KNOBS = {knob.name: knob.meaning for each in benchmarks.BENCHMARKS for knob in each.knobs}

@@ -1,8 +1,10 @@
-"""What the shared stages ask of a benchmark's analysis: one record, made in its own folder."""
+"""What an analysis is: the base class that the shared stages use. Its own folder subclasses it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias
 
 import pandas as pd
 
@@ -17,8 +19,8 @@ from cogniload_gen.benchmark import Benchmark, OutcomeName, Row
 class Break:
     """Where a response breaks.
 
-    `where` says it in words. `states` are the true and the told state after it: a name, the true
-    value and the told one of each part. `place` is where in the response it shows, if it does.
+    `where` says it in words. `states` are the true and the claimed state after it: a name, the true
+    value and the claimed one of each part. `place` is where in the response it shows, if it does.
     """
 
     where: str
@@ -30,13 +32,10 @@ Pairs: TypeAlias = Sequence[tuple[str, str]]
 """Models to compare, two by two."""
 
 
-def compare_nothing(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
-    """Return the differences between models of a benchmark without measures of its own: none."""
-    return pd.DataFrame()
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Analysis:
+class Analysis(ABC):
     """One benchmark's analysis: how its samples are recognised, read, described and reported.
 
     Attributes:
@@ -46,22 +45,12 @@ class Analysis:
         benchmarks: The benchmarks that it is about: several where they are analysed together, with
             one StrEnum of outcomes.
         loads: The columns that `read_loads` fills, in the order of its values.
-        read_loads: From a puzzle to the levels of its loads; ValueError for one out of range, and
-            KeyError for a missing column.
-        describe_load: From a row of the frame, as `itertuples` has it, to its load in words.
-        report: From the frame, with those names, to what the report shows.
         package: The package whose `templates/part.html` and `part.css` set its part of the report.
         meanings: Each wrong outcome in words; by default its name.
         growth: The loads that make a puzzle longer, the strongest first.
-        label: From the frame to each row's name of the model, as the report has it.
         facts: The columns of the frame that only its samples fill.
         views: The facts, in words, that say how puzzles were shown to the model: runs that differ
             in one are rows of their own.
-        compare: From the frame and pairs of its models to the differences of its own measures, with
-            the columns first, second, measure, condition (in words), scale ("difference" or
-            "ratio"), first_value, second_value, difference, low, high, p, method and note.
-        find_break: From a response, its puzzle and the response's row of the frame to where it
-            breaks; None where nothing is known of that.
     """
 
     name: str
@@ -69,17 +58,46 @@ class Analysis:
     tasks: tuple[str, ...]
     benchmarks: tuple[Benchmark, ...]
     loads: tuple[Load, ...]
-    read_loads: Callable[[Row], tuple[float | str, ...]]
-    describe_load: Callable[[Any], str]
-    report: Callable[[pd.DataFrame], Findings]
     package: str
-    meanings: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = NOTHING
     growth: tuple[str, ...] = ()
-    label: Callable[[pd.DataFrame], list[str]] = label_models
     facts: tuple[Columns, ...] = ()
     views: tuple[str, ...] = ()
-    compare: Callable[[pd.DataFrame, Pairs], pd.DataFrame] = compare_nothing
-    find_break: Callable[[str, Row, Any], Break | None] = lambda response, puzzle, row: None
+
+    @abstractmethod
+    def read_loads(self, puzzle: Row) -> tuple[float | str, ...]:
+        """Return the levels of a puzzle's loads.
+
+        ValueError for one out of range, KeyError for a missing column.
+        """
+
+    @abstractmethod
+    def describe_load(self, row: Any) -> str:
+        """Return the load of a row of the frame, as `itertuples` has it, in words."""
+
+    @abstractmethod
+    def report(self, frame: pd.DataFrame) -> Findings:
+        """Return what the report shows of a frame, whose models have the names of `label`."""
+
+    def configured(self, options: Mapping[str, Any]) -> Self:
+        """Return the analysis with options of the report by name; those of others are ignored."""
+        return self
+
+    def label(self, frame: pd.DataFrame) -> list[str]:
+        """Return each row's name of the model, as the report has it."""
+        return label_models(frame)
+
+    def compare(self, frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+        """Return the differences of its own measures between pairs of the frame's models.
+
+        The columns are first, second, measure, condition (in words), scale ("difference" or
+        "ratio"), first_value, second_value, difference, low, high, p, method and note.
+        """
+        return pd.DataFrame()
+
+    def find_break(self, response: str, puzzle: Row, row: Any) -> Break | None:
+        """Return where a response with a row of the frame breaks; None where that is unknown."""
+        return None
 
     @property
     def outcomes(self) -> tuple[OutcomeName, ...]:

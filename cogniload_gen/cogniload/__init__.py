@@ -1,69 +1,141 @@
-"""CogniLoad: logic puzzles with three independent loads, and the record of the benchmark."""
+"""CogniLoad: logic puzzles with three independent loads, and what it is as a benchmark."""
 
+import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from cogniload_gen.benchmark import Benchmark, Rules
-from cogniload_gen.cogniload.generate import cogniload_source
+from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
+from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, TRACE, Cell
-from cogniload_gen.cogniload.ontology import CATEGORIES
-from cogniload_gen.cogniload.rewards import answer_reward, step_reward
-from cogniload_gen.cogniload.score import Outcome, score_row
-from cogniload_gen.cogniload.solve import is_cogniload, solve
-from cogniload_gen.cogniload.steps.rules import ERRORS, read_steps
 from cogniload_gen.version import GENERATOR_VERSION
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def rules(puzzles: pa.Table) -> Rules:
-    """Return what must hold of published puzzles."""
-    options = puzzles["options"].to_pylist()
-    answers = zip(puzzles["answer"].to_pylist(), options, strict=True)
-    return {
-        "d": (pc.greater_equal(puzzles["d"], 1), "at least 1"),
-        "N": (pc.greater_equal(puzzles["N"], 1), "at least 1"),
-        "rho": (
-            pc.and_(pc.greater(puzzles["rho"], 0), pc.less_equal(puzzles["rho"], 100)),
-            "a percentage above 0 and up to 100",
-        ),
-        "category": (
-            pc.is_in(puzzles["category"], pa.array(CATEGORIES)),
-            f"one of {', '.join(CATEGORIES)}",
-        ),
-        "options": (pa.array([None not in of_row for of_row in options], pa.bool_()), "texts"),
-        "answer": (
-            pa.array([answer in of_row for answer, of_row in answers], pa.bool_()),
-            "one of the row's options",
-        ),
-    }
+    from cogniload_gen.source import Source
+
+log = logging.getLogger(__name__)
+
+COMMANDS = "cogniload_gen.cogniload.commands"
 
 
-BENCHMARK = Benchmark(
-    name="cogniload",
-    title="CogniLoad",
-    dataset="cogniload",
-    cell=Cell,
-    knobs=KNOBS,
-    version=GENERATOR_VERSION,
-    options=(TRACE,),
-    make_source=cogniload_source,
-    owns_text=is_cogniload,
-    solve=solve,
-    owns_row=lambda row: not row.get("suite") and ("poi" in row or "rho" in row),
-    score=score_row,
-    outcomes=Outcome,
-    answer_reward=answer_reward,
-    step_reward=step_reward,
-    read_steps=read_steps,
-    step_errors=ERRORS,
-    body=lambda text: text.partition("\n")[2],  # the first line is the instruction
-    needed=("category", "poi", "options"),
-    rules=rules,
-    about=files(__package__) / "data",
-    endless=True,
-)
+class CogniLoad(Benchmark):
+    """Logic puzzles about people, of any difficulty, length and distraction."""
+
+    name = "cogniload"
+    title = "CogniLoad"
+    dataset = "cogniload"
+    cell = Cell
+    knobs = KNOBS
+    options = (TRACE,)
+    version = GENERATOR_VERSION
+    about = files(__package__) / "data"
+    needed = ("category", "poi", "options")
+    endless = True
+    commands = (
+        Command("generate", "", f"{COMMANDS}.planted_errors"),
+        Command("score", "", f"{COMMANDS}.release_answers"),
+        Command(
+            "import",
+            "Write the puzzles of the authors' release to a .jsonl or .parquet file. "
+            "Exit code: 0 all of them, 1 all but those that are named, 2 none.",
+            f"{COMMANDS}.release_puzzles",
+        ),
+    )
+
+    @property
+    def outcomes(self) -> type:
+        """The outcomes of Appendix D."""
+        from cogniload_gen.cogniload.score import Outcome
+
+        return Outcome
+
+    @property
+    def step_errors(self) -> tuple[str, ...]:
+        """The kinds of a first error."""
+        from cogniload_gen.cogniload.steps.rules import ERRORS
+
+        return ERRORS
+
+    def cells(self, **values: Given) -> tuple[Cell, ...]:
+        """Return the product of the knobs' values; the log names a cell of one needle too many."""
+        cells: tuple[Cell, ...] = super().cells(**values)
+        for cell in cells:
+            if cell.has_added_needle:
+                log_added_needle(cell)
+        return cells
+
+    def make_source(self, selection: Any, **options: Any) -> "Source":
+        """Return the puzzles of a selection; `trace` adds columns."""
+        from cogniload_gen.cogniload.generate import cogniload_source
+
+        return cogniload_source(selection, **options)
+
+    def owns_text(self, text: str) -> bool:
+        """Return whether a text has the marks of a puzzle."""
+        from cogniload_gen.cogniload.solve import is_cogniload
+
+        return is_cogniload(text)
+
+    def owns_row(self, row: Row) -> bool:
+        """Return whether a row has the person of interest or rho, or a puzzle's text."""
+        if row.get("suite"):
+            return False
+        return "poi" in row or "rho" in row or self.owns_text(str(row.get("puzzle") or ""))
+
+    def solve(self, text: str) -> str:
+        """Return the person's final value."""
+        from cogniload_gen.cogniload.solve import solve
+
+        return solve(text)
+
+    def score(self, response: str, row: Row, **counts: int | None) -> Score:
+        """Return a response's score by Appendix D."""
+        from cogniload_gen.cogniload.score import score_row
+
+        return score_row(response, row, **counts)
+
+    def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
+        """Return where the reasoning breaks; a `margin` from 0.5 on replaces the usual one, 2.5."""
+        from cogniload_gen.cogniload.steps.rules import MARGIN, read_steps
+
+        return read_steps(response, row, margin=MARGIN if margin is None else margin)
+
+    def reward_answer(self, response: str, row: Row) -> float:
+        """Return a trainer's reward for the answer."""
+        from cogniload_gen.cogniload.rewards import answer_reward
+
+        return answer_reward(response, row)
+
+    def reward_steps(self, response: str, row: Row) -> float:
+        """Return a trainer's reward for the steps."""
+        from cogniload_gen.cogniload.rewards import step_reward
+
+        return step_reward(response, row)
+
+    def body(self, text: str) -> str:
+        """Return the text without its first line, the instruction."""
+        return text.partition("\n")[2]
+
+    def rules(self, puzzles: "pa.Table") -> Rules:
+        """Return what must hold of published puzzles."""
+        from cogniload_gen.cogniload.published import rules
+
+        return rules(puzzles)
+
+
+@lru_cache(maxsize=1024)
+def log_added_needle(cell: Cell) -> None:
+    """Log that a cell has more needles than rho asks for; each cell is logged once."""
+    log.warning(
+        "rho = %g of N = %d is less than one needle: each puzzle has 1, or %g %%",
+        cell.rho, cell.N, 100 / cell.N,
+    )  # fmt: skip
+
+
+BENCHMARK = CogniLoad()
 
 
 def generate_puzzles(
@@ -75,7 +147,7 @@ def generate_puzzles(
     split: str = "test",
     trace: bool = False,
     first_index: int = 0,
-) -> pa.Table:
+) -> "pa.Table":
     """Return CogniLoad puzzles as a table, a pure function of the arguments (sections 2.1 and 2.2).
 
     d, N and rho are each a number or a sequence of different numbers; their product is the grid.
@@ -86,7 +158,13 @@ def generate_puzzles(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    selection = BENCHMARK.select(
-        d=d, N=N, rho=rho, num_puzzles=num_puzzles, seed=seed, split=split, first_index=first_index
-    )
-    return pa.concat_tables(BENCHMARK.source(selection, trace=trace).tables())
+    return BENCHMARK.puzzles(
+        d=d,
+        N=N,
+        rho=rho,
+        num_puzzles=num_puzzles,
+        seed=seed,
+        split=split,
+        trace=trace,
+        first_index=first_index,
+    ).table()

@@ -55,3 +55,8 @@ class Cell(NamedTuple):
     def needles(self) -> int:
         """The number of needles (section 2.1.3)."""
         return max(1, min(self.N, round(self.N * self.rho / 100)))
+
+    @property
+    def has_added_needle(self) -> bool:
+        """Whether rho alone would leave no needle, so that the only one is added."""
+        return round(self.N * self.rho / 100) < 1

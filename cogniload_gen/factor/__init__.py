@@ -1,116 +1,198 @@
-"""FACTOR: variables that define each other, within text of any length, and its suites' records."""
+"""FACTOR: variables that define each other, within text of any length, in two suites."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from cogniload_gen.benchmark import Benchmark, Dataset, Rules
-from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES
-from cogniload_gen.factor.first_error import ERRORS, read_factor_steps
-from cogniload_gen.factor.generate import realistic_source, symbolic_source
+from cogniload_gen.benchmark import Benchmark, Command, Dataset, Row, Rules, Score, StepsRead
+from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
-    NOISES,
     REALISTIC_KNOBS,
     REALISTIC_VERSION,
     SYMBOLIC_KNOBS,
     SYMBOLIC_VERSION,
     TOKENIZER,
+    TRAINING_SETS,
     RealisticCell,
     SymbolicCell,
     realistic_cells,
     symbolic_cells,
 )
-from cogniload_gen.factor.rewards import answer_reward, step_reward
-from cogniload_gen.factor.score import FactorOutcome, score_row
-from cogniload_gen.factor.solve import (
-    REALISTIC_MARK,
-    SYMBOLIC_MARK,
-    solve_realistic,
-    solve_symbolic,
-)
-from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
-from cogniload_gen.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cogniload_gen.grid import Selection
+    from cogniload_gen.source import Source
+    from cogniload_gen.tokens import Tokenizer
+
+COMMANDS = "cogniload_gen.factor.commands"
 
 
-def rules(puzzles: pa.Table) -> Rules:
-    """Return what must hold of published puzzles of either suite."""
-    return {"context": (pc.greater_equal(puzzles["context"], 0), "at least 0")}
+class Factor(Benchmark):
+    """What the suites share."""
+
+    dataset = "factor"
+    options = (TOKENIZER,)
+    commands = (
+        Command(
+            "retrieve",
+            "Say how much of what FACTOR's answers need retrievers find, without a model.",
+            f"{COMMANDS}.retrieve",
+        ),
+        Command("report", "", f"{COMMANDS}.report_options"),
+    )
+
+    @property
+    def outcomes(self) -> type:
+        """The outcomes of a response."""
+        from cogniload_gen.factor.score import FactorOutcome
+
+        return FactorOutcome
+
+    @property
+    def step_errors(self) -> tuple[str, ...]:
+        """The kinds of a first error."""
+        from cogniload_gen.factor.first_error import ERRORS
+
+        return ERRORS
+
+    def owns_row(self, row: Row) -> bool:
+        """Return whether a row is of the suite."""
+        return bool(row.get("suite") == self.suite)
+
+    def score(self, response: str, row: Row, **counts: int | None) -> Score:
+        """Return a response's score, without a judge model."""
+        from cogniload_gen.factor.score import score_row
+
+        return score_row(response, row, **counts)
+
+    def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
+        """Return the first wrong variable; ValueError for a `margin`, which it does not have."""
+        from cogniload_gen.factor.first_error import read_factor_steps
+
+        if margin is not None:
+            raise ValueError(f"margin is not for {self.title}, got {margin}")
+        return read_factor_steps(response, row)
+
+    def reward_answer(self, response: str, row: Row) -> float:
+        """Return a trainer's reward for the answer."""
+        from cogniload_gen.factor.rewards import answer_reward
+
+        return answer_reward(response, row)
+
+    def reward_steps(self, response: str, row: Row) -> float:
+        """Return a trainer's reward for the steps."""
+        from cogniload_gen.factor.rewards import step_reward
+
+        return step_reward(response, row)
+
+    def body(self, text: str) -> str:
+        """Return the text without the instruction, which is at its end."""
+        return text.partition("\n\n")[0]
+
+    def rules(self, puzzles: "pa.Table") -> Rules:
+        """Return what must hold of published puzzles."""
+        from cogniload_gen.factor.published import rules
+
+        return rules(puzzles, str(self.suite))
 
 
-def symbolic_rules(puzzles: pa.Table) -> Rules:
-    """Return what must hold of published puzzles of the symbolic suite."""
-    return rules(puzzles) | {
-        "suite": (pc.equal(puzzles["suite"], "symbolic"), "symbolic"),
-        "N": (pc.greater_equal(puzzles["N"], 1), "at least 1"),
-    }
+class Symbolic(Factor):
+    """Appendix A: assignments of variables, hidden in filler."""
+
+    name = "factor-symbolic"
+    title = "FACTOR, symbolic"
+    suite = "symbolic"
+    cell = SymbolicCell
+    knobs = SYMBOLIC_KNOBS
+    num_puzzles = 50
+    version = SYMBOLIC_VERSION
+    about = files(__package__) / "data" / "symbolic"
+    needed = ("suite", "target")
+    own_splits = tuple(TRAINING_SETS)
+
+    @property
+    def baselines(self) -> Mapping[str, Callable[[str], str]]:
+        """Searches of the text, and guesses."""
+        from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
+
+        return SYMBOLIC_BASELINES
+
+    def cells(self, **values: Given) -> tuple[SymbolicCell, ...]:
+        """Return the product of the knobs' values, with at most as many roots as variables."""
+        return symbolic_cells(**values)
+
+    def select_split(self, split: str, **parameters: Given) -> "Selection":
+        """Return a training set of Appendix D, which draws its knobs."""
+        from cogniload_gen.factor.training import select_training_set
+
+        return select_training_set(split, **parameters)
+
+    def make_source(self, selection: Any, **options: Any) -> "Source":
+        """Return the puzzles of a selection; `tokenizer` sizes the filler."""
+        from cogniload_gen.factor.generate import symbolic_source
+
+        return symbolic_source(selection, **options)
+
+    def owns_text(self, text: str) -> bool:
+        """Return whether a text holds an assignment."""
+        from cogniload_gen.factor.solve import SYMBOLIC_MARK
+
+        return SYMBOLIC_MARK in text
+
+    def solve(self, text: str) -> str:
+        """Return the variables in order, such as "v0, v12", or "none"."""
+        from cogniload_gen.factor.solve import solve_symbolic
+
+        return solve_symbolic(text)
 
 
-def realistic_rules(puzzles: pa.Table) -> Rules:
-    """Return what must hold of published puzzles of the realistic suite."""
-    kinds = ("none", *NOISES)
-    return rules(puzzles) | {
-        "suite": (pc.equal(puzzles["suite"], "realistic"), "realistic"),
-        "op": (pc.greater_equal(puzzles["op"], 1), "at least 1"),
-        "noise": (pc.is_in(puzzles["noise"], pa.array(kinds)), f"one of {', '.join(kinds)}"),
-    }
+class Realistic(Factor):
+    """Section 3.2: problems in words about animals at places."""
+
+    name = "factor-realistic"
+    title = "FACTOR, realistic"
+    suite = "realistic"
+    cell = RealisticCell
+    knobs = REALISTIC_KNOBS
+    num_puzzles = 1000
+    version = REALISTIC_VERSION
+    about = files(__package__) / "data" / "realistic"
+    needed = ("suite",)
+
+    @property
+    def baselines(self) -> Mapping[str, Callable[[str], str]]:
+        """Sums and picks of the numbers in the text."""
+        from cogniload_gen.factor.baselines import REALISTIC_BASELINES
+
+        return REALISTIC_BASELINES
+
+    def cells(self, **values: Given) -> tuple[RealisticCell, ...]:
+        """Return the product of the knobs' values; without context, there is no noise."""
+        return realistic_cells(**values)
+
+    def make_source(self, selection: Any, **options: Any) -> "Source":
+        """Return the puzzles of a selection; `tokenizer` sizes the noise."""
+        from cogniload_gen.factor.generate import realistic_source
+
+        return realistic_source(selection, **options)
+
+    def owns_text(self, text: str) -> bool:
+        """Return whether a text counts animals, and assigns nothing."""
+        from cogniload_gen.factor.solve import REALISTIC_MARK, SYMBOLIC_MARK
+
+        return REALISTIC_MARK in text and SYMBOLIC_MARK not in text
+
+    def solve(self, text: str) -> str:
+        """Return the integer."""
+        from cogniload_gen.factor.solve import solve_realistic
+
+        return solve_realistic(text)
 
 
-SYMBOLIC = Benchmark(
-    name="factor-symbolic",
-    title="FACTOR, symbolic",
-    dataset="factor",
-    suite="symbolic",
-    cell=SymbolicCell,
-    knobs=SYMBOLIC_KNOBS,
-    version=SYMBOLIC_VERSION,
-    options=(TOKENIZER,),
-    num_puzzles=50,
-    make_cells=symbolic_cells,
-    make_source=symbolic_source,
-    owns_text=lambda text: SYMBOLIC_MARK in text,
-    solve=solve_symbolic,
-    owns_row=lambda row: row.get("suite") == "symbolic",
-    score=score_row,
-    outcomes=FactorOutcome,
-    baselines=SYMBOLIC_BASELINES,
-    answer_reward=answer_reward,
-    step_reward=step_reward,
-    read_steps=read_factor_steps,
-    step_errors=ERRORS,
-    body=lambda text: text.partition("\n\n")[0],  # the instruction is at the end
-    needed=("suite", "target"),
-    rules=symbolic_rules,
-    about=files(__package__) / "data" / "symbolic",
-    own_splits=tuple(TRAINING_SETS),
-    select_split=select_training_set,
-)
-
-REALISTIC = replace(
-    SYMBOLIC,
-    name="factor-realistic",
-    title="FACTOR, realistic",
-    suite="realistic",
-    cell=RealisticCell,
-    knobs=REALISTIC_KNOBS,
-    version=REALISTIC_VERSION,
-    num_puzzles=1000,
-    make_cells=realistic_cells,
-    make_source=realistic_source,
-    owns_text=lambda text: REALISTIC_MARK in text and SYMBOLIC_MARK not in text,
-    solve=solve_realistic,
-    baselines=REALISTIC_BASELINES,
-    owns_row=lambda row: row.get("suite") == "realistic",
-    needed=("suite",),
-    rules=realistic_rules,
-    about=files(__package__) / "data" / "realistic",
-    own_splits=(),
-    select_split=None,
-)
-
+SYMBOLIC = Symbolic()
+REALISTIC = Realistic()
 FACTOR = Dataset("factor", (SYMBOLIC, REALISTIC))
 
 
@@ -122,12 +204,12 @@ def generate_factor(
     context: int | Sequence[int] = 0,
     roots: int | str | Sequence[int | str] | None = None,
     noise: str | Sequence[str] | None = None,
-    tokenizer: Tokenizer = None,
+    tokenizer: "Tokenizer" = None,
     num_puzzles: int | None = None,
     seed: int = 42,
     split: str = "test",
     first_index: int = 0,
-) -> pa.Table:
+) -> "pa.Table":
     """Return FACTOR puzzles as a table, a pure function of the arguments (section 3, Appendix A).
 
     The symbolic suite takes N and roots, the realistic one op and noise; `context` is for both.
@@ -141,7 +223,16 @@ def generate_factor(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    asked: dict[str, Any] = {"suite": suite, "N": N, "op": op, "context": context, "noise": noise}
-    asked |= {"roots": roots, "num_puzzles": num_puzzles, "seed": seed, "split": split}
-    asked |= {"first_index": first_index, "tokenizer": tokenizer}
-    return pa.concat_tables(FACTOR.source(asked).tables())
+    return FACTOR.puzzles(
+        suite=suite,
+        N=N,
+        op=op,
+        context=context,
+        roots=roots,
+        noise=noise,
+        tokenizer=tokenizer,
+        num_puzzles=num_puzzles,
+        seed=seed,
+        split=split,
+        first_index=first_index,
+    ).table()

@@ -19,6 +19,21 @@ PAPER_CONTEXTS = (0, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000)
 PAPER_ROOTS = "paper"
 """The paper's number of roots: drawn for each puzzle, uniform on 1..N (A.1.1)."""
 
+STAGE = 15_000
+SCALES = (2, 4, 8, 16)
+"""The stages of the course hold STAGE puzzles each, with SCALES times the filler."""
+
+COURSE = STAGE * len(SCALES)
+PRETRAIN = 3_000_000
+TRAINING_SETS = {
+    "pretrain": ("pretrain", range(PRETRAIN)),
+    "clean": ("pretrain", range(PRETRAIN)),
+    **{f"course_{s}": ("course", range(i * STAGE, (i + 1) * STAGE)) for i, s in enumerate(SCALES)},
+    "mixed": ("course", range(COURSE)),
+    "full": ("full", range(COURSE)),
+}
+"""The training sets (Appendix D) by name: whose draws they take, and which indices."""
+
 NOISES = ("close", "general")
 MAX_N = 1000
 MAX_CONTEXT = 1_000_000

@@ -16,26 +16,18 @@ import numpy as np
 from cogniload_gen.checks import Given, check_choice, check_integer
 from cogniload_gen.draws import address_key, child, uniform
 from cogniload_gen.factor.forest import TRAINING_DRAW
-from cogniload_gen.factor.knobs import SYMBOLIC_VERSION, SymbolicCell
+from cogniload_gen.factor.knobs import (
+    COURSE,
+    SCALES,
+    STAGE,
+    SYMBOLIC_VERSION,
+    TRAINING_SETS,
+    SymbolicCell,
+)
 from cogniload_gen.grid import MAX_SEED, Batch
 
 MAX_N = 29
 MU, SIGMA, L_MIN, L_MAX = 5, 2.5, 100, 1000
-STAGE = 15_000
-SCALES = (2, 4, 8, 16)
-"""The stages of the course hold STAGE puzzles each, with SCALES times the filler."""
-
-COURSE = STAGE * len(SCALES)
-PRETRAIN = 3_000_000
-TRAINING_SETS = {
-    "pretrain": ("pretrain", range(PRETRAIN)),
-    "clean": ("pretrain", range(PRETRAIN)),
-    **{f"course_{s}": ("course", range(i * STAGE, (i + 1) * STAGE)) for i, s in enumerate(SCALES)},
-    "mixed": ("course", range(COURSE)),
-    "full": ("full", range(COURSE)),
-}
-"""The sets by name: whose draws they take, and which indices."""
-
 LENGTH_BOUNDS = np.array(
     [round(2**31 * erfc((MU - log(L + 0.5)) / SIGMA / sqrt(2))) for L in range(L_MIN, L_MAX)]
 )

@@ -15,8 +15,8 @@ from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.canary import CANARY
+from cogniload_gen.configurations import Configuration, read_entry
 from cogniload_gen.files.inputs import read_whole
-from cogniload_gen.hub.configurations import Configuration, read_entry
 
 LICENSE = "apache-2.0"
 

@@ -26,17 +26,17 @@ from tqdm import tqdm
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import Given
-from cogniload_gen.files.whole import whole_folder
-from cogniload_gen.files.write import SHARED, row_groups
-from cogniload_gen.grid import SPLITS, Grid
-from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
-from cogniload_gen.hub.configurations import (
+from cogniload_gen.configurations import (
     Configuration,
     configuration_of,
     knobs_of_product,
     merge,
     schema_of,
 )
+from cogniload_gen.files.whole import whole_folder
+from cogniload_gen.files.write import SHARED, row_groups
+from cogniload_gen.grid import SPLITS, Grid
+from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
 from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.verify import REPOSITORY, differing
 

@@ -16,10 +16,10 @@ from huggingface_hub import snapshot_download
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
+from cogniload_gen.configurations import Configuration, check_tokenizer, check_version
 from cogniload_gen.files.parquet import check_held, open_parquet, read_batches
 from cogniload_gen.grid import Selection
 from cogniload_gen.hub.card import data_files, read_card
-from cogniload_gen.hub.configurations import Configuration, check_tokenizer, check_version
 from cogniload_gen.hub.exceptions import hub_errors
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")

@@ -17,10 +17,10 @@ from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
 from cogniload_gen.checks import Given
+from cogniload_gen.configurations import check_tokenizer
 from cogniload_gen.draws import address_key
 from cogniload_gen.files.parquet import BATCH_ROWS, open_parquet
 from cogniload_gen.grid import address_columns, batch_bounds
-from cogniload_gen.hub.configurations import check_tokenizer
 from cogniload_gen.hub.verify import (
     COUNTED,
     SHOWN,

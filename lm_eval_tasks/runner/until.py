@@ -163,17 +163,14 @@ def select(asked: Asked, puzzle: Puzzle, parameters: dict[str, Any]) -> tuple[Se
     """
     given = {name: value for name, value in parameters.items() if name != CONTEXT_BUDGET}
     benchmark, chosen = benchmarks.datasets()[asked.dataset].choose(given | asked.decided(puzzle))
-    options = {
-        each.name: chosen.pop(each.name) for each in benchmark.options if each.name in chosen
-    }
-    selection = benchmark.select(**chosen)
-    if len(selection) != 1:
+    source = benchmark.puzzles(**chosen)
+    if len(source.selection) != 1:
         names = [knob.name for knob in benchmark.knobs if knob.name not in asked.adaptive.knobs]
         raise ValueError(
             f"--until takes one value of {', '.join(names)}: a design is of one of them; "
-            f"{asked.name} has {len(selection)} here"
+            f"{asked.name} has {len(source.selection)} here"
         )
-    return selection, benchmark.source(selection, **options)
+    return source.selection, source
 
 
 def id_of_puzzle(selection: Selection) -> str:

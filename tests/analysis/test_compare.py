@@ -14,7 +14,7 @@ from cogniload_analysis import compare_runs
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.compare.differences import METHODS, choose_pairs
 from cogniload_analysis.compare.paired import FEW, adjust
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 
 GENERATOR = np.random.default_rng(1)
 CELLS = [(d, N, rho) for d in (1, 5, 10) for N in (20, 100) for rho in (0.1, 0.5, 0.9)]

@@ -26,7 +26,7 @@ from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.report.write import build_report
 from cogniload_analysis.samples.files import read_line
 from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 
 SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50) & (GRID["rho_percent"] % 25 == 0)]
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from configparser import ConfigParser
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from cogniload_analysis.display.figures import Panel, Series, draw_all, draw_pan
 from cogniload_analysis.display.print import accuracy_table, format_accuracy
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.load import Load
-from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.cogniload import BENCHMARK
@@ -85,22 +83,35 @@ def report_toy(frame):
     return Findings([shown], draw_all(drawings), [{"name": "all models"}])
 
 
-TOY = Analysis(
-    name="Toy",
-    prefix="toy_",
-    tasks=("toy",),
-    benchmarks=(
-        replace(BENCHMARK, name="toy", owns_row=lambda row: "size" in row, outcomes=ToyOutcome),
-    ),
-    meanings={ToyOutcome.WRONG: "not the right answer"},
-    loads=(Load("size", "Size"),),
-    read_loads=lambda puzzle: (int(puzzle["size"]),),
-    growth=("size",),
-    describe_load=lambda row: f"size {row.size}",
-    label=label_models,
-    report=report_toy,
-    package="toy_analysis",
-)
+class ToyBenchmark(type(BENCHMARK)):
+    name = "toy"
+    outcomes = ToyOutcome
+
+    def owns_row(self, row):
+        return "size" in row
+
+
+class ToyAnalysis(Analysis):
+    name = "Toy"
+    prefix = "toy_"
+    tasks = ("toy",)
+    benchmarks = (ToyBenchmark(),)
+    meanings = {ToyOutcome.WRONG: "not the right answer"}  # noqa: RUF012
+    loads = (Load("size", "Size"),)
+    growth = ("size",)
+    package = "toy_analysis"
+
+    def read_loads(self, puzzle):
+        return (int(puzzle["size"]),)
+
+    def describe_load(self, row):
+        return f"size {row.size}"
+
+    def report(self, frame):
+        return report_toy(frame)
+
+
+TOY = ToyAnalysis()
 
 
 def toy_samples(number):

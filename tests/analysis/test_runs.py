@@ -22,12 +22,12 @@ from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display import figures as panels
 from cogniload_analysis.display.print import run_table
-from cogniload_analysis.factor.analysis import label_series
+from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.write import build_report
 from cogniload_analysis.samples.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
-from cogniload_gen import cli
-from cogniload_gen.arguments import labelled
+from cogniload_gen import commands
+from cogniload_gen.commands.results import labelled
 from cogniload_gen.files.inputs import show_controls
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
@@ -273,7 +273,7 @@ def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):
         said["config"]["model_args"]["enable_thinking"] = False
         file.write_text(json.dumps(said))
     frame = read_factor_samples(tmp_path)
-    assert set(label_series(frame)) == {"Qwen3-8B, thinking off", "Qwen3-8B, enable_thinking unset"}
+    assert set(FACTOR.label(frame)) == {"Qwen3-8B, thinking off", "Qwen3-8B, enable_thinking unset"}
     assert frame.groupby("model", observed=True)["attempt"].max().tolist() == [1, 1]
 
 
@@ -281,7 +281,7 @@ def test_the_command_takes_labels(folders, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
     a, b, c = folders
     given = ["report", f"warm={a}", str(b), f"warm={c}", "--out", str(tmp_path / "out")]
-    assert cli.main(given) == 0
+    assert commands.main(given) == 0
     assert "report.html" in capsys.readouterr().out
     table = pd.read_csv(tmp_path / "out" / "tables" / "accuracy.csv").set_index("model")
     assert table["correct"].to_dict() == {"warm": 6, "Qwen3-8B": 11}
@@ -289,7 +289,7 @@ def test_the_command_takes_labels(folders, tmp_path, capsys, monkeypatch):
     shutil.copytree(b, odd)
     assert labelled(str(odd)) == ("", odd)
     assert labelled("results/x=1") == ("", Path("results/x=1"))
-    assert cli.main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
+    assert commands.main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
     assert "no such file or folder: nowhere" in capsys.readouterr().err
 
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from cogniload_gen import Outcome, generate_puzzles
-from cogniload_gen.cli import main
 from cogniload_gen.cogniload.release import import_release, score_release
 from cogniload_gen.cogniload.table import SCHEMA
+from cogniload_gen.commands import main
 
 WORDING = {
     # category: initial state, condition, update; "a" stands before any noun, also before a vowel

@@ -3,6 +3,7 @@
 import configparser
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -16,6 +17,7 @@ import pytest
 import cogniload_dataset
 from cogniload_dataset import load_dataset
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles
+from cogniload_gen.cogniload import log_added_needle
 
 ROOT = Path(__file__).parents[2]
 GRID = {"d": [1, 5], "N": [3, 20], "rho": [25, 60], "num_puzzles": 6}
@@ -233,6 +235,24 @@ def test_this_environment_is_the_newer_end():
     assert sys.version_info >= (3, 11)
 
 
-def test_a_misspelt_name_is_not_asked_of_the_hub():
-    with pytest.raises(ValueError, match="there is no dataset 'cogniloda': did you mean 'cognil"):
-        load_dataset("cogniloda", d=1)
+@pytest.mark.parametrize(
+    ("load", "name", "meant"),
+    [
+        (load_dataset, "cogniloda", "'cogniload'"),
+        (load_dataset, "factor-symbolic", "'factor' with suite='symbolic'"),
+        (load_dataset, "factor_realistc", "'factor' with suite='realistic'"),
+        (datasets.load_dataset, "factor_symbolic", "'factor' with suite='symbolic'"),
+    ],
+)
+def test_a_misspelt_name_is_not_asked_of_the_hub(load, name, meant):
+    message = re.escape(f"there is no dataset {name!r}: did you mean {meant}?")
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        load(name)
+
+
+@pytest.mark.parametrize(("rho", "logged"), [(0.5, 1), (9, 1), (10.1, 0), (20, 0)])
+def test_a_needle_that_rho_does_not_ask_for_is_logged_once(caplog, rho, logged):
+    log_added_needle.cache_clear()
+    for _ in range(2):
+        generate_puzzles(12, 5, rho, num_puzzles=1)
+    assert [record.args[-1] for record in caplog.records] == [20] * logged

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles, shards
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from cogniload_gen.shards import manifest_text, puzzle_files, read_manifest
 
 KNOBS = {"d": [1, 2], "N": 3, "rho": 50}
@@ -279,7 +279,7 @@ def test_progress_is_shown_on_a_terminal(folder):
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     program = (
-        "from cogniload_gen.cli import main\n"
+        "from cogniload_gen.commands import main\n"
         f"main(['generate', 'out/', *{GRID}]); main(['generate', 'out.parquet', *{GRID[:-2]}])"
     )
     subprocess.run([sys.executable, "-c", program], stderr=theirs, check=True)

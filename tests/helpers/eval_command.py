@@ -11,7 +11,7 @@ from pathlib import Path
 
 from completion_server import running_servers
 
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 
 fork = multiprocessing.get_context("fork")
 

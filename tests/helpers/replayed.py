@@ -56,7 +56,7 @@ def replays():
 
 def replays_of(name):
     dataset, parameters = parameters_of(name)
-    source = benchmarks.datasets()[dataset].source(parameters)
+    source = benchmarks.datasets()[dataset].puzzles(**parameters)
     rows = [row for table in source.tables() for row in table.to_pylist()]
     stored = cycle(stored_responses(name))
     for place, row in enumerate(rows):

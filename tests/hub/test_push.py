@@ -22,12 +22,12 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNot
 import cogniload_dataset
 from cogniload_gen import generate_puzzles
 from cogniload_gen.canary import CANARY
-from cogniload_gen.cli import main
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.commands import main
+from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.files import write
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
-from cogniload_gen.hub.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.push import push
 from cogniload_gen.hub.verify import verify
@@ -388,7 +388,7 @@ QUIET = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGR
 
 RUN = """
 import contextlib, io, json, os, sys
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 ran = []
 for arguments in json.load(sys.stdin):
     if isinstance(arguments, dict):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from cogniload_gen.hub.push import push
 from cogniload_gen.hub.verify import SHOWN, differing, verify
 
@@ -227,7 +227,10 @@ def test_another_generator_version_is_an_error(folder, capsys):
     [
         (lambda folder, file: file.unlink(), "must hold .*got no such file"),
         (lambda folder, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
-        (lambda folder, file: file.write_bytes(file.read_bytes()[:-9]), "00001.parquet must be a Parquet file: "),
+        (
+            lambda folder, file: file.write_bytes(file.read_bytes()[:-9]),
+            "00001.parquet must be a Parquet file: ",
+        ),
         (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
         (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
         (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
@@ -308,8 +311,8 @@ def republish(folder, **changed):
 
 def test_a_card_that_asks_for_endless_puzzles_is_soon_told(folder, monkeypatch):
     """Twelve puzzles of a million statements would take an hour to make."""
-    monkeypatch.setattr("cogniload_gen.hub.configurations.Configuration.source", pytest.fail)
-    monkeypatch.setattr("cogniload_gen.hub.configurations.Configuration.schema", TABLE.schema)
+    monkeypatch.setattr("cogniload_gen.configurations.Configuration.source", pytest.fail)
+    monkeypatch.setattr("cogniload_gen.configurations.Configuration.schema", TABLE.schema)
     republish(folder, N=[999_999, 1_000_000])
     verdict = verify(folder)
     assert verdict.differences == 1
@@ -344,7 +347,7 @@ def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
     assert file.stat().st_size < 10_000
     code = (
         "import resource, sys\n"
-        "from cogniload_gen.cli import main\n"
+        "from cogniload_gen.commands import main\n"
         "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
         "sys.exit(main(['verify', 'folder']))"
     )

@@ -181,7 +181,7 @@ def test_a_published_split_is_run_as_lm_eval_runs_it(name, tmp_path):
     """With the budget that is asked for; FACTOR's is that of the task of its context."""
     dataset, _, suite = name.partition("_")
     parameters = SMALL[name] | ({"suite": suite} if suite else {})
-    write_puzzles(benchmarks.datasets()[dataset].source(parameters), tmp_path / "test.parquet")
+    write_puzzles(benchmarks.datasets()[dataset].puzzles(**parameters), tmp_path / "test.parquet")
     published = getattr(tasks, name)(path=str(tmp_path), split="test")
     made = getattr(tasks, name)(**SMALL[name])
     assert [each.id for each in published.dataset] == [each.id for each in made.dataset]

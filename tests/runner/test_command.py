@@ -53,7 +53,7 @@ def test_the_nearest_task_is_told_before_lm_eval_is_loaded(tmp_path):
     """And the model's libraries, which take seconds."""
     given = ["eval", "--model", "hf", "--tasks", "cogniload_mimi", "--output_path", str(tmp_path)]
     program = (
-        "import sys; from cogniload_gen.cli import main; "
+        "import sys; from cogniload_gen.commands import main; "
         f"code = main({given!r}); print(code, *sorted(set(sys.modules) & {{'lm_eval', 'torch'}}))"
     )
     ran = subprocess.run(
@@ -243,9 +243,9 @@ def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     server.seconds = 0.3
     given = arguments(server, tmp_path)
     program = (
-        "import sys; from cogniload_gen import cli; run = cli.RUNS['eval']\n"
+        "import sys; from cogniload_gen import commands; run = commands.run\n"
         "def begun(given): print('begun', flush=True); run(given)\n"
-        f"cli.RUNS['eval'] = begun; sys.exit(cli.main({given!r}))"
+        f"commands.run = begun; sys.exit(commands.main({given!r}))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -9,7 +9,7 @@ from eval_command import PUZZLES, command, done_blocks, error_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from lm_eval_tasks.runner.credentials import (
     hidden,
     hide,

@@ -28,7 +28,7 @@ from eval_command import (
     wait_for,
 )
 
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_ctrl_c(server, tmp_path, undisturbed):
     """The command itself, in a process of its own."""
     server.seconds = 0.1
     settings = arguments(server, tmp_path, num_concurrent=4)
-    command_line = [sys.executable, "-m", "cogniload_gen.cli", *settings]
+    command_line = [sys.executable, "-m", "cogniload_gen", *settings]
     process = subprocess.Popen(command_line, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: len(server.requests) >= 7)
     process.send_signal(signal.SIGINT)

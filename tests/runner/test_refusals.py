@@ -12,7 +12,7 @@ from eval_command import arguments, command, done_blocks, error_of, start, wait_
 from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 from lm_eval_tasks.lm_eval_private import slots
 
 

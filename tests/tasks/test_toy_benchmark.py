@@ -15,7 +15,7 @@ from cogniload_analysis import analyses
 from cogniload_analysis.report.write import write_report
 from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 
 FOLDER = Path(toy.__file__).parent
 

@@ -1,26 +1,20 @@
-"""FACTOR's record: its samples, its loads, and its outcomes in words."""
+"""FACTOR's analysis: its samples, its loads, and its outcomes in words."""
 
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import pandas as pd
 
-from cogniload_analysis.adaptive import design as adaptive
-from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.adaptive import design
+from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.display.content import Findings
-from cogniload_analysis.factor import hops, retrieval
+from cogniload_analysis.factor import hops, loads, retrieval
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
-from cogniload_analysis.factor.loads import LOADS, describe_load, read_loads
 from cogniload_analysis.model_labels import label_models
+from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 from cogniload_gen.factor.score import FactorOutcome
-
-
-def label_series(frame: pd.DataFrame) -> list[str]:
-    """Return a short name for each row's model, with the task where it ran several series."""
-    return label_models(frame.assign(task=merge_tasks(frame)), "suite")
 
 
 def merge_tasks(frame: pd.DataFrame) -> pd.Series:
@@ -32,42 +26,68 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     """
     suite, task = frame["suite"].astype(str), frame["task"].astype(str)
     family = task.str.replace(r"_\d+k?$", "", regex=True)
-    families = family.groupby([frame[name] for name in CONDITION], observed=True)
+    families = family.groupby([frame[column] for column in CONDITION], observed=True)
     several = families.transform("nunique") > 1
     apart = several.groupby([frame["model"], suite], observed=True).transform("any")
     return family.where(apart, suite)
 
 
-def set_factor(**options: Any) -> Analysis:
-    """Return FACTOR's analysis with options of its report: `accuracy_range`, `n_clean`."""
-    return replace(FACTOR, report=partial(_report, **options))
+MEANINGS: Mapping[str, str] = {
+    FactorOutcome.WRONG_SET: "another set of variables, or another number",
+    FactorOutcome.NO_ANSWER: "no answer that could be read",
+    FactorOutcome.MAX_CONTEXT: "ran out of context, or answered nothing",
+}
+"""Each wrong outcome in words."""
 
 
-def _report(frame: pd.DataFrame, **options: Any) -> Findings:
-    # Imported here, as matplotlib takes long to load and reading needs none.
-    from cogniload_analysis.factor.report import report_factor  # noqa: PLC0415
+class FactorAnalysis(Analysis):
+    """The decay of accuracy with complexity, at each length of context.
 
-    return report_factor(frame, **options)
+    `options` are those of the report: `accuracy_range` and `n_clean`.
+    """
+
+    name = "FACTOR"
+    prefix = "factor_"
+    tasks = ("factor_symbolic", "factor_realistic")
+    benchmarks = (SYMBOLIC, REALISTIC)
+    package = "cogniload_analysis.factor"
+    meanings = MEANINGS
+    loads = loads.LOADS
+    growth = ("context", "N")
+    facts = (hops.HOP_COLUMN, *design.FACTS, retrieval.RETRIEVED)
+    views = ("retrieval",)
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    def configured(self, options: Mapping[str, Any]) -> Self:
+        """Return the analysis with `factor_range` and `factor_n_clean`, where they are not None."""
+        names = {"accuracy_range": "factor_range", "n_clean": "factor_n_clean"}
+        values = {name: options.get(option) for name, option in names.items()}
+        return type(self)(**{name: value for name, value in values.items() if value is not None})
+
+    def read_loads(self, puzzle: Row) -> tuple[str, int, int, str]:
+        """Return suite, N, context (tokens) and noise."""
+        return loads.read_loads(puzzle)
+
+    def describe_load(self, row: Any) -> str:
+        """Return a response's load in words."""
+        return loads.describe_load(row)
+
+    def report(self, frame: pd.DataFrame) -> Findings:
+        """Return FACTOR's part of the report."""
+        # matplotlib takes long to load, and reading needs none
+        from cogniload_analysis.factor.report import report_factor  # noqa: PLC0415
+
+        return report_factor(frame, **self.options)
+
+    def label(self, frame: pd.DataFrame) -> list[str]:
+        """Return each row's name of the model, with the task where it ran several series."""
+        return label_models(frame.assign(task=merge_tasks(frame)), "suite")
+
+    def compare(self, frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+        """Return the differences of the decays."""
+        return compare_decays(frame, pairs)
 
 
-FACTOR = Analysis(
-    name="FACTOR",
-    prefix="factor_",
-    tasks=("factor_symbolic", "factor_realistic"),
-    benchmarks=(SYMBOLIC, REALISTIC),
-    meanings={
-        FactorOutcome.WRONG_SET: "another set of variables, or another number",
-        FactorOutcome.NO_ANSWER: "no answer that could be read",
-        FactorOutcome.MAX_CONTEXT: "ran out of context, or answered nothing",
-    },
-    loads=LOADS,
-    read_loads=read_loads,
-    growth=("context", "N"),
-    describe_load=describe_load,
-    label=label_series,
-    report=_report,
-    compare=compare_decays,
-    package="cogniload_analysis.factor",
-    facts=(hops.HOP_COLUMN, *adaptive.FACTS, retrieval.RETRIEVED),
-    views=("retrieval",),
-)
+FACTOR = FactorAnalysis()

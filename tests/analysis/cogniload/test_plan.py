@@ -15,7 +15,7 @@ from cogniload_analysis.cogniload.plan import (
     mean_prompt_tokens,
 )
 from cogniload_analysis.compare.paired import compare_pairs
-from cogniload_gen.cli import main
+from cogniload_gen.commands import main
 
 MODELS = published_table("glm").set_index("model")["ECL50"]
 

@@ -35,12 +35,12 @@ from cogniload_analysis.display import figures as panels
 from cogniload_analysis.display.print import run_columns
 from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.factor import figures, tables, words
-from cogniload_analysis.factor.analysis import FACTOR, label_series, merge_tasks
+from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
 from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_analysis.samples.stop_reasons import ENDING_TABLE
-from cogniload_gen import cli
+from cogniload_gen import commands
 from cogniload_gen.factor.score import FactorOutcome
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
@@ -172,10 +172,10 @@ def test_tasks_of_one_series_share_a_name_and_a_mini_task_stands_apart(tmp_path)
     write_factor_runs(tmp_path, "org/m", DECAYS, puzzles=1)
     frame = read_factor_samples(tmp_path)
     assert set(merge_tasks(frame)) == {"symbolic", "realistic"}
-    assert set(label_series(frame)) == {"m"}
+    assert set(FACTOR.label(frame)) == {"m"}
     write_run(tmp_path, "org/m", [one_sample()], task="factor_symbolic_mini")
     frame = read_factor_samples(tmp_path)
-    labels = pd.Series(label_series(frame))
+    labels = pd.Series(FACTOR.label(frame))
     assert set(labels[frame["suite"] == "symbolic"]) == {
         "m (factor_symbolic)",
         "m (factor_symbolic_mini)",
@@ -455,7 +455,7 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(
 def test_options_of_the_command_reach_the_report(undrawn, results, tmp_path):
     out = tmp_path / "report"
     options = ["--factor-range", "0.15", "0.8", "--factor-n-clean", "5.3"]
-    assert cli.main(["report", str(results), "--out", str(out), *options]) == 0
+    assert commands.main(["report", str(results), "--out", str(out), *options]) == 0
     assert_recomputable(out / "report.html", (0.15, 0.8))
     sampling = read_table(out, "factor_sampling")
     here = sampling[sampling["source"] == "this report"]
@@ -478,7 +478,7 @@ def test_wrong_options_of_the_command_exit_2(undrawn, tmp_path, capsys, option, 
     write_factor_runs(tmp_path, "org/one", ONE_LENGTH)
     arguments = ["report", str(tmp_path), "--out", str(tmp_path / "report"), *option]
     with pytest.raises(SystemExit) as stopped:
-        sys.exit(cli.main(arguments))
+        sys.exit(commands.main(arguments))
     assert stopped.value.code == 2
     said = capsys.readouterr().err
     assert message in said

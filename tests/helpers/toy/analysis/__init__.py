@@ -11,19 +11,27 @@ LOADS = (Load("n", "Numbers"),)
 ACCURACY = TableSpec("toy_accuracy", "Accuracy.", accuracy_columns(LOADS), "results")
 
 
-def report(frame):
-    """Return the toy's part of the report."""
-    return Findings([ACCURACY.table(accuracy_table(frame, "n"))], {}, [])
+class ToyAnalysis(Analysis):
+    """Accuracy by how many numbers are added."""
+
+    name = "Toy"
+    prefix = "toy_"
+    tasks = ("toy",)
+    benchmarks = (BENCHMARK,)
+    loads = LOADS
+    package = "toy.analysis"
+
+    def read_loads(self, puzzle):
+        """Return how many numbers a sum has."""
+        return (puzzle["n"],)
+
+    def describe_load(self, row):
+        """Return a response's load in words."""
+        return f"n = {row.n}"
+
+    def report(self, frame):
+        """Return the toy's part of the report."""
+        return Findings([ACCURACY.table(accuracy_table(frame, "n"))], {}, [])
 
 
-TOY = Analysis(
-    name="Toy",
-    prefix="toy_",
-    tasks=("toy",),
-    benchmarks=(BENCHMARK,),
-    loads=LOADS,
-    read_loads=lambda puzzle: (puzzle["n"],),
-    describe_load=lambda row: f"n = {row.n}",
-    report=report,
-    package="toy.analysis",
-)
+TOY = ToyAnalysis()

@@ -1,22 +1,36 @@
-"""The toy's record."""
+"""The toy as a benchmark."""
 
 from importlib.resources import files
 
 from cogniload_gen.benchmark import Benchmark, Knob
-from toy.gen.engine import ToyCell, ToyOutcome, score, solve, source
+from toy.gen import engine
 
-TOY = Benchmark(
-    name="toy",
-    title="Toy",
-    dataset="toy",
-    cell=ToyCell,
-    knobs=(Knob("n", "integer", "how many numbers are added", (2, 3), 1, 9),),
-    num_puzzles=5,
-    make_source=source,
-    owns_text=lambda text: text.startswith("Add "),
-    solve=solve,
-    owns_row=lambda row: "n" in row,
-    score=score,
-    outcomes=ToyOutcome,
-    about=files(__package__),
-)
+
+class Toy(Benchmark):
+    """Sums of a few numbers."""
+
+    name = "toy"
+    title = "Toy"
+    dataset = "toy"
+    cell = engine.ToyCell
+    knobs = (Knob("n", "integer", "how many numbers are added", (2, 3), 1, 9),)
+    num_puzzles = 5
+    outcomes = engine.ToyOutcome
+    about = files(__package__)
+    make_source = staticmethod(engine.source)
+    solve = staticmethod(engine.solve)
+
+    def owns_text(self, text):
+        """Return whether a text is a sum."""
+        return text.startswith("Add ")
+
+    def owns_row(self, row):
+        """Return whether a row says how many numbers are added."""
+        return "n" in row
+
+    def score(self, response, row, **counts):
+        """Return the score of the last number of a response."""
+        return engine.score(response, row)
+
+
+TOY = Toy()

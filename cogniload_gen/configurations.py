@@ -54,7 +54,7 @@ class Configuration:
 
     def source(self, split: str) -> Source:
         """Return the puzzles of a split, which loads its tokenizer; ValueError as `selection`."""
-        return self.benchmark.source(self.selection(split), **self.options)
+        return self.benchmark.puzzles(**self.parameters, split=split)
 
     @property
     def schema(self) -> pa.Schema:
@@ -76,7 +76,7 @@ def schema_of(benchmark: Benchmark, options: Mapping[str, Given]) -> pa.Schema:
     """Return the columns of a benchmark's puzzles with some options; no tokenizer changes them."""
     flags = {option.name for option in benchmark.options if option.kind == "flag"}
     given = {name: value for name, value in options.items() if name in flags}
-    return benchmark.source(benchmark.select(), **given).schema
+    return benchmark.puzzles(**given).schema
 
 
 def is_off(option: Given) -> bool:

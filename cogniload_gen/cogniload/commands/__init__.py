@@ -1,0 +1,1 @@
+"""What CogniLoad adds to the command line."""

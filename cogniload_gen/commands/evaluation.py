@@ -1,0 +1,59 @@
+"""The commands that have to do with lm-eval: tasks and eval."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from cogniload_gen.extras import needing
+from cogniload_gen.parser import Parser, number, spellings
+
+
+def add_tasks(tasks: Parser) -> None:
+    """Add the arguments of `cogniload tasks`."""
+    link = tasks.add_mutually_exclusive_group()
+    link.add_argument("--link", action="store_true", help="link it into the installed lm-eval")
+    link.add_argument("--unlink", action="store_true", help="take the link back")
+
+
+def run_tasks(arguments: Namespace) -> None:
+    """Run `cogniload tasks [--link | --unlink]`."""
+    from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
+
+    if arguments.link:
+        print(f"linked {link_tasks()}")
+    elif arguments.unlink:
+        print(f"unlinked {unlink_tasks()}")
+    else:
+        print(TASKS)
+
+
+def add_eval(evaluate: Parser) -> None:
+    """Add the arguments of `cogniload eval`; lm-eval has others."""
+    evaluate.takes_others = True
+    evaluate.usage = (
+        "cogniload eval --output_path DIR [--config FILE] [--shard I/N] [--block_size COUNT] "
+        "[arguments of lm_eval run]\n"
+        "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...\n"
+        "       cogniload eval --merge DIR ... [--output_path DIR]\n"
+        "       cogniload eval --status DIR ..."
+    )
+    add = evaluate.add_argument
+    out = "state and results; started again, go on"
+    add(*spellings("output_path"), type=Path, metavar="DIR", help=out)
+    add("--config", type=Path, metavar="FILE", help="YAML of these arguments and of lm_eval run's")
+    add("--shard", metavar="I/N", help="evaluate blocks I, I + N, I + 2N, ... alone")
+    block = "documents a block (350; --until: 64)"
+    add(*spellings("block_size"), type=number, metavar="COUNT", help=block)
+    add("--until", metavar="GOAL", help="ask until it is known: ECL50±20%%, N_eff±20%%, ...")
+    add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
+    ends = "the least and the most N (or op) that --until asks, such as 10 400"
+    add("--range", nargs=2, type=number, metavar=("LOW", "HIGH"), help=ends)
+    add("--merge", nargs="+", type=Path, metavar="DIR", help="write the results of all shards")
+    add("--status", nargs="+", type=Path, metavar="DIR", help="print how far an evaluation is")
+
+
+def run_eval(arguments: Namespace) -> None:
+    """Run `cogniload eval`: lm-eval, an extra, has arguments of its own."""
+    from lm_eval_tasks.runner.command import run
+
+    with needing("eval", "eval"):
+        run(arguments, arguments.lm_eval_arguments)

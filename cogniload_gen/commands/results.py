@@ -1,0 +1,139 @@
+"""The commands about results: report, compare, plan, view and demo."""
+
+import os
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cogniload_gen.extras import needing
+from cogniload_gen.parser import Parser, spellings
+
+
+def add_report(report: Parser) -> None:
+    """Add the arguments of `cogniload report`."""
+    results = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
+    report.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
+    report.add_argument("--out", type=Path, required=True, metavar="DIR", help="to write")
+    report.add_argument("--force", action="store_true", help="replace what is there")
+
+
+def run_report(arguments: Namespace) -> None:
+    """Run `cogniload report RESULTS... --out DIR`."""
+    report(arguments.results, arguments.out, force=arguments.force, options=vars(arguments))
+
+
+def report(
+    results: Sequence[tuple[str, Path]], out: Path, *, force: bool, options: dict[str, Any]
+) -> None:
+    """Write a report by `cogniload_analysis`, an extra, and print where it is."""
+    with needing("the report", "analysis"):
+        from cogniload_analysis.analyses import ANALYSES
+        from cogniload_analysis.report.write import write_report
+    among = [analysis.configured(options) for analysis in ANALYSES]
+    print(f"report   {write_report(by_label(results), out, among=among, force=force)}")
+
+
+def add_compare(compare: Parser) -> None:
+    """Add the arguments of `cogniload compare`."""
+    results = "lm-eval's --output_path; LABEL=DIR names its runs"
+    compare.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
+    detect = "difference in accuracy for which the puzzles needed are told (0.02)"
+    compare.add_argument("--detect", type=float, default=0.02, metavar="SHARE", help=detect)
+    compare.add_argument("--out", type=Path, metavar="DIR", help="write the tables as CSV")
+    compare.add_argument("--force", action="store_true", help="replace what is there")
+
+
+def run_compare(arguments: Namespace) -> None:
+    """Run `cogniload compare RESULTS ...`."""
+    with needing("compare", "analysis"):
+        from cogniload_analysis.report.compare_runs import compare_results
+    options = {"force": arguments.force, "detect": arguments.detect}
+    print(compare_results(by_label(arguments.results), arguments.out, **options))
+
+
+def add_plan(plan: Parser) -> None:
+    """Add the arguments of `cogniload plan`."""
+    detect = "difference in accuracy to tell, such as 0.05"
+    plan.add_argument("--detect", type=float, required=True, metavar="SHARE", help=detect)
+    like = "published model that the better one is like, such as Qwen3-8B"
+    plan.add_argument("--like", required=True, metavar="MODEL", help=like)
+    tokens = "tokens of a response, in the mean (5000)"
+    plan.add_argument(
+        *spellings("response_tokens"), type=float, default=5000, metavar="TOKENS", help=tokens
+    )
+    throughput = "tokens of response a second and GPU (2000)"
+    plan.add_argument("--throughput", type=float, default=2000, metavar="TOKENS", help=throughput)
+
+
+def run_plan(arguments: Namespace) -> None:
+    """Run `cogniload plan --detect SHARE --like MODEL`."""
+    with needing("plan", "analysis"):
+        from cogniload_analysis import plan_comparison
+    tokens = {"response_tokens": arguments.response_tokens, "throughput": arguments.throughput}
+    print(plan_comparison(arguments.like, arguments.detect, **tokens).summary())
+
+
+def add_view(view: Parser) -> None:
+    """Add the arguments of `cogniload view`."""
+    output_path = "lm-eval's --output_path"
+    view.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=output_path)
+    logs = "folder of the logs (inspect_logs)"
+    view.add_argument("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
+    site = "write the viewer with all logs in --out as a static site, and open nothing"
+    view.add_argument("--bundle", type=Path, metavar="DIR", help=site)
+    view.add_argument(
+        *spellings("no_open"), action="store_true", help="write the logs, and open nothing"
+    )
+    view.add_argument("--force", action="store_true", help="replace the logs that are there")
+
+
+def run_view(arguments: Namespace) -> None:
+    """Run `cogniload view RESULTS...`."""
+    with needing("view", "inspect"):
+        from cogniload_analysis.report import inspect_view
+
+        logs = inspect_view.write_logs(arguments.results, arguments.out, force=arguments.force)
+    for log in logs:
+        print(f"log      {log}")
+    command = shlex.join(inspect_view.view_command(arguments.out))
+    if arguments.bundle:
+        inspect_view.bundle_logs(arguments.out, arguments.bundle)
+        print(f"site     {arguments.bundle}")
+    elif arguments.no_open or not sys.stdout.isatty():
+        print(f"next     {command}")
+    else:
+        inspect_view.open_viewer(arguments.out)
+
+
+def add_demo(demo: Parser) -> None:
+    """Add the arguments of `cogniload demo`."""
+    demo.add_argument("--out", type=Path, default=Path("demo"), metavar="DIR", help="(demo)")
+
+
+def run_demo(arguments: Namespace) -> None:
+    """Run `cogniload demo`: its own earlier report is replaced."""
+    from lm_eval_tasks import demo
+
+    results = [("", demo.run_demo(arguments.out))]
+    report(results, arguments.out / "report", force=True, options={})
+
+
+def labelled(text: str) -> tuple[str, Path]:
+    """Return the label, "" for none, and the path of LABEL=DIR; a path that exists has none."""
+    label, equals, path = text.partition("=")
+    # Path.exists raises OSError where the label is longer than a file's name can be.
+    exists = os.path.exists(text)  # noqa: PTH110
+    if not (equals and label and path) or "/" in label or exists:
+        return "", Path(text)
+    return label, Path(path)
+
+
+def by_label(results: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
+    """Return the paths of each label, in the order of the labels' first paths."""
+    paths: dict[str, list[Path]] = {}
+    for label, path in results:
+        paths.setdefault(label, []).append(path)
+    return paths

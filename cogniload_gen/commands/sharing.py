@@ -1,0 +1,123 @@
+"""The commands about data that others share: push, verify and overlap."""
+
+import sys
+from argparse import Namespace
+from collections import Counter
+from pathlib import Path
+
+from cogniload_gen.checks import check_integer
+from cogniload_gen.commands.printing import counted
+from cogniload_gen.commands.puzzle_options import add_puzzle_options, select_puzzles, text_options
+from cogniload_gen.files.inputs import check_file, one_line
+from cogniload_gen.parser import Parser, number, spellings
+
+
+def add_push(push: Parser) -> None:
+    """Add the arguments of `cogniload push`."""
+    push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
+    push.add_argument("--private", action="store_true", help="make a new REPO private")
+    dry_run = "write the folder that would be uploaded, and upload nothing"
+    push.add_argument(*spellings("dry_run"), type=Path, metavar="DIR", help=dry_run)
+    add_puzzle_options(push, own_splits=False)
+
+
+def run_push(arguments: Namespace) -> None:
+    """Run `cogniload push REPO`."""
+    from cogniload_gen.hub.push import push
+
+    grid, options = select_puzzles(arguments).selection, text_options(arguments)
+    how = {"private": arguments.private, "dry_run": arguments.dry_run}
+    print(push(grid, arguments.repo, **how, **options))
+
+
+def add_verify(verify: Parser) -> None:
+    """Add the arguments of `cogniload verify`."""
+    where = "a folder of generate's or of push --dry-run's, or user/name"
+    verify.add_argument("source", metavar="DIR_OR_REPO", help=where)
+    sample = (
+        "of generate's folder, make so many row groups again, such as 1%%; digests, row counts and "
+        "ids are checked of all. Row groups are sampled file by file, one or more of each: a "
+        "folder of one small file is made again as a whole"
+    )
+    verify.add_argument("--sample", metavar="SHARE", help=sample)
+    load = "load this one if the rows were measured by it; no other is loaded"
+    verify.add_argument("--tokenizer", metavar="NAME", help=load)
+
+
+def run_verify(arguments: Namespace) -> int:
+    """Run `cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
+    from cogniload_gen.hub.verify import COUNTED, verify
+    from cogniload_gen.hub.verify_files import is_of_files
+
+    if is_of_files(arguments.source):
+        return verify_folder(arguments)
+    if arguments.sample is not None:
+        raise ValueError("--sample is for a folder of `cogniload generate OUT/`")
+    verdict = verify(arguments.source, tokenizer=arguments.tokenizer)
+    for difference in verdict.first:
+        print(difference)
+    if verdict.differences:
+        differing = f"{verdict.differences}{' or more' * (verdict.differences >= COUNTED)}"
+        print(f"{arguments.source} differs: {differing} values, {verdict.rows} rows expected")
+        return 1
+    print(f"{arguments.source} is the same: {verdict.rows} rows, every puzzle solved")
+    return 0
+
+
+def verify_folder(arguments: Namespace) -> int:
+    """Run `cogniload verify OUT`: 0 if its files are as they were generated, 1 if not."""
+    from cogniload_gen.hub.verify_files import check_share, verify_files
+
+    share = 1.0 if arguments.sample is None else check_share(arguments.sample)
+    verdict = verify_files(Path(arguments.source), sample=share, tokenizer=arguments.tokenizer)
+    for line in verdict.damage:
+        print(one_line(line))
+    if verdict.unfinished:
+        return 1
+    if verdict.damages:
+        places = f"place{'s' * (verdict.damages > 1)}"
+        print(f"{arguments.source} is damaged in {verdict.damages} {places}")
+        return 1
+    print(
+        f"{arguments.source} is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
+        f"{verdict.made_again} made again, the same, and solved"
+    )
+    return 0
+
+
+def add_overlap(overlap: Parser) -> None:
+    """Add the arguments of `cogniload overlap`."""
+    files = "files to look in: .parquet, .jsonl or text, the latter two compressed or not"
+    overlap.add_argument("corpus", nargs="+", type=Path, metavar="CORPUS", help=files)
+    limit = "print at most so many overlaps; all are counted (default 100)"
+    overlap.add_argument("--limit", type=number, default=100, metavar="COUNT", help=limit)
+    add_puzzle_options(overlap)
+
+
+def run_overlap(arguments: Namespace) -> int:
+    """Run `cogniload overlap CORPUS`: 0 if no puzzle is in the corpus, 1 if any is."""
+    from tqdm import tqdm
+
+    from cogniload_gen.overlap import file_pieces, find_in_pieces, fingerprints
+
+    limit = check_integer("--limit", arguments.limit, low=0, high=sys.maxsize)
+    for path in arguments.corpus:
+        check_file(path)  # an error that would come late otherwise
+    source = select_puzzles(arguments)
+    puzzles = fingerprints(source.tables())
+    overlaps: Counter[str] = Counter()
+    for path in arguments.corpus:
+        rows = tqdm(file_pieces(path), desc=str(path), unit=" rows", disable=None)
+        for overlap in find_in_pieces(rows, puzzles):
+            if overlaps.total() < limit:
+                print(f"{overlap.where}: {overlap.puzzle}")
+            overlaps[overlap.puzzle] += 1
+    total, canaries = overlaps.total(), overlaps.pop("canary", 0)
+    print(
+        f"{counted(total - canaries, 'overlap')} with {len(overlaps)} of "
+        f"{counted(len(source.selection), 'puzzle')}, {counted(canaries, 'canary string')}, in "
+        f"{counted(len(arguments.corpus), 'file')}"
+        + f"; the first {limit} are above"
+        * (total > limit)
+    )
+    return int(total > 0)

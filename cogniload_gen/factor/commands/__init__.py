@@ -1,0 +1,1 @@
+"""What FACTOR adds to the command line."""
