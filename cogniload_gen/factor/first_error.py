@@ -5,13 +5,14 @@ T1. Text. The response is read with subscripts and mathematical letters in ASCII
     animal in the words of the problem: "South Zoo's Fox", "South Zoo Fox", "Fox at South Zoo"
     (realistic suite). "Define South Zoo's Fox as d" and "let d be South Zoo's Fox" make a letter
     stand for it from there on.
-T2. Equations. A variable or letter, then equals signs (=, :, ->, "is", "equals", "gives", "is
-    defined as", "equal to", ", which is", a comment's #) with operands joined by + - * and words
-    for these ("3 more than v1", "the sum of v1 and v2"); it goes on in the next line if that begins
-    with an equals sign or if the line before names the variable alone. A table's row, a record of
-    JSON and "South Zoo has 2 foxes" are equations too. Its value is the last operand that is one
-    number. The operands that name variables are its references; letters that stand for no variable
-    count as what they were set to. What ends with a question mark, or begins within an expression,
+T2. Equations. They are the chains of the answer reader's lexer (R5, R6 of `reading/answer.py`),
+    from their first variable or letter on: equals signs join it to operands, joined by + - * and
+    words for these ("3 more than v1", "the sum of v1 and v2"). One goes on in the next line if that
+    begins with an equals sign or if the line before names the variable alone, in ", which is" and
+    a comment's #, and after a correction ("13, no, 14"). A table's row, a record of JSON and "South
+    Zoo has 2 foxes" are equations too. Its value is the last operand if that is one number. The
+    operands that name variables are its references; letters that stand for no variable count as
+    what they were set to. What is denied, ends with a question mark or begins within an expression
     is none.
 T3. Values. A variable has the value that it is told last. If it was told its right value before a
     wrong one, nothing can be said of it.

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections import Counter
 from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,27 +26,7 @@ from cogniload_gen.factor.noise import noise_sentences
 from cogniload_gen.factor.realistic import columns
 from cogniload_gen.tokens import estimate, token_counter
 
-EXAMPLE = """\
-Problem: The number of each South Zoo's Fox is 2. The number of each Hamilton Farm's Fox is the \
-sum of South Zoo's Animal, South Zoo's Fox, and South Zoo's Deer. The number of each South Zoo's \
-Raccoon is 0 times each South Zoo's Fox. The number of each South Zoo's Deer is each South Zoo's \
-Fox. The number of each Hamilton Farm's Deer is 16 times the sum of Hamilton Farm's Raccoon, \
-Bundle Ranch's Fox, and Bundle Ranch's Deer. The number of each Bundle Ranch's Deer is 13. The \
-number of each Bundle Ranch's Fox is 11 times each Hamilton Farm's Raccoon. The number of each \
-Bundle Ranch's Raccoon is 2 more than each South Zoo's Deer. The number of each Hamilton Farm's \
-Raccoon is 6.
-
-Question: How many Fox does Hamilton Farm have?
-
-Show the steps."""
-EXAMPLE_SOLUTION = (
-    "Define South Zoo's Fox as d; so d = 2. Define South Zoo's Deer as G; so G = d = 2. Define "
-    "South Zoo's Raccoon as J; R = d = 2; so J = 0 * R = 0 * 2 = 0. Define South Zoo's Animal as "
-    "v; M = d + G = 2 + 2 = 4; so v = M + J = 4 + 0 = 4. Define Hamilton Farm's Fox as q; "
-    "u = v + d = 4 + 2 = 6; so q = u + G = 6 + 2 = 8. Answer: 8."
-)
-"""What the paper prints in section 3.2."""
-
+PAPER = tomllib.loads((Path(__file__).parent / "data/paper.toml").read_text("utf-8"))
 NAME = r"[A-Z]\w+ [A-Z]\w+'s [A-Z]\w+"
 PROBLEM = re.compile(r"Problem: (.+)\n\nQuestion: How many (\w+) does (\w+ \w+) have\?\n\n(.+)")
 RELATION = re.compile(
@@ -195,7 +176,7 @@ def rows(*arguments, **settings):
 
 
 def test_the_checker_reads_the_paper_s_example():
-    found = read(EXAMPLE)
+    found = read(PAPER["realistic"])
     relations = with_totals(found.relations)
     assert answer_of(found.relations, found.question) == 8
     known = {}
@@ -203,7 +184,7 @@ def test_the_checker_reads_the_paper_s_example():
     # a multiplier of 0, which this generator does not draw, makes what it multiplies unneeded
     assert weights(relations, found.question, list(known))["South Zoo's Raccoon"] == 1
     assert sum(relations[name].operations for name in known) == 5
-    assert check_solution(EXAMPLE_SOLUTION, relations, known.keys(), "8") == 5
+    assert check_solution(PAPER["solution"], relations, known.keys(), "8") == 5
 
 
 @pytest.mark.parametrize("op", [*PAPER_OP, 1 + PAPER_OP[-1], MAX_OP])

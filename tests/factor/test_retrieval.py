@@ -112,12 +112,7 @@ def test_the_oracle_closes_at_its_own_budget_and_not_below(suite):
 def test_what_is_found_agrees_with_the_statements_that_the_prompt_holds(suite, name):
     for row in ROWS[suite]:
         statements = solution_statements(row)
-        for chunk, budget in (
-            (CHUNKS[0], 60),
-            (CHUNKS[1], 150),
-            (CHUNKS[2], 400),
-            (CHUNKS[3], 400),
-        ):
+        for chunk, budget in zip(CHUNKS, (60, 150, 400, 400), strict=True):
             found = retrieve(row["puzzle"], Retrieval(name, budget, chunk), count_words)
             assert found.found == sum(each in found.prompt for each in statements)
             assert found.needed == len(statements)

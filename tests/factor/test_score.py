@@ -29,9 +29,9 @@ from cogniload_gen.factor.score import (
     score_row,
 )
 
-DATA = Path(__file__).parent / "data"
+FOLDER = Path(__file__).parent / "data"
 UNSEEN, SEEN = (
-    [json.loads(line) for line in (DATA / name).open(encoding="utf-8")]
+    [json.loads(line) for line in (FOLDER / name).open(encoding="utf-8")]
     for name in ("responses_unseen.jsonl", "responses.jsonl")
 )
 RESPONSES = UNSEEN + SEEN
@@ -86,7 +86,10 @@ def test_the_responses_are_many_and_different():
 WORDS = tomllib.loads(
     files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
 )
-CASES = tomllib.loads((DATA / "words.toml").read_text("utf-8"))
+CASES, EXAMPLES = (
+    tomllib.loads((FOLDER / name).read_text("utf-8")) for name in ("words.toml", "cases.toml")
+)
+PHRASES = EXAMPLES["phrases"]
 
 
 def said(cases):
@@ -153,35 +156,14 @@ def test_no_word_is_forgotten():
 
 # --- evidence -------------------------------------------------------------------------------------
 
-EVIDENCE = [
-    # suite, response with what is read between « and », value, rule
-    (
-        "symbolic",
-        "v1 = 3.\n\n«The variables equal to 2 are **v3** and v7.»\n\nDone!",
-        "v3, v7",
-        "C2",
-    ),
-    ("symbolic", "Let me see. v1 is 3. «Only $v_{3}$ equals 2.» I hope this helps.", "v3", "C2"),
-    ("symbolic", "İ <think>v3 is 2.</think>«No variable equals 2.»", "none", "C1"),
-    ("symbolic", "«**Final answer:**\n\n- v3\n- v7»\n\nCheck: v3 = 2.", "v3, v7", "C3"),
-    ("symbolic", "So v1 = 1.\n«v3 is equal to 2.\nv7 is equal to 2 too.»", "v3, v7", "C2"),
-    ("symbolic", "v4 = 1\n«v3 = 2\nv7 = 2»\nv8 = 1", "v3, v7", "C5"),
-    ("symbolic", "«It is v3 or v7 that is equal to 2.» Hm.", None, "C4"),
-    ("symbolic", "I don't know.", None, "C5"),
-    ("realistic", "South Zoo has 3.\n\n«**Answer:** 25 Fox.» Done!", "25", "N1"),
-    ("realistic", "## Step 1\n«Therefore, Hamilton Farm has twenty-five Fox.»\n", "25", "N2"),
-    ("realistic", "«The answer is 25 or 32.»", None, "N4"),
-    ("realistic", "Answer: 32. «No wait, it is 25.»", "25", "N1"),
-]
 
-
-@pytest.mark.parametrize(("suite", "marked", "value", "rule"), EVIDENCE)
+@pytest.mark.parametrize(("suite", "marked", "value", "rule"), EXAMPLES["evidence"])
 def test_a_score_keeps_its_evidence(suite, marked, value, rule):
     before, *rest = re.split("[«»]", marked)
     response = marked.replace("«", "").replace("»", "")
     row = {"suite": suite, "answer": value or "0", "target": 2}
     score = score_row(response, row)
-    assert score.value == value
+    assert (score.value or "") == value
     assert score.explanation.startswith(f"{rule}: ")
     place = (len(before), len(before) + len(rest[0])) if rest else None
     assert score.evidence == place
@@ -213,38 +195,18 @@ def test_the_guide_tells_all_rules():
 
 # --- outcomes -------------------------------------------------------------------------------------
 
-SYMBOLIC_OUTCOMES = [
-    # gold, response, outcome, missing, extra
-    ("v3", "v3 is equal to 2.", "correct", "", ""),
-    ("v3", "v7 is equal to 2.", "wrong_set", "v3", "v7"),
-    ("v3", "The variables equal to 2 are v3 and v7.", "wrong_set", "", "v7"),
-    ("v3, v7", "The variable equal to 2 is v7.", "wrong_set", "v3", ""),
-    ("v3, v7, v12", "Answer: v12, v9, v10, v1", "wrong_set", "v3 v7", "v1 v9 v10"),
-    ("none", "None of the variables is equal to 2.", "correct", "", ""),
-    ("none", "v3 is equal to 2.", "wrong_set", "", "v3"),
-    ("v3, v7", "No variable is equal to 2.", "wrong_set", "v3 v7", ""),
-    ("none", "The target can't be found.", "no_answer", "", ""),
-    ("v3", "v2 = 1", "no_answer", "", ""),
-    ("v3", "", "max_context", "", ""),
-    ("v3", " \n\t", "max_context", "", ""),
-]
-REALISTIC_OUTCOMES = [
-    ("8", "Answer: 8.", "correct", "", ""),
-    ("8", "Answer: 9.", "wrong_set", "8", "9"),
-    ("8", "Answer: 8.5", "wrong_set", "8", "8.5"),
-    ("-3", "Answer: 3", "wrong_set", "-3", "3"),
-    ("8", "Answer: many", "no_answer", "", ""),
-    ("8", "", "max_context", "", ""),
-]
 
-
-@pytest.mark.parametrize(("gold", "response", "outcome", "missing", "extra"), SYMBOLIC_OUTCOMES)
+@pytest.mark.parametrize(
+    ("gold", "response", "outcome", "missing", "extra"), EXAMPLES["outcomes"]["symbolic"]
+)
 def test_symbolic_outcome(gold, response, outcome, missing, extra):
     score = score_factor(response, suite="symbolic", answer=gold, target=2)
     assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
 
 
-@pytest.mark.parametrize(("gold", "response", "outcome", "missing", "extra"), REALISTIC_OUTCOMES)
+@pytest.mark.parametrize(
+    ("gold", "response", "outcome", "missing", "extra"), EXAMPLES["outcomes"]["realistic"]
+)
 def test_realistic_outcome(gold, response, outcome, missing, extra):
     score = score_factor(response, suite="realistic", answer=gold)
     assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
@@ -287,54 +249,22 @@ def test_wrong_parameters(changes, message):
 
 # --- any set in any phrasing ----------------------------------------------------------------------
 
-NAMES = ["v{}", "V{}", "v_{}", "$v_{{{}}}$", "**v{}**", "`v_{}`", r"\(v_{{{}}}\)", "v<sub>{}</sub>"]
-JOINS = [", {}", " and {}", ", and {}", " & {}"]
-PHRASES = [
-    "The variable(s) equal to {target} are {names}.",
-    "Therefore, {names} are equal to {target}.",
-    "{names} are the only variables that equal {target}",
-    "So only {names} have the value {target}, the others don't.",
-    "**Final Answer:** {names}",
-    "The final answer is\n\n{names}.",
-    "The answer is \\boxed{{{names}}}.",
-    "Answer: {names}\n\nI hope this helps!",
-    "The variables equal to {target} are {names}, and v9876 is {other}.",
-    "The variables equal to {target} are:\n{bullets}",
-    "The variables equal to {target} are:\n\n{equations}",
-    "The answer is {names}.\n\nCheck: v1 = {other}, v2 = v1 = {other}.",
-]
-EMPTY_PHRASES = [
-    "No variable is equal to {target}.",
-    "Answer: none",
-    "None of the variables has the value {target}; v1 is {other}.",
-    "Therefore, there are no variables equal to {target}.",
-]
 VARIABLES = st.sets(st.integers(0, 60), max_size=8).map(lambda ids: [f"v{i}" for i in ids])
-REASONING = [
-    "v5 is equal to 2.",
-    "Therefore, v1 = v2 = 3.",
-    "The variable v7 equals 4.",
-    "None of the variables is known yet.",
-    "- v1 = 2",
-    "Answer: v8",
-    "| v1 | 2 |",
-    r"$\boxed{v_9}$",
-    "Wait (no",
-    "",
-]
 
 
 def phrase(draw, names, target):
     """A response that concludes with some variables, in some order."""
     other = draw(st.integers(-2, 12).filter(lambda value: value != target))
     if not names:
-        return draw(st.sampled_from(EMPTY_PHRASES)).format(target=target, other=other)
-    form = draw(st.sampled_from(NAMES))
+        return draw(st.sampled_from(PHRASES["empty_phrases"])).format(target=target, other=other)
+    form = draw(st.sampled_from(PHRASES["names"]))
     written = [form.format(name[1:]) for name in draw(st.permutations(names))]
     joined = written[0]
     for i, name in enumerate(written[1:], 2):
-        joined += draw(st.sampled_from(JOINS if i == len(written) else JOINS[:1])).format(name)
-    return draw(st.sampled_from(PHRASES)).format(
+        joined += draw(
+            st.sampled_from(PHRASES["joins"] if i == len(written) else PHRASES["joins"][:1])
+        ).format(name)
+    return draw(st.sampled_from(PHRASES["phrases"])).format(
         target=target,
         other=other,
         names=joined,
@@ -360,7 +290,7 @@ def test_what_is_missing_and_what_is_extra(gold, names, data):
 
 @given(
     VARIABLES,
-    st.one_of(st.text(), st.lists(st.sampled_from(REASONING)).map("\n".join)),
+    st.one_of(st.text(), st.lists(st.sampled_from(PHRASES["reasoning"])).map("\n".join)),
     st.data(),
 )
 def test_reasoning_before_it_does_not_matter(names, reasoning, data):
@@ -370,15 +300,7 @@ def test_reasoning_before_it_does_not_matter(names, reasoning, data):
     assert read(thought) == set(names)
 
 
-NUMBER_PHRASES = [
-    "Answer: {}.", "**Answer: {}**", "**Final Answer**\n\n{}", "Answer: **{}**", "Answer: = {}",
-    r"The final answer is $\boxed{{{}}}$.", "Answer: Hamilton Farm has {} Fox.",
-    "<answer>{}</answer>", "Therefore, Hamilton Farm has {} Fox.",
-    "The answer is {}, since 3 + 4 = 7.",
-]  # fmt: skip
-
-
-@given(st.integers(), st.text(), st.sampled_from(NUMBER_PHRASES))
+@given(st.integers(), st.text(), st.sampled_from(PHRASES["number_phrases"]))
 @example(0, "\x011", "Therefore, Hamilton Farm has {} Fox.")
 def test_any_number_in_many_phrasings_is_read_back(number, reasoning, phrase):
     response = f"{reasoning}\n\nDone.\n\n{phrase.format(number)}"
@@ -389,10 +311,7 @@ def test_any_number_in_many_phrasings_is_read_back(number, reasoning, phrase):
 # --- any text -------------------------------------------------------------------------------------
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates and controls as well
-PIECES = ["v3", "v_", "2", " is ", " = ", ", ", "and", "none", "other", "(", ")", ".", ":", "\n",
-          "- ", "| ", "answer", "\\boxed{", "{}", "only", "not", "<think>", "</think>", "**", "≠",
-          "variables", "check", "-1", "1,024"]  # fmt: skip
-ANY_RESPONSE = st.one_of(ANY_TEXT, st.lists(st.sampled_from(PIECES)).map("".join))
+ANY_RESPONSE = st.one_of(ANY_TEXT, st.lists(st.sampled_from(PHRASES["pieces"])).map("".join))
 
 
 @given(ANY_RESPONSE, st.integers(-3, 12))
@@ -403,28 +322,8 @@ def test_any_text_has_an_outcome(response, target):
     assert isinstance(score_factor(response, suite="realistic", answer="8").outcome, FactorOutcome)
 
 
-HOSTILE = [
-    "v3 (", "{ ", "\\a", "v 3, ", "= 2 : ", "1,", "no a ", "- v3:\n", "v__", "1 + ", "is ",
-    "is is v3 ", "a:\n", "answer\n", "v3 = 2\n", "v1 through v9 ", "v1-v64 ", "not ", "not any ",
-    "(((", "v3)(", "|", "| v3 | 2 |\n", "- v3 = 2\n", "v3 is equal to 2. ", "1 000 ", "1. ",
-    "one ", "twenty-",
-    "wait ", "no, ", "let me v3 ", "answer: ", "answer is ", "either v3 or ", "such as ", "but v3 ",
-    ". ", "\n", "**", "~~a", "\\boxed{", "<think>", "</think>", "v3 [", "2 or 3 ", "between ",
-    "sum of 2 ", "step 1 ", "'s = ", "等于5", "v3和", "also v3. ", "- v3, v4\n", "1 2 ", "v3 v4 ",
-    "v3 or v4 ", "v3 to ", "equal 2 are v3, ", " = 2 = v3, v4", "v3 is not 2 ",
-    "so v3 is 2 and not ", "v3 because ", "because, ", "all variables but v3, ", "but v3 is ",
-    "v3 ✗ ", "✗", "of v3, ", "answer: v3\n\nQ: ", "Q: variables\n\n", "although v3, ", "# check\n",
-    "**8** ", "**8", "define x ", "8; ", "(v3)", ", being ", "| a | 8 |\n", "vi ", "e è ",
-    "v3 v4, as well as ", "v3, v4 are 1, 2 respectively ", "the other is ", "not a a ", "no a, ",
-    "v3,\n", "variables of ", "unlike v3, ", "v3 not v4 ", "v_i ", "(?)", '}, "',
-    "count of variables a ",
-    "v3 → 2 ", "a_b_", "v[3] ", "is 1 to 2 ", "just like v3 ", "while the others ", "8 deer, ",
-    "is 2 times a ", "; not a", "unable to ", "1%", "has 8 fox ", "all other ",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("before", ["", "Answer: 8\n"], ids=["alone", "after an answer"])
-@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("unit", EXAMPLES["hostile"]["units"])
 def test_much_text_is_read_in_time(unit, before):
     """A pattern is one call however long it runs, so that counting calls does not see it."""
     for length in (2_000, 20_000, 400_000):  # what is cubic ends at the first
@@ -460,7 +359,7 @@ def calls(work, *arguments):
     return count
 
 
-@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("unit", EXAMPLES["hostile"]["units"])
 def test_work_grows_linearly(unit):
     for work, asked in ((read_variables, (2,)), (read_number, ())):
         once, twice = (calls(work, unit * repeated, *asked) for repeated in (300, 600))

@@ -1,6 +1,8 @@
 """The solvers of FACTOR on texts written by hand, and on relations that a test makes itself."""
 
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,30 +11,9 @@ from hypothesis import strategies as st
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.score import score_factor
 
-SYMBOLIC = """\
-This is the beginning of the text:
-@<<<assign v1 = v4 - 1>>>@ algorithm data optimization. @<<<assign v0 = v4 - 1>>>@@<<<assign v3 = \
-v4 + 1>>>@ equal to 7. @<<<assign v2 = 1>>>@@<<<assign v4 = v2>>>@
-This is the end of the text.
-
-The text contains relationships between variables enclosed by '<<<' and '>>>'.
-
-Using only these relationships, determine what variable(s), if any, are equal to 2. Show your steps.
-"""
-REALISTIC = """\
-Problem: The number of each South Zoo's Fox is 2. The Deer of South Zoo sleeps. The number of each \
-Hamilton Farm's Fox is the sum of South Zoo's Animal, South Zoo's Fox, and South Zoo's Deer. The \
-number of each South Zoo's Raccoon is 0 times each South Zoo's Fox. The number of each South Zoo's \
-Deer is each South Zoo's Fox. The number of each Hamilton Farm's Deer is 16 times the sum of \
-Hamilton Farm's Raccoon, Bundle Ranch's Fox, and Bundle Ranch's Deer. The number of each Bundle \
-Ranch's Deer is 13. The number of each Bundle Ranch's Fox is 11 times each Hamilton Farm's \
-Raccoon. The number of each Bundle Ranch's Raccoon is 2 more than each South Zoo's Deer. The \
-number of each Hamilton Farm's Raccoon is 6.
-
-Question: How many Fox does Hamilton Farm have?
-
-End with a last line "Answer: " and the integer.
-"""
+PAPER = tomllib.loads((Path(__file__).parent / "data/paper.toml").read_text("utf-8"))
+SYMBOLIC = PAPER["symbolic"]
+REALISTIC = PAPER["realistic"].replace("Fox is 2. ", "Fox is 2. The Deer of South Zoo sleeps. ", 1)
 
 
 @pytest.mark.parametrize(

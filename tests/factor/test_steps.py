@@ -16,6 +16,11 @@ from cogniload_gen.factor.solve import evaluate, symbolic_relations
 
 DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()
+SMALL = {
+    "suite": "symbolic", "answer": "v1", "target": 3,
+    "puzzle": "@<<<assign v1 = v2 + 1>>>@ @<<<assign v2 = 2>>>@ the end of the text.\n\nUsing only "
+    "these, determine what is equal to 3.",
+}  # fmt: skip
 REALISTIC = generate_factor("realistic", op=[2, 6, 12, 20], num_puzzles=6).to_pylist()
 
 
@@ -159,15 +164,9 @@ def test_other_words():
         (right.replace("Answer: 5", "Answer: 6"), "answer"),
     ):
         assert read_factor_steps(text, row).error == error
-    asked = "v1 and v2"
-    row = {
-        "suite": "symbolic", "answer": "v1", "target": 3,
-        "puzzle": "@<<<assign v1 = v2 + 1>>>@ @<<<assign v2 = 2>>>@ the end of the text.\n\n"
-        "Using only these, determine what is equal to 3.",
-    }  # fmt: skip
     text = "We have $v_{2} = 2$, so $v_{1} = v_{2} + 1 = 2 + 1 = 3$. The variable is v1."
-    steps = read_factor_steps(text, row)
-    assert (steps.error, sorted(steps.told)) == (None, asked.split(" and "))
+    steps = read_factor_steps(text, SMALL)
+    assert (steps.error, sorted(steps.told)) == (None, ["v1", "v2"])
 
 
 @pytest.mark.parametrize(
@@ -181,16 +180,11 @@ def test_other_words():
     ids=["lines", "prose", "boxed", "aligned"],
 )
 def test_equations_in_other_forms(form):
-    row = {
-        "suite": "symbolic", "answer": "v1", "target": 3,
-        "puzzle": "@<<<assign v1 = v2 + 1>>>@ @<<<assign v2 = 2>>>@ the end of the text.\n\n"
-        "Using only these, determine what is equal to 3.",
-    }  # fmt: skip
     end = "\nThe variable equal to 3 is v1."
-    right = read_factor_steps(form.format(sum="2 + 1", value=3) + end, row)
+    right = read_factor_steps(form.format(sum="2 + 1", value=3) + end, SMALL)
     assert (right.read, right.first_error, right.error) == (True, None, None)
     assert {name: told.value for name, told in right.told.items()} == {"v1": "3", "v2": "2"}
-    wrong = read_factor_steps(form.format(sum="2 + 1", value=4) + end, row)
+    wrong = read_factor_steps(form.format(sum="2 + 1", value=4) + end, SMALL)
     assert (wrong.read, wrong.first_error, wrong.error) == (True, "v1", "arithmetic")
 
 
@@ -254,11 +248,7 @@ def test_agreement_with_solutions_as_models_write_them(half):
 
 def test_nothing_is_claimed_of_what_is_told_in_words_that_are_not_read():
     """A variable that the text speaks of beside a number is not claimed to be unresolved."""
-    row = {
-        "suite": "symbolic", "answer": "v1", "target": 3,
-        "puzzle": "@<<<assign v1 = v2 + 1>>>@ @<<<assign v2 = 2>>>@ @<<<assign v3 = 5>>>@ "
-        "the end of the text.\n\nUsing only these, determine what is equal to 3.",
-    }  # fmt: skip
+    row = SMALL | {"puzzle": f"@<<<assign v3 = 5>>>@ {SMALL['puzzle']}"}
     end = "\nThe variable equal to 3 is v1."
     assert read_factor_steps("v2 = 2\nv1 = v2 + 1 = 3" + end, row).error == "unresolved"
     assert not read_factor_steps("v2 = 2\nv1 = v2 + 1 = 3\nFor v3 we find a 5." + end, row).read

@@ -165,44 +165,37 @@ MOST_DENYING_WORDS = 8
 
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C5)."""
-    statements = statements_of(response)
+    passage = statements_of(response)
     if "?" in response or "？" in response:
-        statements = before_next(statements, str(target))
-    reading = last_conclusion(statements, str(target), remarks=False)
+        passage = before_next(passage, str(target))
+    reading = last_conclusion(passage, str(target), remarks=False)
     if reading is None:
-        reading = last_conclusion(statements, str(target), remarks=True)
-    return reading or last_listed(statements, str(target)) or last_stated(statements, str(target))
+        reading = last_conclusion(passage, str(target), remarks=True)
+    return reading or last_listed(passage, str(target)) or last_stated(passage, str(target))
 
 
-def before_next(statements: Sequence[Statement], target: str) -> Sequence[Statement]:
+def before_next(passage: Sequence[Statement], target: str) -> Sequence[Statement]:
     """The statements before a question for another value, which begins another puzzle (R1)."""
-    for place, statement in enumerate(statements):
+    for place, statement in enumerate(passage):
         if place and statement.is_question and "variable" in statement.text:
             numbers = numbers_in(statement.text)
             if numbers and target not in numbers:
-                return statements[:place]
-    return statements
+                return passage[:place]
+    return passage
 
 
-def last_listed(statements: Sequence[Statement], target: str) -> Reading | None:
+def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
     """The variables that the last statement with any lists, without a sign of work (C5)."""
-    assertions = (statement for statement in reversed(statements) if not statement.is_remark)
+    assertions = (statement for statement in reversed(passage) if not statement.is_remark)
     last = next((one for one in assertions if VARIABLE_FIRST.search(one.whole)), None)
-    if (
-        last is None
-        or last.items
-        or patterns.unfinished.search(last.text)
-        or breaks_off(statements)
-    ):
+    if last is None or last.items or patterns.unfinished.search(last.text) or breaks_off(passage):
         return None
-    if any(is_refusal(statement.text) for statement in statements) or patterns.hedge.search(
-        last.text
-    ):
+    if any(is_refusal(statement.text) for statement in passage) or patterns.hedge.search(last.text):
         return None
     text = committed(last.text) or ""
     outer = read_claims(text, target)[0]
     if outer.other and set(numbers_in(text)) == {target}:
-        every = {name for statement in statements for name in names_of(tokens(statement.whole))}
+        every = {name for statement in passage for name in names_of(tokens(statement.whole))}
         if every == outer.other and len(every) > 1:
             return Reading("none", "C5", (last.start, last.stop))
     kinds = [kind for kind, *_ in tokens(text)]
@@ -213,18 +206,16 @@ def last_listed(statements: Sequence[Statement], target: str) -> Reading | None:
     return Reading(", ".join(in_order(outer.listed)), "C5", (last.start, last.stop))
 
 
-def last_conclusion(
-    statements: Sequence[Statement], target: str, *, remarks: bool
-) -> Reading | None:
+def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool) -> Reading | None:
     """The conclusion of the last statement that has one, as C4 extends it, or None."""
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
     is_refuted = False
-    for place in reversed(range(len(statements))):
-        statement = statements[place]
+    for place in reversed(range(len(passage))):
+        statement = passage[place]
         if statement.is_remark and not remarks:
             continue
-        concluded = conclusion(statement, target, statements)
+        concluded = conclusion(statement, target, passage)
         begun = any(not other.is_weak for _, other in joined)
         if concluded is None or (concluded.is_weak and not concluded.adds):
             if begun:
@@ -240,9 +231,9 @@ def last_conclusion(
             return None
         else:
             joined.append((statement, concluded))
-            if not concluded.goes_on and not (place and repeats(statement, statements[place - 1])):
+            if not concluded.goes_on and not (place and repeats(statement, passage[place - 1])):
                 break
-    return joint_reading(joined, denied, statements)
+    return joint_reading(joined, denied, passage)
 
 
 def repeats(statement: Statement, before: Statement) -> bool:
@@ -257,16 +248,14 @@ def refuses(statement: Statement) -> bool:
 
 
 def joint_reading(
-    joined: Sequence[tuple[Statement, Conclusion]],
-    denied: set[str],
-    statements: Sequence[Statement],
+    joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], passage: Sequence[Statement]
 ) -> Reading | None:
     """What conclusions say that belong together, the last one first, but for what was denied."""
     sure = [(statement, concluded) for statement, concluded in joined if not concluded.is_weak]
     if not sure:
         return None
     is_certain = patterns.strong_cue.search(sure[0][0].whole)
-    if not is_certain and (is_unfinished(statements) or any(map(refuses, statements))):
+    if not is_certain and (is_unfinished(passage) or any(map(refuses, passage))):
         return None
     place = joined[-1][0].start, joined[0][0].stop
     names = set().union(*(concluded.names for _, concluded in joined))
@@ -276,7 +265,7 @@ def joint_reading(
 
 
 def conclusion(
-    statement: Statement, target: str, statements: Sequence[Statement]
+    statement: Statement, target: str, passage: Sequence[Statement]
 ) -> Conclusion | None:
     """The set of variables that a statement concludes with, or None (C1 to C3)."""
     if not (VARIABLE_FIRST.search(statement.whole) or patterns.empty.search(statement.whole)):
@@ -288,19 +277,17 @@ def conclusion(
     whole = "\n".join((text, *statement.items))
     is_correction = bool(patterns.correction.search(statement.text))
     has_cue = is_correction or bool(patterns.cue.search(whole))
-    adds = bool(patterns.adding.search(text))
-    names = all_but(whole, target, statements)
+    adds, is_hedged = bool(patterns.adding.search(text)), bool(patterns.hedge.search(text))
+    names = all_but(whole, target, passage)
     if names is not None:
         return Conclusion(names, "C2", has_cue=True, is_open=not names)
     names = none_but(whole, target)
     if names is not None:
-        return Conclusion(
-            names, "C1", has_cue or not names, adds, bool(patterns.hedge.search(text))
-        )
+        return Conclusion(names, "C1", has_cue or not names, adds, is_hedged)
     outer, *asides = read_claims(text, target)
     entries = [listed_entry(item, target, outer) for item in statement.items]
     other = set().union(*(aside.other - aside.equal for aside in asides))
-    is_open = outer.is_choice or bool(patterns.hedge.search(text))
+    is_open = outer.is_choice or is_hedged
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
     if equal:
         says_so = (
@@ -320,7 +307,7 @@ def conclusion(
     return Conclusion(listed, "C3", has_cue, adds, is_open) if listed and says_so else None
 
 
-def all_but(text: str, target: str, statements: Sequence[Statement]) -> set[str] | None:
+def all_but(text: str, target: str, passage: Sequence[Statement]) -> set[str] | None:
     """All variables but those that a text excepts when it says that all have the value (C2)."""
     excepting = patterns.all_but.search(text)
     if not excepting:
@@ -328,7 +315,7 @@ def all_but(text: str, target: str, statements: Sequence[Statement]) -> set[str]
     claims = claims_of(text[excepting.end() :], target)
     if not claims.names_target:
         return set(claims.equal) or None
-    every = {name for statement in statements for name in names_of(tokens(statement.whole))}
+    every = {name for statement in passage for name in names_of(tokens(statement.whole))}
     return every - set(names_of(tokens(excepting[0])))
 
 
@@ -342,10 +329,8 @@ def none_but(text: str, target: str) -> set[str] | None:
     only = patterns.only.search(text, empty.end())
     if only:
         return set(names_of(tokens(only[1])))
-    for part in (
-        text[: empty.start()],
-        *patterns.contrast.split(text[empty.end() :], maxsplit=1)[1:],
-    ):
+    after = patterns.contrast.split(text[empty.end() :], maxsplit=1)[1:]
+    for part in (text[: empty.start()], *after):
         claims = claims_of(part, target)
         names = claims.equal or (claims.listed if patterns.ellipsis.search(part) else set())
         if names and not patterns.empty.search(part):
@@ -374,12 +359,12 @@ def listed_entry(item: str, target: str, header: Claims) -> Claims:
     return outer._replace(equal=equal, listed=listed)
 
 
-def last_stated(statements: Sequence[Statement], target: str) -> Reading:
+def last_stated(passage: Sequence[Statement], target: str) -> Reading:
     """The variables to which a response last gives the target value (C5)."""
     stated: dict[str, bool] = {}
     open_names: set[str] = set()
     place: tuple[int, int] | None = None
-    for statement in statements:
+    for statement in passage:
         if is_refusal(statement.text):
             return Reading(None, "C5")
         if not VARIABLE_FIRST.search(statement.whole):
@@ -393,24 +378,24 @@ def last_stated(statements: Sequence[Statement], target: str) -> Reading:
                     place = place[0] if place else statement.start, statement.stop
     names = in_order(name for name, is_equal in stated.items() if is_equal)
     unresolved = open_names - stated.keys()
-    assertions = [statement for statement in statements if not statement.is_remark]
+    assertions = [statement for statement in passage if not statement.is_remark]
     if (
         assertions
         and not any(stated.values())
         and denies(assertions[-1])
-        and speaks_of_variables(statements)
+        and speaks_of_variables(passage)
     ):
         return Reading("none", "C5", (assertions[-1].start, assertions[-1].stop))
     if assertions and not ends_with_value(assertions[-1], target):
         return Reading(None, "C5")
-    if not names or unresolved or is_unfinished(statements) or statements[-1].text.endswith("?"):
+    if not names or unresolved or is_unfinished(passage) or passage[-1].text.endswith("?"):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
 
 
-def speaks_of_variables(statements: Sequence[Statement]) -> bool:
+def speaks_of_variables(passage: Sequence[Statement]) -> bool:
     """Whether a response names variables, or the word."""
-    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in statements)
+    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in passage)
 
 
 def denies(statement: Statement) -> bool:
@@ -428,31 +413,27 @@ def denies(statement: Statement) -> bool:
 def ends_with_value(statement: Statement, target: str) -> bool:
     """Whether the last line of a statement gives variables a value."""
     last = statement.parts[-1]
-    if (
-        patterns.values_last.search(last)
-        or patterns.others.match(last)
-        or patterns.empty.search(last)
-        or patterns.not_empty.search(last)
-    ):
+    denials = patterns.values_last, patterns.empty, patterns.not_empty
+    if patterns.others.match(last) or any(pattern.search(last) for pattern in denials):
         return True
     return any(claims.equal or claims.other for claims in read_claims(last, target))
 
 
-def breaks_off(statements: Sequence[Statement]) -> bool:
+def breaks_off(passage: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation."""
-    if not statements:
+    if not passage:
         return False
-    last = statements[-1].whole
+    last = passage[-1].whole
     return bool(patterns.dangling.search(last)) or bool(
         patterns.next.search(last) and not any(values(last))
     )
 
 
-def is_unfinished(statements: Sequence[Statement]) -> bool:
+def is_unfinished(passage: Sequence[Statement]) -> bool:
     """Whether a response ends within an equation, or before the variables of its conclusion."""
-    if not statements or breaks_off(statements):
-        return bool(statements)
-    last = statements[-1]
+    if not passage or breaks_off(passage):
+        return bool(passage)
+    last = passage[-1]
     if patterns.continued.search(last.whole):
         return True
     if patterns.step.match(last.whole) and not VARIABLE_FIRST.search(last.whole):
@@ -473,10 +454,10 @@ REWRITTEN = rewriting("numbers")
 
 def read_number(response: str, question: str | None = None) -> Reading:
     """The number that a response answers with (N1 to N4), to a `question` if it is known."""
-    statements = statements_of(response)
-    subject = subject_of(statements, question)
+    passage = statements_of(response)
+    subject = subject_of(passage, question)
     correction: Statement | None = None
-    for statement in reversed(statements):
+    for statement in reversed(passage):
         text = number_text(statement.whole)
         if text is None:
             continue
@@ -487,8 +468,8 @@ def read_number(response: str, question: str | None = None) -> Reading:
             return number_of(statement, after, "N1", first=True)
         correction = statement if patterns.correction.match(text) and any(values(text)) else None
     is_found = False
-    for statement in reversed(statements):
-        if is_apart(statement, statements):
+    for statement in reversed(passage):
+        if is_apart(statement, passage):
             continue
         text = number_text(statement.whole)
         is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
@@ -499,27 +480,27 @@ def read_number(response: str, question: str | None = None) -> Reading:
         ):
             continue
         bold = bold_number(response[statement.start : statement.stop + len("**")])
-        is_answer = is_found or concludes(statement, text, bold, subject, statements)
-        if is_answer and not cut_after(statement, statements):
+        is_answer = is_found or concludes(statement, text, bold, subject, passage)
+        if is_answer and not cut_after(statement, passage):
             return number_of(statement, bold or part_on(subject, text), "N2", first=False)
         break
-    for statement in reversed(statements) if subject and not breaks_off(statements) else ():
+    for statement in reversed(passage) if subject and not breaks_off(passage) else ():
         text = number_text(statement.whole)
         if not text:
             continue
         is_count = patterns.counted.fullmatch(text) and holds_no_more(text, subject)
         if is_count or (names(subject, statement) and patterns.final_number.search(text)):
             return number_of(statement, text, "N3", first=False)
-    return table_number(statements, subject) or Reading(None, "N2")
+    return table_number(passage, subject) or Reading(None, "N2")
 
 
-def table_number(statements: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
+def table_number(passage: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
     """The number that the last table gives the subject, in a row or under a head (N3), or None."""
     if not subject:
         return None
     rows = [
         ([cell.strip() for cell in part.strip(" |").split("|")], statement)
-        for statement in statements
+        for statement in passage
         for part in statement.parts
         if "|" in part
     ]
@@ -542,10 +523,10 @@ def table_number(statements: Sequence[Statement], subject: Sequence[str]) -> Rea
     return None
 
 
-def is_apart(statement: Statement, statements: Sequence[Statement]) -> bool:
+def is_apart(statement: Statement, passage: Sequence[Statement]) -> bool:
     """Whether a statement is a remark, a row of a table, or a heading other than a last number."""
     if statement.origin.is_heading:
-        return statement is not statements[-1] or any(
+        return statement is not passage[-1] or any(
             kind == "word" for kind, *_ in tokens(statement.whole)
         )
     return statement.is_remark or statement.origin.is_row
@@ -592,26 +573,26 @@ def concludes(
     text: str,
     bold: str | None,
     subject: Sequence[str],
-    statements: Sequence[Statement],
+    passage: Sequence[Statement],
 ) -> bool:
     """Whether a statement with a number is an answer, not a step of the work (N2)."""
-    letters = letters_of(statements, subject)
+    letters = letters_of(passage, subject)
     if patterns.dangling.search(text):
         return False
     if names(subject, statement) or any(f" {letter} = " in f" {text}" for letter in letters):
         return True
     if subject and is_of_another(subject, text):
         return False
-    if not subject and ends_work(statement, text, statements):
+    if not subject and ends_work(statement, text, passage):
         return True
-    if any(is_refusal(other.text) for other in statements):
+    if any(is_refusal(other.text) for other in passage):
         return False
-    is_last = statement is statements[-1]
+    is_last = statement is passage[-1]
     says_so = (
         holds_no_more(text, subject)
         or patterns.number_cue.search(text)
         or (
-            len(statements) == 1
+            len(passage) == 1
             and patterns.counted.fullmatch(patterns.parentheses.sub("", text).strip())
         )
         or (is_last and patterns.sentence.search(text) and not patterns.unfinished.search(text))
@@ -639,21 +620,19 @@ def is_of_another(subject: Sequence[str], text: str) -> bool:
     return bool(is_elsewhere or (patterns.animal.search(text) and subject[0] not in text))
 
 
-def ends_work(statement: Statement, text: str, statements: Sequence[Statement]) -> bool:
+def ends_work(statement: Statement, text: str, passage: Sequence[Statement]) -> bool:
     """Whether a statement gives a place's animal a number, and nothing but remarks follow."""
     if statement.items or not (
         patterns.told.search(statement.text) and patterns.final_number.search(text)
     ):
         return False
-    later = statements[statements.index(statement) + 1 :]
+    later = passage[passage.index(statement) + 1 :]
     return all(other.is_remark or patterns.closed.search(other.whole) for other in later)
 
 
-def letters_of(statements: Sequence[Statement], subject: Sequence[str]) -> list[str]:
+def letters_of(passage: Sequence[Statement], subject: Sequence[str]) -> list[str]:
     """The letters that a response lets stand for the subject."""
-    defined = (
-        part for statement in statements for part in patterns.defined.findall(statement.whole)
-    )
+    defined = (part for statement in passage for part in patterns.defined.findall(statement.whole))
     if subject:
         meant = [part for part in defined if all(name in part for name in subject)]
     else:
@@ -690,15 +669,13 @@ def part_on(subject: Sequence[str], text: str) -> str:
     return text
 
 
-def subject_of(statements: Sequence[Statement], question: str | None) -> tuple[str, ...]:
+def subject_of(passage: Sequence[Statement], question: str | None) -> tuple[str, ...]:
     """The animal and the place of a question, texts of the response or repeated by it."""
-    texts = [question.lower()] if question else [statement.whole for statement in statements]
+    texts = [question.lower()] if question else [statement.whole for statement in passage]
     return next((match.groups() for match in map(patterns.subject.search, texts) if match), ())
 
 
-def cut_after(statement: Statement, statements: Sequence[Statement]) -> bool:
+def cut_after(statement: Statement, passage: Sequence[Statement]) -> bool:
     """Whether a response breaks off after a statement."""
-    last = next(
-        other for other in reversed(statements) if other is statement or not other.is_remark
-    )
+    last = next(other for other in reversed(passage) if other is statement or not other.is_remark)
     return last is not statement and not last.origin.is_heading and last.whole[-1:].isalnum()

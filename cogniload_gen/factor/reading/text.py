@@ -238,7 +238,7 @@ class Statements(Sequence[Statement]):
         return statement
 
 
-def statements_of(response: str) -> Statements:
+def statements_of(response: str) -> Sequence[Statement]:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
     statements = Statements()
