@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from cogniload_gen.grid import Selection
+
+FIRST_BLOCK, LARGEST_BLOCK = 16, 2**26
+"""Rows, and bytes, that are made at once: alone, each row would take many times as long."""
 
 
 class Tables(Protocol):
@@ -36,3 +39,32 @@ class Source:
     def table(self) -> pa.Table:
         """Return all rows as one table."""
         return pa.concat_tables(self.tables())
+
+    def rows(self) -> "Rows":
+        """Return the rows by their numbers, made when they are read."""
+        return Rows(self)
+
+
+class Rows:
+    """The rows of a source, as dicts: each is made with those behind it, which are kept.
+
+    Blocks grow as long as they are read one after the other.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source, self._start, self._block = source, 0, source.schema.empty_table()
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """Return a row; IndexError if there is none of this number."""
+        place, count = number - self._start, len(self._block)
+        if not 0 <= place < count:
+            size = FIRST_BLOCK
+            if 0 < place == count:
+                size = max(size, min(4 * count, count * LARGEST_BLOCK // self._block.nbytes))
+            stop = min(number + size, len(self._source.selection))
+            if not 0 <= number < stop:
+                raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")
+            self._block = pa.concat_tables(self._source.tables(number, stop))
+            self._start, place = number, 0
+        (row,) = self._block.slice(place, 1).to_pylist()
+        return row

@@ -22,9 +22,6 @@ from cogniload_gen.responses.context_budget import (
 from cogniload_gen.sample import COUNTS
 from cogniload_gen.source import Source
 
-BLOCK = 16
-"""Puzzles that are made at once: alone, each would take six times as long."""
-
 
 class RefusedConfigError(AssertionError, ValueError):
     """A configuration with a wrong value: reasoning-gym's own are refused by AssertionErrors."""
@@ -83,9 +80,8 @@ class PuzzleDataset(ProceduralDataset):
 
     def __init__(self, config: PuzzleConfig) -> None:
         super().__init__(config=config, seed=config.seed, size=config.size)
-        self.source = config.source(self.seed)
+        self.rows = config.source(self.seed).rows()
         self.count = prompt_counter(config.tokenizer)
-        self.block: tuple[int, list[dict[str, Any]]] = (-1, [])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the configuration and the seed alone, as the workers of a data loader need it."""
@@ -96,7 +92,7 @@ class PuzzleDataset(ProceduralDataset):
 
         `response_limit` is the tokens that its prompt leaves of the budget; ValueError if none.
         """
-        row = dict(self.row(check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES)))
+        row = dict(self.rows[check_integer("the index of an item", idx, low=0, high=MAX_PUZZLES)])
         budget = self.config.context_budget
         share: Share = self.count(row["puzzle"], budget)
         name = dataset_name(self.config.benchmark)
@@ -112,14 +108,6 @@ class PuzzleDataset(ProceduralDataset):
                 "difficulty": {knob.name: row[knob.name] for knob in self.config.benchmark.knobs},
             },
         }
-
-    def row(self, idx: int) -> dict[str, Any]:
-        """Return a puzzle as `load_dataset` gives it; its neighbours are kept for the next call."""
-        block, place = divmod(idx, BLOCK)
-        if self.block[0] != block:
-            tables = self.source.tables(block * BLOCK, (block + 1) * BLOCK)
-            self.block = block, [row for table in tables for row in table.to_pylist()]
-        return self.block[1][place]
 
     def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
         """Return 1.0 if a response, the whole of it, is correct by the benchmark's rules, else 0.0.

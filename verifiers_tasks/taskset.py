@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,9 +25,6 @@ from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 from cogniload_gen.source import Source
 from verifiers_tasks.success import Success, SuccessReader, write_success
-
-BLOCK = 64
-"""Puzzles that are made at once."""
 
 
 def read_values(given: Given) -> Given:
@@ -222,7 +218,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         """
         if self.config.task.success is not None:
             return self.follow(self.config.task.success)
-        return map(self.make_task, rows_of(self.config.source(self.config.knobs)))
+        return map(self.make_task, iter(self.config.source(self.config.knobs).rows()))
 
     def follow(self, success: Path) -> Iterator[PuzzleTask]:
         """Yield tasks at the level that the file of rewards leads to by then.
@@ -243,7 +239,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
                 knobs = at_level(config.record, climb.level) | config.knobs
                 cells = len(config.source(knobs).selection.cells)
                 first = -(-answered[climb.level] // cells)
-                streams[climb.level] = rows_of(config.source(knobs, first))
+                streams[climb.level] = iter(config.source(knobs, first).rows())
             yield self.make_task(next(streams[climb.level]), climb.level)
 
     def make_task(self, row: dict[str, Any], level: int | None = None) -> PuzzleTask:
@@ -263,13 +259,3 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
             level=level,
         )
         return PuzzleTask(data, self.config.task)
-
-
-def rows_of(source: Source) -> Iterator[dict[str, Any]]:
-    """Yield the rows of puzzles, made in blocks of BLOCK."""
-    total = len(source.selection)
-    for start in count(0, BLOCK):
-        if start >= total:
-            return
-        for table in source.tables(start, min(start + BLOCK, total)):
-            yield from table.to_pylist()

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import reasoning_gym
@@ -65,6 +66,27 @@ def test_items_are_the_rows_of_the_same_grid(name):
             knobs = [knob.name for knob in benchmark_of(name).knobs]
             assert metadata["difficulty"] == {knob: row[knob] for knob in knobs}
             assert metadata["response_limit"] == response_limit(estimate(puzzle), 32768)
+
+
+def test_rows_are_made_in_blocks_that_grow_while_they_are_read_in_order():
+    source = benchmark_of("cogniload").source(
+        benchmark_of("cogniload").select(d=[1, 2], N=3, rho=50, num_puzzles=500)
+    )
+    made = []
+
+    def tables(start, stop):
+        made.append((start, stop))
+        return source.tables(start, stop)
+
+    rows = replace(source, tables=tables).rows()
+    expected = [row for table in source.tables() for row in table.to_pylist()]
+    assert list(rows) == expected
+    assert made == [(0, 16), (16, 80), (80, 336), (336, 1000)]
+    assert [rows[place] for place in (900, 3, 4)] == [expected[place] for place in (900, 3, 4)]
+    assert made[4:] == [(3, 19)]
+    for place in (-1, 1000):
+        with pytest.raises(IndexError, match=f"there are 1000 rows, got {place}"):
+            rows[place]
 
 
 def test_nothing_of_the_test_split_is_in_the_default():

@@ -5,8 +5,8 @@ A benchmark's own design adds what a puzzle is, what an answer tells, and which 
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from numbers import Integral, Real
@@ -172,11 +172,18 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     """Another one wherever the same answers may lead to other puzzles."""
 
     settings: Settings
+    dropped: frozenset[tuple[Any, ...]] = field(default=frozenset(), kw_only=True)
+    """Cells (puzzles without their index) that are never asked."""
 
     @property
     @abstractmethod
     def prior_values(self) -> np.ndarray:
         """All that the prior says, as numbers."""
+
+    @property
+    @abstractmethod
+    def candidates(self) -> Sized:
+        """The places where puzzles can be asked, but for those of dropped cells."""
 
     @property
     @abstractmethod
@@ -280,7 +287,8 @@ class Design(ABC, Generic[PuzzleT]):
     def ask(self) -> list[PuzzleT]:
         """Return the puzzles of the current batch that no answer was told to; empty when done.
 
-        The next batch is chosen when all answers of this one were told.
+        The next batch is chosen when all answers of this one were told. Of cells whose answers
+        never come, such as puzzles that don't fit a model's context, `drop` asks no more.
         """
         return [puzzle for puzzle in self.batches[-1].puzzles if puzzle not in self._told]
 
@@ -317,6 +325,19 @@ class Design(ABC, Generic[PuzzleT]):
         self._told |= new
         if not all(self.plan.asks(puzzle) for puzzle in new):
             self._batches = []
+
+    def drop(self, cells: Iterable[Sequence[float]]) -> None:
+        """Ask no puzzles of some cells: each is a puzzle without its index, such as (d, N, rho).
+
+        The answers that were told of them still count, and the state is then what was told and
+        what was dropped, in any order. Raises ValueError, and drops none, for a malformed cell, and
+        if there would be nothing left to ask.
+        """
+        dropped = {tuple(self.plan.check((*cell, 0))[:-1]) for cell in cells}
+        plan = replace(self.plan, dropped=self.plan.dropped | dropped)
+        if not len(plan.candidates):
+            raise ValueError("some cell must be left to ask, got all of them to drop")
+        self.plan, self._batches = plan, []
 
     @abstractmethod
     def estimate(self) -> Any:

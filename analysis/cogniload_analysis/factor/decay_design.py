@@ -233,8 +233,9 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
     @cached_property
     def candidates(self) -> np.ndarray:
-        """The N that can be asked: all of the range, or forty of them."""
-        return np.unique(np.round(np.linspace(*self.settings.N, MOST_ASKED))).astype(int)
+        """The N that can be asked, but for dropped ones: all of the range, or forty of them."""
+        N = np.unique(np.round(np.linspace(*self.settings.N, MOST_ASKED))).astype(int)
+        return np.array([n for n in N if (n,) not in self.dropped], int)
 
     @cached_property
     def asked_N(self) -> frozenset[int]:

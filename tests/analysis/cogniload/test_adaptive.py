@@ -11,10 +11,11 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
-from cogniload_analysis.adaptive.design import describe_batch
+from cogniload_analysis.adaptive.design import Interval, describe_batch
 from cogniload_analysis.cogniload.capacity import next_puzzles as adaptive
-from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
+from cogniload_analysis.cogniload.capacity.next_puzzles import CapacitySettings, axes_grids
 from cogniload_analysis.cogniload.capacity.prior import published_prior
+from cogniload_analysis.factor.decay_design import DecaySettings
 
 MEAN_D, MEAN_LOG10_N = 5.2, 1.8495
 GLM = published_table("glm").set_index("model")
@@ -146,6 +147,67 @@ def test_the_run_ends_by_itself_and_says_why():
     assert describe_batch(design.batches[-1], design.settings).startswith(
         f"n {estimate.n}, ECL50 {estimate.ECL50.value:.3g} ("
     )
+
+
+@pytest.mark.parametrize("settings", [CapacitySettings(), DecaySettings()])
+def test_when_a_run_ends(settings):
+    smallest, largest = settings.asked
+    first, budget = settings.STOP_AFTER, settings.budget
+    narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
+    assert settings.reason_to_stop(first, 0, narrow).startswith(f"{settings.goal} is known to")
+    assert not settings.reason_to_stop(first - 1, 0, narrow)
+    assert "budget" in settings.reason_to_stop(first, budget, wide)
+    for known in (first, 2 * budget):  # with answers of another run
+        assert not settings.reason_to_stop(known, budget - 1, wide)
+
+
+def test_answers_of_another_run_leave_the_budget_whole():
+    design = AdaptiveDesign(budget=64)
+    design.tell([(4, 33, 50, index) for index in range(100)], 50 * [True, False])
+    assert len(design.ask()) == 64
+
+
+def test_dropped_cells_are_asked_no_more():
+    """A model whose context holds 100 statements: the run ends, on what it can answer."""
+    design, order = AdaptiveDesign(budget=100), Random(3)  # noqa: S311
+    dropped, asked = set(), []
+    while not design.done:
+        puzzles = design.ask()
+        short = [puzzle for puzzle in puzzles if puzzle.N <= 100]
+        assert dropped.isdisjoint(puzzle[:3] for puzzle in puzzles)
+        assert asked != puzzles
+        design.tell(short, solve_all(short))
+        asked, long = puzzles, {puzzle[:3] for puzzle in puzzles} - {p[:3] for p in short}
+        dropped |= long
+        design.drop(long)
+    assert len(design.told) >= 100
+    assert min(N for _, N, _ in dropped) > 100
+    again, told = AdaptiveDesign(budget=100), list(design.told)
+    order.shuffle(told)
+    again.drop(sorted(dropped))
+    again.tell(told, solve_all(told))
+    assert again.batches == design.batches
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([(5, 71)], r"a puzzle must be \(d, N, rho, index\), got \(5, 71, 0\)"),
+        (AdaptiveDesign().plan.cells, "some cell must be left to ask, got all of them to drop"),
+    ],
+)
+def test_wrong_cells_are_refused_and_none_is_dropped(cells, says):
+    design = AdaptiveDesign()
+    before = design.ask()
+    with pytest.raises(ValueError, match=says):
+        design.drop(cells)
+    assert design.ask() == before
+
+
+def test_an_estimate_is_printed_without_its_curves(undisturbed):
+    shown = repr(undisturbed[1].estimate())
+    assert "array" not in shown
+    assert all(f"{name}=" in shown for name in ("n", "ECL50", "ID50", "NT50", "flags"))
 
 
 def test_a_budget_is_kept_to_the_puzzle():

@@ -6,7 +6,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -257,9 +257,9 @@ class Capacity:
     NT50: Threshold
     NT50_share: float
     half_width: float
-    over_N: Band
-    over_d: Band
-    over_rho: Band
+    over_N: Band = field(repr=False)
+    over_d: Band = field(repr=False)
+    over_rho: Band = field(repr=False)
     slope: float
     glm_ECL50: float
     asked_N: tuple[float, float]

@@ -133,8 +133,12 @@ class CapacityPlan(Plan[Puzzle, Belief]):
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
-        """The places where puzzles can be asked."""
-        return make_candidates(self.settings.N)
+        """The places where puzzles can be asked, but for those of dropped cells."""
+        return tuple(
+            candidate
+            for candidate in make_candidates(self.settings.N)
+            if self.dropped.isdisjoint(candidate_cells(candidate))
+        )
 
     @cached_property
     def loads(self) -> np.ndarray:
