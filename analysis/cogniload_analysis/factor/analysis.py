@@ -6,9 +6,10 @@ from typing import Any, Self
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.analysis import Analysis, Pairs
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.display.content import Findings
-from cogniload_analysis.factor import hops, loads, retrieval
+from cogniload_analysis.factor import hops, retrieval
+from cogniload_analysis.factor import loads as load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
 from cogniload_analysis.model_labels import label_models
@@ -50,9 +51,12 @@ class FactorAnalysis(Analysis):
     prefix = "factor_"
     tasks = ("factor_symbolic", "factor_realistic")
     benchmarks = (SYMBOLIC, REALISTIC)
+    read_loads = staticmethod(load_columns.read_loads)
+    describe_load = staticmethod(load_columns.describe_load)
+    compare = staticmethod(compare_decays)
     package = "cogniload_analysis.factor"
     meanings = MEANINGS
-    loads = loads.LOADS
+    loads = load_columns.LOADS
     growth = ("context", "N")
     facts = hops.FACTS | design.FACTS | retrieval.FACTS
     views = ("retrieval",)
@@ -65,14 +69,6 @@ class FactorAnalysis(Analysis):
         names = {"accuracy_range": "factor_range", "n_clean": "factor_n_clean"}
         values = {name: options.get(option) for name, option in names.items()}
         return type(self)(**{name: value for name, value in values.items() if value is not None})
-
-    def read_loads(self, puzzle: Row) -> tuple[str, int, int, str]:
-        """Return suite, N, context (tokens) and noise."""
-        return loads.read_loads(puzzle)
-
-    def describe_load(self, row: Any) -> str:
-        """Return a response's load in words."""
-        return loads.describe_load(row)
 
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return FACTOR's part of the report."""
@@ -89,10 +85,6 @@ class FactorAnalysis(Analysis):
         """Return what a sample says of hops, of the design that asked for it and of retrieval."""
         readers = (hops.read_facts, design.read_facts, retrieval.read_facts)
         return tuple(fact for read in readers for fact in read(sample))
-
-    def compare(self, frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
-        """Return the differences of the decays."""
-        return compare_decays(frame, pairs)
 
 
 FACTOR = FactorAnalysis()
