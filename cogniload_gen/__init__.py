@@ -12,25 +12,6 @@ if TYPE_CHECKING:
     from cogniload_gen.factor.score import FactorOutcome, FactorScore, score_factor
     from cogniload_gen.version import GENERATOR_VERSION, __version__
 
-PLACES = {
-    "GENERATOR_VERSION": "cogniload_gen.version",
-    "Benchmark": "cogniload_gen.benchmark",
-    "FactorOutcome": "cogniload_gen.factor.score",
-    "FactorScore": "cogniload_gen.factor.score",
-    "Outcome": "cogniload_gen.cogniload.score",
-    "Score": "cogniload_gen.benchmark",
-    "__version__": "cogniload_gen.version",
-    "generate_factor": "cogniload_gen.factor",
-    "generate_puzzles": "cogniload_gen.cogniload",
-    "read_steps": "cogniload_gen.benchmarks",
-    "score": "cogniload_gen.benchmarks",
-    "score_factor": "cogniload_gen.factor.score",
-    "score_response": "cogniload_gen.cogniload.score",
-    "solve": "cogniload_gen.benchmarks",
-}
-"""Where the public names are. Each is imported at its first use, so that a command starts, and can
-be stopped, at once."""
-
 MODULES = ("benchmarks", "hub", "overlap", "push", "rewards")
 """Modules that are known by `import cogniload_gen`, too."""
 
@@ -53,13 +34,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name or a module, imported now."""
+    """Return a public name or a module, imported now: a command starts, and can stop, at once."""
     if name in MODULES:
         return import_module(f"{__name__}.{name}")
-    if name in PLACES:
-        globals()[name] = getattr(import_module(PLACES[name]), name)
-        return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from cogniload_gen.lazy import public_name  # noqa: PLC0415
+
+    return public_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -66,18 +66,18 @@ class Knob:
     shown_default: str = ""
     levels: tuple[Given, ...] = ()
 
-    def check(self, given: Given) -> tuple[Any, ...]:
+    def check(self, values: Given) -> tuple[Any, ...]:
         """Return the values of a grid's knob as a tuple; ValueError for what it does not take."""
         if self.kind == "choice":
-            return check_choices(self.name, given, self.choices)
+            return check_choices(self.name, values, self.choices)
         integer = self.kind == "integer"
         return check_numbers(
-            self.name, given, integer=integer, low=self.low, high=self.high, words=self.choices
+            self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
         )
 
     @property
     def may_be_drawn(self) -> bool:
-        """Whether a word has each puzzle draw its own value: its id tells the word."""
+        """Whether a word has each puzzle draw its own value: its id holds the word."""
         return self.kind == "integer" and bool(self.choices)
 
     @property
@@ -190,7 +190,7 @@ class StepsRead(Protocol):
 
     @property
     def recovered(self) -> bool | None:
-        """Whether what is told becomes right again; None without an error."""
+        """Whether the reasoning becomes right again; None without an error."""
         ...
 
     @property
@@ -412,30 +412,30 @@ class Dataset:
             for name in names
         }
 
-    def choose(self, given: Mapping[str, Given]) -> tuple[Benchmark, dict[str, Given]]:
+    def choose(self, parameters: Mapping[str, Given]) -> tuple[Benchmark, dict[str, Given]]:
         """Return the benchmark that parameters ask for, and those of them that are its own.
 
         None stands for the default of a parameter in which the suites differ, and has to be given
         for one that another suite alone has. ValueError names a parameter that is unknown, with the
         nearest that is known, or that is not for this suite.
         """
-        check_known(given, (*self.defaults, "split"), self.name)
-        asked = {
+        check_known(parameters, (*self.defaults, "split"), self.name)
+        chosen = {
             name: value
-            for name, value in given.items()
+            for name, value in parameters.items()
             if value is not None or self.defaults.get(name, "") is not None
         }
         benchmark = self.benchmarks[0]
         if self.suites:
-            suite = asked.pop("suite", benchmark.suite)
+            suite = chosen.pop("suite", benchmark.suite)
             benchmark = self.suites[check_choice("suite", suite, tuple(self.suites))]
         own = {knob.name for knob in benchmark.parameters} | {"split"}
-        for name, value in asked.items():
+        for name, value in chosen.items():
             if name not in own:
                 raise ValueError(
                     f"{name} is not for the {benchmark.suite} suite, got {brief(value)}"
                 )
-        return benchmark, asked
+        return benchmark, chosen
 
     def puzzles(self, **parameters: Given) -> "Source":
         """Return the puzzles of some parameters, `suite` among them; ValueError as for `choose`."""

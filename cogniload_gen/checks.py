@@ -1,4 +1,4 @@
-"""Checks of parameters: each returns what it was given, normalized, or raises a ValueError.
+"""Checks of parameters: each returns its argument, normalized, or raises a ValueError.
 
 Every error is one line that names the parameter, what it got and what it takes.
 """
@@ -15,17 +15,17 @@ Given = Any
 
 
 def check_numbers(
-    name: str, given: Given, *, integer: bool, low: int, high: int, words: Sequence[str] = ()
+    name: str, value: Given, *, integer: bool, low: int, high: int, words: Sequence[str] = ()
 ) -> tuple[Any, ...]:
-    """Return `given`, a number or a sequence of different numbers, as a tuple.
+    """Return `value`, a number or a sequence of different numbers, as a tuple.
 
     Integers run from `low` to `high`, real numbers from above `low` to `high`. One of `words` may
     stand in the place of a number.
     """
     try:
-        numbers = (given,) if isinstance(given, str | bytes | dict) else tuple(given)
+        numbers = (value,) if isinstance(value, str | bytes | dict) else tuple(value)
     except TypeError:
-        numbers = (given,)
+        numbers = (value,)
     convert: type[int] | type[float] = int if integer else float
     kind = Integral if integer else Real
     allowed = (
@@ -39,60 +39,60 @@ def check_numbers(
         right = right and low <= number <= high
         if not right or (not integer and convert(number) == low):
             raise ValueError(f"{name} must be {allowed} or a sequence of such, got {brief(number)}")
-    numbers = tuple(each if isinstance(each, str) else convert(each) for each in numbers)
+    numbers = tuple(number if isinstance(number, str) else convert(number) for number in numbers)
     if not numbers or len(set(numbers)) < len(numbers):
-        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(given)}")
+        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(value)}")
     return numbers
 
 
-def check_integer(name: str, given: Given, *, low: int, high: int) -> int:
-    """Return `given` as an int from `low` to `high`."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or not low <= int(given) <= high:
-        raise ValueError(f"{name} must be an integer in {low}..{high}, got {brief(given)}")
-    return int(given)
+def check_integer(name: str, value: Given, *, low: int, high: int) -> int:
+    """Return `value` as an int from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+        raise ValueError(f"{name} must be an integer in {low}..{high}, got {brief(value)}")
+    return int(value)
 
 
-def check_choice(name: str, given: Given, choices: Sequence[str]) -> str:
-    """Return `given`, which must be one of `choices`."""
-    if not isinstance(given, str) or given not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {brief(given)}")
-    return given
+def check_choice(name: str, value: Given, choices: Sequence[str]) -> str:
+    """Return `value`, which must be one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
+    return value
 
 
-def check_choices(name: str, given: Given, choices: Sequence[str]) -> tuple[str, ...]:
-    """Return `given`, one of `choices` or a sequence of different ones, as a tuple."""
-    values = tuple(given) if isinstance(given, list | tuple) else (given,)
-    for value in values:
-        check_choice(name, value, choices)
+def check_choices(name: str, value: Given, choices: Sequence[str]) -> tuple[str, ...]:
+    """Return `value`, one of `choices` or a sequence of different ones, as a tuple."""
+    values = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for choice in values:
+        check_choice(name, choice, choices)
     if not values or len(set(values)) < len(values):
-        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(given)}")
+        raise ValueError(f"{name} must hold at least one value and none twice, got {brief(value)}")
     return values
 
 
-def check_shard(given: Given) -> tuple[int, int]:
+def check_shard(value: Given) -> tuple[int, int]:
     """Return (3, 8) of "3/8", the third of eight shards."""
-    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(given))
-    shard, shards = map(int, found.groups()) if found else (0, 0)
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value))
+    shard, shards = map(int, match.groups()) if match else (0, 0)
     if not 1 <= shard <= shards:
-        raise ValueError(f"shard must be I/N with 1 <= I <= N, got {brief(given)}")
+        raise ValueError(f"shard must be I/N with 1 <= I <= N, got {brief(value)}")
     return shard, shards
 
 
-def check_flag(name: str, given: Given) -> bool:
-    """Return `given`, which must be True or False."""
-    if not isinstance(given, bool):
-        raise ValueError(f"{name} must be True or False, got {brief(given)}")
-    return given
+def check_flag(name: str, value: Given) -> bool:
+    """Return `value`, which must be True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, got {brief(value)}")
+    return value
 
 
-def check_known(given: Iterable[str], known: Sequence[str], of: str) -> None:
+def check_known(names: Iterable[str], known: Sequence[str], of: str) -> None:
     """Raise ValueError for the first name that is not `known`, with the nearest that is.
 
     `of` says what takes the names, such as "cogniload".
     """
-    for name in given:
+    for name in names:
         if name not in known:
-            near = [each for each in known if each.lower() == name.lower()]
+            near = [other for other in known if other.lower() == name.lower()]
             near = near or get_close_matches(name, known, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             raise ValueError(f"{of} takes {', '.join(known)}; got {name!r}{hint}")

@@ -23,5 +23,5 @@ def require(what: str, extra: str, modules: Iterable[str]) -> None:
     """Raise ImportError, with the command to install it, unless an extra's modules are there."""
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
-        told = ", ".join(missing)
-        raise ImportError(f"{what} needs {told}: {how_to_install(extra)}", name=missing[0])
+        listed = ", ".join(missing)
+        raise ImportError(f"{what} needs {listed}: {how_to_install(extra)}", name=missing[0])

@@ -20,7 +20,7 @@ SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 def make_puzzles(
     dataset: str,
     defaults: Mapping[str, Given],
-    asked: Mapping[str, Given],
+    changes: Mapping[str, Given],
     *,
     grids: Sequence[dict[str, Given]] = ({},),
     task: str,
@@ -28,17 +28,17 @@ def make_puzzles(
     """Return the puzzles of a task, with the column `context_budget`: prompt's and response's.
 
     `dataset` is the name that `load_dataset` takes, and `defaults` are the task's parameters; those
-    that are `asked` for take their place. Where the task has several `grids`, each adds its own
-    parameters to these, and the puzzles of all follow each other. With a `path` asked for, the
+    in `changes` take their place. Where the task has several `grids`, each adds its own
+    parameters to these, and the puzzles of all follow each other. With a `path` there, the
     puzzles are those that were published there. ValueError names an unknown or wrong parameter of
     `task`, what it got and what it takes.
     """
     known = benchmarks.datasets()[dataset]
-    takes = parameters_of(defaults, asked)
-    check_known(asked, tuple(takes), task)
-    parameters = takes | dict(asked)
+    takes = parameters_of(defaults, changes)
+    check_known(changes, tuple(takes), task)
+    parameters = takes | dict(changes)
     context_budget = check_context_budget(parameters.pop("context_budget"))
-    if "path" in asked:
+    if "path" in changes:
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
     else:
@@ -47,9 +47,9 @@ def make_puzzles(
     return puzzles.append_column("context_budget", budgets)
 
 
-def parameters_of(defaults: Mapping[str, Given], asked: Mapping[str, Given]) -> dict[str, Given]:
+def parameters_of(defaults: Mapping[str, Given], changes: Mapping[str, Given]) -> dict[str, Given]:
     """Return what a task takes, with the defaults: its own, or those of a published split."""
-    if "path" in asked:
+    if "path" in changes:
         return SELECTION | {"context_budget": defaults["context_budget"]}
     return dict(defaults)
 
@@ -69,8 +69,8 @@ def published_puzzles(
     for column, (right, allowed) in benchmark.rules(puzzles).items():
         row = pc.index(right, False).as_py()
         if row >= 0:
-            given = brief(puzzles[column][row].as_py())
-            raise ValueError(f"{column} of {path!r} must be {allowed}, got {given} in row {row}")
+            value = brief(puzzles[column][row].as_py())
+            raise ValueError(f"{column} of {path!r} must be {allowed}, got {value} in row {row}")
     return puzzles
 
 
@@ -99,13 +99,13 @@ def load_rows(
     table = splits[split].with_format("arrow")[:]
     columns = {}
     for field in schema:
-        given = table[field.name] if field.name in table.column_names else pa.nulls(len(table))
-        if kind(given.type) not in (kind(field.type), "null"):
-            raise ValueError(f"{field.name} of {path!r} must be {field.type}, got {given.type}")
-        if field.name in required and given.null_count:
+        column = table[field.name] if field.name in table.column_names else pa.nulls(len(table))
+        if kind(column.type) not in (kind(field.type), "null"):
+            raise ValueError(f"{field.name} of {path!r} must be {field.type}, got {column.type}")
+        if field.name in required and column.null_count:
             raise ValueError(f"{field.name} of {path!r} must have a value in every row")
         try:
-            columns[field.name] = given.cast(field.type)
+            columns[field.name] = column.cast(field.type)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{field.name} of {path!r} must be {field.type}: {error}") from None
     twice = pc.value_counts(columns["id"]).to_pylist()

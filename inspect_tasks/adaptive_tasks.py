@@ -6,22 +6,20 @@ It asks for the puzzles that `cogniload eval --until` asks for after the same an
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Metric, SampleScore, Score, metric
 
+import cogniload_analysis
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
 from cogniload_gen.sample import was_cut
 from cogniload_gen.task_puzzles import make_puzzles
 from inspect_tasks.samples import read_tokenizer, share_budget
 from inspect_tasks.settings import Settings
-
-if TYPE_CHECKING:
-    from cogniload_analysis import Adaptive, Design
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +47,7 @@ class Asking(SampleSource):
     def __init__(
         self,
         until: dict[str, Any],
-        design: "Design[Any]",
+        design: "cogniload_analysis.Design[Any]",
         make: Callable[[list[Puzzle]], list[Sample]],
     ) -> None:
         self.until, self.design, self.make = until, design, make
@@ -87,7 +85,7 @@ class Asking(SampleSource):
         return samples
 
 
-def make_asking(task: str, settings: Settings, given: Mapping[str, Given]) -> Asking:
+def make_asking(task: str, settings: Settings, parameters: Mapping[str, Given]) -> Asking:
     """Return the source of an adaptive task's samples.
 
     `until` is the goal, such as ECL50±20%, `budget` the most puzzles to ask, `range` the least and
@@ -98,22 +96,24 @@ def make_asking(task: str, settings: Settings, given: Mapping[str, Given]) -> As
     dataset = benchmarks.datasets()[settings.dataset]
     suite = {"suite": settings.defaults["suite"]} if dataset.suites else {}
     benchmark, _ = dataset.choose(suite)
-    adaptive = adaptive_of(benchmark.name)
+    adaptive = cogniload_analysis.ADAPTIVE[benchmark.name]
     defaults = {
         name: value for name, value in settings.defaults.items() if name not in adaptive.decided
     }
-    check_known(given, tuple(dict.fromkeys([*DESIGN, *defaults, "tokenizer"])), task)
+    check_known(parameters, tuple(dict.fromkeys([*DESIGN, *defaults, "tokenizer"])), task)
     goal = adaptive.goals[0]
     usual = goal.name + goal.example
-    until = adaptive.read_until(given.get("until", usual), given.get("budget"), given.get("range"))
-    tokenizer = read_tokenizer(task, given)
-    asked = {name: value for name, value in given.items() if name in defaults}
+    until = adaptive.read_until(
+        parameters.get("until", usual), parameters.get("budget"), parameters.get("range")
+    )
+    tokenizer = read_tokenizer(task, parameters)
+    changes = {name: value for name, value in parameters.items() if name in defaults}
 
     def make(batch: Sequence[Puzzle]) -> list[Sample]:
         if not batch:
             return []
         grids = [adaptive.name_puzzle(puzzle) for puzzle in batch]
-        table = make_puzzles(settings.dataset, defaults, asked, grids=grids, task=task)
+        table = make_puzzles(settings.dataset, defaults, changes, grids=grids, task=task)
         if len(table) != len(batch):
             names = [knob.name for knob in benchmark.knobs if knob.name not in adaptive.knobs]
             raise ValueError(
@@ -126,13 +126,6 @@ def make_asking(task: str, settings: Settings, given: Mapping[str, Given]) -> As
     return Asking(until, design, make)
 
 
-def adaptive_of(name: str) -> "Adaptive":
-    """Return how a benchmark is asked adaptively."""
-    from cogniload_analysis import ADAPTIVE  # noqa: PLC0415  (seconds, which other tasks save)
-
-    return ADAPTIVE[name]
-
-
 @metric(scores="unreduced")
 def estimate(**until: Any) -> Metric:
     """Return what the answers say of each goal of a design: the median and the ends of 95 %.
@@ -143,29 +136,32 @@ def estimate(**until: Any) -> Metric:
     def estimated(scores: list[SampleScore]) -> dict[str, float]:
         if not scores:
             return {}
-        adaptive = adaptive_of(benchmarks.of(scores[0].sample_metadata or {}).name)
+        benchmark = benchmarks.of(scores[0].sample_metadata or {})
+        adaptive = cogniload_analysis.ADAPTIVE[benchmark.name]
         design = adaptive.make(**until)
-        told: dict[Puzzle, Answer] = {}
+        by_puzzle: dict[Puzzle, Answer] = {}
         for each in scores:
             row = each.sample_metadata or {}
             puzzle = tuple(row[name] for name in (*adaptive.knobs, "index"))
-            told.setdefault(puzzle, read_answer(each.score, row))
-        answers = told.values()
-        design.tell(told, [each.correct for each in answers], [each.cut for each in answers])
+            by_puzzle.setdefault(puzzle, read_answer(each.score, row))
+        answers = by_puzzle.values()
+        design.tell(
+            by_puzzle, [answer.correct for answer in answers], [answer.cut for answer in answers]
+        )
         # the batches say nothing of the goals, and choosing them again would take seconds
-        found = design.plan.describe(design.told, [design.plan.next_batch((), {})])
+        description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
         metrics = {}
         for goal in adaptive.goals:
-            asked = replace(design.settings, goal=goal.name).asked
+            least, most = replace(design.settings, goal=goal.name).asked
             for end in ("", "low", "high"):
-                value = getattr(getattr(found, goal.name), end or "value")
-                metrics[f"{goal.name}{end and '_'}{end}"] = min(max(value, asked[0]), asked[1])
+                value = getattr(getattr(description, goal.name), end or "value")
+                metrics[f"{goal.name}{end and '_'}{end}"] = min(max(value, least), most)
         return metrics
 
     return estimated
 
 
 def read_answer(score: Score, row: Mapping[str, Any]) -> Answer:
-    """Return what the score of a puzzle tells a design; epochs are told by the first."""
-    told, outcomes = score.metadata or {}, benchmarks.of(row).outcomes
-    return Answer(told["acc"] == 1, was_cut(told, outcomes))
+    """Return the answer that a design reads from a puzzle's score."""
+    metrics, outcomes = score.metadata or {}, benchmarks.of(row).outcomes
+    return Answer(metrics["acc"] == 1, was_cut(metrics, outcomes))

@@ -5,6 +5,7 @@ from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
+import cogniload_analysis
 from cogniload_gen import benchmarks
 
 NAN = float("nan")
@@ -21,8 +22,6 @@ def thresholds() -> Metric:
     """Return the thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50 in d."""
 
     def fitted(scores: list[SampleScore]) -> dict[str, float]:
-        import cogniload_analysis  # noqa: PLC0415  (seconds, which a list of tasks need not take)
-
         if not scores:
             return {}
         frame = load_frame(scores)
@@ -36,13 +35,11 @@ def crossings() -> Metric:
     """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
 
     def fitted(scores: list[SampleScore]) -> dict[str, float]:
-        import cogniload_analysis  # noqa: PLC0415
-
         if not scores:
             return {}
-        found = cogniload_analysis.estimate_capacity(load_frame(scores))
+        capacity = cogniload_analysis.estimate_capacity(load_frame(scores))
         names = ("ECL50", "NT50", "ID50")
-        return with_ends({f"{name}_crossing": getattr(found, name) for name in names})
+        return with_ends({f"{name}_crossing": getattr(capacity, name) for name in names})
 
     return fitted
 
@@ -54,25 +51,23 @@ def decay() -> Metric:
     def fitted(scores: list[SampleScore]) -> dict[str, float]:
         import pandas as pd  # noqa: PLC0415
 
-        from cogniload_analysis import fit_complexity_decay  # noqa: PLC0415
-
         if not scores:
             return {}
         rows = [each.sample_metadata or {} for each in scores]
-        told = {f"{name}{end}": NAN for name in DECAY for end in ENDS}
+        metrics = {f"{name}{end}": NAN for name in DECAY for end in ENDS}
         if len({tuple(row[name] for name in CONDITION if name in row) for row in rows}) != 1:
-            return told
+            return metrics
         complexity, *_ = benchmarks.of(rows[0]).knobs
         frame = pd.DataFrame(
             {"N": [row[complexity.name] for row in rows], "correct": read_correct(scores)}
         )
-        fit = fit_complexity_decay(frame)
+        fit = cogniload_analysis.fit_complexity_decay(frame)
         ends = fit.conf_int()
         for name, label in DECAY.items():
             value = NAN if label in fit.problems else getattr(fit, name)
             low, high = (float(ends[end][label]) for end in ("low", "high"))
-            told |= {name: value, f"{name}_low": low, f"{name}_high": high}
-        return told
+            metrics |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        return metrics
 
     return fitted
 
@@ -87,11 +82,11 @@ def load_frame(scores: list[SampleScore]) -> Any:
     return pd.DataFrame(columns | {"rho": rho, "correct": read_correct(scores)})
 
 
-def with_ends(found: Mapping[str, Any]) -> dict[str, float]:
+def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
     """Return thresholds by name, with the ends of their intervals; NaN for what there is not."""
     return {
         f"{name}{end}": getattr(threshold, end.lstrip("_") or "value")
-        for name, threshold in found.items()
+        for name, threshold in estimates.items()
         for end in ENDS
     }
 

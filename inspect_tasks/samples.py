@@ -18,25 +18,25 @@ SHARE = "share"
 """What a sample's metadata says of its budget, under this name: a `Share` by its fields."""
 
 
-def make_samples(task: str, settings: Settings, given: Mapping[str, Given]) -> MemoryDataset:
-    """Return the puzzles that parameters ask for; what is not given is as lm-eval's task has it.
+def make_samples(task: str, settings: Settings, parameters: Mapping[str, Given]) -> MemoryDataset:
+    """Return the puzzles that parameters ask for; what is left out is as lm-eval's task has it.
 
     A sample's id is the puzzle's, its input the prompt, its target the answer; its metadata has the
     other columns. `tokenizer` counts the prompts, and sizes the contexts of a benchmark that takes
     one. ValueError names a parameter that is unknown or wrong, or the longest puzzle if some don't
     fit.
     """
-    takes = parameters_of(settings.defaults, given)
-    check_known(given, tuple(dict.fromkeys([*takes, "tokenizer"])), task)
-    own = {name: value for name, value in given.items() if name in takes}
+    takes = parameters_of(settings.defaults, parameters)
+    check_known(parameters, tuple(dict.fromkeys([*takes, "tokenizer"])), task)
+    own = {name: value for name, value in parameters.items() if name in takes}
     table = make_puzzles(settings.dataset, settings.defaults, own, grids=settings.grids, task=task)
-    tokenizer = read_tokenizer(task, given)
+    tokenizer = read_tokenizer(task, parameters)
     return MemoryDataset(share_budget(task, table.to_pylist(), tokenizer), name=task)
 
 
-def read_tokenizer(task: str, given: Mapping[str, Given]) -> str | None:
+def read_tokenizer(task: str, parameters: Mapping[str, Given]) -> str | None:
     """Return the tokenizer that is to count prompts; the log says if there is none."""
-    tokenizer: str | None = given.get("tokenizer")
+    tokenizer: str | None = parameters.get("tokenizer")
     if tokenizer is None:
         log.warning("%s: prompts are estimated by their words: -T tokenizer=NAME counts them", task)
     return tokenizer

@@ -35,9 +35,9 @@ CUT = ("max_tokens", "model_length")
 def share_of(state: TaskState) -> Share:
     """Return how a sample shares its budget: --max-tokens can lower its limit, never raise it."""
     share = Share(**state.metadata[SHARE])
-    asked = active_generate_config().max_tokens
+    tokens = active_generate_config().max_tokens
     limit = share.response_limit
-    return replace(share, response_limit=limit if asked is None else min(limit, asked))
+    return replace(share, response_limit=limit if tokens is None else min(limit, tokens))
 
 
 def check_window(model: Model | None, samples: Iterable[Sample | TaskState]) -> None:

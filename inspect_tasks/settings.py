@@ -32,13 +32,13 @@ Loader.add_constructor("!function", lambda _, node: node.value)
 
 def read_settings(dataset: str, task: str) -> Settings:
     """Return the settings of one of lm-eval's tasks on a dataset."""
-    told = read_yaml(yamls(dataset), f"{task}.yaml")
+    values = read_yaml(yamls(dataset), f"{task}.yaml")
     return Settings(
         dataset,
-        told["dataset_kwargs"]["defaults"],
-        told["dataset_kwargs"].get("grids", ({},)),
-        str(told["metadata"]["version"]),
-        told["generation_kwargs"]["temperature"],
+        values["dataset_kwargs"]["defaults"],
+        values["dataset_kwargs"].get("grids", ({},)),
+        str(values["metadata"]["version"]),
+        values["generation_kwargs"]["temperature"],
     )
 
 

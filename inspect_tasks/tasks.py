@@ -28,7 +28,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Task])
 
 
 class RefusedTaskError(PrerequisiteError, ValueError):
-    """A task that was asked for wrongly: Inspect's command prints its one line, no traceback."""
+    """A task with wrong parameters: Inspect's command prints its one line, no traceback."""
 
 
 def registered(make: Maker) -> Maker:
@@ -43,15 +43,15 @@ def registered(make: Maker) -> Maker:
 
 
 def make_task(
-    name: str, dataset: str, given: dict[str, Given], fit: Metric, like: str | None = None
+    name: str, dataset: str, parameters: dict[str, Given], fit: Metric, like: str | None = None
 ) -> Task:
-    """Return a task whose parameters are those of lm-eval's task `like`, but for what is given.
+    """Return a task whose parameters are those of lm-eval's task `like`, but for those of its own.
 
     `fit` is the metric of the whole run.
     """
     settings = read_settings(dataset, like or name)
     with refusing():
-        samples = make_samples(name, settings, read_lists(given))
+        samples = make_samples(name, settings, read_lists(parameters))
         check_window(active_model(), samples)
     return Task(
         dataset=samples,
@@ -63,11 +63,11 @@ def make_task(
     )
 
 
-def make_adaptive_task(name: str, dataset: str, given: dict[str, Given], like: str) -> Task:
+def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Given], like: str) -> Task:
     """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
     settings = read_settings(dataset, like)
     with refusing():
-        asking = make_asking(name, settings, read_lists(given))
+        asking = make_asking(name, settings, read_lists(parameters))
         check_window(active_model(), asking.initial_samples())
     until = asking.until
     return Task(
@@ -90,78 +90,80 @@ def refusing() -> Iterator[None]:
         raise RefusedTaskError(escape(str(error))) from None
 
 
-def read_lists(given: Mapping[str, Given]) -> dict[str, Given]:
+def read_lists(parameters: Mapping[str, Given]) -> dict[str, Given]:
     """Return parameters with the numbers in `-T d=1,3`, of which Inspect makes a list of texts."""
     return {
         name: [yaml.safe_load(each) if isinstance(each, str) else each for each in value]
         if isinstance(value, list)
         else value
-        for name, value in given.items()
+        for name, value in parameters.items()
     }
 
 
 @registered
-def cogniload(**given: Given) -> Task:
+def cogniload(**parameters: Given) -> Task:
     """CogniLoad on the paper's grid, or on your own d, N and rho."""
-    return make_task("cogniload", "cogniload", given, thresholds())
+    return make_task("cogniload", "cogniload", parameters, thresholds())
 
 
 @registered
-def cogniload_lite(**given: Given) -> Task:
+def cogniload_lite(**parameters: Given) -> Task:
     """CogniLoad with ten puzzles in each cell of the paper's grid."""
-    return make_task("cogniload_lite", "cogniload", given, thresholds())
+    return make_task("cogniload_lite", "cogniload", parameters, thresholds())
 
 
 @registered
-def cogniload_quick(**given: Given) -> Task:
+def cogniload_quick(**parameters: Given) -> Task:
     """CogniLoad with few and short puzzles, for a first look."""
-    return make_task("cogniload_quick", "cogniload", given, thresholds())
+    return make_task("cogniload_quick", "cogniload", parameters, thresholds())
 
 
 @registered
-def cogniload_axes(**given: Given) -> Task:
+def cogniload_axes(**parameters: Given) -> Task:
     """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
-    return make_task("cogniload_axes", "cogniload", given, crossings())
+    return make_task("cogniload_axes", "cogniload", parameters, crossings())
 
 
 @registered
-def cogniload_adaptive(**given: Given) -> Task:
+def cogniload_adaptive(**parameters: Given) -> Task:
     """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
-    return make_adaptive_task("cogniload_adaptive", "cogniload", given, "cogniload")
+    return make_adaptive_task("cogniload_adaptive", "cogniload", parameters, "cogniload")
 
 
 @registered
-def factor_symbolic(context: Given = 0, **given: Given) -> Task:
+def factor_symbolic(context: Given = 0, **parameters: Given) -> Task:
     """FACTOR's symbolic suite with `context` tokens of filler."""
-    return factor_task("factor_symbolic", context, given)
+    return factor_task("factor_symbolic", context, parameters)
 
 
 @registered
-def factor_realistic(context: Given = 0, **given: Given) -> Task:
+def factor_realistic(context: Given = 0, **parameters: Given) -> Task:
     """FACTOR's realistic suite with `context` tokens of prompt, noise included."""
-    return factor_task("factor_realistic", context, given)
+    return factor_task("factor_realistic", context, parameters)
 
 
 @registered
-def factor_symbolic_adaptive(context: Given = 0, **given: Given) -> Task:
+def factor_symbolic_adaptive(context: Given = 0, **parameters: Given) -> Task:
     """FACTOR's symbolic suite where it tells most, until `until` is known, such as N_eff±20%."""
-    return adaptive_factor_task("factor_symbolic", context, given)
+    return adaptive_factor_task("factor_symbolic", context, parameters)
 
 
 @registered
-def factor_realistic_adaptive(context: Given = 0, **given: Given) -> Task:
+def factor_realistic_adaptive(context: Given = 0, **parameters: Given) -> Task:
     """FACTOR's realistic suite where it tells most, until `until` is known, such as N_eff±20%."""
-    return adaptive_factor_task("factor_realistic", context, given)
+    return adaptive_factor_task("factor_realistic", context, parameters)
 
 
-def adaptive_factor_task(suite: str, context: Given, given: dict[str, Given]) -> Task:
+def adaptive_factor_task(suite: str, context: Given, parameters: dict[str, Given]) -> Task:
     """Return a suite's adaptive task."""
     like = task_of_context(suite, "factor", context)
-    return make_adaptive_task(f"{suite}_adaptive", "factor", given | {"context": context}, like)
+    return make_adaptive_task(
+        f"{suite}_adaptive", "factor", parameters | {"context": context}, like
+    )
 
 
-def factor_task(name: str, context: Given, given: dict[str, Given]) -> Task:
+def factor_task(name: str, context: Given, parameters: dict[str, Given]) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
     like = task_of_context(name, "factor", context)
-    made = {} if "path" in given else {"context": context}
-    return make_task(name, "factor", given | made, decay(), like)
+    made = {} if "path" in parameters else {"context": context}
+    return make_task(name, "factor", parameters | made, decay(), like)

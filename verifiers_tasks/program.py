@@ -29,10 +29,10 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
     ) -> vf.ProgramResult:
         """Ask the model once, by way of verifiers' own server, which keeps what is said."""
         system, prompt = self.resolve_text_prompt(data)
-        said = {"system": system, "user": prompt}
+        texts = {"system": system, "user": prompt}
         body: dict[str, Any] = {
             "model": ctx.model,
-            "messages": [{"role": role, "content": text} for role, text in said.items() if text],
+            "messages": [{"role": role, "content": text} for role, text in texts.items() if text],
         }
         if (limit := getattr(data, "response_limit", None)) is not None:
             body["max_tokens"] = limit

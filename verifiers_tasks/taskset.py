@@ -32,7 +32,7 @@ def read_values(given: Given) -> Given:
     if given is None:
         return None
     values = given if isinstance(given, list | tuple) else [given]
-    return [yaml.safe_load(each) if isinstance(each, str) else each for each in values]
+    return [yaml.safe_load(value) if isinstance(value, str) else value for value in values]
 
 
 Values = Annotated[list[Any] | None, BeforeValidator(read_values)]
@@ -115,7 +115,7 @@ class SharedConfig(vf.TasksetConfig):
         return self.record.puzzles(**knobs, **parameters, first_index=first_index)
 
 
-KNOBS = {knob.name: knob.meaning for each in benchmarks.BENCHMARKS for knob in each.knobs}
+KNOBS = {knob.name: knob.meaning for benchmark in benchmarks.BENCHMARKS for knob in benchmark.knobs}
 """What the knobs of all benchmarks set, by their names."""
 
 FIELDS: Any = {name: (Values, Field(None, description=told)) for name, told in KNOBS.items()}
@@ -161,8 +161,8 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         """Return `acc` and each wrong outcome as 1 or 0; `trace.info` gets the whole score."""
         share = Share(self.data.prompt_tokens, limit_of(self.data, trace), self.data.counted)
         usage = trace.calls[-1].usage if trace.calls else None
-        said = (None, None) if usage is None else (usage.input_tokens, usage.completion_tokens)
-        metrics = sample_metrics(response_of(trace), self.row | share.scored(*said))
+        tokens = (None, None) if usage is None else (usage.input_tokens, usage.completion_tokens)
+        metrics = sample_metrics(response_of(trace), self.row | share.scored(*tokens))
         trace.info["score"] = metrics
         wrong = [kind.value for kind in self.outcomes if not kind.correct]
         return {name: float(metrics[name]) for name in ("acc", *wrong)}
@@ -198,8 +198,8 @@ def response_of(trace: vf.Trace) -> str:
 
 def limit_of(data: PuzzleData, trace: vf.Trace) -> int:
     """Return the tokens that a response could have: what a run asks for can only lower them."""
-    asked = trace.calls[-1].sampling if trace.calls else None
-    tokens = None if asked is None else asked.max_tokens
+    sampling = trace.calls[-1].sampling if trace.calls else None
+    tokens = None if sampling is None else sampling.max_tokens
     return data.response_limit if tokens is None else min(tokens, data.response_limit)
 
 

@@ -1,9 +1,9 @@
 """Analysis of CogniLoad and FACTOR results: from lm-eval's files to fits, tables and a report."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen import extras
+from cogniload_gen.lazy import public_name
 
 extras.require(
     "cogniload_analysis",
@@ -60,32 +60,6 @@ if TYPE_CHECKING:
     from cogniload_analysis.published import published_table
     from cogniload_analysis.report.compare_runs import compare_runs
 
-PLACES = {
-    "adaptive.design": "Adaptive Design",
-    "cogniload.adaptive_design": "AdaptiveDesign",
-    "cogniload.capacity.curve": "Capacity",
-    "cogniload.capacity.goodness_of_fit": "GoodnessOfFit goodness_of_fit",
-    "cogniload.capacity.next_puzzles": "estimate_capacity",
-    "cogniload.fits.glm": "InteractionGLM LoadGLM RhoComparison compare_rho_terms "
-    "fit_interactions fit_load_glm",
-    "cogniload.fits.step_hazard": "StepHazard add_steps fit_step_hazard",
-    "cogniload.fits.thresholds": "PAPER_MEANS LoadMeans Threshold Thresholds capacity_thresholds",
-    "cogniload.frame": "read_samples",
-    "cogniload.plan": "ComparisonPlan plan_comparison",
-    "cogniload.tables": "outcome_table ranking_table token_table",
-    "compare.differences": "Comparison",
-    "designs": "ADAPTIVE",
-    "display.print": "accuracy_table",
-    "factor.decay": "ACCURACY_RANGES ComplexityDecay fit_complexity_decay",
-    "factor.decay_design": "DecayDesign DecayEstimate",
-    "factor.frame": "read_factor_samples",
-    "factor.modes": "FailureMode name_failure_mode",
-    "factor.sampling": "RepeatedSampling fit_repeated_sampling n_eff_by_attempts solve_within",
-    "published": "published_table",
-    "report.compare_runs": "compare_runs",
-}
-"""The public names by module. Each is imported at its first use, as fits take seconds to load."""
-
 __all__ = [
     "ACCURACY_RANGES",
     "ADAPTIVE",
@@ -135,12 +109,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, imported now."""
-    for module, names in PLACES.items():
-        if name in names.split():
-            globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Return a public name, imported now, as fits take seconds to load."""
+    return public_name(__name__, name)
 
 
 def __dir__() -> list[str]:

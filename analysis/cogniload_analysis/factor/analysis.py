@@ -6,13 +6,13 @@ from typing import Any, Self
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.analysis import Analysis, Pairs
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.display.content import Findings
-from cogniload_analysis.factor import hops, loads, retrieval
+from cogniload_analysis.factor import hops, retrieval
+from cogniload_analysis.factor import loads as load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
 from cogniload_analysis.model_labels import label_models
-from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -50,9 +50,12 @@ class FactorAnalysis(Analysis):
     prefix = "factor_"
     tasks = ("factor_symbolic", "factor_realistic")
     benchmarks = (SYMBOLIC, REALISTIC)
+    read_loads = staticmethod(load_columns.read_loads)
+    describe_load = staticmethod(load_columns.describe_load)
+    compare = staticmethod(compare_decays)
     package = "cogniload_analysis.factor"
     meanings = MEANINGS
-    loads = loads.LOADS
+    loads = load_columns.LOADS
     growth = ("context", "N")
     facts = (hops.HOP_COLUMN, *design.FACTS, retrieval.RETRIEVED)
     views = ("retrieval",)
@@ -66,14 +69,6 @@ class FactorAnalysis(Analysis):
         values = {name: options.get(option) for name, option in names.items()}
         return type(self)(**{name: value for name, value in values.items() if value is not None})
 
-    def read_loads(self, puzzle: Row) -> tuple[str, int, int, str]:
-        """Return suite, N, context (tokens) and noise."""
-        return loads.read_loads(puzzle)
-
-    def describe_load(self, row: Any) -> str:
-        """Return a response's load in words."""
-        return loads.describe_load(row)
-
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return FACTOR's part of the report."""
         # matplotlib takes long to load, and reading needs none
@@ -84,10 +79,6 @@ class FactorAnalysis(Analysis):
     def label(self, frame: pd.DataFrame) -> list[str]:
         """Return each row's name of the model, with the task where it ran several series."""
         return label_models(frame.assign(task=merge_tasks(frame)), "suite")
-
-    def compare(self, frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
-        """Return the differences of the decays."""
-        return compare_decays(frame, pairs)
 
 
 FACTOR = FactorAnalysis()
