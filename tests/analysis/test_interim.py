@@ -9,7 +9,6 @@ from lm_eval_layout import make_puzzle, make_sample, write_run
 from cogniload_analysis import AdaptiveDesign, accuracy_table, read_samples
 from cogniload_analysis.cogniload.adaptive_section import find_replays
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display import figures as panels
 from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.write import build_report
 from cogniload_analysis.samples.runs import say_runs
@@ -59,8 +58,7 @@ def write_block(folder, number, right, of=4):
             lines.write(json.dumps(make_sample(puzzle, "Text.", outcome)) + "\n")
 
 
-def test_the_finished_blocks_are_a_row_marked_interim(tmp_path, monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+def test_the_finished_blocks_are_a_row_marked_interim(undrawn, tmp_path):
     run = begin(tmp_path)
     assert len(blocks_of(run)) == 28
     for number, right in ((1, 4), (2, 1), (5, 2), (26, 3)):

@@ -20,7 +20,6 @@ from lm_eval_layout import (
 
 from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.display import figures as panels
 from cogniload_analysis.display.print import run_table
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.model_labels import label_models
@@ -68,8 +67,7 @@ def test_settings_are_rows_and_repeats_are_attempts_in_any_order(folders, order)
     pd.testing.assert_frame_equal(frame, read_samples(folders))
 
 
-def test_the_page_says_what_counts_together(monkeypatch, folders):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+def test_the_page_says_what_counts_together(undrawn, folders):
     frame = read_samples(folders)
     (said,) = say_runs(run_table(frame, COGNILOAD.loads))
     assert said.startswith(f"{MODEL}, temperature 0.6 answered the puzzles of cogniload in 2 runs")
@@ -277,8 +275,7 @@ def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):
     assert frame.groupby("model", observed=True)["attempt"].max().tolist() == [1, 1]
 
 
-def test_the_command_takes_labels(folders, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+def test_the_command_takes_labels(undrawn, folders, tmp_path, capsys):
     a, b, c = folders
     given = ["report", f"warm={a}", str(b), f"warm={c}", "--out", str(tmp_path / "out")]
     assert commands.main(given) == 0

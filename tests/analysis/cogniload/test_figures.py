@@ -13,7 +13,14 @@ from matplotlib.transforms import Bbox
 
 from cogniload_analysis import accuracy_table, fit_load_glm, ranking_table
 from cogniload_analysis.cogniload import figures
-from cogniload_analysis.display import figures as panels
+from cogniload_analysis.display.figures import (
+    FONT,
+    PAPER,
+    PHONE,
+    WHOLE_FONT,
+    save_figure,
+    series_style,
+)
 
 BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 
@@ -46,7 +53,7 @@ DRAWINGS = {
 @pytest.mark.parametrize("name", ["figure 1", "figure 5"])
 def test_a_figure_is_the_same_bytes_each_time(frame, name):
     for kind, start in (("svg", b"<?xml"), ("pdf", b"%PDF")):
-        first, second = (panels.save_figure(DRAWINGS[name](frame), kind) for _ in range(2))
+        first, second = (save_figure(DRAWINGS[name](frame), kind) for _ in range(2))
         assert first == second
         assert first.startswith(start)
         assert not re.search(rb"CreationDate|<dc:date>", first)
@@ -65,7 +72,7 @@ def test_panels_stand_side_by_side_on_paper_and_below_each_other_on_a_phone(fram
         assert all(axes.get_ylim() == (-0.03, 1.03) for axes in figure.axes)
 
 
-@pytest.mark.parametrize("columns", [panels.PAPER, panels.PHONE])
+@pytest.mark.parametrize("columns", [PAPER, PHONE])
 @pytest.mark.parametrize("name", ["figure 1", "figure 3", "figure 5"])
 def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, name, columns):
     """However long the names of models are."""
@@ -82,7 +89,7 @@ def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, name, columns):
 
 def test_two_fonts_of_a_figure_have_two_names():
     """An SVG names a glyph by its font and its number there."""
-    found = {font_manager.findfont(name) for name in (panels.FONT, panels.WHOLE_FONT)}
+    found = {font_manager.findfont(name) for name in (FONT, WHOLE_FONT)}
     assert len({font_manager.get_font(file).postscript_name for file in found}) == 2
 
 
@@ -110,7 +117,7 @@ def test_figures_3_and_4_take_the_papers_levels(frame):
 
 
 def test_300_models_are_told_apart_and_22_without_colour():
-    styles = [tuple(panels.series_style(index).values()) for index in range(300)]
+    styles = [tuple(series_style(index).values()) for index in range(300)]
     assert len(set(styles)) == 300
     assert len({style[1:] for style in styles[:22]}) == 22
 
@@ -130,7 +137,7 @@ def test_a_model_without_a_fit_keeps_its_points():
     frame = simulate_models(["one"]).assign(correct=True)
     figure = figures.draw_fit(frame, fit_load_glm(frame))
     assert len(figure.legends[0].get_texts()) == 1
-    assert panels.save_figure(figure, "svg").startswith(b"<?xml")
+    assert save_figure(figure, "svg").startswith(b"<?xml")
 
 
 def test_the_ranking_draws_each_model_and_the_new_ones_intervals():
