@@ -16,9 +16,10 @@ import cogniload_analysis
 from cogniload_analysis import analyses
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.content import Findings, Table
+from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.figures import Panel, Series, draw_all, draw_panels
-from cogniload_analysis.display.print import accuracy_table, format_accuracy
+from cogniload_analysis.display.print import accuracy_columns, accuracy_table
+from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.load import Load
 from cogniload_analysis.model_labels import label_models
@@ -81,8 +82,8 @@ def report_toy(frame):
     ]
     panel = Panel(series, "Size", "Accuracy")
     drawings = {"toy_curve": ("Accuracy.", lambda columns: draw_panels([panel], columns))}
-    shown = Table("toy_accuracy", "Accuracy.", table, lambda each: format_accuracy(each, TOY.loads))
-    return Findings([shown], draw_all(drawings), [{"name": "all models"}])
+    spec = TableSpec("toy_accuracy", "Accuracy.", accuracy_columns(TOY.loads))
+    return Findings([spec.table(table)], draw_all(drawings), [{"name": "all models"}])
 
 
 TOY = Analysis(

@@ -21,7 +21,7 @@ from cogniload_analysis.intervals import wilson_interval
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
 
-Told = Mapping[Any, Answer]
+Answers = Mapping[Any, Answer]
 """Answers by puzzle, in the order of asking."""
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
@@ -41,7 +41,7 @@ class Replay:
     prior: str
     same_prior: bool
     batches: tuple[Batch[Any], ...]
-    told: Told
+    answers: Answers
     estimate: Any
 
     @property
@@ -64,41 +64,41 @@ def find_replay(
     in for a prior that is not at hand. `puzzle` is the design's kind of puzzle, whose fields are
     columns of `rows`.
     """
-    given, told = read_until(rows["until"]), read_answers(rows, puzzle)
-    if not (given and told):
+    settings, answers = read_until(rows["until"]), read_answers(rows, puzzle)
+    if not (settings and answers):
         return None
     try:
-        plans = make_plans(given)
+        plans = make_plans(settings)
     except (ValueError, TypeError):
         return None
-    first, asked = next(iter(plans)), given.get("prior")
+    first, prior = next(iter(plans)), settings.get("prior")
     known = (
-        name for name, plan in plans.items() if asked in (None, name, plan.fingerprint["prior"])
+        name for name, plan in plans.items() if prior in (None, name, plan.fingerprint["prior"])
     )
     name = next(known, "")
     plan = plans[name or first]
-    batches = replay(plan, told)
-    estimate = plan.describe(told, batches)
-    return Replay(about, plan, name or first, bool(name), batches, told, estimate)
+    batches = replay(plan, answers)
+    estimate = plan.describe(answers, batches)
+    return Replay(about, plan, name or first, bool(name), batches, answers, estimate)
 
 
 def read_until(until: pd.Series) -> dict[str, Any]:
     """Return the object that a column of JSON holds; an empty one unless all rows agree."""
     try:
         (text,) = until.unique()
-        given = json.loads(text or "null")
+        until_settings = json.loads(text or "null")
     except (ValueError, TypeError, RecursionError):
         return {}
-    return given if isinstance(given, dict) else {}
+    return until_settings if isinstance(until_settings, dict) else {}
 
 
-def set_up(kind: type[SettingsT], given: Mapping[str, Any], **known: Any) -> SettingsT:
-    """Return settings of a kind from those given; others are ignored.
+def set_up(kind: type[SettingsT], values: Mapping[str, Any], **known: Any) -> SettingsT:
+    """Return settings of a kind from the values of their names; others are ignored.
 
     Raises ValueError or TypeError if they are out of range.
     """
-    names = {each.name for each in fields(kind)} & given.keys()
-    return kind(**{name: given[name] for name in names} | known)
+    names = {field.name for field in fields(kind)} & values.keys()
+    return kind(**{name: values[name] for name in names} | known)
 
 
 def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
@@ -109,24 +109,24 @@ def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
     if rows["index"].isna().any():
         return {}
     columns = rows.astype({"index": int})[list(puzzle._fields)]
-    puzzles = [puzzle(*each) for each in columns.itertuples(index=False)]
-    answers = map(Answer, rows["correct"].tolist(), rows["cut"].tolist())
-    told = dict(zip(puzzles, answers, strict=True))
-    return told if len(told) == len(puzzles) else {}
+    puzzles = [puzzle(*row) for row in columns.itertuples(index=False)]
+    in_order = map(Answer, rows["correct"].tolist(), rows["cut"].tolist())
+    answers = dict(zip(puzzles, in_order, strict=True))
+    return answers if len(answers) == len(puzzles) else {}
 
 
-def replay(plan: Plan[Any, Any], told: Told) -> tuple[Batch[Any], ...]:
+def replay(plan: Plan[Any, Any], answers: Answers) -> tuple[Batch[Any], ...]:
     """Return the batches of a run told again, from the answers in the order of asking."""
-    puzzles = tuple(told)
+    puzzles = tuple(answers)
     batches: list[Batch[Any]] = []
     start = 0
     while not batches or batches[-1].puzzles:
-        known = {puzzle: told[puzzle] for puzzle in puzzles[:start]}
-        found = plan.find_goal(plan.believe(known))
-        asked = puzzles[start : start + batch_size(start, len(puzzles) - start)]
-        stopped = "" if asked else plan.settings.reason_to_stop(start, start, found)
-        batches.append(Batch(asked, start, **vars(found), stopped=stopped))
-        start += len(asked)
+        known = {puzzle: answers[puzzle] for puzzle in puzzles[:start]}
+        goal = plan.find_goal(plan.believe(known))
+        batch = puzzles[start : start + batch_size(start, len(puzzles) - start)]
+        stopped = "" if batch else plan.settings.reason_to_stop(start, start, goal)
+        batches.append(Batch(batch, start, **vars(goal), stopped=stopped))
+        start += len(batch)
     return tuple(batches)
 
 
@@ -156,7 +156,7 @@ def run_row(run: Replay) -> dict[str, Any]:
         "prior": run.prior,
         "same_prior": run.same_prior,
         "n": estimate.n,
-        "cut": sum(answer.cut for answer in run.told.values()),
+        "cut": sum(answer.cut for answer in run.answers.values()),
         "batches": len(run.batches) - 1,
         "width": goal_width(run.batches[-1], settings),
         "first_width": goal_width(after_pilot, settings),
@@ -196,13 +196,13 @@ def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def level_table(asked: pd.DataFrame, load: str) -> pd.DataFrame:
+def level_table(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     """Return how many puzzles were asked at each level of a load, and the accuracy there.
 
-    `asked` has puzzles and correct. Columns: level, puzzles, correct, accuracy, low and high
+    `cells` has puzzles and correct. Columns: level, puzzles, correct, accuracy, low and high
     (Wilson's 90 % interval).
     """
-    sums = asked.groupby(load)[["puzzles", "correct"]].sum().rename_axis("level").reset_index()
+    sums = cells.groupby(load)[["puzzles", "correct"]].sum().rename_axis("level").reset_index()
     low, high = wilson_interval(sums["correct"], sums["puzzles"])
     return sums.assign(accuracy=sums["correct"] / sums["puzzles"], low=low, high=high)
 
@@ -250,10 +250,10 @@ def say_stop(row: Mapping[Any, Any]) -> list[str]:
             f"digest; what stands here is what the answers say under the {row['prior']} prior. "
             f"Under that, {known}."
         ]
-    said = [] if row["prior"] == "published" else [f"The prior was the {row['prior']} one."]
+    prior = [] if row["prior"] == "published" else [f"The prior was the {row['prior']} one."]
     if reason:
-        return [f"It stopped there, since {reason}.", *said]
-    return ["The samples end before it had a reason to stop.", *said]
+        return [f"It stopped there, since {reason}.", *prior]
+    return ["The samples end before it had a reason to stop.", *prior]
 
 
 # --- Drawn -----------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def curve_panel(
         axes.set_ylim(-0.03, 1.03)
         finish(axes)
 
-    level, accuracy, low, high = (points[each] for each in ("level", "accuracy", "low", "high"))
+    level, accuracy, low, high = (points[name] for name in ("level", "accuracy", "low", "high"))
     series = [
         Series("measured, 90 % interval", level, accuracy, low, high, joined=False),
         Series("curve, 95 % band", curve["level"], curve["accuracy"], marked=False),

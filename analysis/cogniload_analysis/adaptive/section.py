@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.replay import Replay, set_value, set_width
-from cogniload_analysis.display.cells import percent, percent_interval, thousands, words
+from cogniload_analysis.display.cells import percent, percent_interval, percent_of, thousands, words
 from cogniload_analysis.display.content import Picture
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.tables import Column, Table, TableSpec
@@ -29,9 +29,7 @@ RUN_COLUMNS = (
 COUNT_COLUMNS = (
     Column("puzzles", "Puzzles"),
     Column("correct", "Right"),
-    Column(
-        ("correct", "puzzles"), "Acc [%]", lambda correct, puzzles: f"{100 * correct / puzzles:.1f}"
-    ),
+    Column(("correct", "puzzles"), "Acc [%]", percent_of),
 )
 """The columns of puzzles that were asked and solved."""
 

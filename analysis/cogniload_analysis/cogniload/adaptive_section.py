@@ -28,18 +28,18 @@ from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_col
 
 def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
     """Return the replay of each model whose responses are of an adaptive run, by model."""
-    found = {}
+    replays = {}
     for model, rows in responses.items():
         in_percent = rows.assign(rho=(100 * rows["rho"]).round(9))
         if run := find_replay(in_percent, {"model": model}, make_plans, Puzzle):
-            found[model] = run
-    return found
+            replays[model] = run
+    return replays
 
 
-def make_plans(given: Mapping[str, Any]) -> dict[str, CapacityPlan]:
+def make_plans(settings: Mapping[str, Any]) -> dict[str, CapacityPlan]:
     """Return the plans of the settings in the results; ValueError or TypeError for none."""
-    settings = set_up(CapacitySettings, given)
-    return {name: CapacityPlan(settings, find_prior(name)) for name in (PUBLISHED, VAGUE)}
+    known = set_up(CapacitySettings, settings)
+    return {name: CapacityPlan(known, find_prior(name)) for name in (PUBLISHED, VAGUE)}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """
     tables = []
     for run in replays:
-        rows = [(*puzzle[:3], answer.correct) for puzzle, answer in run.told.items()]
+        rows = [(*puzzle[:3], answer.correct) for puzzle, answer in run.answers.items()]
         frame = pd.DataFrame(rows, columns=["d", "N", "percent", "correct"])
         counts = frame.groupby(["d", "N", "percent"])["correct"].agg(puzzles="size", correct="sum")
         cells = counts.reset_index()

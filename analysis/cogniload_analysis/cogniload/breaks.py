@@ -19,17 +19,19 @@ from cogniload_analysis.cogniload.fits.step_hazard import (
     slip_rates,
     slip_trials,
 )
+from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display.cells import (
     interval,
     number,
     percent,
     percent_interval,
+    percent_of,
     starred,
     thousands,
 )
-from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.print import ACCURACY_COLUMNS, accuracy_table
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen.benchmark import enough_read
@@ -117,9 +119,7 @@ BREAKS = TableSpec(
         MODEL,
         Column("responses", "Responses", thousands),
         Column("read", "Read", thousands),
-        Column(
-            ("read", "responses"), "Read [%]", lambda read, responses: percent(read / responses)
-        ),
+        Column(("read", "responses"), "Read [%]", percent_of),
         Column("errors", "With an error", number(0)),
         Column("recovered", "Recovered", number(0)),
         Column("right", "Right", number(0)),
@@ -218,8 +218,7 @@ KINDS_BY = TableSpec(
     "First errors by {load}, over the two other loads.",
     (
         MODEL,
-        Column("d", optional=True),
-        Column("N", optional=True),
+        *load_columns(LOADS),
         Column("read", "Read"),
         *(Column(kind, say_kind(kind)) for kind in (*ERRORS, NONE)),
     ),
@@ -396,8 +395,7 @@ PREDICTION = TableSpec(
         MODEL,
         Column(("load", "level"), "At", "{} = {:g}".format),
         Column("responses", "Responses"),
-        Column("accuracy", "Acc [%]", percent),
-        Column(("low", "high"), "90 % interval", percent_interval),
+        *ACCURACY_COLUMNS,
         Column("predicted", "Step hazard [%]", percent),
         Column("glm", "GLM [%]", percent),
     ),

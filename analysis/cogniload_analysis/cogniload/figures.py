@@ -110,7 +110,7 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int 
 
 
 def draw_run(
-    asked: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
+    cells: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
 ) -> Figure:
     """Draw one adaptive run: its curves over the measured accuracy, and where it asked.
 
@@ -119,13 +119,15 @@ def draw_run(
     """
     curves, counts = [], []
     for load, label in LABELS.items():
-        points = level_table(asked[asked["axis"] == load], load)
+        points = level_table(cells[cells["axis"] == load], load)
         points = points.assign(level=_scale(points["level"], load))
         rows = curve[curve["load"] == load]
         rows = rows.assign(level=_scale(rows["level"], load))
         finish_curve, finish_counts = (
-            partial(_finish_run, level=each["level"].to_numpy(float), load=load, half=each is rows)
-            for each in (rows, points)
+            partial(
+                _finish_run, level=table["level"].to_numpy(float), load=load, half=table is rows
+            )
+            for table in (rows, points)
         )
         curves.append(curve_panel(points, rows, label, finish_curve))
         counts.append(count_panel(points, label, finish_counts))
@@ -206,7 +208,7 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
 
 def draw_outcomes(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
     """Draw the share of each wrong outcome by N, a panel a model, of twelve at most."""
-    wrong = [each for each in frame["outcome"].cat.categories if each.startswith("wrong")]
+    wrong = [name for name in frame["outcome"].cat.categories if name.startswith("wrong")]
     panels = []
     for model, rows in list(frame.groupby("model", observed=True))[:MOST_PANELS]:
         shares = pd.crosstab(rows["N"], rows["outcome"], normalize="index")

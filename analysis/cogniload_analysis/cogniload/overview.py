@@ -11,8 +11,8 @@ from cogniload_analysis.display.cells import (
     form,
     number,
     percent,
-    percent_interval,
 )
+from cogniload_analysis.display.print import ACCURACY_COLUMNS
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.load import Load
 from cogniload_analysis.samples.stop_reasons import ending_table
@@ -71,8 +71,7 @@ OVERVIEW = TableSpec(
     (
         Column("rank", "Rank", number(0)),
         MODEL,
-        Column("accuracy", "Acc [%]", percent),
-        Column(("low", "high"), "90 % interval", percent_interval),
+        *ACCURACY_COLUMNS,
         Column("chance", "Chance [%]", percent),
         Column(("ECL50", "least_N", "most_N"), "ECL50", show_length),
         Column("NT50", "NT50", number(2)),

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ from cogniload_analysis.cogniload.fits.thresholds import (
     Threshold,
     Thresholds,
 )
+from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.cells import (
     MISSING,
     form,
@@ -44,11 +46,12 @@ from cogniload_analysis.display.cells import (
     within,
     words,
 )
-from cogniload_analysis.display.print import count_outcomes, describe_tokens
-from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec
+from cogniload_analysis.display.print import TOKEN_COLUMNS, count_outcomes, describe_tokens
+from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.score import Outcome
 
+TESTED = ("min_tested", "max_tested")
 DECIMALS = {"ECL50": 1, "NT50": 2, "ID50": 2}
 # The columns of Tables 4 and 5, in the paper's order.
 WRONG_OUTCOMES = {
@@ -99,6 +102,16 @@ def show_ends(meaning: str, name: str, low: float, high: float, least: float, mo
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
+def _show_estimate(*values: Any) -> str:
+    *threshold, status = values
+    shown = show_threshold(*threshold)
+    return status if shown == MISSING else shown
+
+
+def _show_method(value: float, method: Any) -> str:
+    return MISSING if math.isnan(value) else words(method)
+
+
 def _threshold_heading(name: str, meaning: str) -> tuple[str, str]:
     """Return the heading of a threshold in one of its meanings, and the same in LaTeX."""
     return f"{name} ({meaning})", rf"{name[:-2]}$_{{50}}$ ({meaning})"
@@ -136,8 +149,7 @@ OUTCOMES = TableSpec(
     "Errors by {load}, over the two other loads, as Table {number}.",
     (
         MODEL,
-        Column("d", optional=True),
-        Column("N", optional=True),
+        *load_columns(LOADS),
         Column("samples", "Samples"),
         Column("accuracy_percent", "Acc [%]", lambda accuracy: str(round(accuracy))),
         *(Column(name, name.replace("_", "-")) for name in WRONG_OUTCOMES),
@@ -161,12 +173,7 @@ TOKENS = TableSpec(
         MODEL,
         Across(
             "d",
-            (
-                "prompt_tokens_mean",
-                "prompt_tokens_p90",
-                "response_tokens_mean",
-                "response_tokens_p90",
-            ),
+            TOKEN_COLUMNS,
             lambda *counts: f"P{tokens(*counts[:2])} | O{tokens(*counts[2:])}",
             "d = {:g}".format,
         ),
@@ -272,21 +279,9 @@ THRESHOLDS = TableSpec(
     (
         MODEL,
         Column(("threshold", "meaning"), "Threshold", "{} ({})".format),
-        Column(
-            ("meaning", "threshold", "value", "min_tested", "max_tested", "status"),
-            "Estimate",
-            lambda *row: row[-1] if math.isnan(row[2]) else show_threshold(*row[:-1]),
-        ),
-        Column(
-            ("meaning", "threshold", "low", "high", "min_tested", "max_tested"),
-            "95 % interval",
-            show_ends,
-        ),
-        Column(
-            ("value", "method"),
-            "Method",
-            lambda value, method: MISSING if math.isnan(value) else words(method),
-        ),
+        Column(("meaning", "threshold", "value", *TESTED, "status"), "Estimate", _show_estimate),
+        Column(("meaning", "threshold", "low", "high", *TESTED), "95 % interval", show_ends),
+        Column(("value", "method"), "Method", _show_method),
         Column("note", "Note", words),
     ),
     "fits",
@@ -327,17 +322,11 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
 
 
 def _meaning_columns(meaning: str) -> tuple[Column, Column]:
+    value, ends = ("threshold", meaning), ("threshold", f"{meaning}_low", f"{meaning}_high")
+    show, interval = partial(show_threshold, meaning), partial(show_ends, meaning)
     return (
-        Column(
-            ("threshold", meaning, "min_tested", "max_tested"),
-            meaning.capitalize(),
-            partial(show_threshold, meaning),
-        ),
-        Column(
-            ("threshold", f"{meaning}_low", f"{meaning}_high", "min_tested", "max_tested"),
-            f"{meaning} 95 %",
-            partial(show_ends, meaning),
-        ),
+        Column((*value, *TESTED), meaning.capitalize(), show),
+        Column((*ends, *TESTED), f"{meaning} 95 %", interval),
     )
 
 
@@ -477,12 +466,11 @@ def ranking_table(
 
 def _ranking_columns(meaning: str, rank: str, value: str, ends: tuple[str, str]) -> list[Column]:
     heading, latex = _threshold_heading("ECL50", meaning)
-    tested = ("min_tested", "max_tested")
-    show, interval = (partial(each, meaning, "ECL50") for each in (show_threshold, show_ends))
+    show, interval = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
     return [
         Column(rank, f"Rank ({meaning})", number(0)),
-        Column((value, *tested), heading, show, latex),
-        Column((*ends, *tested), f"95 % ({meaning})", interval),
+        Column((value, *TESTED), heading, show, latex),
+        Column((*ends, *TESTED), f"95 % ({meaning})", interval),
     ]
 
 

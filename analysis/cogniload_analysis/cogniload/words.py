@@ -65,12 +65,12 @@ def _say_crossing(row: dict) -> str:
     name = f"{row['threshold']} (crossing)"
     if math.isnan(row["value"]):
         return f"No {name}: accuracy is {row['status']}, and {row['note']}."
-    asked = row["min_tested"], row["max_tested"]
+    tested = row["min_tested"], row["max_tested"]
     unit, source = " statements" * (row["threshold"] == "ECL50"), ""
     if row["threshold"] == "NT50":
         source = f", where accuracy {'rises' if row['rising'] else 'falls'}; {row['note']}"
     crossing = Threshold(row["value"], row["low"], row["high"])
-    return f"{name}: {describe_interval(crossing, asked)}{unit}{source}."
+    return f"{name}: {describe_interval(crossing, tested)}{unit}{source}."
 
 
 def say_meanings(row: dict) -> str:
@@ -133,22 +133,26 @@ def say_run(row: dict) -> list[str]:
 
 def say_predictions(rows: Sequence[dict]) -> list[str]:
     """Say rows of `breaks.prediction_table` in words: where a prediction and accuracy disagree."""
-    said = []
+    sentences = []
     for name, source in (("predicted", "step hazard"), ("glm", "GLM")):
         known = [row for row in rows if not math.isnan(row[name])]
         apart = [row for row in known if abs(row[f"{name}_z"]) > APART]
         if not known:
             continue
         if not apart:
-            said.append(f"The accuracy that the {source} predicts agrees with the measured one.")
+            sentences.append(
+                f"The accuracy that the {source} predicts agrees with the measured one."
+            )
             continue
         places = ", ".join(
             f"{100 * row[name]:.0f} % for {100 * row['accuracy']:.0f} % at {row['load']} = "
             f"{row['level']:g}"
             for row in apart
         )
-        said.append(f"The accuracy that the {source} predicts is not the measured one: {places}.")
-    return said
+        sentences.append(
+            f"The accuracy that the {source} predicts is not the measured one: {places}."
+        )
+    return sentences
 
 
 def say_breaks(row: dict) -> list[str]:
@@ -162,7 +166,7 @@ def say_breaks(row: dict) -> list[str]:
     if not row["enough"]:
         return [f"{read} These are too few to say where the reasoning breaks."]
     say = (_say_errors, _say_luck, _say_survival, _say_slips, _say_hazard)
-    return [read, *(each(row) for each in say)]
+    return [read, *(sentence(row) for sentence in say)]
 
 
 def _say_errors(row: dict) -> str:

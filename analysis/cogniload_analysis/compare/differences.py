@@ -163,7 +163,7 @@ def compare_responses(
         ]
     )
     if len(outcomes):
-        order = {each.value: place for place, each in enumerate(analysis.outcomes)}
+        order = {outcome.value: place for place, outcome in enumerate(analysis.outcomes)}
         outcomes = outcomes.sort_values(
             ["first", "second", "outcome"],
             key=lambda column: column.map(order) if column.name == "outcome" else column,
@@ -190,11 +190,11 @@ def add_comparison(findings: Findings, frame: pd.DataFrame, analysis: Analysis) 
         return findings
     comparison = compare_responses(frame, analysis, pairs=pairs)
     tables = replace(comparison, only_one=comparison.only_one.iloc[:0]).tables(analysis.prefix)
-    said = [{"said": sentence} for sentence in comparison.conclusions]
+    sentences = [{"said": sentence} for sentence in comparison.conclusions]
     return replace(
         findings,
         tables=[*findings.tables, *tables],
-        sections={**findings.sections, "comparison": said},
+        sections={**findings.sections, "comparison": sentences},
     )
 
 
@@ -207,9 +207,9 @@ def choose_pairs(frame: pd.DataFrame, analysis: Analysis) -> Pairs:
     models = [str(model) for model in ranked.sort_values(ascending=False, kind="stable").index]
     pairs = combinations(models, 2) if len(models) <= FEW_MODELS else pairwise(models)
     loads = [load.name for load in analysis.loads]
-    asked = frame.drop_duplicates(["model", *loads])
+    distinct = frame.drop_duplicates(["model", *loads])
     cells = {str(model): set(zip(*(rows[load] for load in loads), strict=True))
-             for model, rows in asked.groupby("model", observed=True)}  # fmt: skip
+             for model, rows in distinct.groupby("model", observed=True)}  # fmt: skip
     return [(first, second) for first, second in pairs if cells[first] & cells[second]]
 
 
@@ -257,22 +257,22 @@ class _Pair:
         self, shares: pd.DataFrame, where: pd.Series | None = None
     ) -> Iterator[dict[str, object]]:
         """Yield the difference of shares as a row; nothing where one of them answered nothing."""
-        asked = shares if where is None else shares[where]
+        chosen = shares if where is None else shares[where]
         pair = {"first": self.first, "second": self.second}
         if self.paired:
-            asked = asked[self.common.reindex(asked.index)]
-            first, second = asked[self.first].to_numpy(), asked[self.second].to_numpy()
-            if not len(asked):
+            chosen = chosen[self.common.reindex(chosen.index)]
+            first, second = chosen[self.first].to_numpy(), chosen[self.second].to_numpy()
+            if not len(chosen):
                 return
-            found, method = self._pair_up(first, second, asked.index)
-            counts = len(asked), len(asked)
+            apart, method = self._pair_up(first, second, chosen.index)
+            counts = len(chosen), len(chosen)
             means = first.mean(), second.mean()
         else:
-            sides = self._in_common_cells(asked)
+            sides = self._in_common_cells(chosen)
             if not all(len(shares) for shares, _ in sides):
                 return
             (first, of_first), (second, of_second) = sides
-            found, method = compare_groups(first, second, (of_first, of_second)), "unpaired"
+            apart, method = compare_groups(first, second, (of_first, of_second)), "unpaired"
             counts = len(first), len(second)
             means = of_first @ first / of_first.sum(), of_second @ second / of_second.sum()
         yield pair | {
@@ -281,10 +281,10 @@ class _Pair:
             "paired": self.paired,
             "first_share": float(means[0]),
             "second_share": float(means[1]),
-            "difference": float(found.value),
-            "low": float(found.low),
-            "high": float(found.high),
-            "p": float(found.p),
+            "difference": float(apart.value),
+            "low": float(apart.low),
+            "high": float(apart.high),
+            "p": float(apart.p),
             "method": METHODS[method],
         }
 
@@ -300,10 +300,10 @@ class _Pair:
         apart = first - second
         return compare_means(apart.mean(), apart.var(), np.float64(count)), "attempts"
 
-    def _in_common_cells(self, asked: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return each model's shares and their weights, which give cells the same say in both."""
-        cells = self.loads.reindex(asked.index).groupby(list(self.loads), observed=True).ngroup()
-        sides = [asked[model].dropna() for model in (self.first, self.second)]
+        cells = self.loads.reindex(chosen.index).groupby(list(self.loads), observed=True).ngroup()
+        sides = [chosen[model].dropna() for model in (self.first, self.second)]
         counts = [cells[side.index].value_counts() for side in sides]
         common = counts[0].index.intersection(counts[1].index)
         say = sum(count[common] / count[common].sum() for count in counts)
@@ -315,8 +315,8 @@ class _Pair:
 
     def summarise(self, correct: pd.DataFrame, detect: float) -> dict[str, object]:
         """Return the difference in accuracy, with what else is told of a pair."""
-        found = next(self.compare(correct), None)
-        if found is None:
+        difference = next(self.compare(correct), None)
+        if difference is None:
             raise ValueError(
                 f"{self.first} and {self.second} have no puzzle and no loads in common"
             )
@@ -333,7 +333,7 @@ class _Pair:
             variance = first.var(ddof=0) + second.var(ddof=0)
             extra = {"left_out": 0, "only_first": 0, "only_second": 0}
         needed = puzzles_needed(float(variance), detect)
-        return found | extra | {"needed": int(np.ceil(needed))}
+        return difference | extra | {"needed": int(np.ceil(needed))}
 
     def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
         """Return the puzzles that only the first and only the second ever solves."""
@@ -428,27 +428,27 @@ def _show_level(load: Load, level: object) -> str:
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
     """Say what the tables of a comparison hold, a sentence each."""
     several = len(accuracy) > 1
-    found = []
+    sentences = []
     for row in accuracy.to_dict("records"):
-        found += [_say_accuracy(row, several), _say_power(row, detect), _say_alone(row)]
-        found += _say_measures(measures, row["first"], row["second"])
-    return [sentence for sentence in found if sentence]
+        sentences += [_say_accuracy(row, several), _say_power(row, detect), _say_alone(row)]
+        sentences += _say_measures(measures, row["first"], row["second"])
+    return [sentence for sentence in sentences if sentence]
 
 
 def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
     points = 100 * abs(row["difference"])
     more = "more" if row["difference"] >= 0 else "fewer"
-    asked = f"{row['first_puzzles']:,} puzzles that both answered"
+    puzzles = f"{row['first_puzzles']:,} puzzles that both answered"
     if not row["paired"]:
-        asked = (
+        puzzles = (
             f"unpaired, as they answered different puzzles: {row['first_puzzles']:,} and "
             f"{row['second_puzzles']:,} at the same loads"
         )
     elif row["left_out"]:
-        asked += f"; {row['left_out']:,} that only one was asked are left out"
+        puzzles += f"; {row['left_out']:,} that only one was asked are left out"
     after = f"p {_equals(row['p_holm'])}" + " after Holm's correction" * several
     ends = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f} points"
-    source = f"95 % interval {ends}, {after}; {asked}"
+    source = f"95 % interval {ends}, {after}; {puzzles}"
     solved = f"{row['first']} solves {points:.1f} points {more} than {row['second']}"
     if row["p_holm"] < SIGNIFICANT:
         return f"{solved} ({source})."
@@ -492,11 +492,13 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
         return []
     rows = measures[(measures["first"] == first) & (measures["second"] == second)]
     differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
-    said = [_say_measure(row) for row in differ]
+    sentences = [_say_measure(row) for row in differ]
     if rest := ", ".join(dict.fromkeys(rows["measure"][~(rows["p_holm"] < SIGNIFICANT)])):
         other = "other " * bool(differ)
-        said.append(f"No {other}difference between {first} and {second} can be told in {rest}.")
-    return said
+        sentences.append(
+            f"No {other}difference between {first} and {second} can be told in {rest}."
+        )
+    return sentences
 
 
 def _say_measure(row: Mapping[Any, Any]) -> str:

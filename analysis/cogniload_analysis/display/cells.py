@@ -28,6 +28,11 @@ def starred(show: Callable[[float], str]) -> Callable[[float, float], str]:
     return lambda value, p: show(value) + stars(p)
 
 
+def percent_of(part: float, whole: float) -> str:
+    """Set a part in percent of the whole."""
+    return percent(part / whole)
+
+
 percent = number(1, 100)
 percent_interval = interval(1, 100)
 thousands: Callable[[float], str] = "{:,}".format

@@ -115,7 +115,7 @@ class TableSpec:
     def expand(self, data: pd.DataFrame) -> list[Column]:
         """Return the printed columns that the data have."""
         columns = self.columns or [Column(str(name)) for name in data]
-        return [column for each in columns for column in each.expand(data)]
+        return [column for declared in columns for column in declared.expand(data)]
 
     def show(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return data in print, as text."""

@@ -93,7 +93,7 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """
     tables = []
     for run in replays:
-        rows = [(puzzle.N, answer.correct) for puzzle, answer in run.told.items()]
+        rows = [(puzzle.N, answer.correct) for puzzle, answer in run.answers.items()]
         right = pd.DataFrame(rows, columns=["N", "correct"]).groupby("N")["correct"]
         tables.append(right.agg(puzzles="size", correct="sum").reset_index().assign(**run.about))
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "puzzles", "correct"]]

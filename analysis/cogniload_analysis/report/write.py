@@ -64,7 +64,9 @@ def build_report(
     frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
 ) -> dict[str, bytes]:
     """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
-    by_name = {each.name: each for each in (analyses.ANALYSES if among is None else among)}
+    by_name = {
+        analysis.name: analysis for analysis in (analyses.ANALYSES if among is None else among)
+    }
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
         parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
