@@ -129,8 +129,7 @@ def test_attempts_at_a_puzzle_are_one_cluster():
 
 
 @pytest.mark.parametrize(
-    ("puzzles", "method"),
-    [(1, METHODS["few"]), (FEW, METHODS["few"]), (FEW + 1, METHODS["pairs"])],
+    ("puzzles", "method"), [(1, METHODS["few"]), (FEW, METHODS["few"]), (FEW + 1, METHODS["pairs"])]
 )
 def test_few_puzzles_are_compared_exactly(puzzles, method):
     few = [respond(name, 0.5, puzzles, cells=CELLS[:1]) for name in "ab"]
@@ -264,9 +263,9 @@ def test_compare_prints_and_writes_the_tables(runs, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["hot"], "of two or more runs of one benchmark, and there is one in hot"),
-        (["hot", "factor"], "of two or more runs of one benchmark, and there is one in hot, fac"),
-        (["hot", "cold"], "there is one in hot, cold: tell runs of one model apart by LABEL=DIR"),
+        (["hot"], "need at least two runs of one benchmark, found one in hot"),
+        (["hot", "factor"], "need at least two runs of one benchmark, found one in hot, fac"),
+        (["hot", "cold"], "found one in hot, cold: tell runs of one model apart by LABEL=DIR"),
         (["a=hot", "b=no"], "no such file or folder: no"),
         (["=hot", "b=cold"], "no such file or folder: =hot"),
         (["a=hot", "b=cold", "--detect", "2"], "detect must be a fraction .* got 2.0"),

@@ -10,13 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lm_eval_layout import (
-    GRID,
-    make_puzzle,
-    make_sample,
-    write_factor_runs,
-    write_run,
-)
+from lm_eval_layout import GRID, make_puzzle, make_sample, write_factor_runs, write_run
 
 from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
@@ -87,11 +81,7 @@ def test_the_page_says_what_counts_together(undrawn, folders):
             {"model_args": {"chat_template_args": {"enable_thinking": False}}},
             ["thinking on", "thinking off"],
         ),
-        (
-            {"generation": {"max_gen_toks": 512}},
-            {},
-            ["output limit 512", "no output limit"],
-        ),
+        ({"generation": {"max_gen_toks": 512}}, {}, ["output limit 512", "no output limit"]),
         (
             {"chat_template": "{{ x }}", "chat_template_sha": "abcdef0123456"},
             {},

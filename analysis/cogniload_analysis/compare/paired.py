@@ -104,7 +104,7 @@ def _tables(puzzles: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     first, second = np.nonzero(np.add.outer(*2 * [np.arange(puzzles + 1)]) <= puzzles)
     log_factorial = np.concatenate([[0], np.cumsum(np.log(np.arange(1, puzzles + 1)))])
     neither = puzzles - first - second
-    ways = log_factorial[puzzles] - sum(log_factorial[each] for each in (first, second, neither))
+    ways = log_factorial[puzzles] - sum(log_factorial[count] for count in (first, second, neither))
     return first, second, ways
 
 
@@ -147,8 +147,8 @@ def compare_groups(
     puzzles, one solved and one not, are added to each side (Agresti and Caffo 2000).
     """
     means, centres, squared_errors = [], [], []
-    for shares, given in zip((first, second), weights, strict=True):
-        weight = given / given.sum()
+    for shares, counts in zip((first, second), weights, strict=True):
+        weight = counts / counts.sum()
         puzzles = 1 / (weight**2).sum()
         mean = float(weight @ shares)
         centre = (puzzles * mean + 1) / (puzzles + 2)
@@ -156,7 +156,7 @@ def compare_groups(
         means.append(mean)
         centres.append(centre)
         squared_errors.append(spread / (puzzles + 2) ** 2)
-    value, centre = (each[0] - each[1] for each in (means, centres))
+    value, centre = (pair[0] - pair[1] for pair in (means, centres))
     return _wald(value, centre, np.sqrt(sum(squared_errors)), len(first) + len(second) - 2)
 
 

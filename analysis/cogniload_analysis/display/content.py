@@ -32,7 +32,6 @@ class Findings:
         tables: In the order in which they were made.
         pictures: By name.
         models: What the page says of each model; the benchmark's template knows its members.
-        headings: What LaTeX sets for whole headings of its own.
         sections: What the page says in further sections, as `models`, by the section's name.
         symbols: What LaTeX sets for words or characters of its own, wherever they stand.
     """
@@ -40,7 +39,6 @@ class Findings:
     tables: Sequence[Table]
     pictures: Mapping[str, Picture]
     models: Sequence[Mapping[str, object]]
-    headings: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
     sections: Mapping[str, Sequence[Mapping[str, object]]] = field(default_factory=dict)
 

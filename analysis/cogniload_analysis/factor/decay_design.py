@@ -48,10 +48,10 @@ from cogniload_gen.factor import FACTOR
 
 PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
 WIDER = 2.0
-"""The next model may lie outside what was published: a prior is so many times as wide."""
+"""New models may differ from the published ones, so widen the prior by this factor."""
 
 REACH = 3.0
-"""The grid's first CDF reach so many standard deviations of the prior to either side."""
+"""The first grid of CDFs spans this many prior standard deviations on each side."""
 
 CAPS = {1.0: 0.38, 0.98: 0.28, 0.95: 0.18, 0.88: 0.09, 0.75: 0.05, 0.5: 0.02}
 FLOORS = {0.0: 0.5, 0.03: 0.35, 0.08: 0.15}
@@ -178,7 +178,7 @@ class DecayBelief:
 
     def accuracy(self, N: np.ndarray) -> np.ndarray:
         """Return the accuracy of each at each N, a row each."""
-        return decay_accuracy(N, *(each[:, None] for each in self.parameters))
+        return decay_accuracy(N, *(values[:, None] for values in self.parameters))
 
     @property
     def parameters(self) -> tuple[np.ndarray, ...]:
@@ -251,51 +251,53 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         """Whether a puzzle is of an N that the design can ask."""
         return puzzle.N in self.asked_N
 
-    def check(self, given: Sequence[float]) -> Puzzle:
+    def check(self, puzzle: Sequence[float]) -> Puzzle:
         """Return a puzzle with plain numbers; ValueError if it is none."""
         try:
-            N, index = given
+            N, index = puzzle
         except (TypeError, ValueError):
-            raise ValueError(f"a puzzle must be (N, index), got {brief(given)}") from None
+            raise ValueError(f"a puzzle must be (N, index), got {brief(puzzle)}") from None
         knob = self.settings.knob
         return Puzzle(
             check_integer("N", N, knob.low, knob.high), check_integer("index", index, 0, MAX_INDEX)
         )
 
-    def believe(self, told: Mapping[Puzzle, Answer]) -> DecayBelief:
+    def believe(self, answers: Mapping[Puzzle, Answer]) -> DecayBelief:
         """Return the posterior on a grid that has closed in on it."""
-        return find_decay(count_told(told), self.prior)
+        return find_decay(count_answers(answers), self.prior)
 
     def find_goal(self, belief: DecayBelief) -> Interval:
         """Return the interval of N_eff, CDF or CDO."""
         return belief.interval(getattr(belief, self.settings.goal))
 
     def choose(
-        self, belief: DecayBelief, size: int, known: int, asked: Sequence[Puzzle]
+        self, belief: DecayBelief, size: int, known: int, earlier: Sequence[Puzzle]
     ) -> list[Puzzle]:
         """Return the pilot, spread evenly over N, or the puzzles that narrow the goal most."""
         if known:
             counts = choose_counts(belief, self.candidates, self.settings, size)
         else:
             counts = spread(size, len(self.candidates))
-        return number_puzzles(self.candidates, counts, asked)
+        return number_puzzles(self.candidates, counts, earlier)
 
     def describe(
-        self, told: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]
+        self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]
     ) -> DecayEstimate:
         """Return the `DecayEstimate` that answers say, with flags and the reason to stop."""
-        belief, N = self.believe(told), self.candidates
+        belief, N = self.believe(answers), self.candidates
         goal = self.find_goal(belief)
         bands = [belief.interval(column) for column in belief.accuracy(N).T]
         band = {name: [getattr(at, name) for at in bands] for name in ("value", "low", "high")}
-        found = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
+        intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
         return DecayEstimate(
-            n=len(told),
-            **found,
+            n=len(answers),
+            **intervals,
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
             over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
-            flags=tuple(find_flags(found, belief.interval(belief.start), told, self.settings)),
+            flags=tuple(
+                find_flags(intervals, belief.interval(belief.start), answers, self.settings)
+            ),
             stopped=batches[-1].stopped,
         )
 
@@ -354,10 +356,10 @@ def decay_accuracy(
     return floor + (1 - floor) * np.minimum(cap, line)
 
 
-def count_told(told: Mapping[Puzzle, Answer]) -> pd.DataFrame:
+def count_answers(answers: Mapping[Puzzle, Answer]) -> pd.DataFrame:
     """Return how many answers each N has, and how many are right, in the order of N."""
-    total = Counter(puzzle.N for puzzle in told)
-    right = Counter(puzzle.N for puzzle, answer in told.items() if answer.correct)
+    total = Counter(puzzle.N for puzzle in answers)
+    right = Counter(puzzle.N for puzzle, answer in answers.items() if answer.correct)
     rows = [(N, right[N], total[N]) for N in sorted(total)]
     return pd.DataFrame(rows, columns=["N", "right", "total"], dtype=int)
 
@@ -397,11 +399,11 @@ def weigh(
             logs[:, first, second] += np.log(np.maximum(chance, LEAST_CHANCE)) @ right
             logs[:, first, second] += np.log(np.maximum(1 - chance, LEAST_CHANCE)) @ (total - right)
     weights = np.exp(logs - logs.max()).ravel()
-    each = len(CAPS) * len(FLOORS)
+    pairs = len(CAPS) * len(FLOORS)
     cap, floor = (axis.ravel() for axis in np.meshgrid(list(CAPS), list(FLOORS), indexing="ij"))
     return DecayBelief(
-        np.repeat(-np.exp(log_slope), each),
-        np.repeat(N_eff, each),
+        np.repeat(-np.exp(log_slope), pairs),
+        np.repeat(N_eff, pairs),
         np.tile(cap, len(line)),
         np.tile(floor, len(line)),
         weights / weights.sum(),
@@ -411,7 +413,7 @@ def weigh(
 def drop_unlikely(belief: DecayBelief) -> DecayBelief:
     """Return a posterior without the points that have no say in it."""
     kept = belief.weights > UNLIKELY * belief.weights.max()
-    CDF, N_eff, cap, floor = (each[kept] for each in belief.parameters)
+    CDF, N_eff, cap, floor = (values[kept] for values in belief.parameters)
     weights = belief.weights[kept]
     return DecayBelief(CDF, N_eff, cap, floor, weights / weights.sum())
 
@@ -428,8 +430,8 @@ def weighted_quantiles(
     """Return the values below which the shares of the weight lie, interpolated."""
     levels, level = np.unique(values, return_inverse=True)
     heights = np.bincount(level.reshape(-1), weights)
-    found: list[float] = np.interp(shares, np.cumsum(heights) - heights / 2, levels).tolist()
-    return found
+    quantiles: list[float] = np.interp(shares, np.cumsum(heights) - heights / 2, levels).tolist()
+    return quantiles
 
 
 def choose_counts(
@@ -481,12 +483,12 @@ def goal_covariances(
             yield np.sqrt(weight) * (belief.weights * away) @ apart / deviation
 
 
-def number_puzzles(N: np.ndarray, counts: np.ndarray, asked: Iterable[Puzzle]) -> list[Puzzle]:
-    """Return so many new puzzles of each N, one of each in turn.
+def number_puzzles(N: np.ndarray, counts: np.ndarray, earlier: Iterable[Puzzle]) -> list[Puzzle]:
+    """Return new puzzles, as many of each N as its count, one of each in turn.
 
-    Indices go on where `asked` ends.
+    Indices continue after those of `earlier`.
     """
-    used = Counter(puzzle.N for puzzle in asked)
+    used = Counter(puzzle.N for puzzle in earlier)
     return [
         Puzzle(complexity, used[complexity] + turn)
         for turn in range(counts.max(initial=0))
@@ -495,9 +497,9 @@ def number_puzzles(N: np.ndarray, counts: np.ndarray, asked: Iterable[Puzzle]) -
 
 
 def find_flags(
-    found: Mapping[str, Interval],
+    intervals: Mapping[str, Interval],
     start: Interval,
-    told: Mapping[Puzzle, Answer],
+    answers: Mapping[Puzzle, Answer],
     settings: DecaySettings,
 ) -> Iterable[str]:
     """Yield in words what a reader of an estimate should know.
@@ -505,11 +507,11 @@ def find_flags(
     `start` is the N from which accuracy falls. N_eff, where the line reaches an accuracy of 1, lies
     before it where the cap is below 1.
     """
-    N_eff, cap = found["N_eff"], found["cap"]
-    if not told:
+    N_eff, cap = intervals["N_eff"], intervals["cap"]
+    if not answers:
         return
-    half = N_eff.value + np.log(0.5) / found["CDF"].value
-    near = [answer.cut for (N, _), answer in told.items() if not answer.correct and half >= N]
+    half = N_eff.value + np.log(0.5) / intervals["CDF"].value
+    near = [answer.cut for (N, _), answer in answers.items() if not answer.correct and half >= N]
     yield from question_cut(near, "N_eff")
     smallest, largest = settings.N
     if cap.value < LOW_CAP:

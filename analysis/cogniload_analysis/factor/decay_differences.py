@@ -36,7 +36,7 @@ def compare_decays(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
             if not {first, second} <= set(fits):
                 continue
             pair = {"first": first, "second": second, "condition": condition}
-            rows += [pair | each for each in _compare(fits[first], fits[second])]
+            rows += [pair | row for row in _compare(fits[first], fits[second])]
     return pd.DataFrame(rows)
 
 

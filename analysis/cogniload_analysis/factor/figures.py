@@ -33,16 +33,9 @@ from cogniload_analysis.factor.tables import HERE, Decays, context_series
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.published import published_table
 
-COMPLEXITY = {
-    "symbolic": "Complexity N (variables)",
-    "realistic": "Complexity N (operations)",
-}
+COMPLEXITY = {"symbolic": "Complexity N (variables)", "realistic": "Complexity N (operations)"}
 # The models that section 4.2 names for its failure modes.
-NAMED_MODELS = (
-    "Llama-3.1-70B-Instruct",
-    "GPT-4o-mini-2024-07-18",
-    "Mistral-Large-Instruct-2407",
-)
+NAMED_MODELS = ("Llama-3.1-70B-Instruct", "GPT-4o-mini-2024-07-18", "Mistral-Large-Instruct-2407")
 LARGEST_PANELS = 3
 
 
@@ -101,8 +94,7 @@ def draw_two_phases(decays: Decays, columns: int = PAPER) -> Figure:
     """
     shortest = _shortest(decays)
     order = sorted(
-        shortest,
-        key=lambda condition: -np.nan_to_num(shortest[condition].n_eff, nan=-np.inf),
+        shortest, key=lambda condition: -np.nan_to_num(shortest[condition].n_eff, nan=-np.inf)
     )
     panels = []
     for condition in order[:LARGEST_PANELS]:
@@ -134,12 +126,14 @@ def draw_realistic(decays: Decays, model: str, columns: int = PAPER) -> Figure:
     """
     mine = {condition: decay for condition, decay in decays.items() if condition[0] == model}
     noises = sorted({noise for *_, noise in mine} - {"none"})
-    by_context = {each: decay for each, decay in mine.items() if each[3] in {"none", *noises[:1]}}
-    by_noise = {each: decay for each, decay in mine.items() if each[3] != "none"}
+    by_context = {
+        about: decay for about, decay in mine.items() if about[3] in {"none", *noises[:1]}
+    }
+    by_noise = {about: decay for about, decay in mine.items() if about[3] != "none"}
     shortest = _shortest(decays)
-    labels = {each: _label_context(*each[2:]) for each in mine}
+    labels = {about: _label_context(*about[2:]) for about in mine}
     panels = [
-        _log_panel(shortest, {each: each[0] for each in shortest}, "Models, shortest context"),
+        _log_panel(shortest, {about: about[0] for about in shortest}, "Models, shortest context"),
         _accuracy_panel(by_context, labels, "By context"),
     ]
     if len(noises) > 1:
@@ -173,7 +167,7 @@ def draw_cdf_cdo(table: pd.DataFrame, columns: int = PAPER) -> Figure:
             for model in NAMED_MODELS * (suite == "symbolic")
             for rows in [published[published["model"] == model]]
         ]
-        contexts = sorted({float(context) for each in series for context in each.x})
+        contexts = sorted({float(context) for line in series for context in line.x})
 
         def finish(axes: Axes, contexts: Sequence[float] = contexts) -> None:
             axes.set_xscale("function", functions=(_to_doublings, _from_doublings))
@@ -248,7 +242,7 @@ def _log_panel(decays: Decays, labels: dict[Condition, str], title: str = "") ->
         series.append(Series(labels[condition], used["N"], used["accuracy"], line=line))
     lowest = min(decay.accuracy_range[0] for decay in decays.values())
     tested = pd.concat([decay.points["N"] for decay in decays.values()])
-    if not any(len(each.x) for each in series):
+    if not any(len(line.x) for line in series):
         title = "no accuracy lies in the range"
 
     def finish(axes: Axes) -> None:
@@ -332,8 +326,8 @@ def draw_retrieval(table: pd.DataFrame, columns: int = PAPER) -> Figure:
     suite = str(table["suite"].iloc[0])
     panels = []
     for _, rows in table.groupby(["context", "noise", "retrieval"], observed=True):
-        context, noise, told = rows[["context", "noise", "retrieval"]].iloc[0]
-        title = "\n".join(wrap(f"{_label_context(context, noise)}: {told}", 34))
+        context, noise, method = rows[["context", "noise", "retrieval"]].iloc[0]
+        title = "\n".join(wrap(f"{_label_context(context, noise)}: {method}", 34))
         finish = partial(bars, rows)
         panels.append(Panel(legend, COMPLEXITY[suite], "Share of the responses", title, finish))
     return draw_panels(panels, columns)
@@ -347,9 +341,9 @@ def _set_accuracy(axes: Axes) -> None:
 def _shortest(decays: Decays) -> Decays:
     """Return each model's fit at its shortest context."""
     shortest: dict[str, tuple[Condition, ComplexityDecay]] = {}
-    for condition, decay in sorted(decays.items(), key=lambda each: each[0][2]):
+    for condition, decay in sorted(decays.items(), key=lambda pair: pair[0][2]):
         shortest.setdefault(condition[0], (condition, decay))
-    return dict(sorted(shortest.values(), key=lambda each: each[0]))
+    return dict(sorted(shortest.values(), key=lambda pair: pair[0]))
 
 
 def _to_doublings(tokens: np.ndarray) -> np.ndarray:

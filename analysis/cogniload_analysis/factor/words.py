@@ -62,14 +62,16 @@ def _say_window(row: dict) -> str:
 
     An end of the CDO's interval may be infinite, which the table prints as it is.
     """
-    said = f". The window is N = {row['first_N']:g} to {row['last_N']:g}"
-    said += f"; {100 * row['floor']:.1f} % are taken for guessed, {100 * row['lapses']:.1f} % for "
-    said += "lapses"
+    phrase = f". The window is N = {row['first_N']:g} to {row['last_N']:g}"
+    phrase += (
+        f"; {100 * row['floor']:.1f} % are taken for guessed, {100 * row['lapses']:.1f} % for "
+    )
+    phrase += "lapses"
     low, high = row["CDO_low"], row["CDO_high"]
     if math.isinf(low) or math.isinf(high):
         sides = [side for side, end in (("below", low), ("above", high)) if math.isinf(end)]
-        said += f"; the data leave the CDO open {' and '.join(sides)}"
-    return said
+        phrase += f"; the data leave the CDO open {' and '.join(sides)}"
+    return phrase
 
 
 def _say_condition(row: dict) -> str:

@@ -21,7 +21,7 @@ def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
     model (the name of a run), id, the benchmark's loads and correct, and for the outcomes outcome.
     Runs that answered the same puzzles are compared puzzle by puzzle; others are unpaired, at the
     loads that both have. `detect` is the difference in accuracy for which the puzzles needed are
-    told. Returns a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs.
+    counted. Returns a `Comparison`, in which `p_holm` is p after Holm's correction over all pairs.
     Raises ValueError for fewer than two runs, a missing column, a `detect` outside (0, 1), or runs
     that have nothing in common.
     """
@@ -29,11 +29,7 @@ def compare_runs(frame: pd.DataFrame, *, detect: float = DETECT) -> Comparison:
 
 
 def compare_results(
-    results: Paths,
-    out: Path | None = None,
-    *,
-    force: bool = False,
-    detect: float = DETECT,
+    results: Paths, out: Path | None = None, *, force: bool = False, detect: float = DETECT
 ) -> str:
     """Compare results folders, write the tables to `out`, and return what was found as text.
 
@@ -78,10 +74,10 @@ def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
         if analysis.name in frames and frames[analysis.name]["model"].nunique() > 1
     ]
     if not several:
-        given = ", ".join(str(path) for _, path in label_paths(results))
+        searched = ", ".join(str(path) for _, path in label_paths(results))
         raise ValueError(
-            f"a comparison is of two or more runs of one benchmark, and there is one in {given}: "
-            "tell runs of one model apart by LABEL=DIR"
+            f"need at least two runs of one benchmark, found one in {searched}: tell runs of one "
+            "model apart by LABEL=DIR"
         )
     return several
 

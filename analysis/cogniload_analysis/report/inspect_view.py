@@ -88,7 +88,7 @@ def open_viewer(logs: Path) -> None:
 def _is_ours(file: Path) -> bool:
     """Tell whether a file holds samples of a benchmark."""
     task, _ = split_name(file)
-    return any(holds(task, file, each) for each in analyses.ANALYSES)
+    return any(holds(task, file, analysis) for analysis in analyses.ANALYSES)
 
 
 def _write_log(file: Path, out: Path, force: bool) -> Path:

@@ -8,14 +8,7 @@ from typing import Any
 
 from cogniload_gen.benchmark import Row
 
-MALFORMED = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading JSON whose members are missing, or of another type or size."""
 
 

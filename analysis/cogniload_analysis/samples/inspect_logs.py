@@ -8,7 +8,9 @@ import importlib
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
@@ -41,6 +43,8 @@ ZSTANDARD = 93
 LARGEST_HEADER = 1 << 24
 """Bytes of a log's header, which names every sample; once parsed it may take 24 times as many."""
 
+Read = Callable[[], Any]
+
 BROKEN = (*MALFORMED, OSError, zipfile.BadZipFile)
 
 
@@ -62,7 +66,8 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     its arguments and its settings for generation. Raises ValueError for a file that is no log.
     """
     try:
-        header = _read_header(file)
+        with _open_log(file) as (read_header, _):
+            header = read_header()
         spec = header["eval"]
         written = spec.get("metadata") or {}
         ours = written.get(OURS)
@@ -100,10 +105,8 @@ def read_log_lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 def count_log_samples(file: Path) -> int:
     """Return how many samples a log holds, those that ended with an error too."""
-    if file.suffix == ".json":
-        return len(json.loads(read_whole(file, LARGEST_LOG))["samples"] or [])
-    with zipfile.ZipFile(file) as log:
-        return len(_list_entries(log))
+    with _open_log(file) as (_, samples):
+        return len(samples)
 
 
 def read_log_samples(file: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
@@ -115,25 +118,31 @@ def read_log_samples(file: Path, places: Iterable[int]) -> Iterator[dict[str, An
 def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[int, dict[str, Any]]]:
     place = 0
     try:
-        if file.suffix == ".json":
-            held = json.loads(read_whole(file, LARGEST_LOG))["samples"] or []
-            for place in range(len(held)) if places is None else places:
-                if places is not None or not _is_lost(held[place]):
-                    yield place, _translate(held[place])
-            return
-        with zipfile.ZipFile(file) as log:
-            names = _list_entries(log)
-            for place in range(len(names)) if places is None else places:
-                sample = json.loads(_read_entry(log, names[place]))
+        with _open_log(file) as (_, samples):
+            for place in range(len(samples)) if places is None else places:
+                sample = samples[place]()
                 if places is not None or not _is_lost(sample):
                     yield place, _translate(sample)
     except BROKEN as error:
         raise ValueError(f"{file}, sample {place + 1}: {_say(error)}") from error
 
 
-def _list_entries(log: zipfile.ZipFile) -> list[str]:
-    """Return the names of a log's samples; the last of one that was written again holds."""
-    return [name for name in dict.fromkeys(log.namelist()) if name.startswith("samples/")]
+@contextmanager
+def _open_log(file: Path) -> Iterator[tuple[Read, list[Read]]]:
+    """Yield the function that reads a log's header, and those that read its samples."""
+    if file.suffix == ".json":
+        whole = json.loads(read_whole(file, LARGEST_LOG))
+        yield lambda: whole, [partial(dict, sample) for sample in whole["samples"] or []]
+        return
+    with zipfile.ZipFile(file) as log:
+        names = dict.fromkeys(log.namelist())  # the last of an entry that was written again holds
+        # A log that is still being written has no header yet.
+        header = "header.json" if "header.json" in names else "_journal/start.json"
+        samples = [name for name in names if name.startswith("samples/")]
+        yield (
+            partial(_read_entry, log, header, LARGEST_HEADER),
+            [partial(_read_entry, log, name) for name in samples],
+        )
 
 
 def _is_lost(held: dict[str, Any]) -> bool:
@@ -141,20 +150,8 @@ def _is_lost(held: dict[str, Any]) -> bool:
     return bool(held.get("error")) and not held.get("scores")
 
 
-def _read_header(file: Path) -> dict[str, Any]:
-    if file.suffix == ".json":
-        header = json.loads(read_whole(file, LARGEST_LOG))
-    else:
-        with zipfile.ZipFile(file) as log:
-            # A log that is still being written has no header yet.
-            finished = "header.json" in log.namelist()
-            name = "header.json" if finished else "_journal/start.json"
-            header = json.loads(_read_entry(log, name, LARGEST_HEADER))
-    return dict(header)
-
-
-def _read_entry(log: zipfile.ZipFile, name: str, largest: int = LARGEST) -> bytes:
-    """Return an entry of a log; ValueError for a large one, or one that can't be unpacked."""
+def _read_entry(log: zipfile.ZipFile, name: str, largest: int = LARGEST) -> Any:
+    """Return what an entry of a log holds; ValueError if it is large or can't be unpacked."""
     if log.getinfo(name).compress_type == ZSTANDARD:
         try:
             importlib.import_module("zipfile_zstd")  # it adds to zipfile, and comes with Inspect
@@ -162,11 +159,12 @@ def _read_entry(log: zipfile.ZipFile, name: str, largest: int = LARGEST) -> byte
             raise ValueError(f"it is packed by Zstandard: {how_to_install('inspect')}") from error
     try:
         with log.open(name) as entry:
-            return read_stream(cast(BinaryIO, entry), name, largest)
+            content = read_stream(cast(BinaryIO, entry), name, largest)
     except BROKEN:
         raise
     except Exception as error:  # each compression has errors of its own
         raise ValueError(f"{name} can't be unpacked: {error}") from error
+    return json.loads(content)
 
 
 def _translate(held: dict[str, Any]) -> dict[str, Any]:
