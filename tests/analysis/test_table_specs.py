@@ -41,7 +41,7 @@ def test_a_table_has_its_parameters_and_the_latex_of_its_headings():
         "Shares of needles.",
         "results",
     )
-    latex = to_latex(table.shown, table.caption, table.name, table.headings, {})
+    latex = to_latex(table, {})
     assert r"Model & $N$ & $s$ \\" in latex
 
 

@@ -270,7 +270,7 @@ def describe_models(
             "estimator": row["estimator"],
             "picture": pictures[row["model"]],
             "heat": {
-                table.name: table.format(table.data[table.data["model"] == row["model"]]).iloc[
+                table.name: table.spec.show(table.data[table.data["model"] == row["model"]]).iloc[
                     :, 1:
                 ]
                 for table in made

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from cogniload_analysis.display.cells import percent, percent_interval, words
-from cogniload_analysis.display.tables import MODEL, Column, load_columns
+from cogniload_analysis.display.tables import MODEL, Column, Table, load_columns
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.load import Load
 
@@ -170,19 +170,13 @@ def to_csv(table: pd.DataFrame) -> bytes:
     return safe.to_csv(index=False).encode()
 
 
-def to_latex(
-    shown: pd.DataFrame,
-    caption: str,
-    label: str,
-    headings: Mapping[str, str],
-    symbols: Mapping[str, str],
-) -> str:
-    """Return a printed table as a LaTeX table with booktabs' rules, over pages where it is long.
+def to_latex(table: Table, symbols: Mapping[str, str]) -> str:
+    """Return a table as a LaTeX table with booktabs' rules, over pages where it is long.
 
-    `headings` is what LaTeX sets for whole headings, and `symbols` for words or characters in
-    headings, cells and the caption. They go before those that all benchmarks share.
+    `symbols` is what LaTeX sets for words or characters in headings, cells and the caption, before
+    what it sets for those that all benchmarks share.
     """
-    known, parts = HEADINGS | dict(headings), dict(symbols) | SYMBOLS
+    shown, known, parts = table.shown, HEADINGS | table.headings, dict(symbols) | SYMBOLS
     long = len(shown) > LONG_TABLE
     return (
         shown.map(lambda cell: escape(cell, parts) if isinstance(cell, str) else cell)
@@ -190,8 +184,8 @@ def to_latex(
         .style.hide(axis="index")
         .to_latex(
             hrules=True,
-            caption=escape(caption, parts),
-            label=f"tab:{label}",
+            caption=escape(table.caption, parts),
+            label=f"tab:{table.name}",
             column_format="l" + "r" * (shown.shape[1] - 1),
             environment="longtable" if long else None,
             position=None if long else "htbp",

@@ -4,8 +4,8 @@ A `TableSpec` stands beside the function that computes its raw numbers. With the
 `Table`, of which the page, the CSV and the LaTeX are written.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -110,7 +110,7 @@ class TableSpec:
     def table(self, data: pd.DataFrame, **parameters: object) -> "Table":
         """Return the table of raw numbers; the parameters stand in its name and its caption."""
         name, caption = (text.format(**parameters) for text in (self.name, self.caption))
-        return Table(name, caption, data, self.show, self)
+        return Table(name, caption, data, self)
 
     def expand(self, data: pd.DataFrame) -> list[Column]:
         """Return the printed columns that the data have."""
@@ -146,21 +146,20 @@ def _across(column: _Level, data: pd.DataFrame, keys: pd.DataFrame) -> list[str]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of the report: its raw numbers, and how they are set in print."""
+    """A table of the report: its raw numbers, and its declaration."""
 
     name: str
     caption: str
     data: pd.DataFrame
-    format: Callable[[pd.DataFrame], pd.DataFrame]
-    spec: TableSpec = field(default=TableSpec("", ""))
+    spec: TableSpec
 
     @cached_property
     def shown(self) -> pd.DataFrame:
         """The table in print, as text."""
-        return self.format(self.data)
+        return self.spec.show(self.data)
 
     @property
-    def headings(self) -> Mapping[str, str]:
+    def headings(self) -> dict[str, str]:
         """The LaTeX of the headings that have one of their own."""
         columns = self.spec.expand(self.data)
         return {column.heading: column.latex for column in columns if column.latex}

@@ -81,8 +81,7 @@ def build_report(
         tables[f"tables/{part.cells_name}.csv"] = to_csv(part.cells)
         for name, table in part.tables.items():
             tables[f"tables/{name}.csv"] = to_csv(table.data)
-            latex = to_latex(table.shown, table.caption, name, table.headings, findings.symbols)
-            tables[f"tables/{name}.tex"] = latex.encode()
+            tables[f"tables/{name}.tex"] = to_latex(table, findings.symbols).encode()
         for name, picture in findings.pictures.items():
             figures[f"figures/{name}.svg"] = picture.svg
             figures[f"figures/{name}.pdf"] = picture.pdf

@@ -17,6 +17,7 @@ from cogniload_analysis import (
 from cogniload_analysis.cogniload import tables, words
 from cogniload_analysis.display.cells import stars
 from cogniload_analysis.display.print import to_latex
+from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_gen.cogniload.score import Outcome
 
 COLUMNS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
@@ -173,13 +174,14 @@ def test_a_weak_run_is_unranked_and_its_crossings_are_said_as_in_the_prose():
 
 def test_latex_has_booktabs_rules_and_escapes_names():
     shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
-    text = to_latex(shown, "A caption.", "mine", {"β0": r"$\beta_0$"}, {})
+    spec = TableSpec("mine", "A caption.", [*map(Column, shown)])
+    text = to_latex(spec.table(shown), {"β0": r"$\beta_0$"})
     assert r"a\_b \& 50 \% \{x\} \textbackslash{}y" in text
     assert r"Model & Acc [\%] & $\beta_0$ \\" in text
     rules = [text.index(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")]
     assert rules == sorted(rules)
     assert r"\label{tab:mine}" in text
-    long = to_latex(pd.concat([shown] * 50), "A caption.", "mine", {}, {})
+    long = to_latex(spec.table(pd.concat([shown] * 50)), {})
     assert r"\begin{longtable}" in long
 
 
