@@ -71,11 +71,6 @@ BUCKETS = [
 ]
 
 
-@pytest.mark.parametrize(("response", "expected"), BUCKETS)
-def test_bucket(response, expected):
-    assert outcome(response) == expected
-
-
 def test_gold_poi_and_options_in_capitals():
     changes = {"poi": "BRENT", "answer": "Green", "options": ["GREEN", "RED"]}
     assert outcome("Brent is wearing green socks.", **changes) == "correct_valid"
@@ -101,11 +96,18 @@ NORMALIZATION = [
     ("It is green.\n\n \n\t\r\n", "correct_last_sentence"),  # empty lines are dropped
     ("\n \n", "wrong_max_context"),
     ("It is green.\r\nBye", "wrong_other"),
+    # full stops
+    ("Brent is wearing green socks. I am sure", "correct_valid"),
+    ("I am sure. Brent is wearing green socks", "wrong_other"),
+    ("Brent is wearing green socks..", "wrong_max_context"),
+    ("Brent is wearing green socks.\n.", "wrong_max_context"),
+    ("Brent is wearing green socks.\n ..", "wrong_max_context"),
+    ("Brent is wearing green socks.\n .", "correct_valid"),  # " " is not ""
 ]
 
 
-@pytest.mark.parametrize(("response", "expected"), NORMALIZATION)
-def test_normalization(response, expected):
+@pytest.mark.parametrize(("response", "expected"), BUCKETS + NORMALIZATION)
+def test_outcome(response, expected):
     assert outcome(response) == expected
 
 
@@ -151,21 +153,6 @@ def test_missing_windows_are_empty():
 
 
 @pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        ("Brent is wearing green socks. I am sure", "correct_valid"),
-        ("I am sure. Brent is wearing green socks", "wrong_other"),
-        ("Brent is wearing green socks..", "wrong_max_context"),
-        ("Brent is wearing green socks.\n.", "wrong_max_context"),
-        ("Brent is wearing green socks.\n ..", "wrong_max_context"),
-        ("Brent is wearing green socks.\n .", "correct_valid"),  # " " is not ""
-    ],
-)
-def test_last_sentence_quirks(response, expected):
-    assert outcome(response) == expected
-
-
-@pytest.mark.parametrize(
     ("prompt", "response", "budget", "over"),
     [
         (20_000, 12_748, CONTEXT_BUDGET, True),
@@ -189,48 +176,35 @@ def test_the_papers_budget():
 
 # --- D.2: category mapping and qualifiers -------------------------------------------------------
 
-QUESTIONS = [
-    ("Where is Brent?", "location"),
-    ("What color shirt is Brent wearing?", "clothes_shirt"),
-    ("What color pants is Brent wearing?", "clothes_pant"),
-    ("What color pant is Brent wearing?", "clothes_pant"),
-    ("What color hat is Brent wearing?", "clothes_hat"),
-    ("What color of socks is Brent wearing?", "clothes_socks"),
-    ("What color of gloves is Brent wearing?", "clothes_gloves"),
-    ("What color of underwear is Brent wearing?", "clothes_underwear"),
-    ("What is the final hair color of Brent?", "hair"),
-    ("What did Brent most recently eat?", "recent_eat"),
-    ("What kind of movie did Brent most recently watch?", "recent_watch"),
-    ("What kind of music did Brent most recently listen to?", "recent_listen"),
-    ("What did Brent most recently read?", "recent_read"),
-]
+QUESTIONS = {
+    "Where is Brent?": ("location", "at located in"),
+    "What color shirt is Brent wearing?": ("clothes_shirt", "shirt wear"),
+    "What color pants is Brent wearing?": ("clothes_pant", "pant wear"),
+    "What color pant is Brent wearing?": ("clothes_pant", "pant wear"),
+    "What color hat is Brent wearing?": ("clothes_hat", "hat wear"),
+    "What color of socks is Brent wearing?": ("clothes_socks", "sock wear"),
+    "What color of gloves is Brent wearing?": ("clothes_gloves", "glove wear"),
+    "What color of underwear is Brent wearing?": ("clothes_underwear", "underwear wear"),
+    "What is the final hair color of Brent?": ("hair", "hair"),
+    "What did Brent most recently eat?": ("recent_eat", "eat ate"),
+    "What kind of movie did Brent most recently watch?": ("recent_watch", "watch watched movie"),
+    "What kind of music did Brent most recently listen to?": (
+        "recent_listen", "listen listened music",
+    ),
+    "What did Brent most recently read?": ("recent_read", "read book"),
+}  # fmt: skip
+QUALIFIERS = dict(QUESTIONS.values())
 
 
-@pytest.mark.parametrize(("question", "category"), QUESTIONS)
-def test_question_category(question, category):
-    assert question_category(question) == category
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_question_category(question):
+    assert question_category(question) == QUESTIONS[question][0]
 
 
 @pytest.mark.parametrize("question", ["", "Who is Brent?", "where is Brent?", "What did he eat?"])
 def test_unknown_question(question):
     with pytest.raises(ValueError, match=r"question must be .*recently read\?.*Where is; got '"):
         question_category(question)
-
-
-QUALIFIERS = {
-    "location": "at located in",
-    "clothes_shirt": "shirt wear",
-    "clothes_pant": "pant wear",
-    "clothes_hat": "hat wear",
-    "clothes_gloves": "glove wear",
-    "clothes_socks": "sock wear",
-    "clothes_underwear": "underwear wear",
-    "hair": "hair",
-    "recent_eat": "eat ate",
-    "recent_watch": "watch watched movie",
-    "recent_listen": "listen listened music",
-    "recent_read": "read book",
-}
 
 
 @pytest.mark.parametrize("category", QUALIFIERS)
@@ -266,32 +240,21 @@ def test_answer_at_the_start_or_alone():
     assert outcome("evergreen") == "wrong_other"
 
 
-SPELLINGS = [
-    ("reaggea", "reaggea"),
-    ("reaggea", "reggae"),
-    ("reagea", "reagea"),  # the ontology's spelling of the same value
-    ("reagea", "reaggea"),
-    ("reagea", "reggae"),
-    ("sci-fi", "sci-fi"),
-    ("sci-fi", "science fiction"),
-    ("sci-fi", "science-fiction"),
-    ("camp", "camp"),
-    ("camp", "campground"),
-    ("potatoes", "potatoes"),
-    ("potatoes", "potato"),
-    ("market", "market"),
-    ("market", "marketplace"),
-    ("livingroom", "livingroom"),
-    ("livingroom", "living room"),
-    ("green", "green"),
-    ("green", "greenish"),  # an answer may go on
-    ("market", "markets"),
-]
+SPELLINGS = {
+    "reaggea": ["reaggea", "reggae"],
+    "reagea": ["reagea", "reaggea", "reggae"],  # the ontology's spelling of the same value
+    "sci-fi": ["sci-fi", "science fiction", "science-fiction"],
+    "camp": ["camp", "campground"],
+    "potatoes": ["potatoes", "potato"],
+    "market": ["market", "marketplace", "markets"],
+    "livingroom": ["livingroom", "living room"],
+    "green": ["green", "greenish"],  # an answer may go on
+}
 
 
-@pytest.mark.parametrize(("gold", "spelling"), SPELLINGS)
-def test_spelling(gold, spelling):
-    assert check_correct_answer(gold, f"it is {spelling}")
+@pytest.mark.parametrize("gold", SPELLINGS)
+def test_spelling(gold):
+    assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in SPELLINGS[gold])
 
 
 @pytest.mark.parametrize(

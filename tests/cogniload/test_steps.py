@@ -13,7 +13,14 @@ from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.evidence import align
 from cogniload_gen.cogniload.steps.reader import Block, Reader, Value
-from cogniload_gen.cogniload.steps.rules import ERRORS, LONGEST, Steps, lexicon_of, read_steps
+from cogniload_gen.cogniload.steps.rules import (
+    ERRORS,
+    LONGEST,
+    MARGIN,
+    Steps,
+    lexicon_of,
+    read_steps,
+)
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")
@@ -76,9 +83,9 @@ def test_agreement_with_writers_whose_traces_no_rule_has_seen():
     right = sum(steps.first_error == trace["first_error"] for trace, steps in claimed)
     kinds = sum(steps.error == trace["error"] for trace, steps in claimed)
     assert len(traces) == 96
-    assert len(claimed) >= 0.75 * len(traces)
-    assert right >= 0.9 * len(claimed)
-    assert kinds >= 0.85 * len(claimed)
+    assert len(claimed) >= 0.7 * len(traces)
+    assert right >= 0.95 * len(claimed)
+    assert kinds >= 0.95 * len(claimed)
 
 
 def test_recovery_is_told_where_the_writers_tell_it():
@@ -142,6 +149,23 @@ def test_each_kind_of_error(text, first_error, error):
     steps = read_all(text, ROW)
     assert steps.read
     assert (steps.first_error, steps.error) == (first_error, error)
+
+
+@pytest.mark.parametrize(("aside", "read"), [("", True), (", from a pink hat", False)])
+def test_a_story_that_leaves_too_much_unexplained_is_not_claimed(aside, read):
+    """Here the next story costs 6 or 7 more."""
+    states = [", ".join(people["Ann"].values()) for people in solve_steps(PUZZLE).states]
+    lines = [(t, f"{RIGHT[t]} Ann: {states[t]}{aside}.") for t in range(1, 6)]
+    steps = read_steps(told(*lines), ROW)
+    assert steps.margin > MARGIN
+    assert steps.read == read
+
+
+def test_what_is_only_quoted_is_no_silence():
+    stopped = told((4, ""), (5, ""), answer=False)
+    quoted = "\n4. Consider those with a green hat.\n5. Consider those who ate pasta."
+    assert read_all(stopped, ROW).error == "stopped"
+    assert not read_all(stopped + quoted, ROW).read
 
 
 def test_what_is_told_comes_with_its_place():

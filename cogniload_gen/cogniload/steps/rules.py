@@ -45,7 +45,9 @@ S8. Errors. The first error is at the first statement after which that story's s
     Without an error of tracking, an answer other than the tracked value is an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
-    "stopped"), and it is no longer than LONGEST. Else nothing is claimed.
+    "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
+    more than DEAREST, nor "stopped" where a later statement has a label and values, but all of
+    these are quoted: what was not understood is no proof of silence.
 
 The time is linear in the response's length, and no text makes it raise.
 """
@@ -79,6 +81,13 @@ MARGIN, STOP_MARGIN = 2.5, 0.5
 """By how much the best story must beat those with another first error so that it is claimed.
 
 The second one is for "stopped": a text that ends early has little that could tell against it.
+"""
+
+DEAREST = 7.0
+"""The most that the best story may cost: beyond it, too much of the text goes unexplained.
+
+Of 3,000 planted errors none costs more than 6.5; of the traces that the rules were worked out on,
+2 of 114 do.
 """
 
 
@@ -162,7 +171,8 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         error = kind_of(first, states, facts[first], lexicon, first < last or complete)
     elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
         error = "answer"
-    if not plain or margin < (STOP_MARGIN if error == "stopped" else needed):
+    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and best.cost <= DEAREST
+    if not (plain and clear) or (error == "stopped" and quotes_on(first or 0, blocks)):
         return Steps(decided=decided, coverage=coverage, margin=margin)
     again = recovery(states, first, lexicon)
     return Steps(
@@ -213,6 +223,16 @@ def answer_of(blocks: Sorted, category: str) -> str | None:
         and item.role in ("after", "quoted")
     ]  # fmt: skip
     return told[-1] if told else None
+
+
+def quotes_on(first: int, blocks: Sorted) -> bool:
+    """Whether a statement from `first` on has values of which all are quoted."""
+    for of_statement in blocks.statements[first:]:
+        evidence = [item for block in of_statement for item in block.evidence]
+        roles = {item.role for item in evidence if isinstance(item, Value)}
+        if roles == {"quoted"}:
+            return True
+    return False
 
 
 def says_last(blocks: Sorted) -> bool:
