@@ -226,8 +226,8 @@ def test_another_generator_version_is_an_error(folder, capsys):
     ("damage", "message"),
     [
         (lambda folder, file: file.unlink(), "must hold .*got no such file"),
-        (lambda folder, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
-        (lambda folder, file: file.write_bytes(file.read_bytes()[:-9]), "00001.parquet must be a Parquet file: "),
+        (lambda folder, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet"),
+        (lambda folder, file: file.write_bytes(file.read_bytes()[:-9]), "00001.parquet must be a Parquet"),
         (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
         (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
         (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
