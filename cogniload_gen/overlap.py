@@ -26,7 +26,7 @@ import pyarrow as pa
 from cogniload_gen import benchmarks
 from cogniload_gen.canary import CANARY
 from cogniload_gen.draws import GOLDEN, child
-from cogniload_gen.files.inputs import LARGEST, json_row
+from cogniload_gen.files.inputs import LARGEST, check_file, json_row
 from cogniload_gen.files.write import read_puzzles
 
 SPANS = (300, 150, 75, 40, 20, 10)
@@ -214,20 +214,22 @@ def file_pieces(path: Path) -> Iterator[Piece]:
     """Yield the rows of a .parquet or .jsonl file; of any other, its lines as pieces of one row.
 
     But for Parquet the file may be compressed, as its last suffix tells (.gz, .bz2, .zst, ...).
-    Raises ValueError naming the line that is no JSON, OSError naming a file that can't be read.
+    Raises ValueError naming the line that is no JSON, or a file that is none, OSError naming a file
+    that can't be read.
     """
-    try:
-        yield from read_pieces(path)
-    except (OSError, pa.ArrowException) as error:
-        raise OSError(f"{path}: {error}") from None
-
-
-def read_pieces(path: Path) -> Iterator[Piece]:
-    """`file_pieces` with the errors of pyarrow, which don't name the file."""
     if path.suffix == ".parquet":
         for number, row in enumerate(read_puzzles(path)):
             yield Piece(f"{path} row {number}", "\n".join(texts(row)))
         return
+    check_file(path)
+    try:
+        yield from text_pieces(path)
+    except (OSError, pa.ArrowException) as error:  # pyarrow's, which don't name the file
+        raise OSError(f"{path}: {error}") from None
+
+
+def text_pieces(path: Path) -> Iterator[Piece]:
+    """Yield the rows of a JSON Lines file, or the lines of another text; errors as pyarrow's."""
     with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:
         number = 1
         if ".jsonl" in path.suffixes:
