@@ -35,9 +35,9 @@ class Configuration:
     def name(self) -> str:
         """The configuration's name, which tells everything that decides its rows but the split."""
         values = self.parameters.items()
-        told = [name + in_name(value) for name, value in values if not is_off(value)]
+        parts = [name + in_name(value) for name, value in values if not is_off(value)]
         prefix = f"{self.benchmark.name}-v{self.generator_version}"
-        name = re.sub(r"[^\w.-]", "_", "-".join([prefix, *told]))
+        name = re.sub(r"[^\w.-]", "_", "-".join([prefix, *parts]))
         if len(name) <= LONGEST_NAME:
             return name
         return f"{prefix}-{address_key(*values):016x}"
@@ -72,11 +72,16 @@ class Configuration:
         }
 
 
+def splits_of(configurations: Iterable[Configuration]) -> list[tuple[Configuration, str]]:
+    """Return all splits of configurations, each with its configuration."""
+    return [(puzzles, split) for puzzles in configurations for split in puzzles.splits]
+
+
 def schema_of(benchmark: Benchmark, options: Mapping[str, Given]) -> pa.Schema:
     """Return the columns of a benchmark's puzzles with some options; no tokenizer changes them."""
     flags = {option.name for option in benchmark.options if option.kind == "flag"}
-    given = {name: value for name, value in options.items() if name in flags}
-    return benchmark.puzzles(**given).schema
+    on = {name: value for name, value in options.items() if name in flags}
+    return benchmark.puzzles(**on).schema
 
 
 def is_off(option: Given) -> bool:
@@ -158,8 +163,8 @@ def read_entry(entry: Given) -> Configuration:
     if not isinstance(splits, list) or not splits:
         raise ValueError(f"splits must list some of {', '.join(SPLITS)}, got {brief(splits)}")
     read = Configuration(benchmark, version, parameters, ())
-    each = [configuration_of(read.selection(split), **read.options) for split in splits]
-    return Configuration(benchmark, version, each[0].parameters, tuple(dict.fromkeys(splits)))
+    by_split = [configuration_of(read.selection(split), **read.options) for split in splits]
+    return Configuration(benchmark, version, by_split[0].parameters, tuple(dict.fromkeys(splits)))
 
 
 def check_version(puzzles: Configuration, source: str) -> None:
@@ -173,10 +178,10 @@ def check_version(puzzles: Configuration, source: str) -> None:
 
 def check_tokenizer(puzzles: Configuration, source: str, tokenizer: str | None) -> None:
     """Raise ValueError if puzzles measure by a tokenizer other than the one that may be loaded."""
-    asked = puzzles.options.get("tokenizer")
-    if asked not in (None, tokenizer):
+    measure = puzzles.options.get("tokenizer")
+    if measure not in (None, tokenizer):
         raise ValueError(
-            f"{source}: {puzzles.name} measures by the tokenizer {brief(asked)}: "
+            f"{source}: {puzzles.name} measures by the tokenizer {brief(measure)}: "
             "pass --tokenizer with its name to load it"
         )
 
@@ -186,7 +191,7 @@ def merge(published: list[Configuration], new: Configuration) -> list[Configurat
 
     ValueError if the name stands for other parameters there.
     """
-    by_name = {each.name: each for each in published}
+    by_name = {puzzles.name: puzzles for puzzles in published}
     before = by_name.get(new.name, new)
     if before.parameters != new.parameters:
         raise ValueError(

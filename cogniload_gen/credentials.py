@@ -69,14 +69,14 @@ def hide_by_rule(text: str) -> str:
     return PAIR.sub(hidden_pair, OPTION.sub(hidden_option, text))
 
 
-def hidden_option(found: re.Match[str]) -> str:
+def hidden_option(match: re.Match[str]) -> str:
     """Return an option and its value, the value hidden if the name is of a credential."""
-    return f"{found[1]}{HIDDEN}" if names_credential(found["name"]) else found[0]
+    return f"{match[1]}{HIDDEN}" if names_credential(match["name"]) else match[0]
 
 
-def hidden_pair(found: re.Match[str]) -> str:
+def hidden_pair(match: re.Match[str]) -> str:
     """Return a name and its value, the value hidden if the name is of a credential."""
-    value = found["value"]
-    if not names_credential(found["name"]) or value.lower() in ("none", "null", "true", "false"):
-        return found[0]
-    return f"{found['name']}{found['between']}{HIDDEN}"
+    value = match["value"]
+    if not names_credential(match["name"]) or value.lower() in ("none", "null", "true", "false"):
+        return match[0]
+    return f"{match['name']}{match['between']}{HIDDEN}"

@@ -26,7 +26,7 @@ import pyarrow as pa
 from cogniload_gen import benchmarks
 from cogniload_gen.canary import CANARY
 from cogniload_gen.draws import GOLDEN, child
-from cogniload_gen.files.inputs import LARGEST, json_row
+from cogniload_gen.files.inputs import LARGEST, check_file, json_row
 from cogniload_gen.files.write import read_puzzles
 
 SPANS = (300, 150, 75, 40, 20, 10)
@@ -95,8 +95,8 @@ def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
     """Return the fingerprints of the puzzles in tables with the columns `id` and `puzzle`."""
     ids: list[str] = []
     vocabulary: defaultdict[bytes, int] = defaultdict(count(1).__next__)
-    found: defaultdict[int, tuple[list[np.ndarray], list[np.ndarray]]]
-    found = defaultdict(lambda: ([], []))
+    by_span: defaultdict[int, tuple[list[np.ndarray], list[np.ndarray]]]
+    by_span = defaultdict(lambda: ([], []))
     for table in tables:
         body = benchmarks.of(table.slice(0, 1).to_pylist()[0]).body
         columns = (table[name].to_pylist() for name in ("id", "puzzle"))
@@ -105,11 +105,11 @@ def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
             span = next(span for span in SPANS if span <= len(numbers))
             hashes = sequence_hashes(numbers, span)
             hashes = hashes[:: -(-len(hashes) // STARTS)]
-            found[span][0].append(hashes)
-            found[span][1].append(np.full(len(hashes), len(ids), np.uint32))
+            by_span[span][0].append(hashes)
+            by_span[span][1].append(np.full(len(hashes), len(ids), np.uint32))
             ids.append(id)
     sequences = {}
-    for span, parts in found.items():
+    for span, parts in by_span.items():
         hashes, owners = map(np.concatenate, parts)
         order, prefixes = np.argsort(hashes), np.zeros(2**PREFIX_BITS, bool)
         prefixes[prefix(hashes)] = True
@@ -130,37 +130,37 @@ def find_overlaps(rows: Iterable[Any], puzzles: Fingerprints) -> Iterator[Overla
 def find_in_pieces(pieces: Iterable[Piece], puzzles: Fingerprints) -> Iterator[Overlap]:
     """Yield the overlaps of the rows that the pieces make up, each row and puzzle once."""
     number = puzzles.vocabulary.get
-    numbers, batch, row, told = [], [], 0, set()
+    numbers, batch, row, seen = [], [], 0, set()
     for piece in pieces:
         if not piece.continues:
             numbers.append(UNKNOWN)  # no sequence goes from one row into the next
             row += 1
         batch.append((len(numbers), row, piece.where))
         numbers.extend(map(number, words(piece.text), repeat(UNKNOWN)))
-        if CANARY_ID in piece.text and (row, CANARY_ID) not in told:
-            told.add((row, CANARY_ID))
+        if CANARY_ID in piece.text and (row, CANARY_ID) not in seen:
+            seen.add((row, CANARY_ID))
             yield Overlap(piece.where, "canary")
         if len(numbers) >= BATCH_WORDS:
-            yield from new_overlaps(numbers, batch, puzzles, told)
+            yield from new_overlaps(numbers, batch, puzzles, seen)
             cut = max(0, len(numbers) - SPANS[0] + 1)  # a sequence may go on from there
             numbers = numbers[cut:]
             first = bisect_right(batch, cut, key=itemgetter(0)) - 1
             batch = [(max(0, at - cut), of, where) for at, of, where in batch[max(0, first) :]]
-            told = {pair for pair in told if pair[0] >= batch[0][1]}
-    yield from new_overlaps(numbers, batch, puzzles, told)
+            seen = {pair for pair in seen if pair[0] >= batch[0][1]}
+    yield from new_overlaps(numbers, batch, puzzles, seen)
 
 
 def new_overlaps(
     numbers: list[int],
     batch: list[tuple[int, int, object]],
     puzzles: Fingerprints,
-    told: set[tuple[int, Any]],
+    seen: set[tuple[int, Any]],
 ) -> Iterator[Overlap]:
-    """Yield the overlaps of a batch of words that are not in `told`, which they are added to."""
+    """Yield the overlaps of a batch of words that are not in `seen`, which they are added to."""
     for position, puzzle in sorted(matches(np.array(numbers, np.uint64), puzzles)):
         _, row, where = batch[bisect_right(batch, position, key=itemgetter(0)) - 1]
-        if (row, puzzle) not in told:
-            told.add((row, puzzle))
+        if (row, puzzle) not in seen:
+            seen.add((row, puzzle))
             yield Overlap(where, puzzles.ids[puzzle])
 
 
@@ -175,8 +175,8 @@ def matches(numbers: np.ndarray, puzzles: Fingerprints) -> Iterator[tuple[int, i
         likely = prefixes[prefix(here)]  # a search among all hashes takes ten times as long
         position, here = position[likely], here[likely]
         place = np.minimum(np.searchsorted(hashes, here), len(hashes) - 1)
-        found = hashes[place] == here
-        yield from zip(position[found].tolist(), owners[place[found]].tolist(), strict=True)
+        same = hashes[place] == here
+        yield from zip(position[same].tolist(), owners[place[same]].tolist(), strict=True)
 
 
 def prefix(hashes: np.ndarray) -> np.ndarray:
@@ -214,20 +214,22 @@ def file_pieces(path: Path) -> Iterator[Piece]:
     """Yield the rows of a .parquet or .jsonl file; of any other, its lines as pieces of one row.
 
     But for Parquet the file may be compressed, as its last suffix tells (.gz, .bz2, .zst, ...).
-    Raises ValueError naming the line that is no JSON, OSError naming a file that can't be read.
+    Raises ValueError naming the line that is no JSON, or a file that is none, OSError naming a file
+    that can't be read.
     """
-    try:
-        yield from read_pieces(path)
-    except (OSError, pa.ArrowException) as error:
-        raise OSError(f"{path}: {error}") from None
-
-
-def read_pieces(path: Path) -> Iterator[Piece]:
-    """`file_pieces` with the errors of pyarrow, which don't name the file."""
     if path.suffix == ".parquet":
         for number, row in enumerate(read_puzzles(path)):
             yield Piece(f"{path} row {number}", "\n".join(texts(row)))
         return
+    check_file(path)
+    try:
+        yield from text_pieces(path)
+    except (OSError, pa.ArrowException) as error:  # pyarrow's, which don't name the file
+        raise OSError(f"{path}: {error}") from None
+
+
+def text_pieces(path: Path) -> Iterator[Piece]:
+    """Yield the rows of a JSON Lines file, or the lines of another text; errors as pyarrow's."""
     with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:
         number = 1
         if ".jsonl" in path.suffixes:

@@ -2,7 +2,7 @@
 
 Which rows a file holds, and its bytes, are a pure function of the parameters: not of how many
 processes share the work, in which order, or how often they were killed. So each process makes the
-files that it is told to, and needs to know of no other. `puzzle_files` is what they all call:
+files of its share, and needs to know of no other. `puzzle_files` is what they all call:
 
     files = puzzle_files("OUT", d=5, N=100, rho=25, num_puzzles=1_000_000)
     for number in range(rank, len(files), world_size):
@@ -66,16 +66,16 @@ class Entry:
 
     def __post_init__(self) -> None:
         """Raise TypeError for a value of another type, as a file may hold it."""
-        for each in fields(self):
-            if type(getattr(self, each.name)) is not each.type:
-                raise TypeError(f"{each.name} must be {each.type}")
+        for column in fields(self):
+            if type(getattr(self, column.name)) is not column.type:
+                raise TypeError(f"{column.name} must be {column.type}")
 
 
 @dataclass(frozen=True)
 class PuzzleFiles:
     """The Parquet files of a grid in a folder. File `number`, from 0, is `names[number]`.
 
-    It is made by `puzzle_files`, `files_of` and `read_files`, which check what they are given.
+    It is made by `puzzle_files`, `files_of` and `read_files`, which check their arguments.
     `written` holds what the folder's manifest said of the files, once they were all whole.
     """
 
@@ -132,7 +132,7 @@ class PuzzleFiles:
         return entry if right else None
 
     def make(self, number: int, progress: Callable[[int], object] = int) -> Entry:
-        """Make a file, unless it is whole; `progress` is told the rows as they are made.
+        """Make a file, unless it is whole; `progress` gets the rows as they are made.
 
         Raises ValueError if the whole manifest says another digest of it, OSError if the folder
         can't be written.
@@ -201,7 +201,7 @@ class PuzzleFiles:
             raise ValueError(f"{self.folder} is a file: name a folder")
         self.folder.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            others = {each.name for each in self.folder.iterdir() if each.name[0] != "."}
+            others = {path.name for path in self.folder.iterdir() if path.name[0] != "."}
             others -= {MANIFEST, *self.names}
             if others:
                 raise ValueError(
@@ -216,11 +216,11 @@ class PuzzleFiles:
 
     def check_header(self, manifest: dict[str, Given]) -> None:
         """Raise ValueError for the first thing that a manifest says otherwise than this one."""
-        wanted, found = flat(self.header), flat(manifest)
+        wanted, held = flat(self.header), flat(manifest)
         for name, value in wanted.items():
-            if name != "config_name" and found.get(name) != value:
+            if name != "config_name" and held.get(name) != value:
                 raise ValueError(
-                    f"{self.folder} holds files of {name} {brief(found.get(name))}, "
+                    f"{self.folder} holds files of {name} {brief(held.get(name))}, "
                     f"got {brief(value)}: go on with the same, or name another folder"
                 )
 
@@ -230,7 +230,7 @@ class PuzzleFiles:
         if listed is None:
             return {}
         with suppress(TypeError):
-            entries = [Entry(**each) for each in listed]
+            entries = [Entry(**values) for values in listed]
         rows = [(name, len(self.rows(number))) for number, name in enumerate(self.names)]
         if [(entry.name, entry.rows) for entry in entries] != rows:
             raise ValueError(
@@ -246,15 +246,15 @@ class PuzzleFiles:
         folder = self.folder / DIGESTS
         there: set[str] = set()
         with suppress(FileNotFoundError):
-            there = {each.stem for each in folder.iterdir()}
+            there = {path.stem for path in folder.iterdir()}
         count = len(there.intersection(self.names))
         if count == len(self):
             entries = [self.entry(number) for number in range(count)]
-            found = [asdict(entry) for entry in entries if entry]
-            count = len(found)
+            whole = [asdict(entry) for entry in entries if entry]
+            count = len(whole)
         if count == len(self):
             with whole_file(self.folder / MANIFEST, force=True) as temporary:
-                temporary.write_text(manifest_text(self.header | {"files": found}), "utf-8")
+                temporary.write_text(manifest_text(self.header | {"files": whole}), "utf-8")
         elif "files" not in read_manifest(self.folder):  # nor was another process the last
             return count
         rmtree(folder, ignore_errors=True)

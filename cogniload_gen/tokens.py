@@ -74,14 +74,14 @@ def remembering(tokenizer: Tokenizer) -> TokenCounter:
         new = list(dict.fromkeys(text for text in texts if text not in known))
         if new:
             one, many = lengths(new), lengths([text * (REPEATS + 1) for text in new])
-            each = np.subtract(many, one) / REPEATS
-            least = int(each.argmin())
-            if each[least] < 0:
+            counts = np.subtract(many, one) / REPEATS
+            least = int(counts.argmin())
+            if counts[least] < 0:
                 raise ValueError(
                     f"tokenizer {brief(tokenizer)} counts fewer tokens in a longer text: "
                     f"{one[least]} in a text, {many[least]} in {REPEATS + 1} copies"
                 )
-            known.update(zip(new, each.tolist(), strict=True))
+            known.update(zip(new, counts.tolist(), strict=True))
         return np.array([known[text] for text in texts], float)
 
     if not count([" The quick brown fox jumps over the lazy dog."])[0] > 0:

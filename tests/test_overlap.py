@@ -258,7 +258,7 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, w
         ("a.jsonl", b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
         ("a.jsonl", b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
         ("a.jsonl", None, "a.jsonl: No such file or directory"),
-        ("a.parquet", b"PAR1", "a.parquet: "),
+        ("a.parquet", b"PAR1", "a.parquet must be a Parquet file: "),
         ("a.txt.gz", b"text", "a.txt.gz: "),
         ("a.jsonl.gz", gzip.compress(b"[]\n" * 999)[:-9], "a.jsonl.gz: "),
     ],

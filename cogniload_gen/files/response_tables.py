@@ -130,7 +130,7 @@ def check_row(where: str, row: Mapping[str, Any]) -> Answered:
         text = row.get(name)
         if not isinstance(text, str) and (name == "id" or text is not None):
             raise ValueError(f"{where}: {name} must be a text, got {brief(text)}")
-        if len(text or "") > LARGEST_ROW:
+        if text is not None and len(text) > LARGEST_ROW:
             raise ValueError(
                 f"{where}: {name} must have at most {LARGEST_ROW} characters, got {len(text)}"
             )

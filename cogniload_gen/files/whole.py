@@ -26,17 +26,13 @@ def whole_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     if check_target(path) and not force:
         raise FileExistsError(EXISTS.format(path))
     path = path.absolute()
-    temporary = _temporary(path)
-    try:  # from before there is a file, so that a signal at any moment leaves none
-        with _naming(path):
-            temporary.touch(exist_ok=False)
-            yield temporary
+    with _beside(path) as temporary:
+        temporary.touch(exist_ok=False)
+        yield temporary
         if force:
             temporary.replace(path)
         else:
             _rename_to_new(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -48,14 +44,10 @@ def whole_folder(path: Path) -> Iterator[Path]:
     if os.path.lexists(path):
         raise FileExistsError(f"{path} exists: choose another name or remove it")
     path = path.absolute()
-    temporary = _temporary(path)
-    try:
-        with _naming(path):
-            temporary.mkdir()
-            yield temporary
+    with _beside(path) as temporary:
+        temporary.mkdir()
+        yield temporary
         temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def check_target(path: Path) -> bool:
@@ -85,21 +77,25 @@ def make_inner_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
-def _temporary(path: Path) -> Path:
-    """Return a name beside a path that nothing has."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-
-
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Name the path in the errors of its temporary file or folder, and of a full disk."""
-    try:
-        yield
+def _beside(path: Path) -> Iterator[Path]:
+    """Yield a name beside a path that nothing has, and remove what has it in the end.
+
+    The path is named in the errors of what has that name, and of a full disk.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:  # from before there is a file, so that a signal at any moment leaves none
+        yield temporary
     except OSError as error:
-        ours = str(error.filename).startswith(str(path.parent / f".{path.name}."))
+        ours = str(error.filename).startswith(str(temporary))
         if error.errno is None or not (ours or error.errno in FULL):
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
 
 
 def _rename_to_new(temporary: Path, path: Path) -> None:

@@ -15,7 +15,7 @@ from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.canary import CANARY
-from cogniload_gen.configurations import Configuration, read_entry
+from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files.inputs import read_whole
 
 LICENSE = "apache-2.0"
@@ -49,9 +49,9 @@ CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(
 def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     """Return the card of a repository (user/name) that holds the configurations."""
     words = benchmark_words(configurations)
-    rows = sum(len(each.selection(split)) for each in configurations for split in each.splits)
+    rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
     data = DatasetCardData(
-        pretty_name=" and ".join(each["name"] for each in words),
+        pretty_name=" and ".join(about["name"] for about in words),
         license=LICENSE,
         language=["en"],
         annotations_creators=["machine-generated"],
@@ -60,9 +60,9 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
         source_datasets=["original"],
         task_categories=["question-answering", "text-generation"],
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
-        tags=list(dict.fromkeys(tag for each in words for tag in each["tags"])),
+        tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
         configs=card_configs(configurations),
-        puzzles=[each.entry() for each in configurations],
+        puzzles=[puzzles.entry() for puzzles in configurations],
     )
     return DatasetCard.from_template(
         data,
@@ -78,19 +78,19 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
 
 def canary(configurations: list[Configuration]) -> str:
     """Return the mark of what must not be trained on; an empty string if all is of train."""
-    return CANARY if any(set(each.splits) - {"train"} for each in configurations) else ""
+    return CANARY if any(set(puzzles.splits) - {"train"} for puzzles in configurations) else ""
 
 
 def card_configs(configurations: list[Configuration]) -> list[dict]:
     """Return what `datasets` and the Hub's viewer read: the files of every set's splits."""
     return [
         {
-            "config_name": each.name,
+            "config_name": puzzles.name,
             "data_files": [
-                {"split": split, "path": data_files(each, split)} for split in each.splits
+                {"split": split, "path": data_files(puzzles, split)} for split in puzzles.splits
             ],
         }
-        for each in configurations
+        for puzzles in configurations
     ]
 
 
@@ -102,8 +102,8 @@ def data_files(puzzles: Configuration, split: str) -> str:
 def benchmark_words(configurations: list[Configuration]) -> list[dict]:
     """Return what is said of the benchmarks, each once; of their columns, those that they have."""
     columns: dict[Benchmark, dict[str, None]] = {}
-    for each in configurations:
-        columns.setdefault(each.benchmark, {}).update(dict.fromkeys(each.schema.names))
+    for puzzles in configurations:
+        columns.setdefault(puzzles.benchmark, {}).update(dict.fromkeys(puzzles.schema.names))
     return [
         benchmark.words
         | {"name": benchmark.title}
@@ -125,8 +125,8 @@ def example(configurations: list[Configuration]) -> dict:
 
     It is of a configuration without a tokenizer if there is one, since a tokenizer must be loaded.
     """
-    made = [each for each in configurations if each.generator_version == each.benchmark.version]
-    puzzles = next((each for each in made if not each.options.get("tokenizer")), made[0])
+    made = [grid for grid in configurations if grid.generator_version == grid.benchmark.version]
+    puzzles = next((grid for grid in made if not grid.options.get("tokenizer")), made[0])
     (first,) = puzzles.source(puzzles.splits[0]).tables(0, 1)
     (row,) = first.select(["puzzle", "answer"]).to_pylist()
     lines = row["puzzle"].split("\n")
@@ -165,16 +165,16 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
     """
     words = benchmark_words(configurations)
     url = f"https://huggingface.co/datasets/{repo}"
-    splits = [(each, split) for each in configurations for split in each.splits]
+    splits = splits_of(configurations)
     return json.loads(DATA.joinpath("croissant.json").read_text("utf-8")) | {
         "name": repo.rpartition("/")[2],
         "description": " ".join(
-            [*(each["summary"].strip() for each in words), canary(configurations)]
+            [*(about["summary"].strip() for about in words), canary(configurations)]
         ),
         "url": url,
-        "version": f"{max(each.generator_version for each in configurations)}.0.0",
-        "keywords": list(dict.fromkeys(tag for each in words for tag in each["tags"])),
-        "citeAs": " ".join(" ".join(dict.fromkeys(each["citation"] for each in words)).split()),
+        "version": f"{max(puzzles.generator_version for puzzles in configurations)}.0.0",
+        "keywords": list(dict.fromkeys(tag for about in words for tag in about["tags"])),
+        "citeAs": " ".join(" ".join(dict.fromkeys(about["citation"] for about in words)).split()),
         "distribution": [
             {
                 "@type": "cr:FileObject",
@@ -187,25 +187,25 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
             *(
                 {
                     "@type": "cr:FileSet",
-                    "@id": f"{each.name}/{split}-files",
+                    "@id": f"{puzzles.name}/{split}-files",
                     "containedIn": {"@id": "repo"},
                     "encodingFormat": "application/x-parquet",
-                    "includes": data_files(each, split),
+                    "includes": data_files(puzzles, split),
                 }
-                for each, split in splits
+                for puzzles, split in splits
             ),
         ],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
-                "@id": f"{each.name}/{split}",
+                "@id": f"{puzzles.name}/{split}",
                 "field": [
-                    croissant_field(each, split, column)
-                    for column in each.schema
+                    croissant_field(puzzles, split, column)
+                    for column in puzzles.schema
                     if not pa.types.is_nested(element(column.type))
                 ],
             }
-            for each, split in splits
+            for puzzles, split in splits
         ],
     }
 
@@ -218,24 +218,24 @@ def evaluation(configurations: list[Configuration]) -> dict:
     """
     words = benchmark_words(configurations)
     return {
-        "name": " and ".join(each["name"] for each in words),
-        "description": " ".join([*(each["summary"].strip() for each in words), NEAREST_SCORER]),
+        "name": " and ".join(about["name"] for about in words),
+        "description": " ".join([*(about["summary"].strip() for about in words), NEAREST_SCORER]),
         "evaluation_framework": "inspect-ai",
         "tasks": [
             {
-                "id": each.name,
-                "config": each.name,
+                "id": puzzles.name,
+                "config": puzzles.name,
                 "split": "test",
                 "field_spec": {
                     "input": "puzzle",
                     "target": "answer",
-                    "metadata": ["id", *(knob.name for knob in each.benchmark.knobs)],
+                    "metadata": ["id", *(knob.name for knob in puzzles.benchmark.knobs)],
                 },
                 "solvers": [{"name": "generate"}],
-                "scorers": [each.benchmark.words.get("scorer", {"name": "includes"})],
+                "scorers": [puzzles.benchmark.words.get("scorer", {"name": "includes"})],
             }
-            for each in configurations
-            if "test" in each.splits
+            for puzzles in configurations
+            if "test" in puzzles.splits
         ],
     }
 

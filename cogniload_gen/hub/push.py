@@ -143,9 +143,9 @@ def write_folder(
     (folder / "README.md").write_text(str(dataset_card(repo, configurations)), "utf-8")
     description = json.dumps(croissant(repo, configurations), indent=2, ensure_ascii=False)
     (folder / "croissant.json").write_text(description + "\n", "utf-8")
-    told = evaluation(configurations)
-    if told["tasks"]:
-        text = yaml.safe_dump(told, sort_keys=False, allow_unicode=True)
+    tasks = evaluation(configurations)
+    if tasks["tasks"]:
+        text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
         (folder / "eval.yaml").write_text(text, "utf-8")
     (folder / new.name).mkdir()
     for split in new.splits:
@@ -174,8 +174,8 @@ def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
         path.rename(path.with_stem(f"{path.stem}-of-{len(written):05}"))
 
 
-def asked_values(dataset: "Dataset", knob: Knob) -> list[Given]:
-    """Return the different values of a knob that a dataset's puzzles were asked for with."""
+def knob_values(dataset: "Dataset", knob: Knob) -> list[Given]:
+    """Return the different values of a knob with which a dataset's puzzles were made."""
     if not knob.may_be_drawn:
         return dataset.unique(knob.name)
     in_id = re.compile(rf"-{knob.name}([a-z]+|\d{{1,9}})-")
@@ -193,7 +193,7 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     names = set(dataset.column_names)
     first = str(dataset[0]["id"]) if "id" in names and len(dataset) else "no id"
     address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-", first)
-    if not address or address[1] not in {each.name for each in benchmarks.BENCHMARKS}:
+    if not address or address[1] not in {known.name for known in benchmarks.BENCHMARKS}:
         raise ValueError(f"the dataset must hold puzzles as they are made, got {brief(first)}")
     benchmark, split = benchmarks.named(address[1]), address[2]
     for option in benchmark.options:
@@ -207,7 +207,7 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
             f"the dataset must have the columns {', '.join(wanted)} and no other; "
             f"it differs in {brief(sorted(names.symmetric_difference(wanted)))}"
         )
-    columns = [asked_values(dataset, knob) for knob in benchmark.knobs]
+    columns = [knob_values(dataset, knob) for knob in benchmark.knobs]
     knobs = knobs_of_product(benchmark, columns)
     one_each = benchmark.select(**knobs, num_puzzles=1)
     num_puzzles = -(-len(dataset) // len(one_each))

@@ -16,7 +16,7 @@ from huggingface_hub import snapshot_download
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
-from cogniload_gen.configurations import Configuration, check_tokenizer, check_version
+from cogniload_gen.configurations import Configuration, check_tokenizer, check_version, splits_of
 from cogniload_gen.files.parquet import check_held, open_parquet, read_batches
 from cogniload_gen.grid import Selection
 from cogniload_gen.hub.card import data_files, read_card
@@ -59,7 +59,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `verify` found: rows expected, values that differ (up to COUNTED), the first of them."""
+    """The rows expected, the values that differ (up to COUNTED), and the first of them."""
 
     rows: int
     differences: int
@@ -94,14 +94,14 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
     except ValueError as error:
         message = f"{source}: not as `cogniload push` writes it: {error!s:.600}"
         raise ValueError(message) from None
-    for each in configurations:
-        check_version(each, str(source))
-        check_tokenizer(each, str(source), tokenizer)
-    splits = [(each, split) for each in configurations for split in each.splits]
+    for puzzles in configurations:
+        check_version(puzzles, str(source))
+        check_tokenizer(puzzles, str(source), tokenizer)
+    splits = splits_of(configurations)
     if is_repository:
-        patterns = [data_files(each, split) for each, split in splits]
+        patterns = [data_files(puzzles, split) for puzzles, split in splits]
         folder = download(str(source), patterns, revision=folder.name)
-    rows = sum(len(each.selection(split)) for each, split in splits)
+    rows = sum(len(puzzles.selection(split)) for puzzles, split in splits)
     with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
         counted = list(islice(differences(folder, splits, progress.update), COUNTED))
     return Verdict(rows, len(counted), tuple(counted[:SHOWN]))
@@ -112,16 +112,16 @@ def differences(
     splits: list[tuple[Configuration, str]],
     progress: Callable[[int], object],
 ) -> Iterator[Difference]:
-    """Yield what differs in some splits of a folder; `progress` is told the rows compared."""
-    for each, split in splits:
-        where = data_files(each, split)
-        puzzles = read_rows(folder, each, split, ["puzzle"])
-        too_short = first_too_short(puzzles, each.selection(split), where=where)
+    """Yield what differs in some splits of a folder; `progress` gets the rows compared."""
+    for puzzles, split in splits:
+        where = data_files(puzzles, split)
+        texts = read_rows(folder, puzzles, split, ["puzzle"])
+        too_short = first_too_short(texts, puzzles.selection(split), where=where)
         if too_short:
             yield too_short
             continue
         yield from differing(
-            read_rows(folder, each, split), each.source(split).tables(), each.schema,
+            read_rows(folder, puzzles, split), puzzles.source(split).tables(), puzzles.schema,
             where=where, solve=solve, progress=progress,
         )  # fmt: skip
 
@@ -180,8 +180,8 @@ def read_file(
     with open_parquet(path) as file:
         if not file.schema_arrow.equals(schema):
             expected, got = (
-                ", ".join(f"{field.name}: {field.type}" for field in each)
-                for each in (schema, file.schema_arrow)
+                ", ".join(f"{field.name}: {field.type}" for field in columns_of)
+                for columns_of in (schema, file.schema_arrow)
             )
             raise ValueError(f"{path}: its columns must be {expected}; got {got[:500]!r}")
         for batch in read_batches(file, columns, group):
@@ -202,7 +202,7 @@ def differing(
 
     Both streams have the columns of `schema`, and their first row has the number `start`. A row
     that one of them lacks differs in its id, None; of many that are not published, those of one
-    table are told. With `solve`, an answer that it does not read from its puzzle differs too.
+    table are named. With `solve`, an answer that it does not read from its puzzle differs too.
     """
     take = row_taker(published, schema)
     for expected in made:

@@ -37,7 +37,7 @@ IGNORED = {MANIFEST, "README.md"}
 
 @dataclass(frozen=True)
 class FolderVerdict:
-    """What `verify_files` found: the files and rows that there should be, the rows made again.
+    """A verdict of `verify_files`: the files and rows that must be there, the rows made again.
 
     `damage` holds a line for each thing that is wrong, up to SHOWN; `damages` counts up to COUNTED.
     A folder that is `unfinished` is not looked at further: its one line says how far it is.
@@ -57,14 +57,14 @@ def is_of_files(source: Path | str) -> bool:
     return folder.is_dir() and ((folder / MANIFEST).exists() or any(folder.glob("*.parquet")))
 
 
-def check_share(given: Given) -> float:
+def check_share(share: Given) -> float:
     """Return 0.01 of "1%"."""
-    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", str(given))
-    if not found or not 0 < float(found[1]) <= 100:
+    match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", str(share))
+    if not match or not 0 < float(match[1]) <= 100:
         raise ValueError(
-            f"--sample must be a percentage above 0% and up to 100%, such as 1%, got {brief(given)}"
+            f"--sample must be a percentage above 0% and up to 100%, such as 1%, got {brief(share)}"
         )
-    return float(found[1]) / 100
+    return float(match[1]) / 100
 
 
 def verify_files(
@@ -93,14 +93,16 @@ def verify_files(
     check_tokenizer(files.configuration, str(folder), tokenizer)
     groups: list[tuple[int, int, range]] = []
     with tqdm(total=len(files.selection), unit=" puzzles", disable=None) as progress:
-        found = list(islice(damage_of_files(files, groups, progress.update), COUNTED))
-    chosen = choose(groups, sample, address_key(*(each.sha256 for each in files.written.values())))
+        damage = list(islice(damage_of_files(files, groups, progress.update), COUNTED))
+    digests = (entry.sha256 for entry in files.written.values())
+    chosen = choose(groups, sample, address_key(*digests))
     rows = sum(len(rows) for *_, rows in chosen)
     with tqdm(total=rows, unit=" puzzles made again", disable=None) as progress:
-        lines = (line for each in chosen for line in damage_of_group(files, *each, progress.update))
-        found += islice(lines, COUNTED - len(found))
+        for group in chosen:
+            lines = damage_of_group(files, *group, progress.update)
+            damage += islice(lines, COUNTED - len(damage))
     return FolderVerdict(
-        len(files), len(files.selection), rows, len(found), tuple(map(str, found[:SHOWN]))
+        len(files), len(files.selection), rows, len(damage), tuple(map(str, damage[:SHOWN]))
     )
 
 
@@ -113,7 +115,7 @@ def damage_of_files(
 
     A row group is the number of its file, its own there, and its rows in the grid.
     """
-    for name in sorted({each.name for each in files.folder.iterdir()} - {*files.names} - IGNORED):
+    for name in sorted({path.name for path in files.folder.iterdir()} - {*files.names} - IGNORED):
         if name[0] != ".":
             yield f"{files.folder / name} is not of these puzzles"
     for number, name in enumerate(files.names):
@@ -124,7 +126,7 @@ def damage_of_files(
             with open_parquet(path) as file:
                 sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
             bounds = pairwise(accumulate(sizes, initial=rows.start))
-            groups += [(number, group, range(*each)) for group, each in enumerate(bounds)]
+            groups += [(number, group, range(*ends)) for group, ends in enumerate(bounds)]
         else:
             yield first
             yield from wrong
@@ -158,7 +160,7 @@ def choose(
 ) -> list[tuple[int, int, range]]:
     """Return a share of row groups: one, drawn by a key, of each of as many stretches."""
     count = ceil(share * len(groups))
-    bounds = pairwise(len(groups) * each // count for each in range(count + 1)) if count else ()
+    bounds = pairwise(len(groups) * place // count for place in range(count + 1)) if count else ()
     return [groups[first + address_key(key, first) % (last - first)] for first, last in bounds]
 
 

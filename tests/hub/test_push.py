@@ -270,13 +270,6 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
     assert "`poi_states`" in card.text
 
 
-def test_a_training_set_is_no_grid(tmp_path, capsys):
-    pretrain = ["--suite", "symbolic", "--split", "pretrain", "--num-puzzles", "2"]
-    assert main(["push", "me/factor", *pretrain, "--dry-run", str(tmp_path / "one")]) == 2
-    assert "must be a grid (of the splits train, validation or test)" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """The files below a folder."""
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -326,24 +319,21 @@ def test_other_rows_are_refused(tmp_path, change, message):
     assert not (tmp_path / "one").exists()
 
 
-def test_a_stream_is_no_dataset_in_hand(tmp_path):
-    with pytest.raises(ValueError, match=r"must be a grid \(.*\) or its data set, got"):
-        push(in_hand(tmp_path).to_iterable_dataset(), "me/puzzles", dry_run=tmp_path / "one")
-
-
-def test_wrong_options_are_refused(tmp_path):
+def test_what_is_no_grid_and_wrong_options_are_refused(tmp_path):
     grid = cogniload_grid(**SMALL)
-    for options, message in (
-        ({"trace": "no"}, "trace must be True or False, got 'no'"),
-        ({"trace": 1}, "trace must be True or False, got 1"),
-        ({"tracer": True}, "cogniload takes trace; got 'tracer'"),
+    pretrain = factor_grid("symbolic", split="pretrain", num_puzzles=2)
+    for puzzles, options, message in (
+        (in_hand(tmp_path).to_iterable_dataset(), {}, r"be a grid \(.*\) or its data set, got"),
+        (pretrain, {}, r"must be a grid \(of the splits train, validation or test\)"),
+        (grid, {"trace": "no"}, "trace must be True or False, got 'no'"),
+        (grid, {"trace": 1}, "trace must be True or False, got 1"),
+        (grid, {"tracer": True}, "cogniload takes trace; got 'tracer'"),
+        (replace(grid, first_index=5), {}, r"first_index .*0"),
+        (replace(grid, cells=grid.cells[:3]), {}, "must be the product"),
     ):
         with pytest.raises(ValueError, match=message):
-            push(grid, "me/puzzles", dry_run=tmp_path / "one", **options)
-    with pytest.raises(ValueError, match=r"first_index .*0"):
-        push(replace(grid, first_index=5), "me/puzzles", dry_run=tmp_path / "one")
-    with pytest.raises(ValueError, match="must be the product"):
-        push(replace(grid, cells=grid.cells[:3]), "me/puzzles", dry_run=tmp_path / "one")
+            push(puzzles, "me/puzzles", dry_run=tmp_path / "one", **options)
+    assert not (tmp_path / "one").exists()
 
 
 def test_an_entry_reads_back():
