@@ -92,6 +92,14 @@ def test_a_text_that_is_no_puzzle_is_refused_in_one_line():
 # --- what is found
 
 
+def test_a_chunk_keeps_the_score_of_the_query_that_it_fits_best():
+    """The first chunk names v2, which fits the third chunk less than v1 fits the second."""
+    fits = {"v1": [9, 8, 0, 1], "v2": [0, 0, 5, 2], "v3": [0, 0, 0, 6]}
+    texts = ["v1 = v2 + v3", "v1", "v2", "v3"]
+    order = retrieval.hop_by_hop(lambda queries: np.array([fits[q] for q in queries]), "v1", texts)
+    assert list(order) == [0, 1, 3, 2]
+
+
 @SUITES
 def test_the_oracle_closes_at_its_own_budget_and_not_below(suite):
     """Its own budget is the words of the solution's statements, which the solution tells."""

@@ -125,6 +125,30 @@ def test_slips_are_counted_by_kind(puzzles, features):
     assert "first errors" in fit.summary()
 
 
+def test_rates_have_the_intervals_of_the_means_over_puzzles():
+    """Puzzles of one length: the error is that of the mean of so many numbers."""
+    errors = np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]])
+    trials = pd.DataFrame(
+        {"error": errors.ravel(), "kind": None, "id": np.repeat(list("abc"), errors.shape[1])}
+    )
+    mean, error = errors.mean(), np.std(errors.mean(axis=1), ddof=1) / np.sqrt(len(errors))
+    rate = hazard.slip_rates(trials).loc["any"] / 1000
+    assert rate["per_1000"] == pytest.approx(mean)
+    assert rate["high"] == pytest.approx(mean * np.exp(1.959964 * error / mean))
+    assert rate["low"] == pytest.approx(mean / np.exp(1.959964 * error / mean))
+
+
+def test_responses_that_are_wrong_from_the_start_lower_the_predicted_accuracy(puzzles, features):
+    """Half of them begin with a wrong state, and no statement goes wrong."""
+    lost = np.arange(len(puzzles)) % 2 == 0
+    read = puzzles.assign(error=np.where(lost, "initial", None), correct=~lost)
+    never = pd.Series(0.0, list(TERMS))
+    never["const"] = -99
+    assert hazard.accuracy_table(read, features, never)["predicted"].to_numpy() == pytest.approx(
+        np.mean(~lost)
+    )
+
+
 def test_what_can_not_be_estimated_is_said(puzzles, features):
     frame = simulate(puzzles, features, seed=4)
     nothing = fit_step_hazard(frame.assign(first_error=np.nan, error=None))
