@@ -408,6 +408,14 @@ def laid_out(monkeypatch):
     monkeypatch.setattr(panels, "save_figure", save_figure)
 
 
+def keep_factor(results, folder):
+    """Copy FACTOR's samples into a folder, and return it."""
+    for file in results.rglob("*factor*"):
+        (folder / file.parent.name).mkdir(parents=True, exist_ok=True)
+        (folder / file.parent.name / file.name).write_bytes(file.read_bytes())
+    return folder
+
+
 def test_every_number_can_be_recomputed_and_every_file_is_linked(undrawn, results, tmp_path):
     page = write_report([next(results.glob(f"*{name}")) for name in ("tries", "whole")], tmp_path)
     text = page.read_text("utf-8")
@@ -420,11 +428,7 @@ def test_every_number_can_be_recomputed_and_every_file_is_linked(undrawn, result
         assert link in files or len(html.fromstring(text).cssselect(link)) == 1
     for file in tmp_path.rglob("*.tex"):
         assert_latex_is_whole(file.read_text())
-    only = tmp_path / "only"
-    for file in results.rglob("*factor*"):
-        (only / file.parent.name).mkdir(parents=True, exist_ok=True)
-        (only / file.parent.name / file.name).write_bytes(file.read_bytes())
-    page = write_report(only, tmp_path / "again")
+    page = write_report(keep_factor(results, tmp_path / "only"), tmp_path / "again")
     assert "<title>FACTOR report</title>" in page.read_text("utf-8")
     assert_recomputable(page)
 
@@ -453,7 +457,7 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(
 
 
 def test_options_of_the_command_reach_the_report(undrawn, results, tmp_path):
-    out = tmp_path / "report"
+    results, out = keep_factor(results, tmp_path / "results"), tmp_path / "report"
     options = ["--factor-range", "0.15", "0.8", "--factor-n-clean", "5.3"]
     assert commands.main(["report", str(results), "--out", str(out), *options]) == 0
     assert_recomputable(out / "report.html", (0.15, 0.8))
