@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, NoReturn, get_args, get_origin, get_type_hints
@@ -14,7 +15,7 @@ from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.runner.credentials import hide, public
-from lm_eval_tasks.runner.until import read_until, refuse_beside_until
+from lm_eval_tasks.runner.search import read_until, refuse_beside_until
 
 COMPARED = (
     *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
@@ -63,22 +64,22 @@ def read_configuration(
     value of the wrong type, a wrong shard, block size or goal, and whatever lm-eval refuses.
     """
     parsed = vars(run_parser(EvalParser, "cogniload eval").parse_args(list(others)))
-    said = {name: value for name, value in parsed.items() if value is not None}
-    file = said.pop("config", None) if given.config is None else given.config
+    settings = {name: value for name, value in parsed.items() if value is not None}
+    file = settings.pop("config", None) if given.config is None else given.config
     if file is not None:
-        said = read_file(file) | said
+        settings = read_file(file) | settings
     for implied in ("func", "log_samples"):
-        said.pop(implied, None)
-    ours = {name: said.pop(name, None) for name in OURS}
+        settings.pop(implied, None)
+    ours = {name: settings.pop(name, None) for name in OURS}
     ours |= {name: value for name in OURS if (value := getattr(given, name)) is not None}
-    refused = [name for name in REFUSED if said.get(name)]
+    refused = [name for name in REFUSED if settings.get(name)]
     if refused:
         raise ValueError(f"--{refused[0]} is refused: cogniload eval has no use for it")
-    named = any(str(each).strip(", ") for each in said.get("tasks") or ())
-    for name, needed in (("output_path", ours["output_path"]), ("tasks", named)):
+    tasks = any(str(task).strip(", ") for task in settings.get("tasks") or ())
+    for name, needed in (("output_path", ours["output_path"]), ("tasks", tasks)):
         if not needed:
             raise ValueError(f"--{name} is missing: give it, or write it into the --config file")
-    config = EvaluatorConfig.from_cli(Namespace(**said))
+    config = EvaluatorConfig.from_cli(Namespace(**settings))
     if config.limit is not None and not config.limit > 0:
         raise ValueError(f"limit must be above 0, got {config.limit}")
     if config.samples is not None and not isinstance(config.samples, dict):
@@ -115,10 +116,12 @@ def read_file(path: Path | str) -> dict[str, Any]:
     types = get_type_hints(EvaluatorConfig) | dict.fromkeys(OURS, object)
     types |= {"batch_size": int | str, "limit": float | int | None, "output_path": str}
     del types["config"]
-    for name, value in written.items():
-        if name not in types:
+    for number, (name, value) in enumerate(written.items(), start=1):
+        if name not in types:  # the name may be a credential in a wrong place: it is not repeated
+            near = get_close_matches(str(name)[:100], types, n=1)
             raise ValueError(
-                f"{path} takes lm-eval's arguments and {', '.join(OURS)}; got {brief(name)}"
+                f"{path} takes lm-eval's arguments and {', '.join(OURS)}; its key {number} is none "
+                "of these" + "".join(f": did you mean {match}?" for match in near)
             )
         allowed = [get_origin(kind) or kind for kind in get_args(types[name]) or [types[name]]]
         if name not in REFUSED and not isinstance(value, tuple(allowed)):

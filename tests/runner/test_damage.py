@@ -16,11 +16,11 @@ from eval_command import (
     same_samples,
 )
 
-from lm_eval_tasks.runner import state as state_module
-from lm_eval_tasks.runner.begun import SHAPE, wrong_detail, wrong_part
-from lm_eval_tasks.runner.cut import Block
+from cogniload_gen.files import inputs, run_folder
+from cogniload_gen.files.run_folder import Block
+from lm_eval_tasks.runner import store
 from lm_eval_tasks.runner.results import merge
-from lm_eval_tasks.runner.state import State
+from lm_eval_tasks.runner.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -186,37 +186,65 @@ def test_run_json_of_another_run_is_refused(finished, run):
     assert "block-00001.jsonl must hold the samples" in error_of("eval", "--merge", run)
 
 
-def parts(shape, path=()):
-    """The path to every part of a shape."""
-    for name, inner in shape.items():
-        yield (*path, name)
-        if isinstance(inner, dict):
-            yield from parts(inner, (*path, name))
-
-
-@pytest.mark.parametrize("path", [*parts(SHAPE)], ids=".".join)
-@pytest.mark.parametrize("value", [None, "a\x1b[0m", -1, [], {}, [[]], "missing"], ids=repr)
-def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
-    """Or right by chance: null is a limit."""
+def change(run, path, value):
+    """Set a part of run.json; `del` takes it out."""
     described = run / "state" / "run.json"
-    said = json.loads(described.read_bytes())
-    *outer, last = path
-    inside = said
+    written = json.loads(described.read_bytes())
+    *outer, last = path.split(".")
+    inside = written
     for name in outer:
         inside = inside[name]
-    if value == "missing":
+    inside[last] = value
+    if value is del_:
         del inside[last]
-    else:
-        inside[last] = value
-    described.write_text(json.dumps(said))
-    if wrong_part(said, SHAPE) is None and wrong_detail(said) is None:
-        assert value is not None or path[0] == "arguments" or path[-1] == "include_path"
-        code, _, err = command("eval", "--status", run)
-        assert code in (0, 2)
-        assert err.count("error: ") == code // 2
-    else:
+    described.write_text(json.dumps(written))
+    return described
+
+
+del_ = object()
+ARGUMENTS = (
+    *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
+    *("system_instruction", "num_fewshot", "fewshot_as_multiturn", "limit", "samples", "seed"),
+)
+TOP = ("versions", "arguments", "block_size", "tasks", "model", "recorded")
+PARTS = (*TOP, *(f"arguments.{name}" for name in ARGUMENTS), "recorded.date", "recorded.arguments")
+PARTS += ("recorded.arguments.model_args", "recorded.arguments.include_path")
+
+
+@pytest.mark.parametrize("path", [*PARTS, "arguments.until"])
+def test_a_part_of_run_json_that_is_missing_or_of_no_right_type_is_named(run, path):
+    before = (run / "state" / "run.json").read_bytes()
+    for value in (del_, [[]], "a\x1b[0m" if path != "arguments.model" else 3):
+        (run / "state" / "run.json").write_bytes(before)
+        if value is del_ and path == "arguments.until":
+            continue
+        if isinstance(value, str) and path.endswith(("instruction", "include_path", "template")):
+            continue
+        described = change(run, path, value)
         message = error_of("eval", "--status", run)
         assert message.startswith(f"{described} must be what this version of cogniload eval wrote")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        *(("block_size", value) for value in (0, True, 1.5)),
+        ("arguments.tasks", []),
+        ("arguments.limit", 0),
+        ("arguments.limit", -0.5),
+        *(("arguments.samples", {"cogniload_mini": value}) for value in ([], [-1], ["1"], [0.5])),
+        ("arguments.seed", [1, 2]),
+        ("arguments.seed", [1, 2, 3, "4"]),
+        ("arguments.other", 1),
+        *(("tasks.cogniload_mini", {"documents": value}) for value in (None, -1, 10**10, True)),
+        ("tasks", {}),
+        ("recorded.date", None),
+    ],
+)
+def test_a_value_in_run_json_beyond_its_range_is_named(run, path, value):
+    described = change(run, path, value)
+    message = error_of("eval", "--status", run)
+    assert message.startswith(f"{described} must be what this version of cogniload eval wrote")
 
 
 @pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
@@ -232,8 +260,7 @@ def test_a_description_that_is_none_is_refused(server, tmp_path, written):
 
 @pytest.mark.parametrize("link", ["/dev/zero", "fifo", "folder", "itself", "nothing"])
 @pytest.mark.parametrize("name", ["run.json", "block-00001.jsonl", "digest-00001.json"])
-def test_what_is_no_file_is_named(run, monkeypatch, name, link):
-    monkeypatch.setattr(state_module, "LARGEST_LINE", 2**20)
+def test_what_is_no_file_is_named(run, name, link):
     path = run / "state" / name
     path.unlink()
     if link == "fifo":
@@ -246,7 +273,7 @@ def test_what_is_no_file_is_named(run, monkeypatch, name, link):
 
 
 def test_a_line_without_end_is_named(run, monkeypatch):
-    monkeypatch.setattr(state_module, "LARGEST_LINE", 2**16)
+    monkeypatch.setattr(run_folder, "LARGEST", 2**16)
     block = done_blocks(run)[2]
     with block.open("r+b") as file:
         file.truncate(2**34)
@@ -256,7 +283,8 @@ def test_a_line_without_end_is_named(run, monkeypatch):
 def test_a_large_run_json_is_named(run):
     with (run / "state" / "run.json").open("r+b") as file:
         file.truncate(2**34)
-    assert error_of("eval", "--merge", run).endswith("it has more than 64 MiB")
+    message = error_of("eval", "--merge", run)
+    assert message.endswith(f"run.json must have at most {inputs.LARGEST} bytes")
 
 
 def test_a_repeated_sample_of_another_filter_is_none(tmp_path, monkeypatch):
@@ -264,8 +292,8 @@ def test_a_repeated_sample_of_another_filter_is_none(tmp_path, monkeypatch):
     line = '{"doc_id": 0, "doc": {}, "metrics": [], "filter": "%s", "doc_hash": "", '
     line += '"prompt_hash": "", "target_hash": ""}\n'
     (tmp_path / "block-00001.jsonl").write_text(line % "a" + line % "b")
-    monkeypatch.setattr(State, "read_run", lambda _: {})
-    assert len([*State(tmp_path).read_block(Block(1, "task", (0,)))]) == 2
+    monkeypatch.setattr(Store, "read_run", lambda _: None)
+    assert len([*Store(tmp_path).read_block(Block(1, "task", (0,)))]) == 2
 
 
 # --- merges at once
@@ -294,7 +322,7 @@ def test_a_merge_never_speaks_of_force(run, monkeypatch):
     path = merge([run], run)
     content = path.read_bytes()
     path.unlink()
-    write_lines = state_module.write_lines
+    write_lines = store.write_lines
 
     def written_before(file, lines, **options):
         if file == path:

@@ -21,11 +21,11 @@ from until_command import (
 
 from cogniload_analysis import AdaptiveDesign
 from cogniload_analysis.display import figures as panels
+from cogniload_gen.files.run_folder import Block
 from lm_eval_tasks.lm_eval_private import read_task
-from lm_eval_tasks.runner.cut import Block
-from lm_eval_tasks.runner.names import yaml_of
-from lm_eval_tasks.runner.state import State
-from lm_eval_tasks.runner.until import Search, read_until, task_of_design
+from lm_eval_tasks.runner.search import Search, adaptive_task, read_until
+from lm_eval_tasks.runner.store import Store
+from lm_eval_tasks.task_names import yaml_of
 
 BLOCK = ("--block_size", "24")
 """Blocks of 24, 24 and 16 puzzles: three a batch of 64."""
@@ -256,7 +256,7 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
     message = {"role": "assistant", "content": "Let me"}
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
     assert command(*until_arguments(server, tmp_path, budget=64))[0] == 0
-    state = State(tmp_path / "state")
+    state = Store(tmp_path / "state")
     search = Search(state, state.begun())
     assert search.catch_up() == []
     assert len(search.design.told) == 64
@@ -372,8 +372,8 @@ def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
 @pytest.mark.parametrize("task", ["cogniload", "cogniload_mini"])
 def test_a_task_keeps_its_own_settings(task):
     """And has the metrics of the fixed design, which fits uneven cells."""
-    arguments = {"tasks": [task], "until": {"goal": "ECL50", "target": 0.2, "budget": 64}}
-    designed, own = task_of_design(arguments), read_task(yaml_of(task))
+    until = {"goal": "ECL50", "target": 0.2, "budget": 64}
+    designed, own = adaptive_task(task).configure(until), read_task(yaml_of(task))
     assert designed["generation_kwargs"] == own["generation_kwargs"]
     changed = {name for name in designed | own if designed.get(name) != own.get(name)}
     assert changed == {"dataset_kwargs", "process_results", "metric_list"}
@@ -405,7 +405,7 @@ def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
     for file in (undisturbed[0] / "state").iterdir():
         if not re.fullmatch(r"block-0000[2456]\.jsonl", file.name):
             (folder / file.name).write_bytes(file.read_bytes())
-    state, said = State(folder), []
+    state, said = Store(folder), []
     search, holder = Search(state, state.begun()), FakeHolder(state, 2)
     wait_for((folder / "held").exists)
     with state.hold([]) as lock:

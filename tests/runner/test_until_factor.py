@@ -11,8 +11,8 @@ from until_command import N_EFF, respond_by_decay, until_arguments
 
 from cogniload_analysis import DecayDesign, read_factor_samples
 from cogniload_analysis.factor.adaptive_section import find_replays
-from lm_eval_tasks.runner.state import State
-from lm_eval_tasks.runner.until import Search, read_until
+from lm_eval_tasks.runner.search import Search, read_until
+from lm_eval_tasks.runner.store import Store
 
 TASK, GOAL, BUDGET = "factor_symbolic_0", "N_eff±40%", 192
 BLOCK = ("--block_size", "24")
@@ -91,7 +91,7 @@ def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tm
     message = {"role": "assistant", "content": " "}
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": None}]}
     assert command(*arguments(server, tmp_path, *BLOCK, budget=64))[0] == 0
-    state = State(tmp_path / "state")
+    state = Store(tmp_path / "state")
     search = Search(state, state.begun())
     assert search.catch_up() == []
     assert len(search.design.told) == 64
