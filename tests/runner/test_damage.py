@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from completion_server import serving
@@ -202,6 +203,7 @@ def change(run, path, value):
 
 
 del_ = object()
+RUN = SimpleNamespace(identity="0" * 64)
 ARGUMENTS = (
     *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
     *("system_instruction", "num_fewshot", "fewshot_as_multiturn", "limit", "samples", "seed"),
@@ -294,6 +296,20 @@ def test_a_repeated_sample_of_another_filter_is_none(tmp_path, monkeypatch):
     (tmp_path / "block-00001.jsonl").write_text(line % "a" + line % "b")
     monkeypatch.setattr(Store, "read_run", lambda _: None)
     assert len([*Store(tmp_path).read_block(Block(1, "task", (0,)))]) == 2
+
+
+def test_a_block_has_its_name_once_its_digest_is_written(tmp_path, monkeypatch):
+    def write_and_die(*arguments, **options):
+        write_lines(*arguments, **options)
+        raise KeyboardInterrupt
+
+    write_lines = store.write_lines
+    (tmp_path / "state").mkdir()
+    folder, block = Store(tmp_path / "state"), Block(1, "cogniload_mini", (0,))
+    monkeypatch.setattr(store, "write_lines", write_and_die)
+    with pytest.raises(KeyboardInterrupt):
+        folder.write_block(block, [b"{}\n"], RUN, shard="1/1", seconds=1.0)
+    assert [file.name for file in folder.folder.iterdir()] == ["digest-00001.json"]
 
 
 # --- merges at once

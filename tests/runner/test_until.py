@@ -395,7 +395,7 @@ class FakeHolder:
 def hold_block(state, number):
     with state.hold([Block(number, "cogniload", (0,))]):
         (state.folder / "held").touch()
-        time.sleep(60)
+        time.sleep(3600)  # it is killed before
 
 
 def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
@@ -416,6 +416,31 @@ def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
 
         assert search.take_block(lock, say, wait=True).number == 2
     assert said == ["waiting for the other shards' blocks: 2"]
+
+
+def copy_run(undisturbed, tmp_path, keep=""):
+    """The state of the undisturbed run, with the blocks that a pattern names."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    for file in (undisturbed[0] / "state").iterdir():
+        if re.fullmatch(rf"run\.json|(block|digest)-0000[{keep or '-'}]\..*", file.name):
+            (folder / file.name).write_bytes(file.read_bytes())
+    return Store(folder)
+
+
+def test_a_block_that_another_does_before_it_is_locked_is_not_taken(undisturbed, tmp_path):
+    store = copy_run(undisturbed, tmp_path)
+
+    class LockAfterAnother:
+        """The other process writes block 1 and lets go of it just before this one takes it."""
+
+        def take(self, number):
+            for file in (undisturbed[0] / "state").glob("*-00001.*"):
+                (store.folder / file.name).write_bytes(file.read_bytes())
+            return True
+
+    search = Search(store, store.begun())
+    assert search.take_block(LockAfterAnother(), print, wait=False).number == 2
 
 
 @pytest.mark.parametrize(("part", "now"), [("design", "1"), ("prior", "[0-9a-f]{16}")])
