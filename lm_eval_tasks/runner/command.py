@@ -30,10 +30,10 @@ def run(given: Namespace, others: Sequence[str]) -> None:
             "and nothing else"
         )
     if given.status:
-        from lm_eval_tasks.runner.progress import print_status  # noqa: PLC0415  (see above)
+        from lm_eval_tasks.runner.progress import lines_of, read_status  # noqa: PLC0415  (see above)
 
         for folder in given.status:
-            print_status(folder)
+            print("\n".join(lines_of(folder, read_status(folder))))
         return
     if not given.merge and known.include_path is None:  # whose folder may hold tasks of such names
         refuse_misspelt(name for names in known.tasks for name in names.split(",") if name)

@@ -210,17 +210,10 @@ def read_status(folder: Path) -> Status:
         part.blocks += 1
         if isinstance(seconds := digest.get("seconds"), int | float):
             part.seconds.append(float(seconds))
-        for acc in accuracies(sample for _, sample in store.read_block(block)):
-            scored, correct = scored + 1, correct + acc
+        for _, sample in store.read_block(block):
+            if isinstance(acc := sample.get("acc"), int | float):
+                scored, correct = scored + 1, correct + acc
     return Status(run, blocks, done, dict(sorted(shards.items())), scored, correct, search)
-
-
-def accuracies(samples: Iterable[dict[str, Any]]) -> Iterable[float]:
-    """Yield the `acc` of each sample that has one."""
-    for sample in samples:
-        acc = sample.get("acc")
-        if isinstance(acc, int | float):
-            yield float(acc)
 
 
 def blocks_of_shard(name: str, blocks: int) -> int | None:
@@ -268,12 +261,6 @@ def seconds_left(status: Status) -> float | None:
         ]
         times.append(len(own) * mean(part.seconds or known))
     return max(times)
-
-
-def print_status(folder: Path) -> None:
-    """Print how far the evaluation in a folder is, and the command that comes next."""
-    status = read_status(folder)
-    print("\n".join(lines_of(folder, status)))
 
 
 def lines_of(folder: Path, status: Status) -> list[str]:

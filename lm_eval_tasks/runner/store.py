@@ -120,18 +120,11 @@ def write_lines(path: Path, lines: Iterable[bytes], *, force: bool = False) -> N
     """
     if os.path.lexists(path) and not force:
         raise FileExistsError(f"{path} exists: another process has written it")
-    try:
-        with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
-            for line in lines:
-                file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        flush_folder(path.parent)
-    except OSError as error:
-        written = str(error.filename or ".part").endswith(".part")
-        if error.errno is None or not written:  # says itself which file and why
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
+    flush_folder(path.parent)
 
 
 def flush_folder(folder: Path) -> None:
