@@ -72,8 +72,7 @@ def tiny_model(tmp_path_factory):
     words.pre_tokenizer = Whitespace()
     words.train_from_iterator(texts, WordLevelTrainer(special_tokens=["<unk>", "</s>"]))
     PreTrainedTokenizerFast(
-        tokenizer_object=words,
-        **{"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "</s>"},
+        tokenizer_object=words, **{"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "</s>"}
     ).save_pretrained(folder)
     torch.manual_seed(1)
     sizes = {"hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": 2048}

@@ -8,14 +8,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from eval_command import (
-    BLOCKS,
-    DOCUMENTS,
-    arguments,
-    command,
-    done_blocks,
-    error_of,
-)
+from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of
 from harness import manager
 from hypothesis import given
 from hypothesis import strategies as st
