@@ -75,12 +75,12 @@ def match(puzzles: StoredPuzzles, rows: Iterable[Answered]) -> Iterator[tuple[in
             else:
                 answered[position] = True
                 yield position, row
-    said = [
+    problems = [
         *unknown.say(f"no puzzle in {puzzles.path} has"),
         *again.say("another response has"),
     ]
-    if said:
-        raise ValueError("; ".join(said))
+    if problems:
+        raise ValueError("; ".join(problems))
 
 
 class Refused:
@@ -109,7 +109,7 @@ def batches(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 def make_sample(doc: dict[str, Any], position: int, answered: Answered) -> dict[str, Any]:
     """Return a response as a sample of lm-eval, without its metrics."""
-    told = {name: getattr(answered, name) for name in (*COUNTS, "finish_reason")}
+    facts = {name: getattr(answered, name) for name in (*COUNTS, "finish_reason")}
     limit = {"max_gen_toks": answered.response_limit}
     request = {} if answered.response_limit is None else {"gen_args_0": {"arg_1": limit}}
     response = answered.response or ""
@@ -121,5 +121,5 @@ def make_sample(doc: dict[str, Any], position: int, answered: Answered) -> dict[
         "resps": [[response]],
         "filtered_resps": [response],
         "filter": "none",
-        **{name: fact for name, fact in told.items() if fact is not None},
+        **{name: fact for name, fact in facts.items() if fact is not None},
     }

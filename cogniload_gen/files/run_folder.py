@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from reprlib import Repr
 from reprlib import repr as brief
 from typing import Annotated, Any, Self
 
@@ -23,11 +24,14 @@ from msgspec import Meta, Struct
 
 from cogniload_gen.files.inputs import LARGEST, read_whole
 
-IDENTITY = ("versions", "arguments", "block_size", "tasks")
+IDENTITY = ("arguments", "versions", "block_size", "tasks")
 """The parts of a run that are known before a model is loaded, and that a block's digest binds."""
 
 SAMPLE = {"metrics": list, "filter": str, "doc_hash": str, "prompt_hash": str, "target_hash": str}
 """What a sample holds besides its `doc_id` and its metrics."""
+
+BRIEF = Repr()
+BRIEF.maxstring = BRIEF.maxother = 60
 
 Indices = Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=1)]
 
@@ -147,6 +151,37 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
             for name, task in self.tasks.items()
         }
         return cut_in_blocks(documents, self.block_size, ids)
+
+    def refuse_another(self, folder: Path, now: "RunSpec") -> None:
+        """Raise ValueError, with both values, if this run, begun in a folder, is not the one `now`.
+
+        Facts of the model that only one of the two knows (the Hub was not reached) are not
+        compared.
+        """
+        known = sorted(self.model.keys() & now.model.keys())
+        begun, facts = (
+            {part: run.facts[part] for part in IDENTITY}
+            | {"model": {name: run.model[name] for name in known}}
+            for run in (self, now)
+        )
+        if changes := differences(begun, facts):
+            raise ValueError(
+                f"{folder} was begun with {'; '.join(changes[:3])}: "
+                "give what it was begun with, or another --output_path"
+            )
+
+
+def differences(begun: Any, now: Any, path: str = "") -> list[str]:
+    """Return where two descriptions of a run differ, each as "NAME VALUE, now VALUE"."""
+    if isinstance(begun, dict) and isinstance(now, dict):
+        return [
+            difference
+            for name in dict.fromkeys([*begun, *now])
+            for difference in differences(begun.get(name), now.get(name), f"{path}.{name}")
+        ]
+    if begun == now:
+        return []
+    return [f"{path.lstrip('.')} {BRIEF.repr(begun)}, now {BRIEF.repr(now)}"]
 
 
 def cut_in_blocks(

@@ -7,6 +7,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
+import yaml
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.checks import check_shard
@@ -106,13 +107,16 @@ def read_configuration(
 
 def read_file(path: Path | str) -> dict[str, Any]:
     """Return the arguments in a YAML file; ValueError for an unknown name or a wrong type."""
-    read_whole(Path(path), LARGEST_FILE)  # refuses what lm-eval would read without end
     try:
-        written: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
-    except TypeError as error:
-        raise ValueError(error) from None
+        written = yaml.safe_load(read_whole(Path(path), LARGEST_FILE))
+    except yaml.YAMLError as error:  # its message repeats the line, which may hold a credential
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        raise ValueError(f"{path}{where} must be YAML") from None
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply for a file of arguments") from None
+    if not isinstance(written, dict):
+        raise ValueError(f"{path} must be a mapping of arguments, got {type(written).__name__}")
     types = get_type_hints(EvaluatorConfig) | dict.fromkeys(OURS, object)
     types |= {"batch_size": int | str, "limit": float | int | None, "output_path": str}
     del types["config"]
@@ -126,7 +130,8 @@ def read_file(path: Path | str) -> dict[str, Any]:
         allowed = [get_origin(kind) or kind for kind in get_args(types[name]) or [types[name]]]
         if name not in REFUSED and not isinstance(value, tuple(allowed)):
             names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in allowed)
-            raise ValueError(f"{name} of {path} must be {names}, got {brief(value)}")
+            shown = "a mapping" if isinstance(value, dict) else brief(value)
+            raise ValueError(f"{name} of {path} must be {names}, got {shown}")
     return written
 
 

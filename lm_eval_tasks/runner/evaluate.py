@@ -30,7 +30,7 @@ from lm_eval_tasks.runner.client import fill_every_slot
 from lm_eval_tasks.runner.credentials import hidden, public
 from lm_eval_tasks.runner.progress import each_warning_once
 from lm_eval_tasks.runner.results import merge, print_results, write_results
-from lm_eval_tasks.runner.run import Evaluation, describe_model, plain, refuse_another, resolve
+from lm_eval_tasks.runner.run import Evaluation, describe_model, plain, resolve
 from lm_eval_tasks.runner.search import BLOCK_SIZE as BLOCK_SIZE_UNTIL
 from lm_eval_tasks.runner.search import Search, Until
 from lm_eval_tasks.runner.server import check_server, vllm_version
@@ -92,7 +92,7 @@ def evaluate(
     )
     now = evaluation.run
     if begun:
-        refuse_another(folder, begun, now)
+        begun.refuse_another(folder, now)
     search = Search(store, now) if until else None
     index, shards = shard
     blocks = search.blocks if search else evaluation.blocks()
@@ -111,13 +111,13 @@ def evaluate(
                 with lock.setup():
                     begun = store.read_run()
                     if begun:
-                        refuse_another(folder, begun, now)
+                        begun.refuse_another(folder, now)
                         return begun
                     store.write_run(now)
                     return now
 
             if begun:
-                refuse_another(folder, begun, now)
+                begun.refuse_another(folder, now)
             name = f"{index}/{shards}"
             evaluator = Evaluator(model, config, evaluation.tasks, store, begin, name)
             if search:

@@ -13,7 +13,7 @@ from lm_eval.utils import handle_non_serializable, make_table
 
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
-from lm_eval_tasks.runner.run import refuse_another, resolve_again
+from lm_eval_tasks.runner.run import resolve_again
 from lm_eval_tasks.runner.search import Search
 from lm_eval_tasks.runner.store import Store, write_lines
 
@@ -42,9 +42,9 @@ def merge(folders: Sequence[Path], out: Path, include_path: str | None = None) -
     runs = [store.begun() for store in stores]
     run = runs[0]
     for folder, other in zip(folders, runs, strict=True):
-        refuse_another(folder, other, run)
+        other.refuse_another(folder, run)
     evaluation = resolve_again(run, include_path)
-    refuse_another(folders[0], run, evaluation.run)
+    run.refuse_another(folders[0], evaluation.run)
     if run.arguments.until is None:
         blocks = evaluation.blocks()
     else:

@@ -21,11 +21,8 @@ from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.links import TASKS
 from lm_eval_tasks.runner.credentials import public
-from lm_eval_tasks.runner.search import adaptive_task, differences
+from lm_eval_tasks.runner.search import adaptive_task
 from lm_eval_tasks.task_names import our_tasks, refuse_misspelt
-
-COMPARED = ("arguments", "versions", "block_size", "tasks")
-"""The parts of a run of which a folder takes one value, besides the facts of its model."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +62,16 @@ def resolve(
     `metadata` is what the tasks may read of all arguments. ValueError for a task that there is not,
     for examples in the prompts of our own, and for --samples of no document.
     """
-    loaded = load_tasks(arguments, include_path, metadata)
-    check_samples(loaded["tasks"], arguments["samples"] or {})
     generators = {each.name: each.version for each in benchmarks.BENCHMARKS}
     versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
+    adaptive = None
     if "until" in arguments:
-        versions |= adaptive_task(arguments["tasks"][0]).design(arguments["until"]).plan.fingerprint
+        task = adaptive_task(arguments["tasks"][0])
+        design = task.design(arguments["until"])
+        versions |= design.plan.fingerprint
+        adaptive = task.configure(design)
+    loaded = load_tasks(arguments, include_path, metadata, adaptive)
+    check_samples(loaded["tasks"], arguments["samples"] or {})
     run = {
         "versions": versions,
         "arguments": arguments,
@@ -115,12 +116,16 @@ def resolve_again(run: RunSpec, include_path: str | None) -> Evaluation:
 
 
 def load_tasks(
-    arguments: dict[str, Any], include_path: str | None, metadata: dict[str, Any]
+    arguments: dict[str, Any],
+    include_path: str | None,
+    metadata: dict[str, Any],
+    adaptive: dict[str, Any] | None = None,
 ) -> TaskDict:
     """Return the tasks, with their overrides applied as lm-eval's `simple_evaluate` applies them.
 
-    Our own need no --include_path, and are found without reading lm-eval's thousands. ValueError
-    for a task that there is not, and for examples in the prompts of our own.
+    `adaptive` is the configuration of a task that a design has set up, in their place. Our own need
+    no --include_path, and are found without reading lm-eval's thousands. ValueError for a task that
+    there is not, and for examples in the prompts of our own.
     """
     names = arguments["tasks"]
     manager = TaskManager(include_path=str(TASKS), include_defaults=False, metadata=metadata)
@@ -134,9 +139,7 @@ def load_tasks(
         names = every.tasks
     else:
         names = [*dict.fromkeys(task for name in names for task in expand(name, manager))]
-    if "until" in arguments:
-        names = [adaptive_task(arguments["tasks"][0]).configure(arguments["until"])]
-    loaded = manager.load(names)
+    loaded = manager.load([adaptive] if adaptive else names)
     examples = arguments["num_fewshot"]
     for name, task in loaded["tasks"].items():
         if examples and isinstance(task, SharedBudgetTask):
@@ -205,22 +208,3 @@ def plain(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values as JSON brings them back."""
     read: dict[str, Any] = json.loads(json.dumps(values, default=handle_non_serializable))
     return read
-
-
-def refuse_another(folder: Path, begun: RunSpec, now: RunSpec) -> None:
-    """Raise ValueError, with both values, if a folder was begun with anything else.
-
-    Facts of the model that only one of the two knows (the Hub was not reached) are not compared.
-    """
-    known = sorted(begun.model.keys() & now.model.keys())
-    first, second = (
-        {part: run.facts[part] for part in COMPARED}
-        | {"model": {name: run.model[name] for name in known}}
-        for run in (begun, now)
-    )
-    changes = differences(first, second)
-    if changes:
-        raise ValueError(
-            f"{folder} was begun with {'; '.join(changes[:3])}: "
-            "give what it was begun with, or another --output_path"
-        )

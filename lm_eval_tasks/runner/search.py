@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from reprlib import Repr
 from reprlib import repr as brief
 from typing import Any, overload
 
 from cogniload_analysis import ADAPTIVE, Adaptive, Design
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files.run_folder import Block, RunSpec
+from cogniload_gen.files.run_folder import Block, RunSpec, differences
 from cogniload_gen.grid import Selection, address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
@@ -37,9 +36,6 @@ Until = dict[str, Any]
 """The settings of a design as run.json has them: goal, target (a share, or units), budget, N."""
 
 CONTEXT_BUDGET = "context_budget"
-
-BRIEF = Repr()
-BRIEF.maxstring = BRIEF.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -75,14 +71,15 @@ class AdaptiveTask:
             ) from None
         return design
 
-    def configure(self, until: Until) -> dict[str, Any]:
+    def configure(self, design: Design[Any]) -> dict[str, Any]:
         """Return the task's configuration for lm-eval.
 
-        Its documents, until a design asks, are its longest. Its metrics are those of the dataset's
-        fixed design, if there is one: a task on a whole grid may fit what uneven cells don't.
+        Its documents, until the design asks, are its longest. Its metrics are those of the
+        dataset's fixed design, if there is one: a task on a whole grid may fit what uneven cells
+        don't.
         """
         fixed = TASKS / self.dataset / f"{self.dataset}_axes.yaml"
-        longest = [self.decided(puzzle) for puzzle in self.design(until).plan.longest]
+        longest = [self.decided(puzzle) for puzzle in design.plan.longest]
         source = read_task(fixed) if fixed.exists() else self.configuration
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
         puzzles = {"dataset": self.dataset, "defaults": self.defaults, "grids": longest}
@@ -292,16 +289,3 @@ class Search:
         """Make the design's puzzles, in the order of asking, the documents of lm-eval's task."""
         documents = Documents(self.task, self.puzzles, self.parameters)
         tasks[self.task.name].dataset["test"] = documents
-
-
-def differences(begun: Any, now: Any, path: str = "") -> list[str]:
-    """Return where two descriptions of a run differ, each as "NAME VALUE, now VALUE"."""
-    if isinstance(begun, dict) and isinstance(now, dict):
-        return [
-            difference
-            for name in dict.fromkeys([*begun, *now])
-            for difference in differences(begun.get(name), now.get(name), f"{path}.{name}")
-        ]
-    if begun == now:
-        return []
-    return [f"{path.lstrip('.')} {BRIEF.repr(begun)}, now {BRIEF.repr(now)}"]

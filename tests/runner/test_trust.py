@@ -11,7 +11,7 @@ from lm_eval_tasks.runner import run as run_module
 
 TASK = """
 task: evil
-dataset_path: json
+custom_dataset: !function evil.f
 process_results: !function evil.f
 """
 
@@ -29,9 +29,7 @@ def planted(half, monkeypatch):
     folder, described = half / "evil", half / "state" / "run.json"
     folder.mkdir()
     (folder / "evil.yaml").write_text(TASK)
-    ran = (
-        f"from pathlib import Path\nPath({str(folder / 'ran')!r}).touch()\ndef f(*_): return {{}}\n"
-    )
+    ran = f"from pathlib import Path\nPath({str(folder / 'ran')!r}).touch()\ndef f(**_): raise ValueError()\n"
     (folder / "evil.py").write_text(ran)
     monkeypatch.chdir(half)
 
@@ -62,7 +60,7 @@ def test_no_code_of_a_folder_is_run(planted, half, monkeypatch, task, include_pa
 
 def test_the_command_itself_may_name_the_folder(planted, half):
     ran = planted(tasks=["evil"])
-    command("eval", "--merge", half, "--include_path", half / "evil")
+    error_of("eval", "--merge", half, "--include_path", half / "evil")
     assert ran.exists()
 
 
@@ -71,7 +69,7 @@ def test_what_a_folder_names_reaches_our_tasks_alone(planted, half, monkeypatch)
     planted(metadata={"cogniload": {"N": 20}, "tokenizer": "evil/model"})
     read = []
 
-    def load_tasks(_arguments, _include_path, metadata):
+    def load_tasks(_arguments, _include_path, metadata, _adaptive):
         read.append(metadata)
         raise ValueError("loaded")
 

@@ -368,7 +368,8 @@ def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
 def test_a_task_keeps_its_own_settings(task):
     """And has the metrics of the fixed design, which fits uneven cells."""
     until = {"goal": "ECL50", "target": 0.2, "budget": 64}
-    designed, own = adaptive_task(task).configure(until), read_task(yaml_of(task))
+    adaptive, own = adaptive_task(task), read_task(yaml_of(task))
+    designed = adaptive.configure(adaptive.design(until))
     assert designed["generation_kwargs"] == own["generation_kwargs"]
     changed = {name for name in designed | own if designed.get(name) != own.get(name)}
     assert changed == {"dataset_kwargs", "process_results", "metric_list"}
