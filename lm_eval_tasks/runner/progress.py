@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tqdm import tqdm
 
+from cogniload_gen.files.inputs import one_line
 from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.runner.credentials import hide
 from lm_eval_tasks.runner.store import Store
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from lm_eval_tasks.runner.search import Search
 
 LOGS = ("lm_eval", "lm_eval_tasks", "asyncio", "aiohttp", "urllib3", "requests")
-LONGEST_MESSAGE = 1000
-"""Characters of a warning."""
-
 ADVICE = "Custom kwargs can be passed to `--metadata`"
 """lm-eval says it of every task like ours that is given none."""
 
@@ -128,12 +126,6 @@ def accuracy_text(correct: float, scored: float) -> str:
     return f"{correct / scored:.1%} ({low:.1%} to {high:.1%})"
 
 
-def shortened(message: str) -> str:
-    """Return a message without its middle, where it is very long."""
-    half = LONGEST_MESSAGE // 2
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} ... {message[-half:]}"
-
-
 class Once(logging.Handler):
     """Writes each warning to standard error once, however many blocks give it."""
 
@@ -144,7 +136,7 @@ class Once(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a warning that is new."""
-        message = shortened(hide(" ".join(record.getMessage().split())))
+        message = one_line(hide(record.getMessage()))
         if message not in self.seen and ADVICE not in message:
             self.seen.add(message)
             tqdm.write(f"{record.levelname.lower()}: {message}", file=self.stream)

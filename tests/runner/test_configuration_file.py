@@ -88,10 +88,10 @@ def test_tasks_without_a_name_are_missing(tmp_path, tasks):
     assert error_of("eval", "--config", config).startswith("--tasks is missing")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["{}: 1", "model: dummy\n{}: [", "{}: a: b", "tasks: [{}", "{}", "tasks: {{{}: 1}}", "a: *{}"],
-)
+BROKEN = ("model: dummy\n{}: [", "{}: a: b", "tasks: [{}", "{}", "a: *{}")
+
+
+@pytest.mark.parametrize("text", ["{}: 1", "tasks: {{{}: 1}}", *BROKEN])
 def test_a_secret_in_the_place_of_a_name_is_not_repeated(tmp_path, text):
     config = tmp_path / "config.yaml"
     config.write_text(text.format("Zq9-b1g-S3cr3t"))

@@ -29,7 +29,8 @@ def planted(half, monkeypatch):
     folder, described = half / "evil", half / "state" / "run.json"
     folder.mkdir()
     (folder / "evil.yaml").write_text(TASK)
-    ran = f"from pathlib import Path\nPath({str(folder / 'ran')!r}).touch()\ndef f(**_): raise ValueError()\n"
+    ran = f"import pathlib\npathlib.Path({str(folder / 'ran')!r}).touch()\n"
+    ran += "def f(**_): raise ValueError('evil')\n"
     (folder / "evil.py").write_text(ran)
     monkeypatch.chdir(half)
 
