@@ -19,14 +19,14 @@ def make_dataset(
 ) -> dict[str, Dataset]:
     """Return the puzzles of a task, whose prompt and response share `context_budget` tokens.
 
-    `dataset`, `defaults` and `grids` are the YAML's, as `make_puzzles` takes them. What is asked
-    for stands in --metadata '{"DATASET": {...}}'; lm-eval mixes model arguments and its own keys
-    into the same mapping: those are ignored. ValueError names an unknown or wrong parameter, what
-    it got and what it takes.
+    `dataset`, `defaults` and `grids` are the YAML's, as `make_puzzles` takes them. The puzzles'
+    parameters stand in --metadata '{"DATASET": {...}}'; lm-eval mixes model arguments and its own
+    keys into the same mapping: those are ignored. ValueError names an unknown or wrong parameter,
+    what it got and what it takes.
     """
-    asked = given.get(dataset)
-    asked = {} if asked is None else asked
-    if not isinstance(asked, dict):
-        raise ValueError(f"{dataset} metadata must be an object, got {brief(asked)}")
+    parameters = given.get(dataset)
+    parameters = {} if parameters is None else parameters
+    if not isinstance(parameters, dict):
+        raise ValueError(f"{dataset} metadata must be an object, got {brief(parameters)}")
     task = f"{dataset} metadata"
-    return {"test": Dataset(make_puzzles(dataset, defaults, asked, grids=grids, task=task))}
+    return {"test": Dataset(make_puzzles(dataset, defaults, parameters, grids=grids, task=task))}

@@ -48,6 +48,7 @@ PACKAGES = {"pyyaml": "yaml", "lm-eval": "lm_eval", "huggingface-hub": "huggingf
 
 IMPORTED_IF_THERE = {
     ("cogniload_gen.tokens", "transformers"): "only for a tokenizer given by its name",
+    ("cogniload_gen.files.run_folder", "msgspec"): "read with the extras analysis and eval alone",
     ("cogniload_gen.factor.retrieval", "bm25s"): "an extra of its own, for one retriever",
     ("cogniload_gen.factor.retrieval", "sentence_transformers"): "the same, for encoders",
     ("cogniload_analysis.report.inspect_view", "inspect_ai"): "an extra, for `cogniload view`",

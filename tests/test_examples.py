@@ -10,7 +10,7 @@ from lxml import html
 from cogniload_analysis.report.write import write_report
 from cogniload_gen import generate_puzzles, solve
 from cogniload_gen.commands import main
-from lm_eval_tasks.runner.state import sample_of
+from cogniload_gen.files.run_folder import sample_of
 
 RESULTS = Path(__file__).parent.parent / "examples" / "results"
 FILES = sorted(path for path in RESULTS.rglob("*") if path.is_file())

@@ -15,7 +15,7 @@ import pytest
 from cogniload_gen import generate_puzzles
 from cogniload_gen.commands import main
 from cogniload_gen.files.whole import make_inner_folder, open_to_append
-from lm_eval_tasks.runner.state import State
+from lm_eval_tasks.runner.store import Store
 
 GRID = ["--d", "1", "--N", "3", "--rho", "50", "--num-puzzles", "3"]
 FIRST = "test-00000-of-00001.parquet"
@@ -143,7 +143,7 @@ def test_an_evaluation_s_state_follows_no_link(folder):
     plant(Path("run/state"), "inner")
     with (
         pytest.raises(FileExistsError, match="run/state is a link"),
-        State(Path("run/state")).hold([]),
+        Store(Path("run/state")).hold([]),
     ):
         pass
     for kind in ("link", "dangling", "itself", "pipe", "folder"):

@@ -7,13 +7,14 @@ import shlex
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cogniload_gen import commands as command_line
 from cogniload_gen.benchmarks import BENCHMARKS
-from lm_eval_tasks.runner.cut import cut_in_blocks
-from lm_eval_tasks.runner.status import Part, Status, lines_of
+from cogniload_gen.files.run_folder import cut_in_blocks
+from lm_eval_tasks.runner.progress import Part, Status, lines_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md")))]
@@ -99,7 +100,8 @@ HARNESS_OPTIONS = {
 def test_the_status_is_that_of_the_rehearsal_above_it():
     blocks = cut_in_blocks({"cogniload_mini": range(54)}, 10)
     shards = {"1/2": Part(3, [0.1] * 3)}
-    status = Status({"tasks": {"cogniload_mini": {}}}, blocks, blocks[::2], shards, 30, 0.0)
+    run = SimpleNamespace(tasks={"cogniload_mini": None})
+    status = Status(run, blocks, blocks[::2], shards, 30, 0.0)
     (shown,) = (
         code for code in code_blocks("docs/running.md", "") if code.startswith("runs/try: ")
     )

@@ -33,7 +33,7 @@ def add_eval(evaluate: Parser) -> None:
         "cogniload eval --output_path DIR [--config FILE] [--shard I/N] [--block_size COUNT] "
         "[arguments of lm_eval run]\n"
         "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...\n"
-        "       cogniload eval --merge DIR ... [--output_path DIR]\n"
+        "       cogniload eval --merge DIR ... [--output_path DIR] [--include_path DIR]\n"
         "       cogniload eval --status DIR ..."
     )
     add = evaluate.add_argument

@@ -58,8 +58,8 @@ def crossings(loads: Loads) -> dict[str, float | None]:
     frame, analysis = framed(loads)
     if frame is None:
         return dict.fromkeys(CROSSINGS)
-    found = analysis.estimate_capacity(frame)
-    return numbers({f"{name}_crossing": getattr(found, name) for name in THRESHOLDS})
+    capacity = analysis.estimate_capacity(frame)
+    return numbers({f"{name}_crossing": getattr(capacity, name) for name in THRESHOLDS})
 
 
 def framed(loads: Loads) -> tuple[Any, Any]:

@@ -37,25 +37,25 @@ def make_dataset(*, dataset: str, defaults: dict[str, Given], **given: Any) -> d
     `retrieve` in the metadata, with the task's own for what it leaves out, has the settings of
     `check_retrieval`; null has the whole puzzles in the prompts.
     """
-    asked = given.get(dataset)
-    if isinstance(asked, dict):
-        known = dict.fromkeys([*parameters_of(defaults, asked), RETRIEVE])
-        check_known(asked, tuple(known), f"{dataset} metadata")
-        given[dataset] = {name: value for name, value in asked.items() if name != RETRIEVE}
-    told = choose_retrieval(defaults, asked if isinstance(asked, dict) else {})
+    parameters = given.get(dataset)
+    if isinstance(parameters, dict):
+        known = dict.fromkeys([*parameters_of(defaults, parameters), RETRIEVE])
+        check_known(parameters, tuple(known), f"{dataset} metadata")
+        given[dataset] = {name: value for name, value in parameters.items() if name != RETRIEVE}
+    retrieval = choose_retrieval(defaults, parameters if isinstance(parameters, dict) else {})
     rest = {name: value for name, value in defaults.items() if name != RETRIEVE}
     made = documents.make_dataset(dataset=dataset, defaults=rest, **given)
-    if told is None:
+    if retrieval is None:
         return made
     tokenizer = (rest | given.get(dataset, {})).get("tokenizer")
-    return {split: with_retrieved(rows, told, tokenizer) for split, rows in made.items()}
+    return {split: with_retrieved(rows, retrieval, tokenizer) for split, rows in made.items()}
 
 
-def choose_retrieval(defaults: dict[str, Given], asked: dict[str, Given]) -> Retrieval | None:
+def choose_retrieval(defaults: dict[str, Given], parameters: dict[str, Given]) -> Retrieval | None:
     """Return the settings of a task's retrieval by its parameters; None for whole puzzles."""
-    own, chosen = defaults.get(RETRIEVE), asked.get(RETRIEVE)
+    own, chosen = defaults.get(RETRIEVE), parameters.get(RETRIEVE)
     if chosen is None:
-        chosen = None if RETRIEVE in asked else own
+        chosen = None if RETRIEVE in parameters else own
     elif isinstance(chosen, dict):
         chosen = (own or {}) | chosen
     return None if chosen is None else check_retrieval(chosen)
@@ -67,16 +67,16 @@ def with_retrieved(rows: Dataset, settings: Retrieval, tokenizer: Tokenizer) -> 
     `prompt` holds it, `needed` and `found` count the statements that the answer needs and those of
     them that are in it, `retrieved_tokens` are its tokens, and `retrieval` tells the settings.
     """
-    found = [
+    contexts = [
         retrieve(puzzle, settings, tokenizer)
         for puzzle in tqdm(rows["puzzle"], "Retrieving", disable=None)
     ]
     columns = {
-        "prompt": [each.prompt for each in found],
-        "needed": [each.needed for each in found],
-        "found": [each.found for each in found],
-        "retrieved_tokens": [each.tokens for each in found],
-        "retrieval": [str(settings)] * len(found),
+        "prompt": [context.prompt for context in contexts],
+        "needed": [context.needed for context in contexts],
+        "found": [context.found for context in contexts],
+        "retrieved_tokens": [context.tokens for context in contexts],
+        "retrieval": [str(settings)] * len(contexts),
     }
     for name, values in columns.items():
         rows = rows.add_column(name, values)

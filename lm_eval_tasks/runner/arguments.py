@@ -2,10 +2,12 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
+import yaml
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.checks import check_shard
@@ -14,7 +16,7 @@ from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.runner.credentials import hide, public
-from lm_eval_tasks.runner.until import read_until, refuse_beside_until
+from lm_eval_tasks.runner.search import read_until, refuse_beside_until
 
 COMPARED = (
     *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
@@ -63,22 +65,22 @@ def read_configuration(
     value of the wrong type, a wrong shard, block size or goal, and whatever lm-eval refuses.
     """
     parsed = vars(run_parser(EvalParser, "cogniload eval").parse_args(list(others)))
-    said = {name: value for name, value in parsed.items() if value is not None}
-    file = said.pop("config", None) if given.config is None else given.config
+    settings = {name: value for name, value in parsed.items() if value is not None}
+    file = settings.pop("config", None) if given.config is None else given.config
     if file is not None:
-        said = read_file(file) | said
+        settings = read_file(file) | settings
     for implied in ("func", "log_samples"):
-        said.pop(implied, None)
-    ours = {name: said.pop(name, None) for name in OURS}
+        settings.pop(implied, None)
+    ours = {name: settings.pop(name, None) for name in OURS}
     ours |= {name: value for name in OURS if (value := getattr(given, name)) is not None}
-    refused = [name for name in REFUSED if said.get(name)]
+    refused = [name for name in REFUSED if settings.get(name)]
     if refused:
         raise ValueError(f"--{refused[0]} is refused: cogniload eval has no use for it")
-    named = any(str(each).strip(", ") for each in said.get("tasks") or ())
-    for name, needed in (("output_path", ours["output_path"]), ("tasks", named)):
+    tasks = any(str(task).strip(", ") for task in settings.get("tasks") or ())
+    for name, needed in (("output_path", ours["output_path"]), ("tasks", tasks)):
         if not needed:
             raise ValueError(f"--{name} is missing: give it, or write it into the --config file")
-    config = EvaluatorConfig.from_cli(Namespace(**said))
+    config = EvaluatorConfig.from_cli(Namespace(**settings))
     if config.limit is not None and not config.limit > 0:
         raise ValueError(f"limit must be above 0, got {config.limit}")
     if config.samples is not None and not isinstance(config.samples, dict):
@@ -105,25 +107,31 @@ def read_configuration(
 
 def read_file(path: Path | str) -> dict[str, Any]:
     """Return the arguments in a YAML file; ValueError for an unknown name or a wrong type."""
-    read_whole(Path(path), LARGEST_FILE)  # refuses what lm-eval would read without end
     try:
-        written: dict[str, Any] = EvaluatorConfig.load_yaml_config(path)
-    except TypeError as error:
-        raise ValueError(error) from None
+        written = yaml.safe_load(read_whole(Path(path), LARGEST_FILE))
+    except yaml.YAMLError as error:  # its message repeats the line, which may hold a credential
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        raise ValueError(f"{path}{where} must be YAML") from None
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply for a file of arguments") from None
+    if not isinstance(written, dict):
+        raise ValueError(f"{path} must be a mapping of arguments, got {type(written).__name__}")
     types = get_type_hints(EvaluatorConfig) | dict.fromkeys(OURS, object)
     types |= {"batch_size": int | str, "limit": float | int | None, "output_path": str}
     del types["config"]
-    for name, value in written.items():
-        if name not in types:
+    for number, (name, value) in enumerate(written.items(), start=1):
+        if name not in types:  # the name may be a credential in a wrong place: it is not repeated
+            near = get_close_matches(str(name)[:100], types, n=1)
             raise ValueError(
-                f"{path} takes lm-eval's arguments and {', '.join(OURS)}; got {brief(name)}"
+                f"{path} takes lm-eval's arguments and {', '.join(OURS)}; its key {number} is none "
+                "of these" + "".join(f": did you mean {match}?" for match in near)
             )
         allowed = [get_origin(kind) or kind for kind in get_args(types[name]) or [types[name]]]
         if name not in REFUSED and not isinstance(value, tuple(allowed)):
             names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in allowed)
-            raise ValueError(f"{name} of {path} must be {names}, got {brief(value)}")
+            shown = "a mapping" if isinstance(value, dict) else brief(value)
+            raise ValueError(f"{name} of {path} must be {names}, got {shown}")
     return written
 
 

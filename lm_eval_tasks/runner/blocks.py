@@ -9,6 +9,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
@@ -23,97 +24,85 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import handle_non_serializable, sanitize_list, set_torch_seed
 from tqdm import tqdm
 
+from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.budget import SharedBudgetTask
-from lm_eval_tasks.runner.begun import Run
-from lm_eval_tasks.runner.cut import Block
 from lm_eval_tasks.runner.progress import Progress
+from lm_eval_tasks.runner.search import Search
 from lm_eval_tasks.runner.server import server_errors
-from lm_eval_tasks.runner.state import State
-from lm_eval_tasks.runner.until import Search
+from lm_eval_tasks.runner.store import Lock, Store
 
 
-def evaluate_blocks(
-    model: LM,
-    config: EvaluatorConfig,
-    tasks: dict[str, Task],
-    state: State,
-    mine: Sequence[Block],
-    begin: Callable[[], Run],
-    shard: str,
-) -> None:
-    """Evaluate those blocks of `mine` that are not done; each is on the disk before the next.
+@dataclass(frozen=True)
+class Evaluator:
+    """A loaded model with its tasks, and the store that takes the samples of blocks.
 
     `begin` is called before a block is written, and returns the run that the block is of: until one
-    is done, nothing is begun.
+    is done, nothing is begun. `shard` is the name I/N of this process.
     """
-    done = [block for block in mine if state.is_done(block)]
-    pending = [block for block in mine if block not in done]
-    for task in tasks.values():
+
+    model: LM
+    config: EvaluatorConfig
+    tasks: dict[str, Task]
+    store: Store
+    begin: Callable[[], RunSpec]
+    shard: str
+
+    def evaluate_blocks(self, mine: Sequence[Block]) -> None:
+        """Evaluate those blocks that are not done; each is on the disk before the next."""
+        done = [block for block in mine if self.store.is_done(block)]
+        pending = [block for block in mine if block not in done]
+        for task in self.tasks.values():
+            make_ready_for_blocks(task)
+        self.check_prompts(pending)
+        with Progress([len(block.documents) for block in mine]) as progress:
+            for block in done:
+                progress.add_done(sample for _, sample in self.store.read_block(block))
+            progress.start_now()
+            self.model.set_cache_hook(progress)
+            for block in pending:
+                progress.add_block(self.finish_block(block))
+        for task in self.tasks.values():
+            del task.doc_iterator, task.aggregation
+
+    def evaluate_search(self, search: Search, lock: Lock, *, wait: bool) -> None:
+        """Evaluate the blocks that a design asks for, until it is done or others have the rest.
+
+        `wait` is as for `Search.take_block`.
+        """
+        (task,) = self.tasks.values()
         make_ready_for_blocks(task)
-    check_prompts(model, config, tasks, pending)
-    with Progress([len(block.documents) for block in mine]) as progress:
-        for block in done:
-            progress.add_done(sample for _, sample in state.read_block(block))
-        progress.start_now()
-        model.set_cache_hook(progress)
-        for block in pending:
-            progress.add_block(
-                finish_block(model, config, tasks[block.task], state, block, begin, shard)
-            )
-    for task in tasks.values():
+        self.check_prompts([Block(1, search.task.name, tuple(range(len(task.eval_docs))))])
+        search.hand_documents(self.tasks)
+        make_ready_for_blocks(task)
+        with Progress([search.design.settings.budget]) as progress:
+            progress.done = progress.bar.n = len(search.design.told)
+            if search.known:
+                progress.say(f"continuing: {search.design.line}")
+            self.model.set_cache_hook(progress)
+            while block := search.take_block(lock, progress.say, wait=wait):
+                progress.count(self.finish_block(block))
+                search.catch_up()
+                progress.say(search.design.line)
         del task.doc_iterator, task.aggregation
 
+    def finish_block(self, block: Block) -> list[dict[str, Any]]:
+        """Evaluate a block and write it; return its samples."""
+        start = monotonic()
+        server = getattr(self.model, "base_url", None), getattr(self.model, "timeout", 0)
+        with server_errors(*server):
+            samples = evaluate_block(self.model, self.config, self.tasks[block.task], block)
+        seconds = round(monotonic() - start, 3)
+        lines = list(map(sample_line, samples))
+        self.store.write_block(block, lines, self.begin(), shard=self.shard, seconds=seconds)
+        return samples
 
-def evaluate_search(
-    model: LM,
-    config: EvaluatorConfig,
-    tasks: dict[str, Task],
-    state: State,
-    search: Search,
-    take: Callable[[Callable[[str], None]], Block | None],
-    begin: Callable[[], Run],
-    shard: str,
-) -> None:
-    """Evaluate the blocks that a design asks for, until it is done or others have the rest.
-
-    `take` returns the next, and may say, by the function that it gets, what it waits for. `begin`
-    as for `evaluate_blocks`.
-    """
-    name = search.asked.name
-    task = tasks[name]
-    make_ready_for_blocks(task)
-    check_prompts(model, config, tasks, [Block(1, name, tuple(range(len(task.eval_docs))))])
-    task.dataset[task.config.test_split] = search.documents()
-    make_ready_for_blocks(task)
-    with Progress([search.design.settings.budget]) as progress:
-        progress.done = progress.bar.n = len(search.design.told)
-        if search.told:
-            progress.say(f"continuing: {search.design.line}")
-        model.set_cache_hook(progress)
-        while block := take(progress.say):
-            progress.count(finish_block(model, config, task, state, block, begin, shard))
-            search.catch_up()
-            progress.say(search.design.line)
-    del task.doc_iterator, task.aggregation
-
-
-def finish_block(
-    model: LM,
-    config: EvaluatorConfig,
-    task: Task,
-    state: State,
-    block: Block,
-    begin: Callable[[], Run],
-    shard: str,
-) -> list[dict[str, Any]]:
-    """Evaluate a block and write it; return its samples."""
-    start = monotonic()
-    with server_errors(getattr(model, "base_url", None), getattr(model, "timeout", 0)):
-        samples = evaluate_block(model, config, task, block)
-    seconds = round(monotonic() - start, 3)
-    lines = list(map(sample_line, samples))
-    state.write_block(block, lines, begin(), shard=shard, seconds=seconds)
-    return samples
+    def check_prompts(self, blocks: Sequence[Block]) -> None:
+        """Have each budget refuse what it can't hold, before the first block is evaluated."""
+        silent = Silent(self.model)
+        shared = [each for each in blocks if isinstance(self.tasks[each.task], SharedBudgetTask)]
+        for block in tqdm(shared, desc="checking prompts", unit="block", disable=None, leave=False):
+            with suppress(Prepared):
+                evaluate_block(silent, self.config, self.tasks[block.task], block)
 
 
 def make_ready_for_blocks(task: Task) -> None:
@@ -126,16 +115,6 @@ def make_ready_for_blocks(task: Task) -> None:
 
     task.doc_iterator = lambda *, samples, **_: enumerate(map(dict, read(tuple(samples))))
     task.aggregation = lambda: defaultdict(lambda: len)
-
-
-def check_prompts(
-    model: LM, config: EvaluatorConfig, tasks: dict[str, Task], blocks: Sequence[Block]
-) -> None:
-    """Have each budget refuse what it can't hold, before the first block is evaluated."""
-    shared = [block for block in blocks if isinstance(tasks[block.task], SharedBudgetTask)]
-    for block in tqdm(shared, desc="checking prompts", unit="block", disable=None, leave=False):
-        with suppress(Prepared):
-            evaluate_block(Silent(model), config, tasks[block.task], block)
 
 
 class Prepared(Exception):  # noqa: N818  (no error)

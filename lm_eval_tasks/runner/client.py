@@ -83,7 +83,7 @@ async def answer_together(
     sent = list(prompts)
     if model.tokenized_requests:
         tokens = model.tok_encode(prompts, add_special_tokens=model.add_bos_token)
-        sent = [cut(model, *each) for each in zip(tokens, settings, strict=True)]
+        sent = [cut(model, *pair) for pair in zip(tokens, settings, strict=True)]
     # lm-eval names the model's end of text as a stop only where it sends one request at a time
     end = {"eos": model.eos_string} if concurrent == 1 else {}
     responses: list[str] = [""] * len(prompts)
@@ -100,9 +100,9 @@ async def answer_together(
     ):
 
         async def answer(indices: Sequence[int]) -> None:
-            asked = payload(model, [sent[i] for i in indices], settings[indices[0]], **end)
+            body = payload(model, [sent[i] for i in indices], settings[indices[0]], **end)
             try:
-                texts = await repeated(model, session, free, failed, asked, len(indices))
+                texts = await repeated(model, session, free, failed, body, len(indices))
             except BaseException:
                 failed.set()
                 raise
@@ -135,7 +135,7 @@ async def complete(
     session: aiohttp.ClientSession,
     free: asyncio.Semaphore,
     failed: asyncio.Event,
-    asked: dict[str, Any],
+    request: dict[str, Any],
     prompts: int,
 ) -> list[str]:
     """Return the responses of one call to the server, made once a slot is free.
@@ -146,15 +146,15 @@ async def complete(
     async with free:
         if failed.is_set():
             raise asyncio.CancelledError
-        async with session.post(there, json=asked, **settings) as answer:
+        async with session.post(there, json=request, **settings) as answer:
             body = await read(answer)
-    said = decode(body)
+    content = decode(body)
     try:
-        texts: list[str] = model.parse_generations(outputs=[said], contexts=[""] * prompts)
+        texts: list[str] = model.parse_generations(outputs=[content], contexts=[""] * prompts)
     except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        raise NoCompletion(f"as lm-eval can't read it ({error!r})", said) from None
+        raise NoCompletion(f"as lm-eval can't read it ({error!r})", content) from None
     if len(texts) != prompts:
-        raise NoCompletion(f"as it holds {len(texts)} for {prompts} prompts", said)
+        raise NoCompletion(f"as it holds {len(texts)} for {prompts} prompts", content)
     return texts
 
 
@@ -188,16 +188,16 @@ def address(model: TemplateAPI, url: str | None = None) -> tuple[URL, dict[str, 
     A user and password in the URL take the place of the Authorization header, as in requests.
     """
     parts, headers = urlsplit(url or model.base_url), dict(model.header)
-    user, found, host = parts.netloc.rpartition("@")
+    user, at, host = parts.netloc.rpartition("@")
     url = urlunsplit(parts._replace(netloc=host))
     settings: dict[str, Any] = {"proxy": select_proxy(url, get_environ_proxies(url))}
-    asked = URL(url, encoded=url.isascii())  # a signature in it stays as it was made
-    if not found:
-        return asked, settings | {"headers": headers}
+    there = URL(url, encoded=url.isascii())  # a signature in it stays as it was made
+    if not at:
+        return there, settings | {"headers": headers}
     name, _, password = user.partition(":")
     headers = {key: value for key, value in headers.items() if key.lower() != "authorization"}
     basic = base64.b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
-    return asked, settings | {"headers": headers | {"Authorization": f"Basic {basic}"}}
+    return there, settings | {"headers": headers | {"Authorization": f"Basic {basic}"}}
 
 
 async def read(answer: aiohttp.ClientResponse) -> bytes:

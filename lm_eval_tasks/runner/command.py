@@ -6,7 +6,7 @@ lm-eval and its libraries take seconds to load, too long to say that a task's na
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from lm_eval_tasks.runner.names import refuse_misspelt
+from lm_eval_tasks.task_names import refuse_misspelt
 
 
 def run(given: Namespace, others: Sequence[str]) -> None:
@@ -14,31 +14,29 @@ def run(given: Namespace, others: Sequence[str]) -> None:
 
     ValueError or OSError, in a line, for what can't be evaluated; ImportError without lm-eval.
     """
-    own = {"--merge": given.merge, "--status": given.status}
-    asked = [name for name, value in own.items() if value]
-    limits = given.budget, given.range
-    alone = (given.config, given.shard, given.block_size, given.until, *limits, *others)
-    if len(asked) > 1 or (asked and any(argument is not None for argument in alone)):
-        raise ValueError(f"{asked[0]} takes its folders and --output_path, and nothing else")
-    if given.status:
-        from lm_eval_tasks.runner.status import print_status  # noqa: PLC0415  (see above)
-
-        for folder in given.status:
-            print_status(folder)
-        return
-    if not given.merge:
-        refuse_misspelt(asked_tasks(others))
-    from lm_eval_tasks.runner.evaluate import run as run_evaluation  # noqa: PLC0415  (see above)
-
-    run_evaluation(given, others)
-
-
-def asked_tasks(others: Sequence[str]) -> list[str]:
-    """Return the names after --tasks, unless --include_path may hold tasks of such names."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--tasks", "-t", nargs="*", default=[])
     parser.add_argument("--include_path", nargs="?", const="")
-    known, _ = parser.parse_known_args([other for other in others if other != "--"])
-    if known.include_path is not None:
-        return []
-    return [name for names in known.tasks for name in names.split(",") if name]
+    known, rest = parser.parse_known_args([other for other in others if other != "--"])
+    folders = {"--merge": given.merge, "--status": given.status}
+    options = [name for name, value in folders.items() if value]
+    others_given = (given.config, given.shard, given.block_size, given.until, given.budget)
+    alone = (*others_given, given.range, *rest, *known.tasks)
+    if given.status:
+        alone += (known.include_path,)
+    if len(options) > 1 or (options and any(argument is not None for argument in alone)):
+        raise ValueError(
+            f"{options[0]} takes its folders, --output_path and (to merge) --include_path, "
+            "and nothing else"
+        )
+    if given.status:
+        from lm_eval_tasks.runner.progress import lines_of, read_status  # noqa: PLC0415  (see above)
+
+        for folder in given.status:
+            print("\n".join(lines_of(folder, read_status(folder))))
+        return
+    if not given.merge and known.include_path is None:  # whose folder may hold tasks of such names
+        refuse_misspelt(name for names in known.tasks for name in names.split(",") if name)
+    from lm_eval_tasks.runner.evaluate import run as run_evaluation  # noqa: PLC0415  (see above)
+
+    run_evaluation(given, others, known.include_path)

@@ -22,7 +22,7 @@ PATH_WORDS = re.compile(
     r"deployments|engines|engine|generate|inference|invocations|endpoints?|serving-endpoints|"
     r"public|proxy|llm|vllm|sglang|tgi|version|services|compatible-mode|paas|beta|serve"
 )
-"""The parts of a path that say what a server is asked for; any other may be a key."""
+"""The known words of a server's path; any other part may be a key."""
 
 SHORTEST = 4
 """Characters. A shorter credential is hidden where it stands, not wherever it comes up again."""
@@ -54,7 +54,7 @@ def public(values: Any, name: str = "", *, texts: bool = True) -> Any:
 
 
 def public_url(url: str) -> str:
-    """Return a server's URL with its host, and of its path what says what the server is asked for.
+    """Return a server's URL with its host, and the known words of its path.
 
     User, password, fragment, the values of the query and unknown parts of the path are hidden. Of
     text that is no URL nothing is left.
@@ -86,7 +86,7 @@ def hide(text: str) -> str:
 
 
 def credentials_in(values: Any, name: str = "", *, secret: bool = False) -> Iterator[str]:
-    """Yield the credentials in JSON-like values: what their names and the server's URL tell."""
+    """Yield the credentials in JSON-like values: by their names, and in the server's URL."""
     if isinstance(values, Mapping):
         for key, value in values.items():
             yield from credentials_in(value, str(key), secret=secret or names_credential(str(key)))
@@ -107,8 +107,8 @@ def credentials_in_url(url: str, *, of_server: bool) -> Iterator[str]:
     """
     rest = url.partition("://")[2]
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    user, found, _ = authority.rpartition("@")
-    if found:
+    user, at, _ = authority.rpartition("@")
+    if at:
         name, _, password = user.partition(":")
         yield from (user, password or name)
         yield base64.b64encode(unquote(user).encode(errors="replace")).decode()
@@ -149,10 +149,10 @@ def hidden(values: Mapping[str, Any]) -> Iterator[None]:
         for name, value in os.environ.items()
         if names_credential(name) and not name.endswith("PWD") and len(value) >= 2 * SHORTEST
     }
-    found = {*credentials_in(values), *in_environment.values()}
+    credentials = {*credentials_in(values), *in_environment.values()}
     spelled = {
         spelling
-        for text in found
+        for text in credentials
         for spelling in spellings(text)
         if len(spelling) >= SHORTEST and spelling.lower() not in PLACEHOLDERS
     }
@@ -160,12 +160,12 @@ def hidden(values: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        said = str(error)
+        message = str(error)
         if isinstance(error, OSError) and error.strerror:
-            said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        if hide(said) == said:
+            message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        if hide(message) == message:
             raise
         kind = OSError if isinstance(error, OSError) else ValueError
-        raise kind(hide(said)) from None
+        raise kind(hide(message)) from None
     finally:
         known.reset(before)

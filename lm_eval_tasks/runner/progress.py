@@ -1,21 +1,27 @@
-"""What an evaluation says while it runs: how far it is, and each warning once."""
+"""How far an evaluation is: its line while it runs, with each warning once, and --status."""
 
 import logging
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
 from time import monotonic
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from statsmodels.stats.proportion import proportion_confint
 from tqdm import tqdm
 
+from cogniload_gen.files.inputs import one_line
+from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.runner.credentials import hide
+from lm_eval_tasks.runner.store import Store
+
+if TYPE_CHECKING:
+    from lm_eval_tasks.runner.search import Search
 
 LOGS = ("lm_eval", "lm_eval_tasks", "asyncio", "aiohttp", "urllib3", "requests")
-LONGEST_MESSAGE = 1000
-"""Characters of a warning."""
-
 ADVICE = "Custom kwargs can be passed to `--metadata`"
 """lm-eval says it of every task like ours that is given none."""
 
@@ -79,8 +85,8 @@ class Progress:
         documents, tokens = set(), 0
         for sample in samples:
             documents.add(sample["doc_id"])
-            if isinstance(told := sample.get("response_tokens"), int):
-                tokens += told
+            if isinstance(count := sample.get("response_tokens"), int):
+                tokens += count
             if isinstance(sample.get("acc"), int | float):
                 self.scored += 1
                 self.correct += sample["acc"]
@@ -114,14 +120,10 @@ class Progress:
 
 def accuracy_text(correct: float, scored: float) -> str:
     """Return an accuracy with Wilson's 90 % interval, as in the reports, in per cent."""
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  (slow)
+
     low, high = proportion_confint(correct, scored, alpha=0.1, method="wilson")
     return f"{correct / scored:.1%} ({low:.1%} to {high:.1%})"
-
-
-def shortened(message: str) -> str:
-    """Return a message without its middle, where it is very long."""
-    half = LONGEST_MESSAGE // 2
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} ... {message[-half:]}"
 
 
 class Once(logging.Handler):
@@ -134,7 +136,7 @@ class Once(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a warning that is new."""
-        message = shortened(hide(" ".join(record.getMessage().split())))
+        message = one_line(hide(record.getMessage()))
         if message not in self.seen and ADVICE not in message:
             self.seen.add(message)
             tqdm.write(f"{record.levelname.lower()}: {message}", file=self.stream)
@@ -154,3 +156,138 @@ def each_warning_once() -> Iterator[None]:
         for logger, propagate in zip(loggers, before, strict=True):
             logger.removeHandler(handler)
             logger.propagate = propagate
+
+
+@dataclass(slots=True)
+class Part:
+    """The done blocks of one shard: how many, and the seconds of each."""
+
+    blocks: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far an evaluation is."""
+
+    run: RunSpec
+    blocks: Sequence[Block]
+    done: Sequence[Block]
+    shards: dict[str, Part]
+    scored: int
+    correct: float
+    search: "Search | None" = None
+
+
+def read_status(folder: Path) -> Status:
+    """Return how far the evaluation in a folder is; ValueError if none was begun in it.
+
+    No model and no task is loaded. ValueError, too, for a block whose file is damaged.
+    """
+    store = Store(Path(folder) / "state")
+    run = store.begun()
+    search = None
+    if run.arguments.until is not None:
+        from lm_eval_tasks.runner.search import Search  # noqa: PLC0415  (slow)
+
+        search = Search(store, run)
+        search.catch_up()
+    blocks = search.blocks if search else run.blocks()
+    done = [block for block in blocks if store.is_done(block)]
+    shards: dict[str, Part] = defaultdict(Part)
+    scored, correct = 0, 0.0
+    for block in tqdm(done, desc="reading blocks", unit="block", disable=None, leave=False):
+        digest = store.read_digest(block) or {}
+        part = shards[str(digest.get("shard", "?"))]
+        part.blocks += 1
+        if isinstance(seconds := digest.get("seconds"), int | float):
+            part.seconds.append(float(seconds))
+        for _, sample in store.read_block(block):
+            if isinstance(acc := sample.get("acc"), int | float):
+                scored, correct = scored + 1, correct + acc
+    return Status(run, blocks, done, dict(sorted(shards.items())), scored, correct, search)
+
+
+def blocks_of_shard(name: str, blocks: int) -> int | None:
+    """Return how many of all blocks are a shard's, by its name I/N; None if it has no such name."""
+    index, _, shards = name.partition("/")
+    if not (index.isdecimal() and shards.isdecimal() and 1 <= int(index) <= int(shards)):
+        return None
+    return len(range(int(index) - 1, blocks, int(shards)))
+
+
+def shard_count(status: Status) -> int:
+    """Return the number of shards, by the names of those that have a block done."""
+    names = [name for name in status.shards if blocks_of_shard(name, 1) is not None]
+    return max((int(name.partition("/")[2]) for name in names), default=1)
+
+
+def shards_to_start(status: Status) -> list[str]:
+    """Return the names of the shards that have blocks to do, and none done."""
+    count = shard_count(status)
+    return [
+        f"{index + 1}/{count}"
+        for index in range(count)
+        if f"{index + 1}/{count}" not in status.shards
+        and any(block not in status.done for block in status.blocks[index::count])
+    ]
+
+
+def seconds_left(status: Status) -> float | None:
+    """Return the seconds that the slowest shard still takes, each at its speed so far.
+
+    None where nothing is left, or the speed of none is known. A shard that has no block done is
+    taken to be as fast as the others.
+    """
+    left = len(status.blocks) - len(status.done)
+    known = [seconds for part in status.shards.values() for seconds in part.seconds]
+    if not left or not known:
+        return None
+    count, times = shard_count(status), []
+    for index in range(1, count + 1):
+        part = status.shards.get(f"{index}/{count}", Part())
+        own = [
+            block
+            for block in status.blocks[index - 1 :: count]
+            if block not in status.done  # whichever shard had it
+        ]
+        times.append(len(own) * mean(part.seconds or known))
+    return max(times)
+
+
+def lines_of(folder: Path, status: Status) -> list[str]:
+    """Return what `cogniload eval --status` says of a folder."""
+    total, done = len(status.blocks), len(status.done)
+    documents = sum(len(block.documents) for block in status.blocks)
+    ready = sum(len(block.documents) for block in status.done)
+    lines = [
+        f"{folder}: {done} of {total} blocks are done, {ready:,} of {documents:,} puzzles "
+        f"({', '.join(status.run.tasks)})"
+    ]
+    if status.search:
+        design = status.search.design
+        lines = [f"{folder}: {done} blocks are done, {ready:,} puzzles (until {design.goal})"]
+        lines.append(design.line)
+    for name, part in status.shards.items():
+        whole = blocks_of_shard(name, total)
+        if name != "1/1" and whole is not None:
+            took = f", {tqdm.format_interval(sum(part.seconds))}" if part.seconds else ""
+            of_whole = "" if status.search else f" of {whole}"
+            lines.append(f"shard {name}: {part.blocks}{of_whole} blocks{took}")
+    missing = [] if status.search else shards_to_start(status)
+    if missing:
+        lines.append(f"no block is done of {', '.join(f'--shard {name}' for name in missing)}")
+    if status.scored:
+        lines.append(f"accuracy so far: {accuracy_text(status.correct, status.scored)}")
+    spent = sum(seconds for part in status.shards.values() for seconds in part.seconds)
+    left = None if status.search else seconds_left(status)
+    if spent:
+        more = "" if left is None else f", about {tqdm.format_interval(left)} left"
+        lines.append(f"time: {tqdm.format_interval(spent)} of evaluation{more}")
+    next_command = "the same command again goes on"
+    ended = [blocks_of_shard(name, total) == part.blocks for name, part in status.shards.items()]
+    if missing and ended and all(ended):
+        next_command = f"the same command with --shard {missing[0]}"
+    if done == total:
+        next_command = f"cogniload eval --merge {folder}"
+    return [*lines, f"next: {next_command}"]

@@ -11,19 +11,12 @@ from typing import Any, Protocol
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, make_table
 
+from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
-from lm_eval_tasks.runner.begun import Run
-from lm_eval_tasks.runner.cut import Block, cut_in_blocks
-from lm_eval_tasks.runner.plan import (
-    describe,
-    documents_of,
-    ids_of,
-    load_tasks,
-    refuse_another,
-)
-from lm_eval_tasks.runner.state import State, write_lines
-from lm_eval_tasks.runner.until import whole_search
+from lm_eval_tasks.runner.run import resolve_again
+from lm_eval_tasks.runner.search import Search
+from lm_eval_tasks.runner.store import Store, write_lines
 
 SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 """lm-eval's names for the four of --seed."""
@@ -33,45 +26,50 @@ BOOTSTRAP_ITERS = 100_000
 
 
 class Hash(Protocol):
-    """What is told of bytes, one after the other, as hashlib's hashes are."""
+    """What takes bytes, one after the other, as hashlib's hashes do."""
 
     def update(self, data: bytes, /) -> None:
         """Take more bytes."""
 
 
-def merge(folders: Sequence[Path], out: Path) -> Path:
+def merge(folders: Sequence[Path], out: Path, include_path: str | None = None) -> Path:
     """Write one result set of lm-eval's below `out`, of the blocks in the folders.
 
-    Return the results file. ValueError if the folders are not of one run, or were begun with
-    another version than is installed, or a block is missing or damaged.
+    Return the results file. Only tasks that are installed, or below `include_path`, are loaded.
+    ValueError if the folders are not of one run, or were begun with another version than is
+    installed, or a block is missing or damaged.
     """
-    states = [State(Path(folder) / "state") for folder in folders]
-    runs = [state.begun() for state in states]
-    for folder, begun in zip(folders, runs, strict=True):
-        refuse_another(folder, begun, runs[0])
-    arguments, told = runs[0]["arguments"], runs[0]["recorded"]
-    whole = arguments | {"model_args": arguments["model_args"] | told["arguments"]["model_args"]}
-    loaded = load_tasks(whole, told["arguments"]["include_path"])
-    size = runs[0]["block_size"]
-    refuse_another(folders[0], runs[0], describe(arguments, loaded["tasks"], size))
-    tasks = loaded["tasks"]
-    if "until" in arguments:
-        search = whole_search(folders, states[0], runs[0])
-        tasks[search.asked.name].dataset["test"] = search.documents()
-        blocks = search.blocks
+    stores = [Store(Path(folder) / "state") for folder in folders]
+    runs = [store.begun() for store in stores]
+    run = runs[0]
+    for folder, other in zip(folders, runs, strict=True):
+        other.refuse_another(folder, run)
+    evaluation = resolve_again(run, include_path)
+    run.refuse_another(folders[0], evaluation.run)
+    if run.arguments.until is None:
+        blocks = evaluation.blocks()
     else:
-        blocks = cut_in_blocks(documents_of(tasks, arguments), size, ids_of(tasks))
-    where = {
-        block.number: next((state for state in states if state.is_done(block)), None)
+        if len(folders) > 1:
+            raise ValueError("--merge takes one folder of a run with --until: its shards share it")
+        search = Search(stores[0], run)
+        if search.catch_up():
+            raise ValueError(
+                f"{folders[0]}: the design is not done ({search.design.line}): "
+                "the same command again goes on"
+            )
+        search.hand_documents(evaluation.tasks)
+        blocks = search.blocks
+    places = {
+        block.number: next((store for store in stores if store.is_done(block)), None)
         for block in blocks
     }
-    found = {number: state for number, state in where.items() if state is not None}
-    refuse_missing(folders, blocks, found)
-    return write_results(out, runs[0], loaded, blocks, found)
+    done = {number: store for number, store in places.items() if store is not None}
+    refuse_missing(folders, blocks, done)
+    return write_results(out, run, evaluation.loaded, blocks, done)
 
 
 def refuse_missing(
-    folders: Sequence[Path], blocks: Sequence[Block], where: Mapping[int, State]
+    folders: Sequence[Path], blocks: Sequence[Block], where: Mapping[int, RunFolder]
 ) -> None:
     """Raise ValueError that names the blocks that are in no folder."""
     missing = [block.number for block in blocks if block.number not in where]
@@ -84,7 +82,11 @@ def refuse_missing(
 
 
 def write_results(
-    out: Path, run: Run, loaded: TaskDict, blocks: Sequence[Block], where: Mapping[int, State]
+    out: Path,
+    run: RunSpec,
+    loaded: TaskDict,
+    blocks: Sequence[Block],
+    where: Mapping[int, RunFolder],
 ) -> Path:
     """Write samples_*.jsonl of each task, then results_*.json, as lm-eval names and fills them.
 
@@ -92,15 +94,19 @@ def write_results(
     they are merged: one that is there is left as it is, and of two processes that merge at once,
     one waits for the other.
     """
-    model, told = dict(run["model"]), dict(run["recorded"])
-    free = told.pop("arguments")
-    names = names_of(run, model.pop("chat_template", None))
+    names = experiment(
+        run.arguments.model,
+        run.model_args,
+        system_instruction=run.arguments.system_instruction,
+        chat_template=run.model.get("chat_template"),
+        fewshot_as_multiturn=bool(run.arguments.fewshot_as_multiturn),
+    )
     folder = out / str(names["model_name_sanitized"])
     make_inner_folder(folder)
     newest = max(where[block.number].file(block).stat().st_mtime for block in blocks)
     date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
     path = folder / f"results_{date}.json"
-    with State(out / "state").hold([]) as lock, lock.setup():
+    with Store(out / "state").hold([]) as lock, lock.setup():
         if path.exists():
             return path
         for leftover in folder.glob(".*.part"):  # of a merge that was killed
@@ -120,53 +126,39 @@ def write_results(
             raise ValueError(
                 f"{folder}: lm-eval can't aggregate the metrics of the samples: {error!r}"
             ) from error
-        results["config"] = configuration(run, model, free)
-        results |= told | {"task_hashes": hashes} | names
+        recorded = {name: fact for name, fact in run.recorded.items() if name != "arguments"}
+        results["config"] = configuration(run)
+        results |= recorded | {"task_hashes": hashes} | names
         written = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
         write_lines(path, [written.encode("utf-8", "backslashreplace")])
     return path
 
 
-def names_of(run: Run, chat_template: str | None) -> dict[str, Any]:
-    """Return what lm-eval's results tell of an experiment: the model's names, how it is asked."""
-    arguments, free = run["arguments"], run["recorded"]["arguments"]
-    return experiment(
-        arguments["model"],
-        arguments["model_args"] | free["model_args"],
-        system_instruction=arguments["system_instruction"],
-        chat_template=chat_template,
-        fewshot_as_multiturn=bool(arguments["fewshot_as_multiturn"]),
-    )
-
-
-def configuration(run: Run, model: dict[str, Any], free: dict[str, Any]) -> dict[str, Any]:
+def configuration(run: RunSpec) -> dict[str, Any]:
     """Return the "config" of lm-eval's results."""
-    arguments, until = run["arguments"], {}
-    if "until" in arguments:
-        fingerprint = {name: run["versions"][name] for name in ("design", "prior")}
-        until = {"until": arguments["until"] | fingerprint}
+    arguments, settings = run.arguments, {"until": run.until} if run.until else {}
     return {
-        "model": arguments["model"],
-        **model,
-        **free,
-        "model_args": arguments["model_args"] | free["model_args"],
+        "model": arguments.model,
+        **{name: fact for name, fact in run.model.items() if name != "chat_template"},
+        **run.recorded["arguments"],
+        "model_args": run.model_args,
         "batch_sizes": [],
         "use_cache": None,
-        "limit": arguments["limit"],
+        "limit": arguments.limit,
         "bootstrap_iters": BOOTSTRAP_ITERS,
-        "gen_kwargs": arguments["gen_kwargs"],
-        **dict(zip(SEEDS, arguments["seed"] or 4 * [None], strict=True)),
-        "block_size": run["block_size"],
-        **until,
+        "gen_kwargs": arguments.gen_kwargs,
+        **dict(zip(SEEDS, arguments.seed or 4 * [None], strict=True)),
+        "block_size": run.block_size,
+        **settings,
     }
 
 
 def gather_samples(
-    done: Iterable[tuple[Block, State]], metrics: dict[tuple[str, str], list[Any]], digest: Hash
+    done: Iterable[tuple[Block, RunFolder]], metrics: dict[tuple[str, str], list[Any]], digest: Hash
 ) -> Iterator[bytes]:
     """Yield the lines of blocks; collect their metrics, and lm-eval's hash of their documents."""
-    for block, state in done:
-        for line, sample in state.read_block(block):
+    for block, folder in done:
+        for line, sample in folder.read_block(block):
             for name in sample["metrics"]:
                 metrics[name, sample["filter"]].append(with_tuples(sample[name]))
             for part in ("doc_hash", "prompt_hash", "target_hash"):

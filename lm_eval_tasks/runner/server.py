@@ -50,7 +50,7 @@ def check_server(model: LM, context_budget: int) -> dict[str, str | None]:
     with server_errors(url, PATIENCE):
         try:
             known = decode(asyncio.run(fetch(model, url, PATIENCE)))
-            listed = {str(each["id"]): each for each in known["data"]}
+            listed = {str(entry["id"]): entry for entry in known["data"]}
         except Refused as refused:
             if 400 <= refused.status < 500:
                 return {}
@@ -59,8 +59,8 @@ def check_server(model: LM, context_budget: int) -> dict[str, str | None]:
             return {}
     if model.model not in listed:
         names = ", ".join(sorted(listed))
-        given = hide(f"model={model.model!r}")
-        raise ValueError(f"{public_url(url)}: the models are {brief(names)}; got {given}")
+        name = hide(f"model={model.model!r}")
+        raise ValueError(f"{public_url(url)}: the models are {brief(names)}; got {name}")
     window = listed[model.model].get("max_model_len")
     if type(window) is int and window < context_budget:
         raise ValueError(
@@ -84,10 +84,10 @@ def vllm_version(model: LM) -> str | None:
         return None
     url = re.sub(r"(/v1)?(?=$|\?)", "/version", url, count=1)
     try:
-        found = decode(asyncio.run(fetch(model, url, PATIENCE)))["version"]
+        number = decode(asyncio.run(fetch(model, url, PATIENCE)))["version"]
     except (OSError, aiohttp.ClientError, NoCompletion, TypeError, LookupError):
         return None
-    return found[:100] if isinstance(found, str) else None
+    return number[:100] if isinstance(number, str) else None
 
 
 def beside_completions(model: LM, path: str) -> str | None:
@@ -116,7 +116,7 @@ def beside_completions(model: LM, path: str) -> str | None:
 class LastRefusal(logging.Handler):
     """Keeps what a server answered instead of a completion, where lm-eval's own client logs it."""
 
-    said = re.compile(r"(?:Response text|error message): (.*)\. Retrying", re.DOTALL)
+    pattern = re.compile(r"(?:Response text|error message): (.*)\. Retrying", re.DOTALL)
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,8 +124,8 @@ class LastRefusal(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the text of a refusal."""
-        found = self.said.search(record.getMessage())
-        self.text = found[1] if found else self.text
+        match = self.pattern.search(record.getMessage())
+        self.text = match[1] if match else self.text
 
 
 @contextmanager

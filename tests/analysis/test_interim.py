@@ -12,9 +12,10 @@ from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.write import build_report
 from cogniload_analysis.samples.runs import say_runs
-from cogniload_analysis.samples.unfinished import count_blocks, describe_results
-from lm_eval_tasks.runner.begun import SHAPE, wrong_part
-from lm_eval_tasks.runner.cut import blocks_of
+from cogniload_analysis.samples.unfinished import describe_results
+from cogniload_gen.commands import main
+from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
+from lm_eval_tasks.runner.store import Store
 
 
 def begin(folder, **changes):
@@ -33,34 +34,42 @@ def begin(folder, **changes):
         "samples": None,
         "seed": None,
     } | changes
+    tasks = {"cogniload_lite": 98, "cogniload_mini": 10}
     run = {
         "versions": {"generator": 1, "lm_eval": "0.4.13"},
         "arguments": arguments,
         "block_size": 4,
         "tasks": {
-            "cogniload_lite": {"version": "1.0", "documents": 98},
-            "cogniload_mini": {"version": "1.0", "documents": 10},
+            name: {"version": "1.0", "documents": tasks[name]} for name in arguments["tasks"]
         },
         "model": {},
         "recorded": {"date": 1.0, "arguments": {"model_args": {}, "include_path": None}},
+        "digests": "sha256",
     }
-    assert wrong_part(run, SHAPE) is None
     (folder / "state").mkdir(parents=True)
-    (folder / "state" / "run.json").write_text(json.dumps(run))
-    return run
+    Store(folder / "state").write_run(RunSpec.read(run))
+    return RunFolder(folder / "state").begun()
 
 
-def write_block(folder, number, right, of=4):
-    with (folder / "state" / f"block-{number:05}.jsonl").open("w") as lines:
-        for index in range(of):
-            outcome = "correct_valid" if index < right else "wrong_logic"
-            puzzle = make_puzzle(1, 20, 5, 100 * number + index)
-            lines.write(json.dumps(make_sample(puzzle, "Text.", outcome)) + "\n")
+def write_lines(folder, block, samples):
+    store = Store(folder / "state")
+    lines = [json.dumps(sample).encode() + b"\n" for sample in samples]
+    store.write_block(block, lines, store.begun(), shard="1/1", seconds=1.0)
+
+
+def write_block(folder, number, right):
+    """Write a block in which the first `right` responses are."""
+    block = RunFolder(folder / "state").begun().blocks()[number - 1]
+    samples = []
+    for i, index in enumerate(block.documents):
+        outcome = "correct_valid" if i < right else "wrong_logic"
+        samples.append(make_sample(make_puzzle(1, 20, 5, index), "Text.", outcome))
+    write_lines(folder, block, samples)
 
 
 def test_the_finished_blocks_are_a_row_marked_interim(undrawn, tmp_path):
     run = begin(tmp_path)
-    assert len(blocks_of(run)) == 28
+    assert len(run.blocks()) == 28
     for number, right in ((1, 4), (2, 1), (5, 2), (26, 3)):
         write_block(tmp_path, number, right)
     frame = read_samples(tmp_path)
@@ -78,16 +87,6 @@ def test_the_finished_blocks_are_a_row_marked_interim(undrawn, tmp_path):
     page = build_report({"CogniLoad": frame})["report.html"].decode()
     assert all(sentence in page for sentence in said)
     assert "interim: 3 of 25 blocks" in page
-
-
-@pytest.mark.parametrize(
-    "changes", [{}, {"limit": 7}, {"limit": 0.5}, {"samples": {"cogniload_lite": [1, 2, 2, 9, 50]}}]
-)
-def test_the_blocks_are_counted_as_the_runner_cuts_them(tmp_path, changes):
-    run = begin(tmp_path, **changes)
-    for task, told in run["tasks"].items():
-        cut = [block for block in blocks_of(run) if block.task == task]
-        assert count_blocks(run["arguments"], task, told["documents"], 4) == len(cut)
 
 
 def test_a_model_is_named_as_lm_eval_names_it(tmp_path):
@@ -127,32 +126,64 @@ def test_two_going_runs_with_the_same_arguments_are_no_copies(tmp_path):
     assert set(frame["copies"]) == {0}
 
 
-def test_a_search_has_no_number_of_blocks(tmp_path):
-    begin(tmp_path, until={"goal": "ECL50"}, tasks=["cogniload_lite"])
-    write_block(tmp_path, 1, 4)
-    assert set(read_samples(tmp_path)["model"]) == {"org/m, interim: 1 blocks"}
-
-
-def test_a_search_that_is_still_going_is_told_as_an_adaptive_run(tmp_path):
+def test_a_search_that_is_still_going_is_an_adaptive_run(tmp_path):
     until = {"goal": "ECL50", "target": 0.4, "budget": 300}
-    run = begin(tmp_path, until=until, tasks=["cogniload_lite"])
-    del run["tasks"]["cogniload_mini"]
-    (tmp_path / "state" / "run.json").write_text(json.dumps(run))
-    asked = AdaptiveDesign(**until).ask()
-    with (tmp_path / "state" / "block-00001.jsonl").open("w") as lines:
-        for puzzle in asked:
-            sample = make_sample(make_puzzle(*puzzle), "Text.", "correct_valid")
-            lines.write(json.dumps(sample) + "\n")
-    (told,) = find_replays({"m": read_samples(tmp_path)}).values()
-    assert told.estimate.n == len(asked)
-    assert told.settings.budget == 300
+    begin(tmp_path, until=until, tasks=["cogniload_lite"])
+    puzzles = AdaptiveDesign(**until).ask()
+    samples = [
+        make_sample(make_puzzle(*puzzle) | {"index": index}, "Text.", "correct_valid")
+        | {"doc": make_puzzle(*puzzle)}
+        for index, puzzle in enumerate(puzzles)
+    ]
+    block = Block(1, "cogniload_lite", tuple(range(len(puzzles))))
+    write_lines(tmp_path, block, samples)
+    frame = read_samples(tmp_path)
+    assert set(frame["model"]) == {"org/m, interim: 1 blocks"}
+    (replay,) = find_replays({"m": frame}).values()
+    assert replay.estimate.n == len(puzzles)
+    assert replay.settings.budget == 300
+    for name in ("block", "digest"):  # the same responses again, under another number
+        (file,) = (tmp_path / "state").glob(f"{name}-*")
+        file.with_name(file.name.replace("1", "2")).write_bytes(file.read_bytes())
+    with pytest.raises(ValueError, match=r"block-00002\.jsonl must hold samples of the documents"):
+        read_samples(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "3", '{"arguments": {}}', "[" * 9999])
+DAMAGE = {
+    "edited": lambda text: text.replace(b"wrong_logic", b"correct_valid").replace(b"0.0", b"1.0"),
+    "doubled": lambda text: text + text,
+    "cut": lambda text: text[:-20],
+    "of another seed": None,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_block_that_status_refuses_is_not_reported(tmp_path, capsys, damage):
+    begin(tmp_path / "run")
+    write_block(tmp_path / "run", 1, 2)
+    block = tmp_path / "run" / "state" / "block-00001.jsonl"
+    if damage is None:
+        begin(tmp_path / "other", seed=[7, 7, 7, 7])
+        write_block(tmp_path / "other", 1, 2)
+        for file in (tmp_path / "other" / "state").glob("*-00001.*"):
+            (block.parent / file.name).write_bytes(file.read_bytes())
+    else:
+        assert main(["eval", "--status", str(block.parent.parent)]) == 0
+        block.write_bytes(damage(block.read_bytes()))
+    capsys.readouterr()
+    messages = []
+    for command in (["eval", "--status"], ["report", "--out", str(tmp_path / "out")]):
+        assert main([*command, str(tmp_path / "run")]) == 2
+        messages.append(capsys.readouterr().err.strip().splitlines()[-1].partition("error: ")[2])
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(f"{block} must hold the samples of the documents 0 to 3 of ")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "3", '{"arguments": {}}', "[" * 99999])
 def test_a_broken_run_file_is_named(tmp_path, content):
     begin(tmp_path)
     (tmp_path / "state" / "run.json").write_text(content)
-    with pytest.raises(ValueError, match=r"run.json must be what cogniload eval wrote"):
+    with pytest.raises(ValueError, match=r"run.json must be what this version of"):
         read_samples(tmp_path)
 
 

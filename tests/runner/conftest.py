@@ -1,5 +1,6 @@
 """What the tests of `cogniload eval` share: a server, a finished run and a small model."""
 
+import multiprocessing
 from importlib.metadata import version
 
 import pytest
@@ -23,11 +24,20 @@ def server():
 
 
 @pytest.fixture(autouse=True)
+def children_end_with_their_test():
+    """Also those that are stopped, where an assert fails before the test has ended them."""
+    yield
+    for child in multiprocessing.active_children():
+        child.kill()
+        child.join()
+
+
+@pytest.fixture(autouse=True)
 def quick_environment(monkeypatch):
     """In place of lm-eval's look at the machine, which takes two seconds, and shorter retries."""
     facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
     monkeypatch.setattr(
-        "lm_eval_tasks.runner.evaluate.add_env_info", lambda told: told.update(facts)
+        "lm_eval_tasks.runner.evaluate.add_env_info", lambda results: results.update(facts)
     )
 
 
@@ -62,8 +72,7 @@ def tiny_model(tmp_path_factory):
     words.pre_tokenizer = Whitespace()
     words.train_from_iterator(texts, WordLevelTrainer(special_tokens=["<unk>", "</s>"]))
     PreTrainedTokenizerFast(
-        tokenizer_object=words,
-        **{"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "</s>"},
+        tokenizer_object=words, **{"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "</s>"}
     ).save_pretrained(folder)
     torch.manual_seed(1)
     sizes = {"hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": 2048}

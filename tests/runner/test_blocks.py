@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
+from cogniload_gen.files.run_folder import cut_in_blocks
 from lm_eval_tasks.runner.blocks import sample_line
-from lm_eval_tasks.runner.cut import cut_in_blocks
 from lm_eval_tasks.runner.progress import Progress
 
 

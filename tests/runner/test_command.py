@@ -5,25 +5,19 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
-from eval_command import (
-    BLOCKS,
-    DOCUMENTS,
-    arguments,
-    command,
-    done_blocks,
-    error_of,
-)
+from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of
 from harness import manager
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.evaluator_utils import get_sample_size
 
-from lm_eval_tasks.runner.cut import Block, blocks_of, indices_of
-from lm_eval_tasks.runner.names import our_tasks
-from lm_eval_tasks.runner.plan import load_tasks
-from lm_eval_tasks.runner.status import Part, Status, blocks_of_shard, lines_of, seconds_left
+from cogniload_gen.files.run_folder import Block, RunFolder, indices_of
+from lm_eval_tasks.runner.progress import Part, Status, blocks_of_shard, lines_of, seconds_left
+from lm_eval_tasks.runner.run import load_tasks
+from lm_eval_tasks.task_names import our_tasks
 
 # --- tasks by name
 
@@ -74,7 +68,7 @@ def test_a_pattern_stands_for_the_tasks_that_it_matches():
     given = {"tasks": ["factor_*_mini", "cogniload_min?", "factor_symbolic_mini"]}
     given |= {"metadata": {}, "model_args": {}, "num_fewshot": None, "gen_kwargs": {}}
     found = ["factor_realistic_mini", "factor_symbolic_mini", "cogniload_mini"]
-    assert [*load_tasks(given, None)["tasks"]] == found
+    assert [*load_tasks(given, None, {})["tasks"]] == found
 
 
 def test_include_path_without_a_folder_is_refused(tmp_path):
@@ -149,16 +143,19 @@ def test_the_status_of_a_run(server, tmp_path):
 @pytest.mark.parametrize("others", [("--limit", "7"), ("--limit", "0.3"), ()])
 def test_the_blocks_of_run_json_are_those_that_are_evaluated(server, tmp_path, others):
     assert command(*arguments(server, tmp_path, *others, "--block_size", "3"))[0] == 0
-    blocks = blocks_of(json.loads((tmp_path / "state" / "run.json").read_bytes()))
+    blocks = RunFolder(tmp_path / "state").begun().blocks()
     evaluated = [
         [json.loads(line)["doc_id"] for line in file.open()] for file in done_blocks(tmp_path)
     ]
     assert [list(block.documents) for block in blocks] == evaluated
 
 
+RUN = SimpleNamespace(tasks={"task": None})
+
+
 def status_of(done, shards):
     blocks = [Block(number, "task", (number,)) for number in range(1, 9)]
-    return Status({"tasks": {"task": {}}}, blocks, [blocks[i - 1] for i in done], shards, 0, 0.0)
+    return Status(RUN, blocks, [blocks[i - 1] for i in done], shards, 0, 0.0)
 
 
 def test_the_time_left_is_the_slowest_shard_s(tmp_path):

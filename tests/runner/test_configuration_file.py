@@ -23,8 +23,9 @@ def test_a_configuration_file(server, tmp_path, undisturbed):
     assert same_samples(read(tmp_path / "out"), undisturbed)
     also = ["--tasks", "cogniload_mini", "--log_samples"]
     assert command("eval", "-C", config, "--block_size", "6", *also)[0] == 0  # as it was begun
-    config.write_text(yaml.safe_dump(settings | {"gpu": 8}))
-    assert error_of("eval", "--config", config).endswith("got 'gpu'")
+    config.write_text(yaml.safe_dump({"modell": "x"} | settings, sort_keys=False))
+    message = error_of("eval", "--config", config)
+    assert message.endswith("; its key 1 is none of these: did you mean model?")
     for wrong in (0, 3, [1, 2]):
         config.write_text(yaml.safe_dump(settings | {"shard": wrong}))
         assert error_of("eval", "--config", config).endswith(f"I <= N, got {wrong}")
@@ -85,3 +86,13 @@ def test_tasks_without_a_name_are_missing(tmp_path, tasks):
     settings = {"model": "dummy", "tasks": tasks, "output_path": str(tmp_path / "out")}
     config.write_text(yaml.safe_dump(settings))
     assert error_of("eval", "--config", config).startswith("--tasks is missing")
+
+
+BROKEN = ("model: dummy\n{}: [", "{}: a: b", "tasks: [{}", "{}", "a: *{}")
+
+
+@pytest.mark.parametrize("text", ["{}: 1", "tasks: {{{}: 1}}", *BROKEN])
+def test_a_secret_in_the_place_of_a_name_is_not_repeated(tmp_path, text):
+    config = tmp_path / "config.yaml"
+    config.write_text(text.format("Zq9-b1g-S3cr3t"))
+    assert "S3cr3t" not in error_of("eval", "--config", config, "--output_path", tmp_path / "out")

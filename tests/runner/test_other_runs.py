@@ -48,7 +48,7 @@ def test_where_and_how_fast_may_change(server, half):
     ],
 )
 def test_other_versions_are_refused(server, half, monkeypatch, name, value, message):
-    monkeypatch.setattr(f"lm_eval_tasks.runner.plan.{name}", value)
+    monkeypatch.setattr(f"lm_eval_tasks.runner.run.{name}", value)
     assert message in error_of(*arguments(server, half))
     assert message in error_of("eval", "--merge", half)
 

@@ -90,8 +90,7 @@ def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
         (["--use_cache", "x"], "--use_cache is refused"),
         (["--predict_only"], "--predict_only is refused"),
         pytest.param(  # reads all of lm-eval's own
-            *(["--tasks", "hellaswog"], "Tasks not found: hellaswog"),
-            marks=pytest.mark.slow,
+            *(["--tasks", "hellaswog"], "Tasks not found: hellaswog"), marks=pytest.mark.slow
         ),
         (["--model", "brain"], "brain: Attempted to load model 'brain'"),
         (["--samples", "no such file"], "samples must be a mapping of tasks to lists"),

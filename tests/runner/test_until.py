@@ -12,20 +12,15 @@ import completion_server
 import pytest
 from completion_server import serving
 from eval_command import command, done_blocks, error_of, fork, read, start, wait_for
-from until_command import (
-    CAPACITY,
-    respond_as_published,
-    respond_by_capacity,
-    until_arguments,
-)
+from until_command import CAPACITY, respond_as_published, respond_by_capacity, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
 from cogniload_analysis.display import figures as panels
+from cogniload_gen.files.run_folder import Block
 from lm_eval_tasks.lm_eval_private import read_task
-from lm_eval_tasks.runner.cut import Block
-from lm_eval_tasks.runner.names import yaml_of
-from lm_eval_tasks.runner.state import State
-from lm_eval_tasks.runner.until import Search, read_until, task_of_design
+from lm_eval_tasks.runner.search import Search, adaptive_task, read_until
+from lm_eval_tasks.runner.store import Store
+from lm_eval_tasks.task_names import yaml_of
 
 BLOCK = ("--block_size", "24")
 """Blocks of 24, 24 and 16 puzzles: three a batch of 64."""
@@ -59,6 +54,16 @@ def undisturbed(tmp_path_factory):
         code, said, err = command(*until_arguments(server, out, *BLOCK))
     assert code == 0, err
     return out, said, err
+
+
+def copy_run(undisturbed, tmp_path, blocks="", digests=None):
+    """A store with run.json and, by number, blocks and digests of the undisturbed run."""
+    (tmp_path / "state").mkdir()
+    named = rf"run\.json|block-0000[{blocks}-]\..*|digest-0000[{digests or blocks}-]\..*"
+    for file in (undisturbed[0] / "state").iterdir():
+        if re.fullmatch(named, file.name):
+            (tmp_path / "state" / file.name).write_bytes(file.read_bytes())
+    return Store(tmp_path / "state")
 
 
 def places(out):
@@ -168,13 +173,7 @@ def test_a_shard_waits_for_another_and_takes_over_when_it_dies(server, tmp_path,
 
 def test_blocks_that_come_back_out_of_order(server, tmp_path, undisturbed):
     """A batch of which the middle block is missing: that one alone is asked for again."""
-    state = tmp_path / "state"
-    state.mkdir()
-    for file in (undisturbed[0] / "state").iterdir():
-        if not file.name.endswith("-00002.jsonl"):
-            (state / file.name).write_bytes(file.read_bytes())
-    for number in range(4, 7):
-        (state / f"block-{number:05}.jsonl").unlink()
+    copy_run(undisturbed, tmp_path, "13", "1-6")
     code, out, _ = command("eval", "--status", tmp_path)
     assert code == 0
     assert f"{tmp_path}: 2 blocks are done, 40 puzzles (until ECL50 ±20 %)\nn 40, ECL50 " in out
@@ -255,7 +254,7 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
     message = {"role": "assistant", "content": "Let me"}
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
     assert command(*until_arguments(server, tmp_path, budget=64))[0] == 0
-    state = State(tmp_path / "state")
+    state = Store(tmp_path / "state")
     search = Search(state, state.begun())
     assert search.catch_up() == []
     assert len(search.design.told) == 64
@@ -263,42 +262,45 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("goal", "wanted"),
+    ("task", "goal", "wanted"),
     [
-        ("ECL50±20%", ("ECL50", 0.2)),
-        ("ECL50+-12.5%", ("ECL50", 0.125)),
-        ("ECL50 20%", ("ECL50", 0.2)),
-        (" ECL50 +/- 20 % ", ("ECL50", 0.2)),
-        ("ID50±1", ("ID50", 1.0)),
-        ("ID50 +- 0.5", ("ID50", 0.5)),
+        ("cogniload", "ECL50±20%", ("ECL50", 0.2)),
+        ("cogniload", "ECL50+-12.5%", ("ECL50", 0.125)),
+        ("cogniload", "ECL50 20%", ("ECL50", 0.2)),
+        ("cogniload", " ECL50 +/- 20 % ", ("ECL50", 0.2)),
+        ("cogniload", "ID50±1", ("ID50", 1.0)),
+        ("cogniload", "ID50 +- 0.5", ("ID50", 0.5)),
+        ("factor_symbolic_4k", "N_eff±20%", ("N_eff", 0.2)),
+        ("factor_realistic_8k", "CDF +- 10%", ("CDF", 0.1)),
+        ("factor_symbolic_0", "CDO 0.25", ("CDO", 0.25)),
     ],
 )
-def test_goals(goal, wanted):
-    until = read_until(["cogniload"], goal)
+def test_goals(task, goal, wanted):
+    until = read_until([task], goal)
     assert (until["goal"], until["target"]) == wanted
-    assert until["budget"] == 1500
+    assert until["budget"] == 1500 or task != "cogniload"
+
+
+FORMS = r"^until must be as ECL50±20% or ID50±1, got "
 
 
 @pytest.mark.parametrize(
-    "goal", ["", "ECL50", "ECL50±20", "ID50±1%", "NT50±1", "ECL5020%", "ECL50±%", "ECL50±-2%", 5]
+    ("goal", "message"),
+    [
+        *((goal, FORMS) for goal in ("", "ECL50", "ECL50±20", "ID50±1%", "NT50±1", "ECL5020%")),
+        *((goal, FORMS) for goal in ("ECL50±%", "ECL50±-2%", 5)),
+        ("ECL50±0%", r"target must be a number above 0, got 0\.0"),
+    ],
 )
-def test_goals_that_are_none(goal):
-    with pytest.raises(ValueError, match=r"^until must be as ECL50±20% or ID50±1, got "):
+def test_goals_that_are_none(goal, message):
+    with pytest.raises(ValueError, match=message):
         read_until("cogniload", goal)
-
-
-def test_a_target_of_nothing():
-    with pytest.raises(ValueError, match=r"target must be a number above 0, got 0\.0"):
-        read_until("cogniload", "ECL50±0%")
 
 
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        (
-            ["--tasks", "cogniload_lite"],
-            "--until takes one task, got cogniload, cogniload_lite",
-        ),
+        (["--tasks", "cogniload_lite"], "--until takes one task, got cogniload, cogniload_lite"),
         (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
         (
             ["--samples", '{"cogniload": [1]}'],
@@ -311,10 +313,7 @@ def test_a_target_of_nothing():
             ["--metadata", '{"cogniload": {"d": 3}}'],
             "cogniload metadata takes seed, context_budget; got 'd'",
         ),
-        (
-            ["--metadata", '{"cogniload": {"path": "x"}}'],
-            "path is refused: with --until the puzzles are made, not published",
-        ),
+        (["--metadata", '{"cogniload": {"path": "x"}}'], "path is refused: "),
     ],
 )
 def test_refusals(server, tmp_path, others, message):
@@ -352,9 +351,7 @@ def test_a_budget_of_tokens_that_the_longest_puzzle_exceeds(server, tmp_path):
 
 
 def test_merge_takes_one_folder(undisturbed, tmp_path):
-    state = tmp_path / "state"
-    state.mkdir()
-    (state / "run.json").write_bytes((undisturbed[0] / "state" / "run.json").read_bytes())
+    copy_run(undisturbed, tmp_path)
     message = error_of("eval", "--merge", undisturbed[0], tmp_path, "--output_path", tmp_path)
     assert message == "--merge takes one folder of a run with --until: its shards share it"
 
@@ -363,67 +360,65 @@ def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
     metadata = ["--metadata", '{"cogniload": {"seed": 7, "context_budget": 30000}}']
     assert command(*until_arguments(server, tmp_path, budget=64), *metadata)[0] == 0
     documents = [sample["doc"] for sample in read(tmp_path)[1]]
-    assert {(document["seed"], document["context_budget"]) for document in documents} == {
-        (7, 30000)
-    }
+    assert {(doc["seed"], doc["context_budget"]) for doc in documents} == {(7, 30000)}
 
 
 @pytest.mark.parametrize("task", ["cogniload", "cogniload_mini"])
 def test_a_task_keeps_its_own_settings(task):
     """And has the metrics of the fixed design, which fits uneven cells."""
-    arguments = {"tasks": [task], "until": {"goal": "ECL50", "target": 0.2, "budget": 64}}
-    designed, own = task_of_design(arguments), read_task(yaml_of(task))
+    until = {"goal": "ECL50", "target": 0.2, "budget": 64}
+    adaptive, own = adaptive_task(task), read_task(yaml_of(task))
+    designed = adaptive.configure(adaptive.design(until))
     assert designed["generation_kwargs"] == own["generation_kwargs"]
     changed = {name for name in designed | own if designed.get(name) != own.get(name)}
     assert changed == {"dataset_kwargs", "process_results", "metric_list"}
     assert {"ECL50_crossing"} < {metric["metric"] for metric in designed["metric_list"]}
 
 
-class FakeHolder:
-    """A process that holds a block's byte until it is ended."""
-
-    def __init__(self, state, number):
-        self.process = fork.Process(target=hold_block, args=(state, number))
-        self.process.start()
-
-    def end(self):
-        self.process.kill()
-        self.process.join()
-
-
 def hold_block(state, number):
     with state.hold([Block(number, "cogniload", (0,))]):
         (state.folder / "held").touch()
-        time.sleep(60)
+        time.sleep(3600)  # it is killed before
 
 
 def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
     """Block 2 is another's and the batch's others are done: one line, and then it is taken."""
-    folder = tmp_path / "state"
-    folder.mkdir()
-    for file in (undisturbed[0] / "state").iterdir():
-        if not re.fullmatch(r"block-0000[2456]\.jsonl", file.name):
-            (folder / file.name).write_bytes(file.read_bytes())
-    state, said = State(folder), []
-    search, holder = Search(state, state.begun()), FakeHolder(state, 2)
-    wait_for((folder / "held").exists)
-    with state.hold([]) as lock:
+    store, lines = copy_run(undisturbed, tmp_path, "13", "1-6"), []
+    holder = fork.Process(target=hold_block, args=(store, 2))
+    holder.start()
+    wait_for((store.folder / "held").exists)
+    with store.hold([]) as lock:
 
         def say(line):
-            said.append(line)
-            holder.end()
+            lines.append(line)
+            holder.kill()
+            holder.join()
 
-        assert search.take_block(lock, say, wait=True).number == 2
-    assert said == ["waiting for the other shards' blocks: 2"]
+        assert Search(store, store.begun()).take_block(lock, say, wait=True).number == 2
+    assert lines == ["waiting for the other shards' blocks: 2"]
+
+
+def test_a_block_that_another_does_before_it_is_locked_is_not_taken(undisturbed, tmp_path):
+    store = copy_run(undisturbed, tmp_path)
+
+    class LockAfterAnother:
+        """The other process writes block 1 and lets go of it just before this one takes it."""
+
+        def take(self, number):
+            for file in (undisturbed[0] / "state").glob("*-00001.*"):
+                (store.folder / file.name).write_bytes(file.read_bytes())
+            return True
+
+    search = Search(store, store.begun())
+    assert search.take_block(LockAfterAnother(), print, wait=False).number == 2
 
 
 @pytest.mark.parametrize(("part", "now"), [("design", "1"), ("prior", "[0-9a-f]{16}")])
 def test_a_run_of_another_design_is_refused(server, undisturbed, tmp_path, part, now):
-    state = tmp_path / "state"
-    state.mkdir()
-    run = json.loads((undisturbed[0] / "state" / "run.json").read_bytes())
+    described = copy_run(undisturbed, tmp_path).run
+    run = json.loads(described.read_bytes())
     run["versions"][part] = "an older one"
-    (state / "run.json").write_text(json.dumps(run))
+    described.write_text(json.dumps(run))
     begun = rf"{tmp_path} was begun with versions.{part} 'an older one', now '{now}'"
     assert re.match(begun, error_of(*until_arguments(server, tmp_path, *BLOCK)))
     for asked in ("--status", "--merge"):

@@ -19,17 +19,8 @@ from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.cogniload.steps.planted import ERRORS, write_trace
 from cogniload_gen.responses.context_budget import response_limit
 from cogniload_gen.sample import step_metrics
-from lm_eval_tasks.budget import (
-    estimate_prompt_tokens,
-    model_under_evaluation,
-)
-from lm_eval_tasks.cogniload.task import (
-    THRESHOLDS,
-    ecl50,
-    id50,
-    nt50,
-    process_results,
-)
+from lm_eval_tasks.budget import estimate_prompt_tokens, model_under_evaluation
+from lm_eval_tasks.cogniload.task import THRESHOLDS, ecl50, id50, nt50, process_results
 from lm_eval_tasks.demo import guess, outcome_table, score
 from lm_eval_tasks.metrics import most_frequent, share_of_read
 
@@ -38,11 +29,7 @@ SMALL = {"d": [1, 3], "N": [5, 20], "rho": 50, "num_puzzles": 2}
 
 def evaluate(model, puzzles=SMALL, task="cogniload_mini", **settings):
     return simple_evaluate(
-        model,
-        tasks=[task],
-        task_manager=manager(cogniload=puzzles),
-        bootstrap_iters=1,
-        **settings,
+        model, tasks=[task], task_manager=manager(cogniload=puzzles), bootstrap_iters=1, **settings
     )
 
 

@@ -58,11 +58,7 @@ def test_the_real_harness_runs_it_and_the_report_shows_it(tmp_path):
     manager = TaskManager(include_path=str(FOLDER / "tasks"), include_defaults=False)
     tracker = EvaluationTracker(output_path=str(tmp_path / "results"))
     found = simple_evaluate(
-        "dummy",
-        tasks=["toy"],
-        task_manager=manager,
-        evaluation_tracker=tracker,
-        bootstrap_iters=1,
+        "dummy", tasks=["toy"], task_manager=manager, evaluation_tracker=tracker, bootstrap_iters=1
     )
     samples = found["samples"]["toy"]
     assert [sample["outcome"] for sample in samples] == ["mute"] * 10

@@ -1,14 +1,10 @@
 """A `cogniload eval` folder that is still going: its run, and the blocks that are done."""
 
-import json
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cogniload_analysis.samples.columns import MALFORMED, members
-from cogniload_gen.files.inputs import read_whole
+from cogniload_gen.files.run_folder import RunFolder, RunSpec
 
 RUN_FILE = Path("state", "run.json")
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -44,69 +40,38 @@ def is_going(run_file: Path) -> bool:
 def read_going(run_file: Path) -> list[Going]:
     """Return the tasks of a run that is still going and has finished a block of them.
 
-    Raises ValueError if `cogniload eval` did not write the file.
+    Raises ValueError if the file is none of `cogniload eval`, and for a block that is damaged or
+    of another run.
     """
-    try:
-        run = json.loads(read_whole(run_file))
-        arguments, tasks = run["arguments"], run["tasks"]
-        results = describe_results(run)
-        totals = {
-            task: None
-            if "until" in arguments
-            else count_blocks(arguments, task, counts["documents"], run["block_size"])
-            for task, counts in tasks.items()
-        }
-        numbers = {file: int(file.stem[6:]) for file in _find_blocks(run_file.parent)}
-        first, going = 1, []
-        for task, total in totals.items():
-            after = math.inf if total is None else first + total
-            blocks = tuple(file for file, number in numbers.items() if first <= number < after)
+    folder = RunFolder(run_file.parent)
+    run = folder.begun()
+    done, going, results = folder.done_blocks(run), [], describe_results(run)
+    for block in done:
+        for _ in folder.read_block(block):
+            pass
+    for name, task in run.tasks.items():
+        blocks = tuple(folder.file(block) for block in done if block.task == name)
+        total = sum(block.task == name for block in run.blocks()) or None
+        if blocks:
             about = {
-                "metadata": {"version": str(tasks[task].get("version", ""))},
-                "generation_kwargs": members(arguments, "gen_kwargs"),
+                "metadata": {"version": task.version},
+                "generation_kwargs": run.arguments.gen_kwargs,
             }
-            if blocks:
-                going.append(Going(str(task), blocks, total, results | {"configs": {task: about}}))
-            first = int(after) if total is not None else first
-    except MALFORMED as error:
-        raise ValueError(f"{run_file} must be what cogniload eval wrote: {error!r}") from None
+            going.append(Going(name, blocks, total, results | {"configs": {name: about}}))
     return going
 
 
-def count_blocks(arguments: Mapping[str, Any], task: str, documents: int, size: int) -> int:
-    """Return how many blocks a task's documents are cut into, by --limit and --samples."""
-    listed, limit = members(arguments, "samples").get(task), arguments["limit"]
-    if listed is not None:
-        documents = len(set(listed))
-    elif limit is not None:
-        documents = min(documents, math.ceil(documents * limit) if limit < 1 else int(limit))
-    return math.ceil(documents / size)
-
-
-def describe_results(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what run.json holds of a run, in the form of lm-eval's results."""
-    arguments, model = run["arguments"], members(run, "model")
-    recorded = members(run, "recorded")
-    of_model = arguments["model_args"] | members(members(recorded, "arguments"), "model_args")
-    names = (of_model[name] for name in NAMES if name in of_model)
+def describe_results(run: RunSpec) -> dict[str, Any]:
+    """Return what run.json says of a run, in the form of lm-eval's results."""
+    arguments, model = run.arguments, run.model
+    named = (run.model_args[name] for name in NAMES if name in run.model_args)
     facts = {name: fact for name, fact in model.items() if name != "chat_template"}
-    return {name: fact for name, fact in recorded.items() if name != "arguments"} | {
-        "model_name": str(next(names, arguments["model"])),
-        "lm_eval_version": str(members(run, "versions").get("lm_eval", "")),
+    if run.until:
+        facts["until"] = run.until
+    return {name: fact for name, fact in run.recorded.items() if name != "arguments"} | {
+        "model_name": str(next(named, arguments.model)),
+        "lm_eval_version": str(run.versions.get("lm_eval", "")),
         "chat_template": model.get("chat_template"),
-        "system_instruction": arguments.get("system_instruction"),
-        "config": facts
-        | {"model": arguments["model"], "model_args": of_model}
-        | ({"until": describe_until(run)} if "until" in arguments else {}),
+        "system_instruction": arguments.system_instruction,
+        "config": facts | {"model": arguments.model, "model_args": run.model_args},
     }
-
-
-def describe_until(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what results hold of a run with --until: its settings, its design and its prior."""
-    versions = members(run, "versions")
-    fingerprint = {name: versions[name] for name in ("design", "prior") if name in versions}
-    return members(members(run, "arguments"), "until") | fingerprint
-
-
-def _find_blocks(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob("block-*.jsonl") if file.stem[6:].isdecimal())

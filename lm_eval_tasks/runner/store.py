@@ -1,0 +1,136 @@
+"""An evaluation on disk, as one process of several writes it: each file whole, each block once.
+
+The layout is that of `cogniload_gen.files.run_folder`, and beside it
+
+    state/lock                held by byte: byte 0 while results are made, byte k while block k is
+
+A block's file takes its name once it is written and flushed to the disk: what has a name is done.
+Its digest is written before it, so that a block of another run, or one that changed, is noticed.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
+from cogniload_gen.files.whole import make_inner_folder, open_to_append, whole_file
+
+
+class Store(RunFolder):
+    """The folder of an evaluation's state, to be read and written."""
+
+    __slots__ = ()
+
+    def write_run(self, run: RunSpec) -> None:
+        """Write what is begun; FileExistsError if something was."""
+        self.clean_file(self.run)
+        write_lines(self.run, [json.dumps(run.facts, indent=2).encode()])
+
+    def write_block(
+        self, block: Block, lines: Sequence[bytes], run: RunSpec, *, shard: str, seconds: float
+    ) -> None:
+        """Write a block's samples and their digest; FileExistsError if the block is done.
+
+        The digest also says which shard, "I/N", evaluated the block, and in how many seconds.
+        """
+        digest = {
+            "sha256": sha256(b"".join(lines)).hexdigest(),
+            "run": run.identity,
+            "documents": len(block.documents),
+            "shard": shard,
+            "seconds": seconds,
+        }
+        write_lines(self.digest(block), [json.dumps(digest).encode()], force=True)
+        write_lines(self.file(block), lines)
+
+    def clean(self, blocks: Iterable[Block]) -> None:
+        """Remove what killed processes left of the files of blocks that this process holds."""
+        for block in blocks:
+            self.clean_file(self.file(block))
+            self.clean_file(self.digest(block))
+
+    def clean_file(self, file: Path) -> None:
+        """Remove what killed processes left of a file that this process alone writes."""
+        for leftover in self.folder.glob(f".{file.name}.*.part"):
+            leftover.unlink(missing_ok=True)
+
+    @contextmanager
+    def hold(self, blocks: Iterable[Block]) -> Iterator["Lock"]:
+        """Keep other processes from the blocks; the system lets go of them when this one ends.
+
+        ValueError if another process, of whatever shard, evaluates one of them; OSError where
+        files can't be locked.
+        """
+        make_inner_folder(self.folder)
+        with open_to_append(self.folder / "lock") as file:
+            lock = Lock(file)
+            for block in blocks:
+                if not lock.take(block.number):
+                    raise ValueError(
+                        f"{self.folder.parent}: another process is evaluating block {block.number}"
+                    )
+            yield lock
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Bytes of an open file that other processes can't take; children do not inherit them."""
+
+    file: BinaryIO
+
+    def take(self, byte: int) -> bool:
+        """Take a byte, if no other process has it; return whether it did."""
+        with self.errors():
+            try:
+                fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+            except (BlockingIOError, PermissionError):
+                return False
+        return True
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Say what to do about a file system, such as some of a network, that has no locks."""
+        try:
+            yield
+        except OSError as error:
+            reason = f"{error.strerror}: name an --output_path on a file system with file locks"
+            raise OSError(error.errno, reason, self.file.name) from None
+
+    @contextmanager
+    def setup(self) -> Iterator[None]:
+        """Hold byte 0, after waiting for it: one process at a time."""
+        with self.errors():
+            fcntl.lockf(self.file, fcntl.LOCK_EX, 1, 0)
+        try:
+            yield
+        finally:
+            fcntl.lockf(self.file, fcntl.LOCK_UN, 1, 0)
+
+
+def write_lines(path: Path, lines: Iterable[bytes], *, force: bool = False) -> None:
+    """Write a file that is whole, and on the disk, before it has its name.
+
+    FileExistsError if there is one, unless `force`. OSError names the file, also for a full disk.
+    """
+    if os.path.lexists(path) and not force:
+        raise FileExistsError(f"{path} exists: another process has written it")
+    with whole_file(path, force=force) as temporary, temporary.open("wb") as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
