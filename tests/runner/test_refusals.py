@@ -123,8 +123,8 @@ def test_merging_what_is_no_run(server, half, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     assert command(*arguments(server, other, "--limit", "6"))[0] == 0
     assert "arguments.limit" in error_of("eval", "--merge", half, other)
-    message = "--merge takes its folders and --output_path, and nothing else"
-    assert error_of("eval", "--merge", half, "--model", "hf") == message
+    message = error_of("eval", "--merge", half, "--model", "hf")
+    assert message.startswith("--merge takes its folders, --output_path and ")
 
 
 def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
