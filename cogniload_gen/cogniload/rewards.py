@@ -28,7 +28,7 @@ are among them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -38,7 +38,7 @@ from cogniload_gen.checks import check_texts
 from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS, read_table
 from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows, spellings_of
 from cogniload_gen.cogniload.solve import State, solve_steps
-from cogniload_gen.cogniload.steps.lexicon import spellings, value_categories
+from cogniload_gen.cogniload.values import spellings, value_categories
 
 BLIND = 0.05
 """The most that a blind strategy earns."""
@@ -187,7 +187,7 @@ def step_reward(response: str, row: Row) -> float:
     return 1 - (1 - reached) * (1 - worth) / (1 - blind)
 
 
-def progress(states: Sequence[State], tracked: Sequence[Told]) -> float:
+def progress(states: Sequence[State], tracked: Sequence[Mapping[str, str | None]]) -> float:
     """Return the share of the statements, and of the changes among them, up to the first error."""
     right = [told == state for told, state in zip(tracked, states, strict=False)]
     run = max(0, [*right, False].index(False) - 1)

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from cogniload_analysis.columns import column, read_count
 from cogniload_analysis.display.cells import beyond
-from cogniload_analysis.samples.columns import column, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import Given
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from cogniload_analysis.columns import read_integer
 from cogniload_analysis.load import Load
-from cogniload_analysis.samples.columns import read_integer
 from cogniload_gen.benchmark import Row
 
 LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))

@@ -9,13 +9,13 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.columns import column
 from cogniload_analysis.display.cells import percent
 from cogniload_analysis.display.print import accuracy_columns, accuracy_table
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.load import Load
-from cogniload_analysis.samples.columns import column
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row

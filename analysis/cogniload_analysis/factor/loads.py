@@ -3,8 +3,8 @@
 from reprlib import repr as brief
 from typing import Any
 
+from cogniload_analysis.columns import read_integer
 from cogniload_analysis.load import Load
-from cogniload_analysis.samples.columns import read_integer
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs
 

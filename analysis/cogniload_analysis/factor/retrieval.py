@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.columns import Columns
 from cogniload_analysis.display.cells import percent, percent_interval
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.intervals import wilson_interval
-from cogniload_analysis.samples.columns import Columns
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files.inputs import show_controls
 

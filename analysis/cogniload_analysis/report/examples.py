@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.samples.columns import read_response
+from cogniload_analysis.columns import read_response
 from cogniload_analysis.samples.files import read_line
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.benchmarks import score

@@ -16,8 +16,8 @@ from typing import Any
 from tqdm import tqdm
 
 from cogniload_analysis import analyses
+from cogniload_analysis.columns import members, read_response
 from cogniload_analysis.report.examples import score_again
-from cogniload_analysis.samples.columns import members, read_response
 from cogniload_analysis.samples.files import (
     find_samples,
     naming_line,

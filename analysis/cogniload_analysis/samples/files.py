@@ -8,7 +8,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.samples.columns import MALFORMED
+from cogniload_analysis.columns import MALFORMED
 from cogniload_analysis.samples.inspect_logs import (
     count_log_samples,
     is_log,

@@ -15,7 +15,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
 
-from cogniload_analysis.samples.columns import MALFORMED
+from cogniload_analysis.columns import MALFORMED
 from cogniload_gen.extras import how_to_install
 from cogniload_gen.files.inputs import LARGEST, read_stream, read_whole
 

@@ -12,7 +12,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.samples.columns import MALFORMED, Columns, column, read_count, read_response
+from cogniload_analysis.columns import MALFORMED, Columns, column, read_count, read_response
 from cogniload_analysis.samples.files import (
     find_samples,
     locate,

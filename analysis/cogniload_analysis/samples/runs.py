@@ -15,9 +15,9 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.columns import members
 from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
-from cogniload_analysis.samples.columns import members
 from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.files.inputs import show_controls
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.columns import members, read_count
 from cogniload_analysis.display.cells import percent
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec
-from cogniload_analysis.samples.columns import members, read_count
 from cogniload_analysis.samples.runs import LIMITS
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of

@@ -1,15 +1,15 @@
 """The words of a response that mean something, for one puzzle (data/steps.toml)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import accumulate, chain, compress, product
 from operator import add, and_, itemgetter, not_
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS, read_table
-from cogniload_gen.cogniload.score import SYNONYMS
+from cogniload_gen.cogniload.ontology import WORDS, read_table
 from cogniload_gen.cogniload.solve import Solution
+from cogniload_gen.cogniload.values import spellings, value_categories
 
 Meaning = tuple[str, str | int, int]
 """The kind of a word, what it names, and the length of it in the text."""
@@ -298,29 +298,6 @@ def common_words() -> dict[str, tuple[str, str | int]]:
         for word in listed.split():
             meanings[word] = kind, word
     return meanings
-
-
-def value_categories(solution: Solution, categories: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The categories that each value may be of: those of the puzzle whose vocabulary has it.
-
-    Of places, only those that the puzzle names count, since many are words of their own.
-    """
-    found: dict[str, list[str]] = {}
-    for category in categories:
-        used = {part[category] for part in solution.parts if category in part}
-        others = () if category == "location" else VOCABULARIES.get(category, ())
-        for value in sorted({*used, *others}):
-            found.setdefault(value, []).append(category)
-    return {value: tuple(having) for value, having in found.items()}
-
-
-def spellings(values: Iterable[str]) -> dict[str, str]:
-    """The value of each accepted spelling."""
-    found = {"grey": "gray", "scifi": "sci-fi", "nonfiction": "non-fiction", "sci fi": "sci-fi"}
-    for value in values:
-        found |= {spelling: value for spelling in SYNONYMS.get(value, ()) if spelling not in values}
-        found[value] = value
-    return {spelling: value for spelling, value in found.items() if value in values}
 
 
 def alias_pattern(name: str) -> re.Pattern:
