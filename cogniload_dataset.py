@@ -79,7 +79,7 @@ class PuzzleConfig(datasets.BuilderConfig):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the values alone: the class is made again."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
         return restore_config, (self.dataset, values)
 
     @property
@@ -237,7 +237,7 @@ class EndlessExamples(ExamplesIterable):
     Elsewhere a builder lists shards, and `datasets` reads one to its end before the next: an
     endless shard would starve the others. Here each of M shares takes every M-th index, in all
     cells, so workers together are always at the beginning of one and the same stream. This is
-    private API of `datasets`, alike from 3.6 to 5.2; what is not told here is inherited, such as
+    private API of `datasets`, alike from 3.6 to 5.2; what is not defined here is inherited, such as
     the state.
     """
 
@@ -341,7 +341,9 @@ def register() -> None:
 
 def generators(dataset: str) -> str:
     """Return the generator versions of a dataset's benchmarks, such as 2.1 for two suites."""
-    return ".".join(str(each.version) for each in benchmarks.datasets()[dataset].benchmarks)
+    return ".".join(
+        str(benchmark.version) for benchmark in benchmarks.datasets()[dataset].benchmarks
+    )
 
 
 def named_in(split: Any, dataset: Dataset) -> list[str]:
@@ -360,7 +362,7 @@ def load_dataset(
 ) -> Any:
     """Return puzzles as `datasets.load_dataset` does: a Dataset, or a DatasetDict without `split`.
 
-    It makes just the split that is asked for: `load_dataset("cogniload", split="train", d=5)` is
+    It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is
     short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. For other
     names than ours, it is `datasets.load_dataset`. ValueError for one that is nearly ours.
     """
@@ -382,9 +384,9 @@ def refuse_misspelt(path: str, likeness: float = 0.8) -> None:
     if path in known or Path(path).exists():
         return
     by_suite = {
-        f"{each.dataset}_{each.suite}": f"{each.dataset!r} with suite={each.suite!r}"
-        for each in benchmarks.BENCHMARKS
-        if each.suite
+        f"{member.dataset}_{member.suite}": f"{member.dataset!r} with suite={member.suite!r}"
+        for member in benchmarks.BENCHMARKS
+        if member.suite
     }
     meant = {name: repr(name) for name in known} | by_suite
     near = get_close_matches(path.replace("-", "_"), meant, 1, likeness)

@@ -371,7 +371,7 @@ class Benchmark(ABC):
 
     @cached_property
     def words(self) -> dict[str, Any]:
-        """What is said of it in a published card: summary, tags, citation and columns by name."""
+        """A published card's words on it: summary, tags, citation and columns by name."""
         words = loads(self.about.joinpath("about.toml").read_text("utf-8"))
         known = {knob.name: knob.meaning for knob in (*self.knobs, *settings(self.num_puzzles))}
         return words | {"columns": known | words["columns"]}
@@ -379,7 +379,7 @@ class Benchmark(ABC):
 
 @dataclass(frozen=True)
 class Dataset:
-    """The benchmarks that `load_dataset` knows by one name; several are told apart by their suite.
+    """The benchmarks that `load_dataset` knows by one name; `suite` chooses among several.
 
     The first benchmark is the default suite.
     """
@@ -390,18 +390,25 @@ class Dataset:
     @property
     def suites(self) -> dict[str, Benchmark]:
         """The benchmarks by suite; empty if there is but one benchmark, without a suite."""
-        return {each.suite: each for each in self.benchmarks if each.suite is not None}
+        return {
+            benchmark.suite: benchmark
+            for benchmark in self.benchmarks
+            if benchmark.suite is not None
+        }
 
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that any of the benchmarks has."""
-        return tuple(dict.fromkeys(split for each in self.benchmarks for split in each.splits))
+        return tuple(
+            dict.fromkeys(split for benchmark in self.benchmarks for split in benchmark.splits)
+        )
 
     @cached_property
     def defaults(self) -> dict[str, Given]:
         """The default of each parameter, `suite` included; None where the suites differ in it."""
         by_suite = [
-            {knob.name: knob.default for knob in each.parameters} for each in self.benchmarks
+            {knob.name: knob.default for knob in benchmark.parameters}
+            for benchmark in self.benchmarks
         ]
         names = dict.fromkeys(name for defaults in by_suite for name in defaults)
         first = {"suite": next(iter(self.suites))} if self.suites else {}

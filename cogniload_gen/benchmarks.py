@@ -18,34 +18,36 @@ LEAST_MARGIN = 0.5
 
 def named(name: str) -> Benchmark:
     """Return the benchmark of a name, as ids begin with; ValueError for another name."""
-    by_name = {each.name: each for each in BENCHMARKS}
+    by_name = {benchmark.name: benchmark for benchmark in BENCHMARKS}
     return by_name[check_choice("benchmark", name, tuple(by_name))]
 
 
 def of(row: Row) -> Benchmark:
-    """Return the benchmark that a row is a puzzle of; ValueError if it is none."""
+    """Return the benchmark that a row is a puzzle of; ValueError if there is no such benchmark."""
     if not hasattr(row, "keys"):  # a row of pandas is no Mapping, and has them
         raise ValueError(f"a row must be a mapping of columns to values, got {brief(row)}")
-    for each in BENCHMARKS:
-        if each.owns_row(row):
-            return each
-    titles = "; ".join(each.title for each in BENCHMARKS)
+    for benchmark in BENCHMARKS:
+        if benchmark.owns_row(row):
+            return benchmark
+    titles = "; ".join(benchmark.title for benchmark in BENCHMARKS)
     raise ValueError(f"a row must be a puzzle of {titles}; got the columns {list(row)!s:.200}")
 
 
 def of_text(text: str) -> Benchmark:
     """Return the benchmark that a text is a puzzle of.
 
-    Where it is none, the first one: its solver says what is wrong.
+    For a text of no benchmark, return the first one: its solver says what is wrong.
     """
-    return next((each for each in BENCHMARKS if each.owns_text(text)), BENCHMARKS[0])
+    return next((benchmark for benchmark in BENCHMARKS if benchmark.owns_text(text)), BENCHMARKS[0])
 
 
 def datasets() -> dict[str, Dataset]:
     """Return the datasets that the benchmarks are of, by the name that `load_dataset` takes."""
-    names = dict.fromkeys(each.dataset for each in BENCHMARKS)
+    names = dict.fromkeys(benchmark.dataset for benchmark in BENCHMARKS)
     return {
-        name: Dataset(name, tuple(each for each in BENCHMARKS if each.dataset == name))
+        name: Dataset(
+            name, tuple(benchmark for benchmark in BENCHMARKS if benchmark.dataset == name)
+        )
         for name in names
     }
 
@@ -87,7 +89,7 @@ def score(
 
 
 def read_steps(response: str | None, row: Row, *, margin: float | None = None) -> StepsRead:
-    """Return what a response tells of a puzzle's states, and where it breaks.
+    """Return what a response reports of a puzzle's states, and where it breaks.
 
     `row` is the puzzle as `load_dataset` gives it, or one of `cogniload generate --errors`.
     CogniLoad: `Steps`, statement by statement; a smaller `margin` (0.5 and more; usually 2.5 of the

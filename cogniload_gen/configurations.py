@@ -146,7 +146,7 @@ def knobs_of_product(
 
 
 def read_entry(entry: Given) -> Configuration:
-    """Return the configuration that an entry of a card's metadata tells; ValueError if it is none.
+    """Return the configuration that an entry of a card's metadata holds; ValueError for another.
 
     The entry may come from anywhere: what it says is checked, and nothing else of it is used.
     """

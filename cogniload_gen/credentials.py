@@ -1,4 +1,4 @@
-"""What a credential is, told by rule, and how it is hidden in a text.
+"""The rules that recognize a credential, and how it is hidden in a text.
 
 Three rules find one: a name that says so (`api_key`, `X-Auth-Token`, `password`), the shape of a
 value (`sk-...`, `Bearer ...`, a JSON web token), and the place in a URL (its user and password, and

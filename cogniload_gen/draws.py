@@ -49,7 +49,7 @@ def uniform(words: np.ndarray, bound: np.ndarray | int) -> np.ndarray:
 def permutation(words: np.ndarray) -> np.ndarray:
     """Return random permutations of 0..count-1 along axis 0 of `words` (uint64, count <= 16).
 
-    They are the ranks of the words. For so few words, comparing all pairs beats sorting.
+    They are the ranks of the words. For a short list, comparing all pairs beats sorting.
     """
     place = np.arange(len(words), dtype=np.uint32).reshape(-1, *[1] * (words.ndim - 1))
     keys = (words >> np.uint64(32)).astype(np.uint32) & ~np.uint32(15) | place  # without ties

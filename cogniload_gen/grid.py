@@ -115,7 +115,7 @@ class Grid:
         index = self.first_index + index * self.index_step
         address = self.benchmark, self.version, self.seed, self.split
         used, place = np.unique(cell, return_inverse=True)
-        cell_keys = [address_key(*address, *self.cells[each]) for each in used.tolist()]
+        cell_keys = [address_key(*address, *self.cells[number]) for number in used.tolist()]
         keys = child(np.array(cell_keys, np.uint64)[place], index)
         return Batch(tuple(map(self.cells.__getitem__, cell.tolist())), tuple(index.tolist()), keys)
 

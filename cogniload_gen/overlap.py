@@ -214,8 +214,8 @@ def file_pieces(path: Path) -> Iterator[Piece]:
     """Yield the rows of a .parquet or .jsonl file; of any other, its lines as pieces of one row.
 
     But for Parquet the file may be compressed, as its last suffix tells (.gz, .bz2, .zst, ...).
-    Raises ValueError naming the line that is no JSON, or a file that is none, OSError naming a file
-    that can't be read.
+    Raises ValueError naming the line that is no JSON, or a file that is not in its format, and
+    OSError naming a file that can't be read.
     """
     if path.suffix == ".parquet":
         for number, row in enumerate(read_puzzles(path)):

@@ -1,4 +1,4 @@
-"""What a sample says of a response, whichever harness asked for it."""
+"""What a sample says of a response, whichever harness obtained it."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -313,7 +313,7 @@ def checked_files(folder: Path, configuration: Configuration, rows_per_file: Giv
 
 
 def read_files(folder: Path) -> PuzzleFiles:
-    """Return the files that a folder's manifest tells of.
+    """Return the files that a folder's manifest lists.
 
     Raises ValueError if it is missing, changed, unfinished or of another generator version.
     """

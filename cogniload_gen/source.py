@@ -27,7 +27,7 @@ class Tables(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """The puzzles of a selection, which are made when they are asked for.
+    """The puzzles of a selection, which are made when they are read.
 
     `schema` has their columns; `tables` makes them.
     """

@@ -82,7 +82,7 @@ def load_rows(
     schema: pa.Schema,
     required: tuple[str, ...],
 ) -> pa.Table:
-    """Return the rows of a split with the columns of `schema`, of which `required` have no nulls.
+    """Return the rows of a split with the columns of `schema`; those in `required` have no nulls.
 
     Raises ValueError, in one line, if the rows can't be loaded or are not so, or if ids repeat.
     """

@@ -90,8 +90,8 @@ def make_asking(task: str, settings: Settings, parameters: Mapping[str, Given]) 
 
     `until` is the goal, such as ECL50±20%, `budget` the most puzzles to ask, `range` the least and
     the most N; the others are the parameters of lm-eval's task that the design does not decide.
-    ValueError names a parameter that is unknown or wrong, or says that the longest puzzles that can
-    be asked don't fit.
+    ValueError names a parameter that is unknown or wrong, or says that the longest puzzles in
+    `range` don't fit.
     """
     dataset = benchmarks.datasets()[settings.dataset]
     suite = {"suite": settings.defaults["suite"]} if dataset.suites else {}
@@ -130,7 +130,7 @@ def make_asking(task: str, settings: Settings, parameters: Mapping[str, Given]) 
 def estimate(**until: Any) -> Metric:
     """Return what the answers say of each goal of a design: the median and the ends of 95 %.
 
-    What lies beyond the range that can be asked has that range's end.
+    An estimate or end beyond the range of the puzzles is the end of that range.
     """
 
     def estimated(scores: list[SampleScore]) -> dict[str, float]:
@@ -140,10 +140,10 @@ def estimate(**until: Any) -> Metric:
         adaptive = cogniload_analysis.ADAPTIVE[benchmark.name]
         design = adaptive.make(**until)
         by_puzzle: dict[Puzzle, Answer] = {}
-        for each in scores:
-            row = each.sample_metadata or {}
+        for sample in scores:
+            row = sample.sample_metadata or {}
             puzzle = tuple(row[name] for name in (*adaptive.knobs, "index"))
-            by_puzzle.setdefault(puzzle, read_answer(each.score, row))
+            by_puzzle.setdefault(puzzle, read_answer(sample.score, row))
         answers = by_puzzle.values()
         design.tell(
             by_puzzle, [answer.correct for answer in answers], [answer.cut for answer in answers]

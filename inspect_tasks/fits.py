@@ -53,7 +53,7 @@ def decay() -> Metric:
 
         if not scores:
             return {}
-        rows = [each.sample_metadata or {} for each in scores]
+        rows = [sample.sample_metadata or {} for sample in scores]
         metrics = {f"{name}{end}": NAN for name in DECAY for end in ENDS}
         if len({tuple(row[name] for name in CONDITION if name in row) for row in rows}) != 1:
             return metrics
@@ -76,7 +76,7 @@ def load_frame(scores: list[SampleScore]) -> Any:
     """Return responses to CogniLoad as a frame: d, N, rho (a fraction) and correct."""
     import pandas as pd  # noqa: PLC0415
 
-    rows = [each.sample_metadata or {} for each in scores]
+    rows = [sample.sample_metadata or {} for sample in scores]
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ("d", "N")}
     rho = [row["rho"] / 100 for row in rows]
     return pd.DataFrame(columns | {"rho": rho, "correct": read_correct(scores)})
@@ -93,4 +93,4 @@ def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
 
 def read_correct(scores: list[SampleScore]) -> list[int]:
     """Return 1 for each score of a right response, and 0 for the others."""
-    return [(each.score.metadata or {})["acc"] for each in scores]
+    return [(sample.score.metadata or {})["acc"] for sample in scores]

@@ -47,7 +47,7 @@ def check_window(model: Model | None, samples: Iterable[Sample | TaskState]) -> 
     """
     known = get_model_info(model) if model is not None else None
     window = known.context_length if known else None
-    budgets = [(each.metadata or {})["context_budget"] for each in samples]
+    budgets = [(sample.metadata or {})["context_budget"] for sample in samples]
     if window is not None and budgets and window < max(budgets):
         raise ValueError(
             f"{model} takes {window} tokens and context_budget is {max(budgets)}: lower "
@@ -73,7 +73,7 @@ def outcome_shares() -> Metric:
     def shares(scores: list[SampleScore]) -> dict[str, float]:
         if not scores:
             return {}
-        counts = Counter((each.score.metadata or {})["outcome"] for each in scores)
+        counts = Counter((sample.score.metadata or {})["outcome"] for sample in scores)
         kinds: Any = benchmarks.of(scores[0].sample_metadata or {}).outcomes
         return {kind.value: counts[kind.value] / len(scores) for kind in kinds}
 

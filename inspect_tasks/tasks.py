@@ -91,9 +91,9 @@ def refusing() -> Iterator[None]:
 
 
 def read_lists(parameters: Mapping[str, Given]) -> dict[str, Given]:
-    """Return parameters with the numbers in `-T d=1,3`, of which Inspect makes a list of texts."""
+    """Return parameters with the numbers in `-T d=1,3`, which Inspect makes a list of texts."""
     return {
-        name: [yaml.safe_load(each) if isinstance(each, str) else each for each in value]
+        name: [yaml.safe_load(item) if isinstance(item, str) else item for item in value]
         if isinstance(value, list)
         else value
         for name, value in parameters.items()

@@ -45,10 +45,14 @@ class PuzzleConfig:
     context_budget: int = CONTEXT_BUDGET
     tokenizer: str | None = None
 
-    def __new__(cls, **given: Given) -> Self:
+    def __new__(cls, **parameters: Given) -> Self:
         """Refuse a name that the configuration does not have, with the nearest that it has."""
         try:
-            check_known(given, [each.name for each in fields(cls)], dataset_name(cls.benchmark))
+            check_known(
+                parameters,
+                [parameter.name for parameter in fields(cls)],
+                dataset_name(cls.benchmark),
+            )
         except ValueError as error:
             raise RefusedConfigError(str(error)) from None
         return super().__new__(cls)
@@ -147,7 +151,10 @@ def dataset_name(benchmark: Benchmark) -> str:
 
 def config_class(benchmark: Benchmark) -> type[PuzzleConfig]:
     """Return the configuration of a benchmark: a field for each of its knobs and options."""
-    own = [(each.name, Any, each.default) for each in (*benchmark.knobs, *benchmark.options)]
+    own = [
+        (parameter.name, Any, parameter.default)
+        for parameter in (*benchmark.knobs, *benchmark.options)
+    ]
     name = f"{benchmark.name.title().replace('-', '')}Config"
     return make_dataclass(
         name,
@@ -158,7 +165,7 @@ def config_class(benchmark: Benchmark) -> type[PuzzleConfig]:
     )
 
 
-for each in benchmarks.BENCHMARKS:
-    made = config_class(each)
+for benchmark in benchmarks.BENCHMARKS:
+    made = config_class(benchmark)
     globals()[made.__name__] = made  # where pickle looks for it
-    register_dataset(dataset_name(each), PuzzleDataset, made, partial(PuzzleCurriculum, made))
+    register_dataset(dataset_name(benchmark), PuzzleDataset, made, partial(PuzzleCurriculum, made))

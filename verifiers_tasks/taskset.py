@@ -27,11 +27,11 @@ from cogniload_gen.source import Source
 from verifiers_tasks.success import Success, SuccessReader, write_success
 
 
-def read_values(given: Given) -> Given:
-    """Return a knob's values as a list; a command line gives texts, some of which are numbers."""
-    if given is None:
+def read_values(argument: Given) -> Given:
+    """Return a knob's values as a list; a command line gives texts, and some are numbers."""
+    if argument is None:
         return None
-    values = given if isinstance(given, list | tuple) else [given]
+    values = argument if isinstance(argument, list | tuple) else [argument]
     return [yaml.safe_load(value) if isinstance(value, str) else value for value in values]
 
 
@@ -72,11 +72,11 @@ class SharedConfig(vf.TasksetConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def check_names(cls, given: Given) -> Given:
+    def check_names(cls, arguments: Given) -> Given:
         """Refuse a name that is unknown, with the nearest that is known."""
-        if isinstance(given, dict):
-            check_known(given, [*cls.model_fields], "verifiers_tasks")
-        return given
+        if isinstance(arguments, dict):
+            check_known(arguments, [*cls.model_fields], "verifiers_tasks")
+        return arguments
 
     @model_validator(mode="after")
     def check(self) -> "SharedConfig":
@@ -99,11 +99,11 @@ class SharedConfig(vf.TasksetConfig):
     def knobs(self) -> dict[str, Given]:
         """The knobs that are given, which must be the benchmark's."""
         own = {knob.name for knob in self.record.knobs}
-        given = {name: getattr(self, name) for name in KNOBS}
-        for name, value in given.items():
+        values = {name: getattr(self, name) for name in KNOBS}
+        for name, value in values.items():
             if value is not None and name not in own:
                 raise ValueError(f"{name} is not for {self.benchmark}, got {value}")
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
     def source(self, knobs: Mapping[str, Given], first_index: int = 0) -> Source:
         """Return the puzzles of knobs, with the other parameters of this configuration."""
@@ -118,7 +118,7 @@ class SharedConfig(vf.TasksetConfig):
 KNOBS = {knob.name: knob.meaning for benchmark in benchmarks.BENCHMARKS for knob in benchmark.knobs}
 """What the knobs of all benchmarks set, by their names."""
 
-FIELDS: Any = {name: (Values, Field(None, description=told)) for name, told in KNOBS.items()}
+FIELDS: Any = {name: (Values, Field(None, description=meaning)) for name, meaning in KNOBS.items()}
 
 PuzzleConfig = create_model("PuzzleConfig", __base__=SharedConfig, __module__=__name__, **FIELDS)
 
@@ -212,7 +212,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         self.share = prompt_counter(config.tokenizer)
 
     def load(self) -> Iterator[PuzzleTask]:
-        """Yield the tasks in the order of the rows; the next puzzle is made when it is asked for.
+        """Yield the tasks in the order of the rows; the next puzzle is made when it is needed.
 
         ValueError for a puzzle that leaves no room for a response.
         """
@@ -229,11 +229,11 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         config, reader = self.config, SuccessReader(success)
         climb = Climb(highest_level(config.record), config.window, config.rise, config.fall)
         before = list(reader.read())
-        answered = Counter(each.level for each in before)
+        answered = Counter(result.level for result in before)
         streams: dict[int, Iterator[dict[str, Any]]] = {}
         while True:
-            for each in [*before, *reader.read()]:
-                climb.tell(each.level, each.reward)
+            for result in [*before, *reader.read()]:
+                climb.tell(result.level, result.reward)
             before = []
             if climb.level not in streams:
                 knobs = at_level(config.record, climb.level) | config.knobs

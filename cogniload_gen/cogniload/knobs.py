@@ -33,7 +33,7 @@ KNOBS = (
     Knob(
         "rho",
         "number",
-        "distraction: the percentage of statements that apply to the person asked about (needles); "
+        "distraction: the percentage of statements that apply to the person of interest (needles); "
         "the others are hay",
         PAPER_RHO,
         0,

@@ -59,7 +59,9 @@ ABOUT_MODELS = (
 def list_commands() -> tuple[list[Command], list[Command]]:
     """Return all commands, and what the benchmarks add to those that are shared."""
     own = list(
-        dict.fromkeys(command for each in benchmarks.BENCHMARKS for command in each.commands)
+        dict.fromkeys(
+            command for benchmark in benchmarks.BENCHMARKS for command in benchmark.commands
+        )
     )
     shared = {command.name for command in (*ABOUT_PUZZLES, *ABOUT_MODELS)}
     additions = [command for command in own if command.name in shared]
@@ -70,7 +72,9 @@ def list_commands() -> tuple[list[Command], list[Command]]:
 def parser() -> Parser:
     """Return the command line; a command's arguments are added when it is called."""
     root = Parser(prog="cogniload", description="Why does a language model fail at long reasoning?")
-    generators = ", ".join(f"{each.name} {each.version}" for each in benchmarks.BENCHMARKS)
+    generators = ", ".join(
+        f"{benchmark.name} {benchmark.version}" for benchmark in benchmarks.BENCHMARKS
+    )
     version = f"cogniload {__version__}, generator versions: {generators}"
     root.add_argument("--version", action="version", version=version)
     subparsers = root.add_subparsers(dest="command", required=True, metavar="COMMAND")

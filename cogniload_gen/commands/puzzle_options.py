@@ -100,7 +100,7 @@ def text_options(arguments: Namespace) -> dict[str, Given]:
 
 
 def refuse_option(name: str, suite: str | None) -> NoReturn:
-    """Raise ValueError for an option of another benchmark than the one that is asked for."""
+    """Raise ValueError for an option of a benchmark other than the chosen one."""
     users = [
         benchmark
         for benchmark in benchmarks.BENCHMARKS

@@ -88,7 +88,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def json_row(line: str | bytes, where: str) -> object:
-    """Return what a line of JSON holds; ValueError if it is none."""
+    """Return what a line of JSON holds; ValueError if it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -57,7 +57,7 @@ class StoredPuzzles:
         return pc.index_in(pa.array(ids, pa.string()), self.ids).to_pylist()
 
     def rows(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the puzzles at some positions; fast where neighbours are asked for together.
+        """Return the puzzles at some positions; fast if the positions are neighbours.
 
         ValueError for rows that are too large to be held together.
         """

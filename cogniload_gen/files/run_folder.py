@@ -240,7 +240,7 @@ class RunFolder:
     def read_run(self) -> RunSpec | None:
         """Return what was begun; None if nothing was.
 
-        ValueError if the file is none of this version, or is lost: then nobody knows what the
+        ValueError if the file is not of this version, or is lost: then nobody knows what the
         blocks beside it are of.
         """
         try:

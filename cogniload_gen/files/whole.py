@@ -53,7 +53,8 @@ def whole_folder(path: Path) -> Iterator[Path]:
 def check_target(path: Path) -> bool:
     """Return whether there is a file to replace; FileExistsError for what is no regular file.
 
-    A link is none, wherever it leads: planted, it would have any file of this user's overwritten.
+    A link is not regular, wherever it leads: a planted one would have any file of this user's
+    overwritten.
     """
     try:
         kind = kind_of(path.lstat())

@@ -80,7 +80,7 @@ WRITERS = {".jsonl": jsonl_writer, ".parquet": parquet_writer}
 
 
 def read_puzzles(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file of puzzles; ValueError names the line that is none."""
+    """Yield the rows of a file of puzzles; ValueError names a line that is no puzzle."""
     if path.suffix == ".parquet":
         with open_parquet(path) as file:
             for batch in read_batches(file):

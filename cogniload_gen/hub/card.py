@@ -100,7 +100,7 @@ def data_files(puzzles: Configuration, split: str) -> str:
 
 
 def benchmark_words(configurations: list[Configuration]) -> list[dict]:
-    """Return what is said of the benchmarks, each once; of their columns, those that they have."""
+    """Return the cards' texts of the benchmarks, each once, with the columns that they have."""
     columns: dict[Benchmark, dict[str, None]] = {}
     for puzzles in configurations:
         columns.setdefault(puzzles.benchmark, {}).update(dict.fromkeys(puzzles.schema.names))
@@ -136,7 +136,7 @@ def example(configurations: list[Configuration]) -> dict:
 
 
 def read_card(card: Path) -> list[Configuration]:
-    """Return the configurations that a card tells of; ValueError where it is not one of ours.
+    """Return the configurations that a card lists; ValueError where it is not one of ours.
 
     The card may come from anywhere.
     """

@@ -62,14 +62,14 @@ def push(
     """Publish puzzles in the dataset repository `repo` (user/name); the URL of the commit.
 
     `puzzles` is a grid (`Benchmark.select`), with `trace=True` for the columns of the trace, or a
-    `datasets.Dataset` that holds a whole grid's rows: its parameters are told from its columns, and
+    `datasets.Dataset` that holds a whole grid's rows: its parameters are read from its columns, and
     every row must be as the generator makes it. The repository is made if there is none. A grid is
     a configuration in it; other grids and splits that were pushed before stay. With `dry_run`,
     writes there the folder that would be uploaded and returns its path. The same push again
     completes one that was interrupted.
 
     Raises ValueError for other rows, or if the repository has a card that is not ours or is public
-    and `private` is asked for, FileExistsError if `dry_run` exists, OSError in one line if the Hub
+    and `private` is true, FileExistsError if `dry_run` exists, OSError in one line if the Hub
     can't be reached or refuses.
     """
     if not REPOSITORY.fullmatch(repo):
