@@ -1,7 +1,7 @@
 """How fast folders of files are made and proven: `python benchmarks/shards.py`.
 
 The command with one process and with two, on 40,040 puzzles of the paper's grid, and what that is
-for 10^8. Seconds of cores are told beside the clock, which other work on the machine slows.
+for 10^8. Seconds of cores stand beside the clock, which other work on the machine slows.
 """
 
 import resource
@@ -54,7 +54,10 @@ def main() -> None:
 def timed(*commands: tuple[str, ...]) -> tuple[float, float]:
     """Run commands side by side; the seconds that passed, and those of processors."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    started = [subprocess.Popen((*COMMAND, *each), stdout=subprocess.DEVNULL) for each in commands]
+    started = [
+        subprocess.Popen((*COMMAND, *arguments), stdout=subprocess.DEVNULL)
+        for arguments in commands
+    ]
     assert [process.wait() for process in started] == [0] * len(started)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

@@ -49,8 +49,8 @@ def paired(simulations: int) -> pd.DataFrame:
                     chance = generator.beta(1, 1, puzzles)
                     better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
                     one, two = (
-                        (generator.random((attempts, puzzles)) < each).mean(axis=0)
-                        for each in (better, chance)
+                        (generator.random((attempts, puzzles)) < accuracies).mean(axis=0)
+                        for accuracies in (better, chance)
                     )
                     if attempts == 1:
                         found = compare_pairs((one > two).sum(), (one < two).sum(), puzzles)
@@ -75,11 +75,11 @@ def thresholds(simulations: int) -> pd.DataFrame:
             found.append(compare_thresholds(answer(betas, 10, generator), [("a", "b")]))
         table = pd.concat(found)
         for measure, value in truth.items():
-            each = table[(table["measure"] == measure) & table["p"].notna()]
-            if np.isnan(value) or not len(each):
+            matches = table[(table["measure"] == measure) & table["p"].notna()]
+            if np.isnan(value) or not len(matches):
                 continue
-            held = ((each["low"] <= value) & (value <= each["high"])).mean()
-            rows.append((first, second, measure, len(each), f"{100 * held:.1f} %"))
+            held = ((matches["low"] <= value) & (value <= matches["high"])).mean()
+            rows.append((first, second, measure, len(matches), f"{100 * held:.1f} %"))
     return pd.DataFrame(rows, columns=["first", "second", "measure", "runs", "coverage"])
 
 
@@ -118,9 +118,9 @@ def guesses(simulations: int) -> pd.DataFrame:
         truth = capacity_thresholds(beta[0] - eta, *beta[1:], **vars(PAPER_MEANS))[0]
         row: dict[str, object] = {"model": model, "true ECL50": f"{truth:.1f}"}
         for name in ("plain", "guess and lapse"):
-            each = table[(table["fit"] == name) & table["value"].notna()]
-            held = ((each["low"] <= truth) & (truth <= each["high"])).mean()
-            row[f"{name}: bias"] = f"{100 * (each['value'].median() / truth - 1):+.0f} %"
+            matches = table[(table["fit"] == name) & table["value"].notna()]
+            held = ((matches["low"] <= truth) & (truth <= matches["high"])).mean()
+            row[f"{name}: bias"] = f"{100 * (matches['value'].median() / truth - 1):+.0f} %"
             row[f"{name}: coverage"] = f"{100 * held:.0f} %"
         rows.append(row)
     return pd.DataFrame(rows)

@@ -49,13 +49,13 @@ def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
     counts = likelihood.Counts(
         N, np.where(used, right, 0.0), np.where(used, puzzles - right, 0.0), floors
     )
-    found, best = likelihood.fit(counts)
+    fits, best = likelihood.fit(counts)
     drop = chi2.ppf(0.95, 1) / 2
     held = {
-        name: np.mean(best - likelihood.profile(counts, found, name, truth) <= drop)
+        name: np.mean(best - likelihood.profile(counts, fits, name, truth) <= drop)
         for name, truth in (("CDF", cdf), ("CDO", cdo), ("N_eff", -cdo / cdf))
     }
-    return pd.Series(held | {"bias of CDF, median": np.median(found[:, 0] / cdf - 1)})
+    return pd.Series(held | {"bias of CDF, median": np.median(fits[:, 0] / cdf - 1)})
 
 
 def main() -> None:

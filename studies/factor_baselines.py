@@ -14,12 +14,12 @@ from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELIN
 PUZZLES = 1000
 
 
-def table(name: str, levels: list[int], baselines: Mapping[str, Baseline], **given: Any) -> None:
+def table(name: str, levels: list[int], baselines: Mapping[str, Baseline], **knobs: Any) -> None:
     """Print the table of a suite: a row for each level of the knob `name`."""
     print(f"\n| {name} | " + " | ".join(baselines) + " |")
     print("| ---: " * (1 + len(baselines)) + "|")
     for level in levels:
-        rows = generate_factor(**given | {name: level}, num_puzzles=PUZZLES).to_pylist()
+        rows = generate_factor(**knobs | {name: level}, num_puzzles=PUZZLES).to_pylist()
         right = [
             sum(answer(row["puzzle"]) == row["answer"] for row in rows)
             for answer in baselines.values()

@@ -214,8 +214,8 @@ def generate_factor(
 
     The symbolic suite takes N and roots, the realistic one op and noise; `context` is for both.
     Each is a value or a sequence of different ones, and the grid their product, over whose cells
-    the rows are interleaved. None is the paper's: N 1 to 39 with 50 puzzles each, of which any
-    number from 1 to N are roots, op 2 to 20 with 1,000 each, close noise.
+    the rows are interleaved. None is the paper's: N 1 to 39 with 50 puzzles each and
+    any number of roots from 1 to N, op 2 to 20 with 1,000 each, close noise.
     `tokenizer` counts the tokens of `context`: a Hugging Face name or folder, a callable text ->
     number of tokens or sequence of them, or None for an estimate. It sizes the filler or the noise,
     and changes nothing else of a puzzle. `split` may also name one of the symbolic suite's training

@@ -29,12 +29,17 @@ realistic_relations = lru_cache(maxsize=1)(solve.realistic_relations)
 
 def shallow_values(definitions: Mapping[Name, Definition], hops: int) -> dict[Name, int]:
     """Return the values that lie at most `hops` hops deep."""
-    known = {name: each.constant for name, each in definitions.items() if not each.terms}
+    known = {
+        name: definition.constant
+        for name, definition in definitions.items()
+        if not definition.terms
+    }
     for _ in range(hops):
         known |= {
-            name: each.factor * sum(known[term] for term in each.terms) + each.constant
-            for name, each in definitions.items()
-            if all(term in known for term in each.terms)
+            name: definition.factor * sum(known[term] for term in definition.terms)
+            + definition.constant
+            for name, definition in definitions.items()
+            if all(term in known for term in definition.terms)
         }
     return known
 
@@ -61,9 +66,9 @@ def pass_once(text: str) -> str:
     """Read the statements once in their order, and forget those whose parent is yet unknown."""
     definitions, target = symbolic_relations(text)
     known: dict[Name, int] = {}
-    for name, each in definitions.items():
-        if all(term in known for term in each.terms):
-            known[name] = sum(known[term] for term in each.terms) + each.constant
+    for name, definition in definitions.items():
+        if all(term in known for term in definition.terms):
+            known[name] = sum(known[term] for term in definition.terms) + definition.constant
     return equal_to(known, target) or "none"
 
 

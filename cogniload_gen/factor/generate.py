@@ -50,7 +50,7 @@ def symbolic_source(selection: Selection, *, tokenizer: Tokenizer = None) -> Sou
 def arrays(cells: Sequence[SymbolicCell]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the N, context and roots of cells, as `symbolic_columns` takes them."""
     N, context, roots = zip(*cells, strict=True)
-    fixed = [0 if each == PAPER_ROOTS else each for each in roots]
+    fixed = [0 if count == PAPER_ROOTS else count for count in roots]
     return np.array(N), np.array(context), np.array(fixed)
 
 

@@ -94,7 +94,7 @@ SYMBOLIC_KNOBS = (
 def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell, ...]:
     """Return the cells of the knobs' product, checked; ValueError for more roots than variables."""
     checked = [
-        knob.check(given) for knob, given in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
+        knob.check(value) for knob, value in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
     ]
     cells = tuple(SymbolicCell(*cell) for cell in combinations(*checked))
     for cell in cells:

@@ -105,9 +105,9 @@ def select_training_set(
 
     It draws its knobs: ValueError for one that is given, other than a default.
     """
-    for name, given in knobs.items():
-        if given is not None and not (name in DEFAULT_ZERO and np.array_equal(given, 0)):
-            raise ValueError(f"{name} is drawn in {split}, got {brief(given)}")
+    for name, value in knobs.items():
+        if value is not None and not (name in DEFAULT_ZERO and np.array_equal(value, 0)):
+            raise ValueError(f"{name} is drawn in {split}, got {brief(value)}")
     return TrainingSet(split, num_puzzles=num_puzzles, seed=seed)
 
 

@@ -73,9 +73,9 @@ def main() -> None:
     parser.add_argument("repo", help="user/name")
     parser.add_argument("--private", action="store_true", help="make a private repository")
     parser.add_argument("--dry-run", type=Path, metavar="DIR", help="write what would be uploaded")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        print(push(given.model, given.repo, private=given.private, dry_run=given.dry_run))
+        print(push(options.model, options.repo, private=options.private, dry_run=options.dry_run))
     except (ValueError, OSError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
 

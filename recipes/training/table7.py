@@ -11,16 +11,16 @@ DIGITS = {"accuracy": 3, "k": 4, "b": 4, "rsquared": 4}
 
 def regression(run: Run, name: str, context: int) -> dict[str, object]:
     """Return the line of Table 7: the gap to the clean model's N_eff against attempts."""
-    given = answers(run, name, context, run.size["test"]["attempts"])
+    responses = answers(run, name, context, run.size["test"]["attempts"])
     clean = decay(run, "Clean", 0, "from scratch")["N_eff"]
-    fit = vars(fit_repeated_sampling(n_eff_by_attempts(given), clean))
-    told = {
+    fit = vars(fit_repeated_sampling(n_eff_by_attempts(responses), clean))
+    row = {
         "model": name,
         "seed": run.seed,
         "context": context,
-        "accuracy": given["correct"].mean(),
+        "accuracy": responses["correct"].mean(),
     }
-    return told | fit | {"N_clean": clean}
+    return row | fit | {"N_clean": clean}
 
 
 def write(runs: list[Run], names: list[str]) -> None:

@@ -56,7 +56,7 @@ def vocabulary() -> list[str]:
     words = ["@<<<assign", "=", "is", "are", "and", *WORDS, *variables, *numbers]
     words += [f"{name} =" for name in variables]
     texts = [*parts, *(f" {word}" for word in words), *filter(None, text["operations"])]
-    entries = [NORMALIZER.normalize_str(each.removeprefix(" ")) for each in texts]
+    entries = [NORMALIZER.normalize_str(entry.removeprefix(" ")) for entry in texts]
     return [*SPECIAL, "\n", ",", ".", "@<<<assign", ">>>@", SIGN, *entries]
 
 
