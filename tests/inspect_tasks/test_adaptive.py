@@ -96,7 +96,7 @@ def test_a_report_tells_the_run_again(log):
     frame = read_benchmarks(log.location, ANALYSES)["CogniLoad"]
     (replay,) = find_replays(dict([*frame.groupby("model", observed=True)])).values()
     assert replay.same_prior
-    assert len(replay.told) == BUDGET
+    assert len(replay.answers) == BUDGET
     assert replay.estimate.ECL50.value == pytest.approx(metrics_of(log)["ECL50"], rel=1e-6)
 
 
