@@ -8,7 +8,7 @@ from cogniload_gen.lazy import public_name
 extras.require(
     "cogniload_analysis",
     "analysis",
-    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib", "threadpoolctl"),
+    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib", "msgspec", "threadpoolctl"),
 )
 
 if TYPE_CHECKING:

@@ -128,7 +128,7 @@ class CogniLoad(Benchmark):
 
 @lru_cache(maxsize=1024)
 def log_added_needle(cell: Cell) -> None:
-    """Log that a cell has more needles than rho asks for; each cell is logged once."""
+    """Log that a cell has more than twice the needles of its rho; each cell is logged once."""
     log.warning(
         "rho = %g of N = %d is less than one needle: each puzzle has 1, or %g %%",
         cell.rho, cell.N, 100 / cell.N,

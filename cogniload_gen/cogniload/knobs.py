@@ -58,5 +58,5 @@ class Cell(NamedTuple):
 
     @property
     def has_added_needle(self) -> bool:
-        """Whether rho alone would leave no needle, so that the only one is added."""
-        return round(self.N * self.rho / 100) < 1
+        """Whether the one needle that there always is more than doubles the share of needles."""
+        return self.N * self.rho < 50
