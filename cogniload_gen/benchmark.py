@@ -324,7 +324,7 @@ class Benchmark(ABC):
 
     def select_split(self, split: str, **parameters: Given) -> Selection:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
-        raise NotImplementedError
+        raise ValueError(f"{self.title} has no splits of its own, got {split!r}")
 
     @property
     def parameters(self) -> tuple[Knob, ...]:
