@@ -89,8 +89,8 @@ def share_budget(model: LM | None, request: Instance) -> Share:
     counted = count_prompt_tokens(model, prompt)
     prompt_tokens = estimate_prompt_tokens(prompt) if counted is None else counted
     limit = response_limit(prompt_tokens, request.doc["context_budget"])
-    asked = [int(generation[name]) for name in LIMIT_NAMES if name in generation]
-    return Share(prompt_tokens, min([limit, *asked]), counted is not None)
+    limits = [int(generation[name]) for name in LIMIT_NAMES if name in generation]
+    return Share(prompt_tokens, min([limit, *limits]), counted is not None)
 
 
 def limit_response(request: Instance, limit: int) -> None:
@@ -166,21 +166,24 @@ class SharedBudgetTask(ConfigurableTask):
             limit_response(request, self._shares[request.doc["id"]].response_limit)
 
     def process_results(self, doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
-        """Return the YAML's, of the document with its counts, and what is said of the response."""
-        share, said = self._shares[doc["id"]], said_of(results[0])
-        response_tokens = said.response_tokens
+        """Return the YAML's, of the document with its counts, and what the backend says."""
+        share, facts = self._shares[doc["id"]], said_of(results[0])
+        response_tokens = facts.response_tokens
         if response_tokens is None and share.counted:
             response_tokens = count_response_tokens(self._model, results[0])
-        counts = share.scored(said.prompt_tokens, response_tokens)
-        told = {"finish_reason": said.finish_reason, "backend_prompt_tokens": said.prompt_tokens}
+        counts = share.scored(facts.prompt_tokens, response_tokens)
+        metrics = {
+            "finish_reason": facts.finish_reason,
+            "backend_prompt_tokens": facts.prompt_tokens,
+        }
         return super().process_results(doc | counts, results) | {
-            name: fact for name, fact in told.items() if fact is not None
+            name: fact for name, fact in metrics.items() if fact is not None
         }
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and those of what a backend says."""
-        said = {"finish_reason": most_frequent, "backend_prompt_tokens": mean}
-        return super().aggregation() | said
+        aggregations = {"finish_reason": most_frequent, "backend_prompt_tokens": mean}
+        return super().aggregation() | aggregations
 
     def higher_is_better(self) -> dict[str, Any]:
         """Return the YAML's; what a backend says is neither."""

@@ -128,7 +128,7 @@ def baseline_table(puzzles: list[dict[str, Any]]) -> str:
     return "\n".join(
         f"{name:14}{100 * sum(right) / len(right):6.1f}"
         for name, answer in benchmarks.named("factor-symbolic").baselines.items()
-        for right in [[answer(each["puzzle"]) == each["answer"] for each in puzzles]]
+        for right in [[answer(row["puzzle"]) == row["answer"] for row in puzzles]]
     )
 
 

@@ -15,7 +15,7 @@ def make_dataset(
     dataset: str,
     defaults: dict[str, Given],
     grids: Sequence[dict[str, Given]] = ({},),
-    **given: Any,
+    **metadata: Any,
 ) -> dict[str, Dataset]:
     """Return the puzzles of a task, whose prompt and response share `context_budget` tokens.
 
@@ -24,7 +24,7 @@ def make_dataset(
     keys into the same mapping: those are ignored. ValueError names an unknown or wrong parameter,
     what it got and what it takes.
     """
-    parameters = given.get(dataset)
+    parameters = metadata.get(dataset)
     parameters = {} if parameters is None else parameters
     if not isinstance(parameters, dict):
         raise ValueError(f"{dataset} metadata must be an object, got {brief(parameters)}")

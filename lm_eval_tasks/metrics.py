@@ -23,18 +23,18 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
 
 def share_of_read(kind: Sequence[int | None]) -> float | None:
     """Return the share of the responses read that have a kind of first error; None if too few."""
-    read = [each for each in kind if each is not None]
+    read = [error for error in kind if error is not None]
     return sum(read) / len(read) if enough_read(len(read), len(kind)) else None
 
 
 def share_of_steps_read(steps: Sequence[dict[str, Any]]) -> float:
     """Return the share of responses whose reasoning could be read."""
-    return sum(each["read"] for each in steps) / len(steps)
+    return sum(reading["read"] for reading in steps) / len(steps)
 
 
 def share_read(read: Sequence[dict[str, Any]]) -> float:
     """Return the share of responses that an answer was read from."""
-    return sum(each["value"] is not None for each in read) / len(read)
+    return sum(answer["value"] is not None for answer in read) / len(read)
 
 
 def most_frequent(outcomes: Sequence[str]) -> str:

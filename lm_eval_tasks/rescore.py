@@ -81,7 +81,7 @@ def read_line(
 
 
 def replace_metrics(sample: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return a sample with other metrics, all of which its `metrics` names.
+    """Return a sample with other metrics, all named in its `metrics`.
 
     What lm-eval's aggregations fit is left out: those metrics are lists that hold the old score.
     """

@@ -1,9 +1,9 @@
-"""A backend's answer -> responses that know what the backend said of them.
+"""A backend's answer -> responses that know what the backend says of them.
 
 lm-eval 0.4.13 hands a task the text of a response alone. Its API models throw away the server's
 `finish_reason` and `usage`, and its vLLM model those of the engine; here they travel with the text,
 as a string that knows more. Tested against that version; a backend that lm-eval changes answers
-with plain strings again, and nothing is said of a response where nothing is known.
+with plain strings again, whose finish reason and counts are unknown.
 """
 
 import logging
@@ -23,7 +23,7 @@ Parse = Callable[..., list[str]]
 """An API model's `parse_generations`: a server's answers -> the texts of their responses."""
 
 BROKEN_OFF = ("abort", "error")
-"""Reasons for the end of a response that is none of its own: the server gave up half of the way."""
+"""Reasons for the end of a response that are not its own: the server gave up half of the way."""
 
 TEXT_PARTS = ("text", "output_text")
 """The types of the parts of a message's content that are its text."""
@@ -49,31 +49,31 @@ class Said:
 
 
 class Response(str):
-    """A response that knows what its backend said of it, also when lm-eval cuts it at a stop."""
+    """A response that knows what its backend says of it, also when lm-eval cuts it at a stop."""
 
-    said: Said
+    facts: Said
 
-    def __new__(cls, text: str, said: Said = Said()) -> "Response":
+    def __new__(cls, text: str, facts: Said = Said()) -> "Response":
         response = super().__new__(cls, text)
-        response.said = said
+        response.facts = facts
         return response
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
         """Return str's parts, as responses."""
-        return [Response(part, self.said) for part in super().split(sep, maxsplit)]
+        return [Response(part, self.facts) for part in super().split(sep, maxsplit)]
 
     def lstrip(self, chars: str | None = None, /) -> "Response":
         """Return str's rest, as a response."""
-        return Response(super().lstrip(chars), self.said)
+        return Response(super().lstrip(chars), self.facts)
 
 
 def said_of(response: str) -> Said:
-    """Return what the backend said of a response: nothing, of a plain string."""
-    return getattr(response, "said", Said())
+    """Return what the backend says of a response: nothing, of a plain string."""
+    return getattr(response, "facts", Said())
 
 
 class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went wrong here)
-    """A server's answer without the completion that it was asked for: why, and the answer."""
+    """A server's answer without a completion: why, and the answer."""
 
     def __init__(self, why: str, answer: object) -> None:
         super().__init__(f"the server's answer is no completion, {why}: {brief(answer)}")
@@ -81,7 +81,7 @@ class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went
 
 
 def keep_what_is_said(model: LM) -> None:
-    """Have a model answer with `Response`s, if its backend says something of them: once or again.
+    """Have a model answer with `Response`s if its backend says something of them; idempotent.
 
     Of an API model, each answer is checked as well: it raises NoCompletion for an answer that
     lm-eval would take for an empty response, or for the text of something else.
@@ -105,27 +105,27 @@ def answers_as_openai(model: LM) -> bool:
 
 
 def keeping_answers(parse: Parse, *, chat: bool) -> Parse:
-    """Return an API model's `parse_generations` that checks answers and keeps what was said."""
+    """Return an API model's `parse_generations` that checks answers and keeps their facts."""
 
     @wraps(parse)
     def parse_generations(outputs: object, **settings: Any) -> list[str]:
         answers = outputs if isinstance(outputs, list) else [outputs]
-        asked = 1 if chat else len(settings["contexts"]) if "contexts" in settings else None
-        checked = [check_answer(answer, chat=chat, asked=asked) for answer in answers]
+        prompts = 1 if chat else len(settings["contexts"]) if "contexts" in settings else None
+        checked = [check_answer(answer, chat=chat, prompts=prompts) for answer in answers]
         texts = parse(outputs=checked, **settings)
-        said = [facts for answer in checked for facts in said_of_choices(answer)]
-        return [Response(text, facts) for text, facts in zip(texts, said, strict=True)]
+        facts = [fact for answer in checked for fact in said_of_choices(answer)]
+        return [Response(text, fact) for text, fact in zip(texts, facts, strict=True)]
 
     return parse_generations
 
 
-def check_answer(answer: object, *, chat: bool, asked: int | None) -> dict[str, Any]:
+def check_answer(answer: object, *, chat: bool, prompts: int | None) -> dict[str, Any]:
     """Return a server's answer with its choices in order, and the text of each as a string.
 
-    `asked` is the number of prompts that it answers, if known. Raises NoCompletion for an error,
-    for choices that are none or not one for each prompt, for a generation that the server broke
-    off, and for a text that is none. Where a message's content is a list of parts, as of models
-    that reason, its text is that of its text parts.
+    `prompts` is the number of prompts that it answers, if known. Raises NoCompletion for an error,
+    for choices that are missing or not one for each prompt, for a generation that the server broke
+    off, and for a text that is no string. Where a message's content is a list of parts, as of
+    models that reason, its text is that of its text parts.
     """
     if not isinstance(answer, dict) or answer.get("error"):
         raise NoCompletion("but an error" if isinstance(answer, dict) else "no object", answer)
@@ -134,7 +134,7 @@ def check_answer(answer: object, *, chat: bool, asked: int | None) -> dict[str, 
         raise NoCompletion("as it has no choices", answer)
     indices = [choice.get("index") for choice in choices]
     if not all(type(index) is int for index in indices) or (
-        sorted(indices) != list(range(len(choices) if asked is None else asked)) or not choices
+        sorted(indices) != list(range(len(choices) if prompts is None else prompts)) or not choices
     ):
         raise NoCompletion(f"as the indices of its choices are {brief(indices)}", answer)
     in_order = sorted(choices, key=lambda choice: choice["index"])
@@ -177,9 +177,9 @@ def text_of_parts(parts: list[Any]) -> str | None:
 
 
 def said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:
-    """Yield what a server said of each response in a checked answer.
+    """Yield what a server says of each response in a checked answer.
 
-    `usage` is of a whole answer, so it tells nothing of a response that shares one.
+    `usage` counts a whole answer, so it does not hold for a response that shares one.
     """
     choices, usage = answer["choices"], answer.get("usage")
     counted = usage if isinstance(usage, dict) and len(choices) == 1 else {}
@@ -195,17 +195,17 @@ def count_or_none(count: object) -> int | None:
 
 
 def keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-    """Return vLLM's `_model_generate` that keeps what the engine said."""
+    """Return vLLM's `_model_generate` that keeps the engine's facts."""
 
     @wraps(generate)
     def _model_generate(*arguments: Any, **settings: Any) -> list[Any]:
         outputs = generate(*arguments, **settings)
         for output in outputs:
             completion = output.outputs[0]
-            said = Said(
+            facts = Said(
                 completion.finish_reason, len(output.prompt_token_ids), len(completion.token_ids)
             )
-            completion.text = Response(completion.text, said)
+            completion.text = Response(completion.text, facts)
         return outputs
 
     return _model_generate

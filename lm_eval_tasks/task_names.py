@@ -20,7 +20,7 @@ def our_tasks() -> list[str]:
 
 
 def yaml_of(task: str) -> Path | None:
-    """Return the file of one of our own tasks, by its name; None if it is none, or a group."""
+    """Return the file of one of our own tasks, by its name; None for a group or any other name."""
     named = re.compile(rf"^task:[ \t]*{re.escape(task)}[ \t]*$", re.MULTILINE)
     return next(
         (yaml for yaml in TASKS.rglob("*.yaml") if named.search(yaml.read_text("utf-8"))), None

@@ -50,17 +50,17 @@ def batch_tables(selection: Selection, batch: Batch, trace: bool) -> Iterator[pa
     """Yield the puzzles of one batch, in tables of about TABLE_CLAUSES."""
     d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in batch.cells]).T
     # those of each difficulty are simulated together, and put back into their rows afterwards
-    rows = {each: np.flatnonzero(d == each) for each in np.unique(d).tolist()}
+    rows = {level: np.flatnonzero(d == level) for level in np.unique(d).tolist()}
     puzzles = {
-        each: simulate(batch.keys[row], each, N[row], needles[row]) for each, row in rows.items()
+        level: simulate(batch.keys[row], level, N[row], needles[row]) for level, row in rows.items()
     }
 
     def table(start: int, stop: int) -> pa.Table:
         parts, places = [], []
-        for each, row in rows.items():
+        for level, row in rows.items():
             first, last = np.searchsorted(row, [start, stop])
             if first < last:
-                parts.append(puzzles[each].part(first, last))
+                parts.append(puzzles[level].part(first, last))
                 places.append(row[first:last] - start)
         return tabulate(parts, places, batch.part(range(start, stop)), selection, trace)
 

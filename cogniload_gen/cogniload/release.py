@@ -50,10 +50,10 @@ def import_release(folder: Path, out: Path, *, force: bool = False) -> tuple[int
     """Write the puzzles of a release to `out` (.jsonl or .parquet): how many, and the problems.
 
     The columns are those of `generate_puzzles`. `id` is the text's path within `exp`, `rho` the
-    paper's value that gives so many needles, else their percentage; `seed` and `index`, which a
-    release does not tell, are null. A puzzle with a problem, which names the file and what line or
-    fact of it is wrong, is left out. Raises ValueError if no puzzle can be read or for another
-    suffix of `out`, FileExistsError if `out` exists, unless `force`.
+    paper's value for that number of needles, else their percentage; `seed` and `index`, which a
+    release does not hold, are null. A puzzle with a problem is left out; the problem names the file
+    and the line or the fact that is wrong. Raises ValueError if no puzzle can be read or for
+    another suffix of `out`, FileExistsError if `out` exists, unless `force`.
     """
     texts, find_state = release_files(folder)
     count, problems = 0, []
@@ -79,15 +79,15 @@ def score_release(folder: Path, answers: Path) -> tuple[Counter[Outcome], list[s
     """Return a release's outcomes by a model's answers (Appendix D), the problems, and its size.
 
     An answer, reasoning included, is the text file in `answers` that has the path of its puzzle's
-    text in `exp`, or else its name. Tokens are not known here, so that of the responses which the
-    budget cut off only the empty ones are told. Raises ValueError if no answer can be scored.
+    text in `exp`, or else its name. The numbers of tokens are not known here, so only an empty
+    response counts as cut off by the budget. Raises ValueError if no answer can be scored.
     """
     texts, find_state = release_files(folder)
     find_text = finder(texts, "puzzle")
     outcomes: Counter[Outcome] = Counter()
     problems: list[str] = []
-    given = files_by_place(answers, ".txt")
-    for place, answer in tqdm(given.items(), unit=" answers", disable=None):
+    answer_files = files_by_place(answers, ".txt")
+    for place, answer in tqdm(answer_files.items(), unit=" answers", disable=None):
         try:
             response = read_text(answer, "replace")
         except (OSError, ValueError) as error:
@@ -98,8 +98,8 @@ def score_release(folder: Path, answers: Path) -> tuple[Counter[Outcome], list[s
         except ValueError as error:
             problems.append(str(error))
             continue
-        asked = {name: row[name] for name in ("poi", "answer", "category", "options")}
-        outcomes[score_response(response, **asked)] += 1
+        columns = {name: row[name] for name in ("poi", "answer", "category", "options")}
+        outcomes[score_response(response, **columns)] += 1
     if not outcomes:
         got = problems[0] if problems else "no such file"
         raise ValueError(f"{answers} must hold answers NAME.txt to puzzles of {folder}, got {got}")
@@ -133,10 +133,10 @@ def finder(files: dict[str, Path], kind: str) -> Finder:
         by_name[name_at(place)].append(path)
 
     def find(place: str, other: Path) -> Path:
-        found = [files[place]] if place in files else by_name[name_at(place)]
-        if len(found) != 1:
-            raise ValueError(f"{other}: must have one {kind} with its name, got {len(found)}")
-        return found[0]
+        matches = [files[place]] if place in files else by_name[name_at(place)]
+        if len(matches) != 1:
+            raise ValueError(f"{other}: must have one {kind} with its name, got {len(matches)}")
+        return matches[0]
 
     return find
 
@@ -183,8 +183,8 @@ def read_puzzle(place: str, text: Path, find_state: Finder) -> dict:
         )
     people = by_state["people"]
     if not states[0].keys() <= set(people):
-        told = brief(list(states[0]))
-        raise ValueError(f"{text}: its text has people {told}, {source} {brief(people)}")
+        names = brief(list(states[0]))
+        raise ValueError(f"{text}: its text has people {names}, {source} {brief(people)}")
     rhos = (rho for rho in PAPER_RHO if Cell(d, N, rho).needles == needles)
     return {
         "id": place,

@@ -9,7 +9,7 @@ What they promise:
   Every further right statement pays, so that a trace with 90 % right statements ranks above one
   with 10 %. A trace with an error in its first statement earns nothing, and so does what says
   nothing plainly: hedges, denials, several values, contradictions.
-- **Blind strategies**: to apply every statement to the person asked about (the PoI), or none, earns
+- **Blind strategies**: to apply every statement to the person of interest (PoI), or none, earns
   at most BLIND. What the better of the two reaches in a puzzle is worth no more to other responses;
   the rest of the reward is for what lies beyond. Where every statement concerns the PoI (rho 100),
   nothing lies beyond, and the most that a response can earn is BLIND.
@@ -17,12 +17,12 @@ What they promise:
 Tracking is read from the lines that begin with a statement's number ("3.", "After statement 3:",
 "**Step 3**") and name the PoI. What follows the name, up to another person's, tells values that the
 PoI has after that statement, in the words of a puzzle ("is wearing a blue hat and is in the park")
-or as "hat: blue"; values that are not told stay as they were. The lines count in the order of the
+or as "hat: blue"; values without a mention stay as they were. The lines count in the order of the
 statements. A second line for the same statement corrects the first; a later one that contradicts it
 leaves it without a state. So does a line that gives two values for a category, or that names any
 other value beside; one with a word that a plain statement has no need of (data/rewards.toml), such
 as a hedge or a denial; and a remark after it that takes it back ("No wait, that is wrong"), or that
-tells of another state than this line and the next. With the PoI's values all right after statements
+gives another state than this line and the next. With the PoI's values all right after statements
 1 to run, half of the reward is run / N and half the share of the statements changing the PoI that
 are among them.
 """
@@ -163,15 +163,15 @@ def clause(text: str, place: int) -> str:
 
 def answer_reward(response: str, row: Row) -> float:
     """Return 1.0 if a response is correct, says so plainly and names no other option."""
-    asked, score = asked_of(row), score_row(response, row)
+    columns, score = asked_of(row), score_row(response, row)
     if not score.correct or score.evidence is None:
         return 0.0
-    answer = asked["answer"].lower()
-    windows = sentence_windows(response, poi=asked["poi"], category=asked["category"])
+    answer = columns["answer"].lower()
+    windows = sentence_windows(response, poi=columns["poi"], category=columns["category"])
     text = MARKS.sub(" ", "\n".join(sentence.text for sentence in windows))
     own = "|".join(map(re.escape, spellings_of(answer)))
     rest, mentions = re.subn(rf"(?<![\w-])(?:{own})(?:e?s)?(?![^\W_])", " ", text)
-    others = {option.lower() for option in asked["options"]} - {answer}
+    others = {option.lower() for option in columns["options"]} - {answer}
     several = naming(others).search(rest)
     hedge = HEDGE.search(clause(response.lower(), score.evidence[0]))
     return float(mentions > 0 and not several and not hedge)
@@ -189,7 +189,7 @@ def step_reward(response: str, row: Row) -> float:
 
 def progress(states: Sequence[State], tracked: Sequence[Mapping[str, str | None]]) -> float:
     """Return the share of the statements, and of the changes among them, up to the first error."""
-    right = [told == state for told, state in zip(tracked, states, strict=False)]
+    right = [values == state for values, state in zip(tracked, states, strict=False)]
     run = max(0, [*right, False].index(False) - 1)
     changing = [t for t, (before, after) in enumerate(pairwise(states), 1) if before != after]
     statements = run / (len(states) - 1)
@@ -205,10 +205,10 @@ def tracked_states(response: str, history: History) -> list[Told]:
     for line in MARKS.sub(" ", response.lower()).splitlines():
         entry, last = ENTRY.match(line), len(states) - 1
         number = int(entry[1]) if entry else 0
-        told = None
+        values = None
         if entry and 0 < number <= min(last + 1, len(history.states) - 1):
-            told = told_values(entry[2], states[min(number, last)], states[number - 1], history)
-        if told is None:
+            values = told_values(entry[2], states[min(number, last)], states[number - 1], history)
+        if values is None:
             if RETRACTION.search(line) and SWEEPING.search(line):
                 states = [nothing] * len(states)
             elif last and (
@@ -221,10 +221,10 @@ def tracked_states(response: str, history: History) -> list[Told]:
                 if None not in remark.values() and remark.items() - states[-1].items():
                     against = remark
         elif number < last:
-            if told.items() - states[number].items():
+            if values.items() - states[number].items():
                 states[number] = nothing
         else:
-            after = {**states[-1], **told}
+            after = {**states[-1], **values}
             if number > last and against.items() - after.items():
                 states[-1] = nothing
             states[number:] = [after]  # the next one, or the last one corrected
@@ -236,7 +236,7 @@ def tracked_states(response: str, history: History) -> list[Told]:
 
 
 def strange(text: str, state: Told, history: History, before: Told | None = None) -> bool:
-    """Tell whether a text names a value that is not in a state, nor told as one from before it."""
+    """Tell whether a text names a value that is neither in a state nor called former."""
     values, former = set(state.values()), set((before or {}).values())
     for match in history.named.finditer(text):
         value, start = history.values[match[0]], match.start()
@@ -266,7 +266,7 @@ def about_poi(text: str, history: History) -> AboutPoi | None:
 
 def mentioned(words: str, history: History) -> Told:
     """Return the values by category that a text mentions; None where they are several."""
-    told: Told = {}
+    mentions: Told = {}
     for category in history.states[0]:
         values = {
             SPELLINGS[category][spelling]
@@ -275,21 +275,21 @@ def mentioned(words: str, history: History) -> Told:
             if spelling
         }
         if values:
-            told[category] = values.pop() if len(values) == 1 else None
-    return told
+            mentions[category] = values.pop() if len(values) == 1 else None
+    return mentions
 
 
 def told_values(text: str, state: Told, before: Told, history: History) -> Told | None:
     """Return the PoI's values in a text, all None if it is not plain; None if it has no PoI.
 
-    `state` holds for the values that are not told, and `before` held before the statement.
+    `state` has the values that the text leaves out, `before` those from before the statement.
     """
     about = about_poi(text, history)
     if about is None:
         return None
-    told = mentioned(about.words, history)
+    values = mentioned(about.words, history)
     words = {word.removesuffix("'s") for word in WORD.findall(about.clause)}
     plain = history.plain.issuperset(words) and not STRANGE.search(about.clause)
-    if not plain or strange(about.words, state | told, history, before):
+    if not plain or strange(about.words, state | values, history, before):
         return dict.fromkeys(state)
-    return told
+    return values

@@ -119,12 +119,12 @@ def score_response(
 ) -> Outcome:
     """Return the outcome of a response, reasoning included, to a CogniLoad puzzle (Appendix D).
 
-    `poi` is the name of the person asked about, `answer` the gold value, `category` the asked one
-    of the 12 categories (`question_category` tells it from a question), `options` the value domain
-    of that category, with or without the answer. `prompt_tokens` and `response_tokens` are counted
-    against `context_budget`, which they share; a count that is not known counts as 0.
+    `poi` is the name of the person of interest, `answer` the gold value, `category` the one of the
+    12 categories that the question is about (`question_category` reads it from a question),
+    `options` the value domain of that category, with or without the answer. `prompt_tokens` and
+    `response_tokens` count against `context_budget`, which they share; an unknown count is 0.
 
-    Raises ValueError if there is no such category.
+    Raises ValueError for any other category.
     """
     windows = sentence_windows(response, poi=poi, category=category)
     if is_cut_off(prompt_tokens, response_tokens, context_budget):
@@ -143,12 +143,12 @@ def score_row(
     """Return the outcome of a response to a puzzle, given as a row, with its evidence.
 
     The token counts are those of `score_response`; without `context_budget`, it is the paper's.
-    Raises ValueError if the row lacks a column, or holds what none of its kind has.
+    Raises ValueError if the row lacks a column, or a column holds a wrong value.
     """
-    asked = asked_of(row)
-    poi, answer, options = asked["poi"], asked["answer"], asked["options"]
+    columns = asked_of(row)
+    poi, answer, options = columns["poi"], columns["answer"], columns["options"]
     budget = CONTEXT_BUDGET if context_budget is None else context_budget
-    windows = sentence_windows(response, poi=poi, category=asked["category"])
+    windows = sentence_windows(response, poi=poi, category=columns["category"])
     if is_cut_off(prompt_tokens, response_tokens, budget):
         why = f"prompt and response reached the budget of {budget:,} tokens"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
@@ -169,11 +169,11 @@ def score_row(
 def asked_of(row: Row) -> Asked:
     """Return the columns of a row by which a response is scored; ValueError for a wrong one."""
     texts = check_texts(row, ("poi", "answer", "category"))
-    given = check_columns(row, ("options",))["options"]
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    options = list(given) if several else []
+    column = check_columns(row, ("options",))["options"]
+    several = isinstance(column, Iterable) and not isinstance(column, str)
+    options = list(column) if several else []
     if not several or not all(isinstance(option, str) for option in options):
-        raise ValueError(f"options must be a list of texts, got {brief(given)}")
+        raise ValueError(f"options must be a list of texts, got {brief(column)}")
     poi, answer, category = texts.values()
     return Asked(poi=poi, answer=answer, category=category, options=options)
 
@@ -182,13 +182,13 @@ def judge(windows: SentenceWindows, gold: str, alternatives: set[str]) -> Verdic
     """Return the outcome that the windows of a response decide (D.5); all is in lowercase."""
     if windows.last_sentence.text == "":
         return Verdict(Outcome.WRONG_MAX_CONTEXT)
-    found = [check_correct_answer(gold, sentence.text) for sentence in windows]
+    matches = [check_correct_answer(gold, sentence.text) for sentence in windows]
     flagged = [alternative_flag(sentence.text, alternatives, gold) for sentence in windows]
     for window, outcome in enumerate(CORRECT):
-        if found[window] and not flagged[window]:
+        if matches[window] and not flagged[window]:
             return Verdict(outcome, window)
     for window, outcome in enumerate(WRONG_LOGIC):
-        if not found[window] and flagged[window]:
+        if not matches[window] and flagged[window]:
             return Verdict(outcome, window)
     return Verdict(Outcome.WRONG_OTHER)
 
@@ -199,7 +199,7 @@ def alternatives_to(answer: str, options: Iterable[str]) -> set[str]:
 
 
 def question_category(question: str) -> str:
-    """Return the category that a question asks about (D.2); ValueError if it is none of them."""
+    """Return the category that a question asks about (D.2); ValueError for any other question."""
     for category, words in WORDS.items():
         _, ends, end = words.question.partition("... ")
         if question.endswith(end) if ends else question.startswith(words.question):
@@ -211,7 +211,7 @@ def question_category(question: str) -> str:
 def sentence_windows(response: str, *, poi: str, category: str) -> SentenceWindows:
     """Return the sentences that decide a response's outcome (D.3); a missing one is empty.
 
-    Raises ValueError if `category` is none of the 12 categories.
+    Raises ValueError if `category` is not one of the 12 categories.
     """
     if category not in WORDS:
         raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r}")

@@ -57,7 +57,7 @@ class Puzzles:
 
     `people` (n) are positions in PEOPLE, `poi` and `question` positions among the puzzle's people
     and categories, `categories` (d) positions in CATEGORIES, `domains` (values x d) positions in
-    the categories' vocabularies, of which the first `domain_size` (d) count; `initial_state` is
+    the categories' vocabularies, where the first `domain_size` (d) count; `initial_state` is
     category x person, `state_place` (d x n) the places of the categories in each person's sentence,
     `first_statement` where each puzzle's statements start, with the total at the end.
     """
@@ -155,7 +155,7 @@ def run(
     record = np.empty((len(owner), 4 + 5 * d), np.uint8)  # its columns: the fields of Statements
 
     def draw(rows: np.ndarray, attempt: np.ndarray | int) -> None:
-        """Draw statements, of which the state alone tells the rest."""
+        """Draw statements, up to the fields that follow from the state."""
         puzzle = owner[rows]
         record[rows, : 4 + 3 * d] = draw_statements(
             child(step[rows], FIRST_ATTEMPT + attempt),

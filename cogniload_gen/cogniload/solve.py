@@ -120,7 +120,7 @@ def _apply(conditions: State, updates: State, people: People) -> People:
 
 
 def _parse_people(lines: list[Line]) -> People:
-    """Return the initial state, told after the instruction by a line for each person."""
+    """Return the initial state: after the instruction, the text has a line for each person."""
     people: People = {}
     for line in lines:
         match = PERSON.fullmatch(line[1])

@@ -71,16 +71,16 @@ def tabulate(
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
     """Return the question, who and what it is about, and the answer."""
-    puzzle, asked = np.arange(len(puzzles.poi)), puzzles.question
-    domain = value_numbers(puzzles)[:, asked, puzzle]
-    final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1, asked]
+    puzzle, question = np.arange(len(puzzles.poi)), puzzles.question
+    domain = value_numbers(puzzles)[:, question, puzzle]
+    final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1, question]
     return {
         "question": questions(puzzles),
         "answer": VALUES.take(pa.array(domain[final, puzzle])),
-        "category": _CATEGORIES.take(pa.array(puzzles.categories[asked, puzzle])),
+        "category": _CATEGORIES.take(pa.array(puzzles.categories[question, puzzle])),
         "poi": _NAMES.take(pa.array(puzzles.people[puzzles.poi, puzzle])),
         "people": nest(_NAMES, puzzles.people.T),
-        "options": nest(VALUES, domain.T, puzzles.domain_size[asked, puzzle]),
+        "options": nest(VALUES, domain.T, puzzles.domain_size[question, puzzle]),
     }
 
 

@@ -75,7 +75,7 @@ def framed(loads: Loads) -> tuple[Any, Any]:
 
 
 def numbers(thresholds: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the values of thresholds, None for those that are none; the log says why."""
+    """Return the values of thresholds, None for one that is not finite; the log says why."""
     problems = {
         name: threshold.note or threshold.status
         for name, threshold in thresholds.items()

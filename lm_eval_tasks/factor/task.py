@@ -31,23 +31,25 @@ RETRIEVE = "retrieve"
 # --- documents ------------------------------------------------------------------------------------
 
 
-def make_dataset(*, dataset: str, defaults: dict[str, Given], **given: Any) -> dict[str, Dataset]:
+def make_dataset(
+    *, dataset: str, defaults: dict[str, Given], **metadata: Any
+) -> dict[str, Dataset]:
     """Return the puzzles of a task, as `documents.make_dataset` does, with what is retrieved.
 
     `retrieve` in the metadata, with the task's own for what it leaves out, has the settings of
     `check_retrieval`; null has the whole puzzles in the prompts.
     """
-    parameters = given.get(dataset)
+    parameters = metadata.get(dataset)
     if isinstance(parameters, dict):
         known = dict.fromkeys([*parameters_of(defaults, parameters), RETRIEVE])
         check_known(parameters, tuple(known), f"{dataset} metadata")
-        given[dataset] = {name: value for name, value in parameters.items() if name != RETRIEVE}
+        metadata[dataset] = {name: value for name, value in parameters.items() if name != RETRIEVE}
     retrieval = choose_retrieval(defaults, parameters if isinstance(parameters, dict) else {})
     rest = {name: value for name, value in defaults.items() if name != RETRIEVE}
-    made = documents.make_dataset(dataset=dataset, defaults=rest, **given)
+    made = documents.make_dataset(dataset=dataset, defaults=rest, **metadata)
     if retrieval is None:
         return made
-    tokenizer = (rest | given.get(dataset, {})).get("tokenizer")
+    tokenizer = (rest | metadata.get(dataset, {})).get("tokenizer")
     return {split: with_retrieved(rows, retrieval, tokenizer) for split, rows in made.items()}
 
 
@@ -94,8 +96,8 @@ def make_prompt(doc: dict[str, Any]) -> str:
 def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
     """Return the metrics of one response, and for each number of the fit what it is fitted to.
 
-    `doc` is as for `metrics.process_results`. Where the prompt was retrieved, what became of it is
-    told besides.
+    `doc` is as for `metrics.process_results`. A retrieved prompt adds the metrics of
+    `split_failure`.
     """
     scored = metrics.process_results(doc, results)
     complexity, *_ = benchmarks.of(doc).knobs
@@ -122,8 +124,8 @@ def split_failure(doc: dict, right: int) -> dict[str, Any]:
 
 def share_found(counts: Sequence[Sequence[int]]) -> float:
     """Return the share of the needed statements that were retrieved, over all puzzles."""
-    found, needed = (sum(each) for each in zip(*counts, strict=True))
-    return found / needed
+    retrieved, needed = map(sum, zip(*counts, strict=True))
+    return retrieved / needed
 
 
 class FactorTask(SharedBudgetTask):
@@ -166,7 +168,7 @@ def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
         log_problems(log, dict.fromkeys(DECAY.values(), several))
         return dict.fromkeys(DECAY)
     fit = fit_complexity_decay(
-        pd.DataFrame([each[:2] for each in results], columns=["N", "correct"])
+        pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
     )
     log_problems(log, fit.problems)
     if fit.note:

@@ -57,7 +57,7 @@ class EvalParser(Parser):
 
 
 def read_configuration(
-    given: Namespace, others: Sequence[str]
+    arguments: Namespace, others: Sequence[str]
 ) -> tuple[EvaluatorConfig, dict[str, Any]]:
     """Return lm-eval's configuration, checked by lm-eval, and our own arguments.
 
@@ -66,13 +66,13 @@ def read_configuration(
     """
     parsed = vars(run_parser(EvalParser, "cogniload eval").parse_args(list(others)))
     settings = {name: value for name, value in parsed.items() if value is not None}
-    file = settings.pop("config", None) if given.config is None else given.config
+    file = settings.pop("config", None) if arguments.config is None else arguments.config
     if file is not None:
         settings = read_file(file) | settings
     for implied in ("func", "log_samples"):
         settings.pop(implied, None)
     ours = {name: settings.pop(name, None) for name in OURS}
-    ours |= {name: value for name in OURS if (value := getattr(given, name)) is not None}
+    ours |= {name: value for name in OURS if (value := getattr(arguments, name)) is not None}
     refused = [name for name in REFUSED if settings.get(name)]
     if refused:
         raise ValueError(f"--{refused[0]} is refused: cogniload eval has no use for it")

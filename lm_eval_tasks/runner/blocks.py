@@ -99,7 +99,7 @@ class Evaluator:
     def check_prompts(self, blocks: Sequence[Block]) -> None:
         """Have each budget refuse what it can't hold, before the first block is evaluated."""
         silent = Silent(self.model)
-        shared = [each for each in blocks if isinstance(self.tasks[each.task], SharedBudgetTask)]
+        shared = [b for b in blocks if isinstance(self.tasks[b.task], SharedBudgetTask)]
         for block in tqdm(shared, desc="checking prompts", unit="block", disable=None, leave=False):
             with suppress(Prepared):
                 evaluate_block(silent, self.config, self.tasks[block.task], block)

@@ -124,8 +124,8 @@ def cut(model: TemplateAPI, tokens: list[int], settings: dict[str, Any]) -> list
 def batches(settings: Sequence[dict[str, Any]], size: int) -> Iterator[list[int]]:
     """Yield the indices of requests that one call can hold: `size` that are generated alike."""
     alike = defaultdict(list)
-    for i, each in enumerate(settings):
-        alike[json.dumps(each, sort_keys=True, default=repr) if size > 1 else i].append(i)
+    for i, generation in enumerate(settings):
+        alike[json.dumps(generation, sort_keys=True, default=repr) if size > 1 else i].append(i)
     for indices in alike.values():
         yield from (indices[start : start + size] for start in range(0, len(indices), size))
 
@@ -232,7 +232,7 @@ def unpack(packed: bytes, encoding: str) -> bytes:
 
 
 def decode(body: bytes) -> Any:
-    """Return what a JSON text says; NoCompletion if it is none, or nested without end."""
+    """Return the content of a JSON text; NoCompletion for another text or a nesting too deep."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

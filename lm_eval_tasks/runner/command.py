@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from lm_eval_tasks.task_names import refuse_misspelt
 
 
-def run(given: Namespace, others: Sequence[str]) -> None:
-    """Run `cogniload eval`, whose arguments are ours in `given`, and lm-eval's in `others`.
+def run(arguments: Namespace, others: Sequence[str]) -> None:
+    """Run `cogniload eval`, with our arguments in `arguments` and lm-eval's in `others`.
 
     ValueError or OSError, in a line, for what can't be evaluated; ImportError without lm-eval.
     """
@@ -18,25 +18,26 @@ def run(given: Namespace, others: Sequence[str]) -> None:
     parser.add_argument("--tasks", "-t", nargs="*", default=[])
     parser.add_argument("--include_path", nargs="?", const="")
     known, rest = parser.parse_known_args([other for other in others if other != "--"])
-    folders = {"--merge": given.merge, "--status": given.status}
+    folders = {"--merge": arguments.merge, "--status": arguments.status}
     options = [name for name, value in folders.items() if value]
-    others_given = (given.config, given.shard, given.block_size, given.until, given.budget)
-    alone = (*others_given, given.range, *rest, *known.tasks)
-    if given.status:
+    settings = (arguments.config, arguments.shard, arguments.block_size, arguments.until)
+    alone = (*settings, arguments.budget, arguments.range, *rest, *known.tasks)
+    if arguments.status:
         alone += (known.include_path,)
     if len(options) > 1 or (options and any(argument is not None for argument in alone)):
         raise ValueError(
             f"{options[0]} takes its folders, --output_path and (to merge) --include_path, "
             "and nothing else"
         )
-    if given.status:
+    if arguments.status:
         from lm_eval_tasks.runner.progress import lines_of, read_status  # noqa: PLC0415  (see above)
 
-        for folder in given.status:
+        for folder in arguments.status:
             print("\n".join(lines_of(folder, read_status(folder))))
         return
-    if not given.merge and known.include_path is None:  # whose folder may hold tasks of such names
+    # the folder of --include_path may hold tasks of such names
+    if not arguments.merge and known.include_path is None:
         refuse_misspelt(name for names in known.tasks for name in names.split(",") if name)
     from lm_eval_tasks.runner.evaluate import run as run_evaluation  # noqa: PLC0415  (see above)
 
-    run_evaluation(given, others, known.include_path)
+    run_evaluation(arguments, others, known.include_path)

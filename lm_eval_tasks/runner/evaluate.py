@@ -40,20 +40,20 @@ BLOCK_SIZE = 350
 """Documents: 40 blocks of the paper's grid, which 2, 4, 5, 8, 10 and 20 shards share evenly."""
 
 
-def run(given: Namespace, others: Sequence[str], include_path: str | None = None) -> None:
-    """Run `cogniload eval`, whose arguments are ours in `given`, and lm-eval's in `others`.
+def run(arguments: Namespace, others: Sequence[str], include_path: str | None = None) -> None:
+    """Run `cogniload eval`, with our arguments in `arguments` and lm-eval's in `others`.
 
     `include_path` holds the tasks that --merge may load besides the installed ones.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's own command does
     try:
         with hidden({}), each_warning_once():
-            if given.merge:
-                out = given.output_path or given.merge[0]
-                print_results(merge(given.merge, out, include_path))
+            if arguments.merge:
+                out = arguments.output_path or arguments.merge[0]
+                print_results(merge(arguments.merge, out, include_path))
                 say_next(f"cogniload report {out} --out {out / 'report'}")
             else:
-                config, ours = read_configuration(given, others)
+                config, ours = read_configuration(arguments, others)
                 if config.model == "vllm":
                     require("--model vllm", "vllm", ["vllm"])
                 with hidden(config.model_args):

@@ -48,7 +48,7 @@ class Evaluation:
         """Return the run's blocks, with the ids of their documents where these are texts."""
         ids = {}
         for name, task in self.tasks.items():
-            texts = [each for each in ids_of(task) if isinstance(each, str)]
+            texts = [text for text in ids_of(task) if isinstance(text, str)]
             if len(texts) == len(task.eval_docs):
                 ids[name] = texts
         return self.run.blocks(ids)
@@ -62,7 +62,7 @@ def resolve(
     `metadata` is what the tasks may read of all arguments. ValueError for a task that there is not,
     for examples in the prompts of our own, and for --samples of no document.
     """
-    generators = {each.name: each.version for each in benchmarks.BENCHMARKS}
+    generators = {benchmark.name: benchmark.version for benchmark in benchmarks.BENCHMARKS}
     versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
     adaptive = None
     if "until" in arguments:

@@ -113,8 +113,8 @@ def read_until(
     """Return what --until, --budget and --range say, checked; None if there is no --until.
 
     The goals are those of the task's design, as `Adaptive.read_until` takes them. ValueError for
-    another goal, a budget or a range that is none, or that has no goal, and tasks other than one
-    that a design can ask.
+    another goal, for a wrong budget or range or one without a goal, and for any tasks but one with
+    a design.
     """
     if goal is None:
         for name, value in (("budget", budget), ("range", span)):
@@ -193,7 +193,7 @@ class Documents(Sequence[dict[str, Any]]):
 class Search:
     """A design, the blocks that its batches are cut into, and which of them it knows.
 
-    ValueError if a run's settings are none of a design's, or if it was begun with another version
+    ValueError if a design does not take a run's settings, or if it was begun with another version
     of the design or another prior: that would ask for other puzzles.
     """
 
@@ -231,7 +231,7 @@ class Search:
                 self.tell(block)
 
     def cut_new_batches(self) -> None:
-        """Cut the batches that the design asked since into blocks."""
+        """Cut the design's batches since the last call into blocks."""
         batches = self.design.batches
         for batch in batches[self.batches_cut :]:
             for start in range(0, len(batch.puzzles), self.size):

@@ -40,8 +40,8 @@ def brief(value: object) -> str:
 def check_server(model: LM, context_budget: int) -> dict[str, str | None]:
     """Return what an API model's server says of the model: its id and root; {} of other backends.
 
-    ConnectionError if no server answers or it fails, ValueError for a URL that is none, a model
-    that the server does not know, and one that takes fewer tokens than `context_budget`. A server
+    ConnectionError if no server answers or it fails, ValueError for a malformed URL, a model that
+    the server does not know, and one that takes fewer tokens than `context_budget`. A server
     without a list of models is believed.
     """
     url = beside_completions(model, "/models")
@@ -93,7 +93,7 @@ def vllm_version(model: LM) -> str | None:
 def beside_completions(model: LM, path: str) -> str | None:
     """Return the URL of a path beside the one that an API model's completions have.
 
-    None for another backend, or a server of another API. ValueError for a URL that is none.
+    None for another backend, or a server of another API. ValueError for a malformed URL.
     """
     if not isinstance(model, TemplateAPI) or not model.base_url:
         return None
@@ -114,7 +114,7 @@ def beside_completions(model: LM, path: str) -> str | None:
 
 
 class LastRefusal(logging.Handler):
-    """Keeps what a server answered instead of a completion, where lm-eval's own client logs it."""
+    """Keeps a server's answer without a completion, where lm-eval's own client logs it."""
 
     pattern = re.compile(r"(?:Response text|error message): (.*)\. Retrying", re.DOTALL)
 

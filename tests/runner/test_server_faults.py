@@ -72,7 +72,7 @@ NO_COMPLETIONS = {
 @pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
 def test_what_is_no_completion_is_refused(answer):
     with pytest.raises(NoCompletion, match="the server's answer is no completion, "):
-        check_answer(answer, chat=True, asked=1)
+        check_answer(answer, chat=True, prompts=1)
 
 
 @pytest.mark.parametrize(
@@ -86,22 +86,22 @@ def test_what_is_no_completion_is_refused(answer):
     ],
 )
 def test_the_text_of_a_message(content, text):
-    (choice,) = check_answer(with_content(content), chat=True, asked=1)["choices"]
+    (choice,) = check_answer(with_content(content), chat=True, prompts=1)["choices"]
     assert choice["message"]["content"] == text
 
 
 @pytest.mark.parametrize("text", [None, 3, ["a"], {}])
 def test_a_completion_s_text_is_a_string(text):
     with pytest.raises(NoCompletion):
-        check_answer({"choices": [{"index": 0, "text": text}]}, chat=False, asked=1)
+        check_answer({"choices": [{"index": 0, "text": text}]}, chat=False, prompts=1)
 
 
 @pytest.mark.parametrize("choices", [1, 3])
 def test_each_prompt_has_one_completion(choices):
     answer = {"choices": [{"index": i, "text": "a"} for i in range(choices)]}
-    assert len(check_answer(answer, chat=False, asked=choices)["choices"]) == choices
+    assert len(check_answer(answer, chat=False, prompts=choices)["choices"]) == choices
     with pytest.raises(NoCompletion, match="the indices of its choices are"):
-        check_answer(answer, chat=False, asked=2)
+        check_answer(answer, chat=False, prompts=2)
 
 
 @pytest.mark.parametrize(

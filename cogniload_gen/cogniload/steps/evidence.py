@@ -17,7 +17,7 @@ from cogniload_gen.cogniload.steps.reader import (
 )
 
 PLAIN = 2.5
-"""The weight from which on a verdict is said in plain words."""
+"""The least weight of a verdict in plain words."""
 
 OFFSETS = (0, -1, 1, -2, 2)
 """By how much labels may be off, the likelier first."""
@@ -26,8 +26,8 @@ OFFSETS = (0, -1, 1, -2, 2)
 class Facts(NamedTuple):
     """What the evidence on a statement comes to.
 
-    `after` are the values told as the PoI's after it, `before` those told on the way there,
-    `absent` those told not to be; `same` is how plainly nothing changes, `lean` whether the people
+    `after` are the PoI's values after it by the text, `before` those on the way there, `absent`
+    those that the text denies; `same` is how plainly nothing changes, `lean` whether the people
     named first are the PoI (above 0) or others (below), 0 if nobody is named.
     """
 
@@ -41,7 +41,7 @@ class Facts(NamedTuple):
 
     @property
     def decides(self) -> bool:
-        """Whether anything is said of the PoI."""
+        """Whether the text says anything of the PoI."""
         return bool(self.after or self.verdict or self.same or self.lean)
 
 
@@ -99,11 +99,11 @@ def cites(block: Block, t: int, solution: Solution) -> bool:
     parts = solution.statements[t - 1]
     if len(block.cited) != len(parts[0]) + len(parts[1]):
         return False
-    told = iter(block.cited)
+    values = iter(block.cited)
     return all(
         any(part.get(category) == value.value for category in value.categories)
         for part in parts
-        for value in islice(told, len(part))
+        for value in islice(values, len(part))
     )
 
 
@@ -133,18 +133,18 @@ def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
     ]  # fmt: skip
     chain = rising(usable)
     inside = {id(block) for block in chain}
-    found: list[list[Block]] = [[] for _ in range(N + 1)]
+    by_statement: list[list[Block]] = [[] for _ in range(N + 1)]
     for block in chain:
         for t in block.statements:
-            found[t].append(block)
-    told = {t for t in range(N + 1) if found[t]}
+            by_statement[t].append(block)
+    covered = {t for t in range(N + 1) if by_statement[t]}
     for block in usable:
         if id(block) not in inside:
             for t in block.statements:
-                if t not in told:
-                    found[t].append(block)
+                if t not in covered:
+                    by_statement[t].append(block)
     ends = [b for b in blocks if b.statements[0] == END]
-    return Sorted(found, [b for b in ends if not b.final], [b for b in ends if b.final])
+    return Sorted(by_statement, [b for b in ends if not b.final], [b for b in ends if b.final])
 
 
 def rising(blocks: Sequence[Block]) -> list[Block]:
@@ -161,23 +161,23 @@ def rising(blocks: Sequence[Block]) -> list[Block]:
             index.append(i)
         elif end < ends[place]:
             ends[place], index[place] = end, i
-    found: list[Block] = []
+    chain: list[Block] = []
     i = index[-1] if index else -1
     while i >= 0:
-        found.append(blocks[i])
+        chain.append(blocks[i])
         i = parents[i]
-    return found[::-1]
+    return chain[::-1]
 
 
 def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
     """What blocks on one statement come to, and the places where something was taken back (S6)."""
     if not blocks:
         return NOTHING, []
-    told: list[Evidence] = []
+    items: list[Evidence] = []
     for block in blocks:
         values_count = not block.scattered
-        told += [e for e in block.evidence if values_count or not isinstance(e, Value)]
-    evidence, corrections = take_back(told, poi)
+        items += [e for e in block.evidence if values_count or not isinstance(e, Value)]
+    evidence, corrections = take_back(items, poi)
     after, before = told_values(evidence, poi)
     absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]
     rest = [e for e in evidence if not isinstance(e, Value)]
@@ -188,7 +188,7 @@ def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
 
 
 def take_back(evidence: list[Evidence], poi: str) -> tuple[list[Evidence], list[int]]:
-    """The evidence without what is taken back and said anew, and where that happens."""
+    """The evidence without what a later passage takes back and replaces, and where that happens."""
     cuts = [i for i, e in enumerate(evidence) if isinstance(e, Back)]
     if not cuts:
         return evidence, []
@@ -200,7 +200,7 @@ def take_back(evidence: list[Evidence], poi: str) -> tuple[list[Evidence], list[
             retold |= dict.fromkeys(item.categories, item.value)
     decided = [e.applies for e in later if isinstance(e, Verdict)]
     settled = bool(decided) or any(isinstance(e, Same) for e in later)
-    told = any(isinstance(e, Value) and e.role == "after" and poi in e.who for e in later)
+    has_value = any(isinstance(e, Value) and e.role == "after" and poi in e.who for e in later)
     kept: list[Evidence] = []
     corrected = False
     for item in evidence[:cut]:
@@ -209,7 +209,7 @@ def take_back(evidence: list[Evidence], poi: str) -> tuple[list[Evidence], list[
             if again or settled:
                 corrected |= any(value != item.value for value in again)
                 continue
-        elif isinstance(item, Verdict | Same) and (settled or told):
+        elif isinstance(item, Verdict | Same) and (settled or has_value):
             corrected |= isinstance(item, Verdict) and item.applies not in decided and settled
             continue
         kept.append(item)
@@ -217,7 +217,7 @@ def take_back(evidence: list[Evidence], poi: str) -> tuple[list[Evidence], list[
 
 
 def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], list[Value]]:
-    """The PoI's values as they end up, and those told before a verdict or told anew later."""
+    """The PoI's values as they end up, and those that a later verdict or value replaces."""
     yes = [i for i, e in enumerate(evidence) if isinstance(e, Verdict) and e.applies]
     last_yes = yes[-1] if yes else -1
     seen: set[str] = set()

@@ -249,13 +249,13 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
         parts = [lexicon.words.get(part) for part in word.split("-")]
         return next((part for part in parts if part and part[0] in NAMES), parts[-1])
     typed = (lexicon.words.get(near, ("", "")) for near in nearby(word))
-    found = next((meaning for meaning in typed if meaning[0] in NAMES), None)
-    if found is None and len(word) > 4:
-        found = lexicon.typed.get(word)
-    if found is None:
+    match = next((meaning for meaning in typed if meaning[0] in NAMES), None)
+    if match is None and len(word) > 4:
+        match = lexicon.typed.get(word)
+    if match is None:
         longer = [value for value in lexicon.values if len(value) > 4 and value.startswith(word)]
-        found = ("value", longer[0]) if len(longer) == 1 else None
-    return found
+        match = ("value", longer[0]) if len(longer) == 1 else None
+    return match
 
 
 def nearby(word: str) -> Iterator[str]:
@@ -313,8 +313,8 @@ def find_aliases(response: str, patterns: Mapping[str, re.Pattern]) -> dict[str,
     """The one or two letters that a response gives people: "F = Fay", "Isabel (I)", "A(mber)"."""
     aliases: dict[str, str] = {}
     for name, pattern in patterns.items():
-        found = pattern.search(response, 0, ALIASES_WITHIN)
-        letters = found and (found[1] or found[2] or found[3])
+        match = pattern.search(response, 0, ALIASES_WITHIN)
+        letters = match and (match[1] or match[2] or match[3])
         if letters and letters != name:
             aliases.setdefault(letters.lower(), name)
     return aliases

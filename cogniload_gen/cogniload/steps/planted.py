@@ -69,31 +69,31 @@ class Draws:
 
 
 class Plan(NamedTuple):
-    """What a trace is to tell: the states as its writer sees them, and whom each applies to.
+    """The content of a trace: the states and the applied statements as its writer sees them.
 
-    `told` are the statements that the trace tells of; `applied[t]` whether statement t was applied
-    to the PoI; `answer` the value that it answers, None if it breaks off.
+    `statements` are those in the trace; `applied[t]` is whether statement t was applied to the PoI;
+    `answer` is the value that the trace answers, None if it breaks off.
     """
 
     error: str | None
     first_error: int | None
     states: list[State]
     applied: list[bool]
-    told: list[int]
+    statements: list[int]
     answer: str | None
 
 
 def domains(solution: Solution) -> dict[str, tuple[str, ...]]:
     """The values that a puzzle's text names, by category."""
-    found: dict[str, dict[str, None]] = {}
+    values: dict[str, dict[str, None]] = {}
     for part in solution.parts:
         for category, value in part.items():
-            found.setdefault(category, {})[value] = None
-    return {category: tuple(values) for category, values in found.items()}
+            values.setdefault(category, {})[value] = None
+    return {category: tuple(own) for category, own in values.items()}
 
 
 def plan_error(solution: Solution, values: Values, error: str | None, draws: Draws) -> Plan | None:
-    """A plan with a first error of the given kind at a place drawn; None if there is no place."""
+    """A plan with a first error of a kind at a place drawn; None if there is no place for it."""
     N = len(solution.statements)
     at = None
     if error not in (None, "answer"):
@@ -101,21 +101,21 @@ def plan_error(solution: Solution, values: Values, error: str | None, draws: Dra
         if not options:
             return None
         at = draws.pick(options)
-    found = track(solution, values, error, at, draws)
-    if found is None:
+    tracking = track(solution, values, error, at, draws)
+    if tracking is None:
         return None
-    states, applied = found
-    told = [t for t in range(1, N + 1) if error != "skipped" or t != at]
+    states, applied = tracking
+    statements = [t for t in range(1, N + 1) if error != "skipped" or t != at]
     if error == "stopped" and at is not None:
-        told = told[: at - 1]
+        statements = statements[: at - 1]
         states[at:] = [states[at - 1]] * (N + 1 - at)
-        return Plan(error, at, states, applied, told, None)
+        return Plan(error, at, states, applied, statements, None)
     answer: str | None = states[-1][solution.category]
     if error == "answer":
         answer = another(values, solution.category, draws, states[-1][solution.category])
         if answer is None:
             return None
-    return Plan(error, at, states, applied, told, answer)
+    return Plan(error, at, states, applied, statements, answer)
 
 
 def places(solution: Solution, error: str | None) -> list[int]:
@@ -223,7 +223,7 @@ class Telling(NamedTuple):
 
     @property
     def poi(self) -> str:
-        """The person asked about."""
+        """The person of interest."""
         return self.solution.poi
 
     def conditions(self, t: int) -> State:
@@ -264,7 +264,7 @@ def numbered(of: Telling) -> Iterator[str]:
         ("does not apply to {0}. {0}: {1}.", "not {0}. Unchanged: {1}.", "{0} has {1}, so no.")
     )
     mark = draws.pick(("{}. ", "{}) ", "Statement {}: ", "**Step {}.** "))
-    for t in of.plan.told:
+    for t in of.plan.statements:
         form = yes if of.plan.applied[t] else no
         yield "\n" + mark.format(t) + form.format(poi, phrases(of.plan.states[t]))
 
@@ -273,14 +273,14 @@ def prose(of: Telling) -> Iterator[str]:
     """Flowing sentences."""
     poi, draws = of.poi, of.draws
     yield f"At the beginning {poi} has {phrases(of.plan.states[0], ' and ')}.\n\n"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         asks = phrases(of.conditions(t), " and ")
         opening = draws.pick(
             (f"Statement {t} is about people with {asks}. ", f"In statement {t} we need {asks}. ")
         )
         if of.plan.applied[t]:
-            told = phrases(of.plan.states[t], " and ")
-            yield opening + f"That is {poi}, who therefore has {told} from now on. "
+            values = phrases(of.plan.states[t], " and ")
+            yield opening + f"That is {poi}, who therefore has {values} from now on. "
         else:
             others = of.matching(t)
             who = " and ".join(others) + (" match" if len(others) > 1 else " matches")
@@ -299,22 +299,22 @@ def thinking(of: Telling) -> Iterator[str]:
     """Self-talk within thinking tags, with a slip that is taken back."""
     poi, draws = of.poi, of.draws
     yield f"<think>\nOkay, {poi} starts with {phrases(of.plan.states[0])}.\n"
-    slip = draws.pick(of.plan.told) if of.plan.told else 0
-    for t in of.plan.told:
-        told = phrases(of.plan.states[t])
+    slip = draws.pick(of.plan.statements) if of.plan.statements else 0
+    for t in of.plan.statements:
+        values = phrases(of.plan.states[t])
         text = f"\nStatement {t}: needs {phrases(of.conditions(t), ' and ')}. "
         if of.plan.applied[t]:
             if t == slip:
                 text += f"{poi} doesn't match... wait, no, {poi} does match. "
             else:
                 text += f"{poi} matches. "
-            yield text + f"So {poi}: {told}.\n"
+            yield text + f"So {poi}: {values}.\n"
         else:
             if t == slip:
                 text += f"That applies to {poi}. Hmm, wait, no, it doesn't apply. "
             else:
                 text += f"Not {poi}. "
-            yield text + f"{poi}: {told}.\n"
+            yield text + f"{poi}: {values}.\n"
 
 
 def table(of: Telling) -> Iterator[str]:
@@ -325,7 +325,7 @@ def table(of: Telling) -> Iterator[str]:
         f"| Statement | {head} |\n|{'---|' * (len(categories) + 1)}\n"
         f"| Initial | {' | '.join(of.plan.states[0].values())} |\n"
     )
-    for t in of.plan.told:
+    for t in of.plan.statements:
         yield f"| {t} | {' | '.join(of.plan.states[t].values())} |\n"
 
 
@@ -337,7 +337,7 @@ def columns(of: Telling) -> Iterator[str]:
         return f"| {label} | {' | '.join(phrases(people[name]) for name in names)} |\n"
 
     yield f"| # | {' | '.join(names)} |\n|{'---|' * (len(names) + 1)}\n" + row("0", of.everyone(0))
-    for t in of.plan.told:
+    for t in of.plan.statements:
         yield row(str(t), of.everyone(t))
 
 
@@ -345,7 +345,7 @@ def marks(of: Telling) -> Iterator[str]:
     """Bullets with a check mark for each condition, then the state."""
     poi = of.poi
     yield f"**{poi} at the start:** {phrases(of.plan.states[0])}\n"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         before, applied = of.plan.states[t - 1], of.plan.applied[t]
         needs = list(of.conditions(t).items())
         fits = [before[c] == v for c, v in needs]
@@ -362,17 +362,17 @@ def marks(of: Telling) -> Iterator[str]:
 
 
 def groups(plan: Plan) -> list[list[int]]:
-    """The told statements in groups: those in a row that do nothing for the PoI, else one each."""
-    found: list[list[int]] = []
+    """The statements of a trace in groups: those in a row that do nothing for the PoI, else one."""
+    runs: list[list[int]] = []
     after_quiet = False
-    for t in plan.told:
+    for t in plan.statements:
         quiet = not plan.applied[t] and plan.states[t] == plan.states[t - 1]
-        if quiet and after_quiet and found[-1][-1] == t - 1:
-            found[-1].append(t)
+        if quiet and after_quiet and runs[-1][-1] == t - 1:
+            runs[-1].append(t)
         else:
-            found.append([t])
+            runs.append([t])
         after_quiet = quiet
-    return found
+    return runs
 
 
 def ranges(of: Telling) -> Iterator[str]:
@@ -384,8 +384,8 @@ def ranges(of: Telling) -> Iterator[str]:
         if of.plan.applied[first]:
             yield f"Statement {first} applies to {poi}: now {phrases(of.plan.states[first])}.\n"
         elif of.changed(first):
-            told = phrases(of.plan.states[first])
-            yield f"Statement {first} does not apply. {poi} has {told}.\n"
+            values = phrases(of.plan.states[first])
+            yield f"Statement {first} does not apply. {poi} has {values}.\n"
         elif first == last:
             yield f"Statement {first} doesn't affect {poi}.\n"
         else:
@@ -400,7 +400,7 @@ def everyone(of: Telling) -> Iterator[str]:
         return "".join(f"- {name}: {phrases(state)}\n" for name, state in people.items())
 
     yield f"Initial state\n{block(of.everyone(0))}"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         yield f"\nAfter statement {t}\n{block(of.everyone(t))}"
 
 
@@ -414,18 +414,18 @@ def json_states(of: Telling) -> Iterator[str]:
         return "{" + inner + "}"
 
     yield f"```json\n// initial\n{dump(of.everyone(0))}\n"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         yield f"// after statement {t}\n{dump(of.everyone(t))}\n"
 
 
 def arrows(of: Telling) -> Iterator[str]:
     """Shorthand: what changes, by arrows."""
     yield f"{of.poi}: {entries(of.plan.states[0])}\n"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         before, changed = of.plan.states[t - 1], of.changed(t)
         if changed:
-            told = ", ".join(f"{WORDS[c].noun}: {before[c]}→{v}" for c, v in changed.items())
-            yield f"S{t}: {of.poi} {'✓' if of.plan.applied[t] else '✗'} {told}\n"
+            changes = ", ".join(f"{WORDS[c].noun}: {before[c]}→{v}" for c, v in changed.items())
+            yield f"S{t}: {of.poi} {'✓' if of.plan.applied[t] else '✗'} {changes}\n"
         else:
             yield f"S{t}: {of.poi} {'✓ (same)' if of.plan.applied[t] else '✗'}\n"
 
@@ -434,24 +434,24 @@ def latex(of: Telling) -> Iterator[str]:
     """Headings and LaTeX."""
     poi = of.poi
     yield f"## Solution\n\n$\\text{{{poi}}}$: {entries(of.plan.states[0], '{} $=$ {}')}\n"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         before, changed = of.plan.states[t - 1], of.changed(t)
-        told = "".join(
+        changes = "".join(
             f"- {WORDS[c].noun}: $\\text{{{before[c]}}} \\rightarrow \\textbf{{{v}}}$\n"
             for c, v in changed.items()
         )
         if of.plan.applied[t]:
-            yield f"\n### Step {t}\n\\textbf{{{poi}}} satisfies the conditions.\n{told}"
+            yield f"\n### Step {t}\n\\textbf{{{poi}}} satisfies the conditions.\n{changes}"
         else:
-            told = f"State of \\textbf{{{poi}}}:\n{told}" if told else ""
-            yield f"\n### Step {t}\n\\textbf{{{poi}}} does not satisfy the conditions.\n{told}"
+            changes = f"State of \\textbf{{{poi}}}:\n{changes}" if changes else ""
+            yield f"\n### Step {t}\n\\textbf{{{poi}}} does not satisfy the conditions.\n{changes}"
 
 
 def quotes(of: Telling) -> Iterator[str]:
     """The statement quoted first; labels are shifted by one, since step 1 is the initial state."""
     poi = of.poi
     yield f"**Step 1:** {poi} starts with {phrases(of.plan.states[0])}.\n"
-    for t in of.plan.told:
+    for t in of.plan.statements:
         needs = " and ".join("wearing " + phrase(c, v) for c, v in of.conditions(t).items())
         gives = " and ".join("get " + phrase(c, v) for c, v in of.updates(t).items())
         verdict = "matches" if of.plan.applied[t] else "doesn't match"
@@ -475,7 +475,7 @@ def write_trace(puzzle: str, key: int, error: str | None = None, style: str | No
     `puzzle` is the puzzle's text, `key` a 64-bit number that decides all draws, `error` one of
     ERRORS, "none", or None for a draw among those that the puzzle has a place for (none among
     them), `style` one of STYLES or None for a draw. Raises ValueError for another kind or style,
-    and where the puzzle has no place for the kind asked for.
+    and where the puzzle has no place for the kind.
     """
     solution = solve_steps(puzzle)
     draws = Draws(key)
@@ -518,7 +518,7 @@ def label_of(plan: Plan, style: str, steps: Sequence[str]) -> int:
         return len(steps)
     if plan.error == "answer":
         return end
-    parts = groups(plan) if style == "ranges" else [[t] for t in plan.told]
+    parts = groups(plan) if style == "ranges" else [[t] for t in plan.statements]
     at = plan.first_error or 0
     return next((i for i, part in enumerate(parts, 1) if part[-1] >= at), end)
 
@@ -552,9 +552,9 @@ def trace_tables(
     for table in source.tables(start, stop, first_batch=first_batch):
         rows = table.select(["id", "puzzle", "answer"]).to_pylist()
         traces = [write_trace(row["puzzle"], trace_key(row["id"])) for row in rows]
-        told = ("style", "response", "steps", "label", "first_error", "error")
+        fields = ("style", "response", "steps", "label", "first_error", "error")
         made = [
-            row | {name: getattr(trace, name) for name in told}
+            row | {name: getattr(trace, name) for name in fields}
             for row, trace in zip(rows, traces, strict=True)
         ]
         yield pa.Table.from_pylist(made, TRACE_SCHEMA)

@@ -31,7 +31,7 @@ SETS_APART = CLAUSE_ENDS | {"stop"}
 ENDS = frozenset(("stop", "question"))
 FRAME = frozenset(("open", "close", "pipe"))
 ASIDES = frozenset(("open", "close", "people", "condition", "old", "rest", "arrow"))
-"""What says how other words of its sentence are meant, and nothing by itself."""
+"""Words that change the meaning of others in their sentence, and have none by themselves."""
 
 BEYOND = ["line"] * 4
 """The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
@@ -50,11 +50,11 @@ CONDITIONS = frozenset(("condition", "conditions", "criteria", "criterion"))
 
 
 class Value(NamedTuple):
-    """A value that a block tells: of whom (nobody: no one is named), in which category.
+    """A value in a block, with its people (nobody if no one is named) and its categories.
 
-    `categories` are those that it may be of. `role` is "after" (told as the state), "before" (told
-    as what was), "not" (told not to be) or "quoted" (of no person: the words of a statement).
-    `explicit` tells whether the person is named with it, not only before it in the block.
+    `categories` are those that it may be of. `role` is "after" (the state), "before" (a former
+    value), "not" (a denied value) or "quoted" (of no person: the words of a statement). `explicit`
+    tells whether the person is named with it, not only before it in the block.
     """
 
     categories: tuple[str, ...]
@@ -67,7 +67,7 @@ class Value(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether the statement applies to the PoI, and how plainly that is said (up to 3)."""
+    """Whether the statement applies to the PoI, and how plainly the text says so (up to 3)."""
 
     applies: bool
     weight: float
@@ -75,14 +75,14 @@ class Verdict(NamedTuple):
 
 
 class Same(NamedTuple):
-    """That nothing changes for the PoI, and how plainly that is said (up to 3)."""
+    """That nothing changes for the PoI, and how plainly the text says so (up to 3)."""
 
     weight: float
     start: int
 
 
 class Back(NamedTuple):
-    """That what was said before is taken back."""
+    """A place from which the text takes back what stands before."""
 
     start: int
 
@@ -96,7 +96,7 @@ class Block:
 
     `labels` are their numbers as the text has them, `soft` if it only says "the next one" or "the
     last one", `statements` the numbers that are meant; `named` are the people named, with whether
-    they are told not to be meant; `subject` the last ones; `cited` the values of the quoted
+    the text excludes them; `subject` the last ones; `cited` the values of the quoted
     statement; `final` marks the response's last sentence.
     """
 
@@ -122,7 +122,7 @@ class Voice:
 
     who: frozenset[str] = NOBODY
     explicit: bool = False
-    given: bool = False
+    fixed: bool = False
     quoted: bool = False
     citing: bool = False
     negated: bool = False
@@ -207,12 +207,12 @@ class Reader:
             return False
         if any(w.kind == "person" and w.data != self.poi for w in sentence):
             return False
-        asked = self.lexicon.solution.category
-        told = attach(sentence, list(map(KIND, sentence)), self.lexicon).values()
-        return bool(told) and all(asked in categories for categories in told)
+        category = self.lexicon.solution.category
+        values = attach(sentence, list(map(KIND, sentence)), self.lexicon).values()
+        return bool(values) and all(category in categories for categories in values)
 
     def read_row(self, line: list[Word]) -> None:
-        """A row of a table; the first one tells what its columns are of."""
+        """A row of a table; the first one names the people or the categories of its columns."""
         cells: list[list[Word]] = [[]]
         for word in line:
             if word.kind == "pipe":
@@ -269,7 +269,7 @@ class Reader:
         anchors: bool = True,
         who: frozenset[str] = NOBODY,
     ) -> None:
-        """A sentence: its labels, whom it is about, and what it tells of them."""
+        """A sentence: its labels, its people, and their values."""
         kinds = list(map(KIND, words))
         if self.telling.isdisjoint(kinds):
             return
@@ -318,7 +318,7 @@ class Reader:
         voice.negated = voice.old = False
         if kind != "arrow":
             voice.rest = False
-        if voice.given and kind in ("comma", "but"):
+        if voice.fixed and kind in ("comma", "but"):
             voice.quoted = False
 
     def inherited(self, at_line: bool) -> frozenset[str]:
@@ -361,7 +361,7 @@ class Reader:
         if self.block.labels == labels:
             return end
         self.open(labels, soft, self.words[i].start)
-        voice.who, voice.explicit, voice.given = NOBODY, False, False
+        voice.who, voice.explicit, voice.fixed = NOBODY, False, False
         voice.quoted = voice.negated = voice.old = False
         tells = {word.kind for word in self.words[end:]}
         if before and before.data in AFTER and not tells & {"arrow", "person", "open"}:
@@ -397,7 +397,7 @@ class Reader:
         return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
 
     def names_statement(self, i: int) -> bool:
-        """Whether "final" at words[i] is said of a statement."""
+        """Whether "final" at words[i] belongs to a statement."""
         return self.words[i].kind == "end" and self.kinds[i + 1] == "label"
 
     def label_at(
@@ -406,25 +406,25 @@ class Reader:
         """The statements that a label at words[i] names, whether only by place, and its end."""
         word, kind = self.words[i], self.words[i].kind
         before = self.kinds[i - 1]
-        found: tuple[tuple[int, ...], bool, int] | None = None
+        label: tuple[tuple[int, ...], bool, int] | None = None
         if kind in ("label", "hash"):
             j = i + 1
             while j - i < 3 and self.kinds[j] in ("hash", "open", "stop", "dash"):
                 j += 1
             if self.kinds[j] == "number":
                 end = self.list_end(j)
-                found = self.numbers(j, end), False, end
+                label = self.numbers(j, end), False, end
         elif kind == "number":
-            found = self.bare_number(i, at_line)
+            label = self.bare_number(i, at_line)
         elif kind == "ordinal":
-            found = self.ordinal(i, starts)
+            label = self.ordinal(i, starts)
         elif kind == "count" and before == "label" and starts:
-            found = (int(word.data),), False, i + 1
+            label = (int(word.data),), False, i + 1
         elif kind == "next" and starts:
-            found = (self.current + 1,), True, i + 1
+            label = (self.current + 1,), True, i + 1
         elif self.says_last(i, starts):
-            found = (self.N,), True, i + 2
-        return found
+            label = (self.N,), True, i + 2
+        return label
 
     def says_last(self, i: int, starts: bool) -> bool:
         """Whether words[i] begins "the last one", "the final statement" or the like."""
@@ -459,14 +459,14 @@ class Reader:
 
     def numbers(self, i: int, end: int) -> tuple[int, ...]:
         """The numbers that words[i:end] list."""
-        found: list[int] = []
+        numbers: list[int] = []
         for j in range(i, end):
             if self.kinds[j] == "number":
                 number = int(self.words[j].data)
-                ranges = found and self.kinds[j - 1] in ("range", "dash")
-                first = found[-1] + 1 if ranges and found[-1] < number <= self.N else number
-                found.extend(range(first, number + 1))
-        return tuple(found)
+                ranges = numbers and self.kinds[j - 1] in ("range", "dash")
+                first = numbers[-1] + 1 if ranges and numbers[-1] < number <= self.N else number
+                numbers.extend(range(first, number + 1))
+        return tuple(numbers)
 
     def bare_number(self, i: int, at_line: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """A number that labels by itself: at a line's start, or the next one within a sentence."""
@@ -494,15 +494,15 @@ class Reader:
                 return None
         if number == 2 and not (starts or before == "word"):
             return None
-        found = [number]
+        numbers = [number]
         end = i + 1
         while self.kinds[end] in ("and", "comma"):
             j = end + 1 + (self.kinds[end + 1] == "word")
             if self.kinds[j] != "ordinal":
                 break
-            found.append(int(self.words[j].data))
+            numbers.append(int(self.words[j].data))
             end = j + 1
-        return tuple(found), False, end
+        return tuple(numbers), False, end
 
     # People (S3)
 
@@ -521,7 +521,7 @@ class Reader:
         if len(voice.who) > 1:
             self.last_group = voice.who
         if self.words[-1].kind == "question":
-            pass  # asked, not told
+            pass  # a question tells nothing
         elif joined and block.named:
             block.named[-1] = block.named[-1][0] | {name}, denied
         else:
@@ -594,7 +594,7 @@ class Reader:
         if self.words[i].data in RELATIVE and voice.who and voice.explicit:
             return i + 1
         voice.quoted = True
-        if not voice.given:
+        if not voice.fixed:
             voice.who, voice.explicit = NOBODY, False
         return i + 1
 
@@ -641,17 +641,17 @@ class Reader:
         return i + 1
 
     def on_old(self, i: int) -> int:
-        """ "From", "was": what follows is what was."""
+        """ "From", "was": a former value follows."""
         self.voice.old = self.block.labels != (INITIAL,)
         return i + 1
 
     def on_rest(self, i: int) -> int:
-        """ "The rest": what is said is not of all."""
+        """ "The rest": the clause is not about all values."""
         self.voice.rest = True
         return i + 1
 
     def on_arrow(self, i: int) -> int:
-        """An arrow: what follows is told, whatever stood before."""
+        """An arrow: what follows is the state, whatever stood before."""
         self.voice.quoted = False
         return i + 1
 
@@ -666,7 +666,7 @@ class Reader:
         return i + 1
 
     def on_back(self, i: int) -> int:
-        """ "Wait": what was said is taken back."""
+        """ "Wait": the text takes back what stands before."""
         self.block.evidence.append(Back(self.words[i].start))
         return i + 1
 
@@ -715,7 +715,7 @@ class Reader:
         return i + 1
 
     def verdict(self, applies: bool, i: int, weight: float) -> None:
-        """Say that the statement applies or not, if that is said of the PoI or of nobody."""
+        """Note that the statement applies or not, if the clause is about the PoI or nobody."""
         who, explicit = self.voice.who, self.voice.explicit
         for word in self.words[i + 1 : i + 4]:
             if word.kind == "person":
@@ -754,7 +754,7 @@ class Reader:
         return i + 1
 
     def on_same(self, i: int) -> int:
-        """ "Unchanged", unless it is said of a single value: "the white pants stay on"."""
+        """ "Unchanged", unless it is about a single value: "the white pants stay on"."""
         if not self.of_value(i):
             self.same(i)
         self.voice.negated = False
@@ -780,7 +780,7 @@ class Reader:
         return i + 1
 
     def same(self, i: int) -> None:
-        """Say that nothing changes, if that is said of the PoI or of nobody."""
+        """Note that nothing changes, if the clause is about the PoI or nobody."""
         voice = self.voice
         if voice.rest:
             return
@@ -806,7 +806,7 @@ class Reader:
         n = len(self.lexicon.people)
         if len(self.lexicon.categories) > 1 or len(words) < 2 * n + 1:
             return {}
-        found: dict[int, str] = {}
+        owners: dict[int, str] = {}
         for i, word in enumerate(words):
             if word.kind != "open" or self.kinds[i + 2 * n : i + 2 * n + 1] != ["close"]:
                 continue
@@ -817,8 +817,8 @@ class Reader:
             if kinds == {"person"}:
                 self.people_order = tuple(str(w.data) for w in inner[::2])
             elif kinds == {"value"}:
-                found |= {i + 1 + 2 * j: name for j, name in enumerate(self.people_order)}
-        return found
+                owners |= {i + 1 + 2 * j: name for j, name in enumerate(self.people_order)}
+        return owners
 
     def place_lists(self) -> None:
         """Tell the categories of bare values by their place in a list of all (S4)."""
@@ -826,11 +826,11 @@ class Reader:
         run = self.last_list(d)
         if d < 2 or len(run) != d or run[0].role == "quoted":
             return
-        told = [value.categories for value in run]
-        clear = set(map(len, told)) == {1}
+        candidates = [value.categories for value in run]
+        clear = set(map(len, candidates)) == {1}
         order = self.order
         if clear:
-            order = tuple([category for (category,) in told])
+            order = tuple([category for (category,) in candidates])
         elif not order and self.block.labels == (INITIAL,) and len(run[0].who) == 1:
             (name,) = run[0].who
             state = self.lexicon.solution.states[0][name]
@@ -838,7 +838,7 @@ class Reader:
             if all(len(fit) == 1 for fit in fits):
                 order = tuple(fit[0] for fit in fits)
         if len(set(order)) != d or not (
-            clear or all(c in options for c, options in zip(order, told, strict=True))
+            clear or all(c in options for c, options in zip(order, candidates, strict=True))
         ):
             return
         self.order = order

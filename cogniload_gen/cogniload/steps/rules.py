@@ -1,19 +1,19 @@
-"""A response -> where its tracking of the person asked about (the PoI) breaks, by rules.
+"""A response -> where its tracking of the person of interest (PoI) breaks, by rules.
 
 Every response is held against the puzzle, statement by statement. Numbers in the rules are weights
 in `story.py`; words are in data/steps.toml, in English, German, French, Spanish and Chinese.
 
 S1. Text. Marks of emphasis, quotation, LaTeX and JSON count for nothing; arrows, check marks and
     crosses are read, case is not. Sentences end with their line, at ". ", "! ", "; " and at "? ",
-    and nothing is told in a question. A line of cells between "|" is a row of a table; the first
-    one tells of whom or of which category its columns are.
+    and a question tells nothing. A line of cells between "|" is a row of a table; the first one
+    names the person or the category of each column.
 S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the third", "statements 5
     to 9" and the like begin a block about these statements; so does, within a line, a label that
     leads on. "Next" and "the last one" do as well: which statement they mean is decided by the
     conditions that follow. Where a block quotes a statement ("The people wearing ... put on ..."),
     the quoted one is meant, and the labels around it are off by as much. "Initially" begins a block
     about the initial state, "finally", "in the end" and "That gives" one about the final state; the
-    last sentence is the answer if it tells a value of the asked category and nothing else. Of
+    last sentence is the answer if it has a value of the question's category and no other. Of
     blocks that go back and forth, the longest chain in which the statements rise counts, and others
     only for statements that are not in it.
 S3. People. A value is of the person named last in its sentence, of several if they are joined
@@ -24,13 +24,13 @@ S4. Values. A value that may be of several categories is of the one whose noun o
     stands on its left; else of the one at its place, if the list has as many values as there are
     categories and their order is known from a list or a heading before it; else of any of them.
     Spellings of the scorer, abbreviations and slips of typing are read.
-S5. Roles. A value of the PoI is told as what is after the statement, unless it stands after "from",
+S5. Roles. A value of the PoI is what is after the statement, unless it stands after "from",
     "was", "instead of" and the like or before an arrow or a check mark (what was), or after "not"
     or before a cross (what is not). "Applies", "matches", a check mark and the like say that the
     statement applies to whom the sentence is about; "does not", "skip", "nobody" and the like that
-    it doesn't; "unchanged", "stays as before" that nothing changes, unless said of one value.
+    it doesn't; "unchanged", "stays as before" that nothing changes, unless about one value.
 S6. Taking back. What stands before "wait", "actually" and the like in a block counts no more if
-    something is said on it after that: a correction, and no error. Of values in one category the
+    the text comes back to it after that: a correction, and no error. Of values in one category the
     last one counts; a refusal counts more than an assent, unless a plain assent follows.
 S7. Stories. A story is a state of the PoI after each statement. It is free to apply each statement
     as it says to the state before. It costs to assume a wrong application, a wrong value or an
@@ -39,9 +39,9 @@ S7. Stories. A story is a state of the PoI after each statement. It is free to a
 S8. Errors. The first error is at the first statement after which that story's state is not the true
     one. It is "initial" at the start. At a statement that changes the PoI: "missed" if the state
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
-    or the final state are, "stopped" if nothing is told after it either, else "wrong_value". At one
+    or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if a value becomes the update's and the text doesn't deny that it
-    applies. "drifted": a value changes that the statement doesn't set, or after it was told right.
+    applies. "drifted": a value changes that the statement doesn't set, or that the text had right.
     Without an error of tracking, an answer other than the tracked value is an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
@@ -93,10 +93,10 @@ Of 3,000 planted errors none costs more than 6.5; of the traces that the rules w
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What a response tells of the puzzle's states, and where it breaks.
+    """The puzzle's states as a response gives them, and where its reasoning breaks.
 
-    `told[t]` are the PoI's values by category that the response tells as the state after statement
-    t (0 is the initial state), each with its place in the text; `told_others[t]` those of others,
+    `told[t]` are the PoI's values by category in the response's state after statement t (0 is the
+    initial state), each with its place in the text; `told_others[t]` those of others,
     by name. `first_error` is the first statement after which the state is wrong, None if there is
     none, and `error` its kind (one of ERRORS, S8), None if there is none. `recovered` is whether
     the state is right again later, at statement `recovered_at` (both None without an error);
@@ -124,7 +124,7 @@ class Steps:
 
 
 def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
-    """Return what a response tells of the states of a CogniLoad puzzle; see the module's rules.
+    """Return the states of a CogniLoad puzzle as a response gives them; see the module's rules.
 
     `row` needs the column `puzzle`, the puzzle's text. A smaller `margin` (0.5 and more) claims
     more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
@@ -139,7 +139,7 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
 
 @lru_cache(maxsize=128)  # a group's responses come together
 def lexicon_of(puzzle: str) -> Lexicon:
-    """The lexicon of a puzzle; ValueError if the text is none, or not all have its categories."""
+    """The lexicon of a puzzle; ValueError for another text, or if not all have its categories."""
     solution = solve_steps(puzzle)
     categories = solution.states[0][solution.poi].keys()
     incomplete = any(categories - state.keys() for state in solution.states[0].values())
@@ -152,7 +152,7 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
     """Return what the blocks of a response say of the puzzle's states."""
     poi = lexicon.solution.poi
     weighed = [weigh(some, poi) for some in blocks.statements]
-    facts = [each for each, _ in weighed]
+    facts = [fact for fact, _ in weighed]
     last = cut_off(facts)
     decided = tuple(t for t in range(1, len(facts)) if facts[t].mentioned and facts[t].decides)
     coverage = len(decided) / (len(facts) - 1)
@@ -176,7 +176,7 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         return Steps(decided=decided, coverage=coverage, margin=margin)
     again = recovery(states, first, lexicon)
     return Steps(
-        told={t: told for t, fact in enumerate(facts) if (told := by_category(fact.after))},
+        told={t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))},
         told_others=others_of(blocks, poi),
         first_error=first,
         error=error,
@@ -205,7 +205,7 @@ def shown_at(t: int, facts: Sequence[Facts], blocks: Sorted, lexicon: Lexicon) -
 
 
 def cut_off(facts: list[Facts]) -> int:
-    """The last statement that is mentioned; those after it that decide nothing are taken out."""
+    """The last statement that the text decides; those after it are taken out."""
     last = max((t for t in range(1, len(facts)) if facts[t].mentioned), default=0)
     while last and not facts[last].decides:
         facts[last] = NOTHING
@@ -214,19 +214,19 @@ def cut_off(facts: list[Facts]) -> int:
 
 
 def answer_of(blocks: Sorted, category: str) -> str | None:
-    """The value of the asked category that the response's last sentence tells last."""
-    told = [
+    """The last value of the question's category in the response's last sentence."""
+    values = [
         item.value
         for block in blocks.answer
         for item in block.evidence
         if isinstance(item, Value) and category in item.categories
         and item.role in ("after", "quoted")
     ]  # fmt: skip
-    return told[-1] if told else None
+    return values[-1] if values else None
 
 
 def quotes_on(first: int, blocks: Sorted) -> bool:
-    """Whether a statement from `first` on has values of which all are quoted."""
+    """Whether a statement from `first` on has values, and quoted ones alone."""
     for of_statement in blocks.statements[first:]:
         evidence = [item for block in of_statement for item in block.evidence]
         roles = {item.role for item in evidence if isinstance(item, Value)}
@@ -294,11 +294,11 @@ def by_category(values: Sequence[Value]) -> dict[str, Told]:
 
 
 def others_of(blocks: Sorted, poi: str) -> dict[int, dict[str, dict[str, Told]]]:
-    """The values of others than the PoI that are told after each statement."""
-    found: dict[int, dict[str, dict[str, Told]]] = {}
+    """The values that the response gives others than the PoI after each statement."""
+    others: dict[int, dict[str, dict[str, Told]]] = {}
     alone = frozenset([poi])
     for t, some in enumerate(blocks.statements):
-        told: dict[str, dict[str, Told]] = {}
+        by_name: dict[str, dict[str, Told]] = {}
         for block in some:
             for item in block.evidence:
                 if (
@@ -309,7 +309,7 @@ def others_of(blocks: Sorted, poi: str) -> dict[int, dict[str, dict[str, Told]]]
                 ):
                     for name in sorted(item.who - {poi}):
                         value = Told(item.value, item.start, item.end)
-                        told.setdefault(name, {})[item.categories[0]] = value
-        if told:
-            found[t] = told
-    return found
+                        by_name.setdefault(name, {})[item.categories[0]] = value
+        if by_name:
+            others[t] = by_name
+    return others

@@ -12,22 +12,22 @@ State = tuple[str, ...]
 """The PoI's values, in the order of the puzzle's categories."""
 
 TOLD = 4.0
-"""What it costs to pass over a value that is told of the PoI by name."""
+"""What it costs to pass over a value in a sentence that names the PoI."""
 
 IMPLIED = 3.0
-"""What it costs to pass over one told of the PoI in a sentence that names nobody."""
+"""What it costs to pass over a value of the PoI in a sentence that names nobody."""
 
 SAID = 1.5
-"""What it costs to pass over a value told as what was, or as what is not."""
+"""What it costs to pass over a value that the text calls former, or denies."""
 
 WRONG = 2.0
 """What it costs to assume that a statement was applied wrongly, or that a value is wrong."""
 
 PART = 1.5
-"""What it costs to assume that only the told part of the updates was applied."""
+"""What it costs to assume that only the updates in the text were applied."""
 
 LEFT_OUT = 1.0
-"""What it costs to assume that a change goes untold beside others that are told."""
+"""What it costs to assume that the text leaves out a change beside others."""
 
 SILENT, STALE = 1.0, 0.5
 """What it costs to assume that a statement which is not mentioned was applied, or forgotten."""
@@ -39,7 +39,7 @@ ANSWER = 1.0
 """What it costs to assume that the answer is not the value that was tracked."""
 
 BEAM, SPREAD = 16, 6.0
-"""How many stories are followed at most, and how much dearer than the best one they may be."""
+"""How many stories are followed at most, and how much more than the best one they may cost."""
 
 
 class Story(NamedTuple):
@@ -58,12 +58,15 @@ Tests = list[tuple[tuple[int, ...], str, float]]
 
 
 class Held(NamedTuple):
-    """The facts on a statement, ready to be held against states."""
+    """The facts on a statement, ready to be held against states.
+
+    `places` are the places of the categories that have a value after it.
+    """
 
     after: Tests
     before: Tests
     absent: list[tuple[int, str]]
-    told: frozenset[int]
+    places: frozenset[int]
     facts: Facts
 
 
@@ -89,15 +92,15 @@ def hold(facts: Facts, place: Mapping[str, int]) -> Held:
 def tests(
     values: Sequence[Value], place: Mapping[str, int], explicit: float, implied: float
 ) -> Tests:
-    """Told values as tests of a state."""
+    """Values of the text as tests of a state."""
     if not values:
         return []
-    found: dict[tuple[tuple[int, ...], str], float] = {}
+    costs: dict[tuple[tuple[int, ...], str], float] = {}
     for value in values:
         key = tuple(map(place.__getitem__, value.categories)), value.value
         cost = explicit if value.explicit else implied
-        found[key] = max(cost, found.get(key, 0.0))
-    return [(where, value, cost) for (where, value), cost in found.items()]
+        costs[key] = max(cost, costs.get(key, 0.0))
+    return [(where, value, cost) for (where, value), cost in costs.items()]
 
 
 NOT_HELD = hold(NOTHING, {})
@@ -114,7 +117,7 @@ def find_stories(facts: Sequence[Facts], last: int, final: Final, lexicon: Lexic
         held = hold(facts[t], lexicon.place) if facts[t].mentioned else NOT_HELD
         needs, gives = lexicon.rules[t - 1]
         stale = 0.0 if t > last else STALE
-        found: dict[tuple[State, int | None], Story] = {}
+        cheapest: dict[tuple[State, int | None], Story] = {}
         for story in stories:
             b = story.state
             match = all(b[i] == value for i, value in needs)
@@ -123,9 +126,9 @@ def find_stories(facts: Sequence[Facts], last: int, final: Final, lexicon: Lexic
                 if error is None and state != truth[t]:
                     error = t
                 key, total = (state, error), story.cost + cost
-                if key not in found or total < found[key].cost:
-                    found[key] = Story(total, state, error, story)
-        stories = best(found.values()) if len(found) > 1 else list(found.values())
+                if key not in cheapest or total < cheapest[key].cost:
+                    cheapest[key] = Story(total, state, error, story)
+        stories = best(cheapest.values()) if len(cheapest) > 1 else list(cheapest.values())
     return sorted((ended(story, final, lexicon) for story in stories), key=COST)
 
 
@@ -136,12 +139,12 @@ def best(stories: Iterable[Story]) -> list[Story]:
 
 
 def openings(held: Held, truth: State) -> list[Story]:
-    """The stories of the initial state: the true one, and the told one."""
+    """The stories of the initial state: the true one, and the one in the text."""
     stories = [Story(misfit(held, truth, truth, False), truth, None, None)]
-    told = overwrite(held, truth, {})
-    if told is not truth:
-        cost = WRONG * sum(map(ne, told, truth)) + misfit(held, told, told, False)
-        stories.append(Story(cost, told, 0, None))
+    state = overwrite(held, truth, {})
+    if state is not truth:
+        cost = WRONG * sum(map(ne, state, truth)) + misfit(held, state, state, False)
+        stories.append(Story(cost, state, 0, None))
     return stories
 
 
@@ -157,22 +160,22 @@ def continuations(
         return [(u, SILENT), (b, stale)] if match and u != b else [(b, 0.0)]
     natural, other = (u, b) if match else (b, u)
     cost = misfit(held, b, natural, match)
-    found = [(natural, cost)]
-    if not cost and held.told.issuperset(gives):
-        return found  # all is told, and right
-    found.append((other, WRONG + misfit(held, b, other, not match)))
+    steps = [(natural, cost)]
+    if not cost and held.places.issuperset(gives):
+        return steps  # the text has all updates, and they are right
+    steps.append((other, WRONG + misfit(held, b, other, not match)))
     for base, applied in ((b, False), (u, True)) if held.after else ():
-        told = overwrite(held, base, gives)
-        if told is not base:
-            assumed = WRONG * min(sum(map(ne, told, base)), 2) + WRONG * (applied != match)
-            found.append((told, assumed + misfit(held, b, told, applied)))
-            if match and not applied and told != u:
-                found.append((told, PART + misfit(held, b, told, True)))
-    return found
+        state = overwrite(held, base, gives)
+        if state is not base:
+            assumed = WRONG * min(sum(map(ne, state, base)), 2) + WRONG * (applied != match)
+            steps.append((state, assumed + misfit(held, b, state, applied)))
+            if match and not applied and state != u:
+                steps.append((state, PART + misfit(held, b, state, True)))
+    return steps
 
 
 def overwrite(held: Held, base: State, gives: Mapping[int, str]) -> State:
-    """A state with the values that are told, wherever these differ from it."""
+    """A state with the values of the text in the places where these differ from it."""
     changed: list[str] | None = None
     for where, value, _ in held.after:
         if any(base[i] == value for i in where):
@@ -204,9 +207,9 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
     if b is not after and b != after:
         if facts.same:
             cost += 1 if facts.after else facts.same
-        if applied and held.told:
+        if applied and held.places:
             changed = {i for i in range(len(b)) if b[i] != after[i]}
-            if not changed <= held.told:
+            if not changed <= held.places:
                 cost += LEFT_OUT
     return cost
 
@@ -222,7 +225,7 @@ def ended(story: Story, final: Final, lexicon: Lexicon) -> Story:
     for where, value, _ in tests(final.state, lexicon.place, TOLD, TOLD):
         if lacks(story.state, where, value):
             cost += FINAL
-    asked = lexicon.place[lexicon.solution.category]
-    if final.answer and story.state[asked] != final.answer:
+    place = lexicon.place[lexicon.solution.category]
+    if final.answer and story.state[place] != final.answer:
         cost += ANSWER
     return story._replace(cost=cost)
