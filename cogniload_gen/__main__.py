@@ -10,11 +10,15 @@ from typing import NoReturn
 def main() -> int:
     """Run the command: what it has half-written goes as it ends, also by Ctrl-C or SIGTERM."""
     signal.signal(signal.SIGINT, end_at_once)
-    from cogniload_gen.commands import main as run  # noqa: PLC0415  (it may take a moment)
+    from cogniload_gen import commands  # noqa: PLC0415  (it may take a moment)
 
+    return commands.main(begin=raise_signals)
+
+
+def raise_signals() -> None:
+    """Let a signal raise an exception, for what has begun to clean up after itself."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, end)
-    return run()
 
 
 def end_at_once(number: int, _: FrameType | None) -> NoReturn:

@@ -8,7 +8,7 @@ name of an option, its own `run_NAME` runs when that option is used.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -111,14 +111,20 @@ def run(arguments: argparse.Namespace) -> int:
     return next(iter(own), shared)(arguments) or 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0 if it did its work, 2 after a one-line error, 130 after Ctrl-C."""
+def main(
+    arguments: Sequence[str] | None = None, *, begin: Callable[[], object] = lambda: None
+) -> int:
+    """Run the command; 0 if it did its work, 2 after a one-line error, 130 after Ctrl-C.
+
+    `begin` is called when the command is loaded: from then on, Ctrl-C is an exception.
+    """
     parsed, others = parser().parse_known_args(arguments)
     if parsed.parser.takes_others:
         parsed.lm_eval_arguments = others
     elif others:
         parsed.parser.error(f"unrecognized arguments: {' '.join(others)}")
     try:
+        begin()
         return run(parsed)
     except (ValueError, OSError, ImportError) as error:
         print(f"cogniload {parsed.command}: error: {error_line(error)}", file=sys.stderr)
