@@ -31,12 +31,7 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.configurations import (
-    Configuration,
-    check_version,
-    configuration_of,
-    read_entry,
-)
+from cogniload_gen.configurations import Configuration, check_version, configuration_of, read_entry
 from cogniload_gen.files.inputs import check_file, read_whole
 from cogniload_gen.files.whole import make_inner_folder, whole_file
 from cogniload_gen.files.write import SHARED, row_groups
@@ -49,8 +44,11 @@ ROWS_PER_FILE = 10_000
 
 MOST_FILES = 100_000
 
-VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){1,4}[a-z0-9.+-]{0,60}", re.ASCII)
-"""A release of this package or of pyarrow, as a manifest names it."""
+VERSION = re.compile(r"(\d{1,9}(?:\.\d{1,9}){1,4})[a-z0-9.+-]{0,60}", re.ASCII)
+"""A release of this package or of pyarrow, as a manifest names it; its numbers."""
+
+INSTALLED = {"release": __version__, "pyarrow": pa.__version__}
+"""The versions that, with the parameters, decide the files' bytes."""
 
 MANIFEST, DIGESTS = "manifest.json", ".digests"
 
@@ -76,13 +74,15 @@ class PuzzleFiles:
     """The Parquet files of a grid in a folder. File `number`, from 0, is `names[number]`.
 
     It is made by `puzzle_files`, `files_of` and `read_files`, which check their arguments.
-    `written` holds what the folder's manifest said of the files, once they were all whole.
+    `written` holds what the folder's manifest said of the files, once they were all whole, and
+    `versions` what it says of the release and of pyarrow that made them: it can't be checked.
     """
 
     folder: Path
     configuration: Configuration
     rows_per_file: int
     written: dict[str, Entry] = field(default_factory=dict, hash=False, compare=False)
+    versions: dict[str, str] = field(default_factory=INSTALLED.copy, hash=False, compare=False)
 
     def __len__(self) -> int:
         """Return the number of files."""
@@ -121,8 +121,7 @@ class PuzzleFiles:
             **self.configuration.entry(),
             "rows": len(self.selection),
             "rows_per_file": self.rows_per_file,
-            "release": __version__,
-            "pyarrow": pa.__version__,
+            **self.versions,
         }
 
     def proven(self, number: int) -> Entry | None:
@@ -159,10 +158,7 @@ class PuzzleFiles:
             )
         if not self.written:
             make_inner_folder(self.folder / DIGESTS)
-            with (
-                self.unless_whole(number),
-                whole_file(self.part(number), force=True) as temporary,
-            ):
+            with self.unless_whole(number), whole_file(self.part(number), force=True) as temporary:
                 temporary.write_text(json.dumps(asdict(entry)) + "\n", "utf-8")
         for leftover in self.folder.glob(f".{path.name}.*.part"):  # of a process that was killed
             leftover.unlink(missing_ok=True)
@@ -318,20 +314,28 @@ def read_files(folder: Path) -> PuzzleFiles:
     Raises ValueError if it is missing, changed, unfinished or of another generator version.
     """
     manifest = read_manifest(folder)
-    configuration = read_entry(manifest)
-    check_version(configuration, str(folder / MANIFEST))
+    configuration, path = read_entry(manifest), folder / MANIFEST
+    check_version(configuration, str(path))
     files = checked_files(folder, configuration, manifest.get("rows_per_file"))
-    versions = {name: str(manifest.get(name)) for name in ("release", "pyarrow")}
-    implied = files.header | versions
-    if "files" in manifest:
-        implied["files"] = manifest["files"]
+    files = replace(files, versions={name: str(manifest.get(name)) for name in INSTALLED})
+    implied = files.header | {name: manifest[name] for name in ("files",) if name in manifest}
+    numbers = {name: version_numbers(version) for name, version in files.versions.items()}
     if (
         manifest_text(manifest) != manifest_text(implied)
-        or not all(map(VERSION.fullmatch, versions.values()))
+        or not all(numbers.values())
         or len(configuration.splits) > 1
     ):
-        raise ValueError(f"{folder / MANIFEST} must say what follows from its parameters alone")
+        raise ValueError(f"{path} must say what follows from its parameters alone")
+    if numbers["release"] > version_numbers(__version__):
+        release = files.versions["release"]
+        raise ValueError(f"{path}: its release must be at most {__version__}, got {release}")
     return replace(files, written=files.read_entries(manifest))
+
+
+def version_numbers(version: str) -> list[int]:
+    """Return [0, 1, 0] of a version such as 0.1.0rc1; empty if it is none."""
+    match = VERSION.fullmatch(version)
+    return [int(part) for part in match[1].split(".")] if match else []
 
 
 def read_manifest(folder: Path) -> dict[str, Given]:

@@ -75,13 +75,15 @@ def verify_folder(arguments: Namespace) -> int:
     if verdict.unfinished:
         return 1
     if verdict.damages:
-        places = f"place{'s' * (verdict.damages > 1)}"
-        print(f"{arguments.source} is damaged in {verdict.damages} {places}")
+        print(f"{arguments.source} is damaged in {counted(verdict.damages, 'place')}")
         return 1
     print(
         f"{arguments.source} is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
         f"{verdict.made_again} made again, the same, and solved"
     )
+    if verdict.versions:
+        makers = " with ".join(f"{name} {version}" for name, version in verdict.versions.items())
+        print(f"not checked: {makers} made the files, as the manifest says")
     return 0
 
 

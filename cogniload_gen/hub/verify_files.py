@@ -5,8 +5,8 @@ made again from the addresses of its puzzles, and solved.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate, islice, pairwise
 from math import ceil
 from pathlib import Path
@@ -29,7 +29,7 @@ from cogniload_gen.hub.verify import (
     first_too_short,
     read_file,
 )
-from cogniload_gen.shards import MANIFEST, PuzzleFiles, digest, read_files
+from cogniload_gen.shards import INSTALLED, MANIFEST, PuzzleFiles, digest, read_files
 
 IGNORED = {MANIFEST, "README.md"}
 """Files that are no data; so are those whose names begin with a dot."""
@@ -41,6 +41,8 @@ class FolderVerdict:
 
     `damage` holds a line for each thing that is wrong, up to SHOWN; `damages` counts up to COUNTED.
     A folder that is `unfinished` is not looked at further: its one line says how far it is.
+    `versions` are those that the manifest claims made the files, where they are not installed:
+    nothing can check them.
     """
 
     files: int
@@ -49,6 +51,7 @@ class FolderVerdict:
     damages: int
     damage: tuple[str, ...]
     unfinished: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_of_files(source: Path | str) -> bool:
@@ -81,14 +84,9 @@ def verify_files(
     except (ValueError, OSError) as error:
         return FolderVerdict(0, 0, 0, 1, (str(error),))
     if not files.written:
-        there = sum(
-            files.entry(number) is not None and (folder / name).is_file()
-            for number, name in enumerate(files.names)
-        )
-        line = (
-            f"{folder} is unfinished: {there} of {len(files)} files are there; "
-            "the same generate command goes on"
-        )
+        written = (folder / name for number, name in enumerate(files.names) if files.entry(number))
+        there = f"{sum(path.is_file() for path in written)} of {len(files)} files are there"
+        line = f"{folder} is unfinished: {there}; the same generate command goes on"
         return FolderVerdict(len(files), len(files.selection), 0, 1, (line,), unfinished=True)
     check_tokenizer(files.configuration, str(folder), tokenizer)
     groups: list[tuple[int, int, range]] = []
@@ -101,15 +99,14 @@ def verify_files(
         for group in chosen:
             lines = damage_of_group(files, *group, progress.update)
             damage += islice(lines, COUNTED - len(damage))
-    return FolderVerdict(
-        len(files), len(files.selection), rows, len(damage), tuple(map(str, damage[:SHOWN]))
-    )
+    lines = tuple(map(str, damage[:SHOWN]))
+    versions = {} if files.versions == INSTALLED else files.versions
+    counts = len(files), len(files.selection), rows, len(damage)
+    return FolderVerdict(*counts, lines, versions=versions)
 
 
 def damage_of_files(
-    files: PuzzleFiles,
-    groups: list[tuple[int, int, range]],
-    progress: Callable[[int], object],
+    files: PuzzleFiles, groups: list[tuple[int, int, range]], progress: Callable[[int], object]
 ) -> Iterator[str | Difference]:
     """Yield what is wrong with the files, and add the row groups of those that are right.
 
@@ -119,17 +116,15 @@ def damage_of_files(
         if name[0] != ".":
             yield f"{files.folder / name} is not of these puzzles"
     for number, name in enumerate(files.names):
-        path, rows = files.folder / name, files.rows(number)
-        wrong = damage_of_file(files, number)
-        first = next(wrong, None)
-        if first is None:
-            with open_parquet(path) as file:
+        rows, whole = files.rows(number), True
+        for line in damage_of_file(files, number):
+            whole = False
+            yield line
+        if whole:
+            with open_parquet(files.folder / name) as file:
                 sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
             bounds = pairwise(accumulate(sizes, initial=rows.start))
             groups += [(number, group, range(*ends)) for group, ends in enumerate(bounds)]
-        else:
-            yield first
-            yield from wrong
         progress(len(rows))
 
 
