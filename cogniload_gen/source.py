@@ -22,7 +22,6 @@ class Tables(Protocol):
 
         With `first_batch`, the first table has that many rows, and the next ones grow.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -75,12 +75,7 @@ def published_puzzles(
 
 
 def load_rows(
-    path: str,
-    name: str | None,
-    split: str | None,
-    *,
-    schema: pa.Schema,
-    required: tuple[str, ...],
+    path: str, name: str | None, split: str | None, *, schema: pa.Schema, required: tuple[str, ...]
 ) -> pa.Table:
     """Return the rows of a split with the columns of `schema`; those in `required` have no nulls.
 

@@ -45,9 +45,7 @@ def run_generate(arguments: Namespace) -> None:
 
 
 def generate_file(
-    arguments: Namespace,
-    change: "Callable[[Source], Source] | None" = None,
-    what: str = "puzzles",
+    arguments: Namespace, change: "Callable[[Source], Source] | None" = None, what: str = "puzzles"
 ) -> None:
     """Run `cogniload generate FILE`; `change` makes something else of the puzzles first."""
     from cogniload_gen.files.write import write_puzzles

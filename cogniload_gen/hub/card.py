@@ -6,6 +6,7 @@ makes the rows again from, and what a later push adds its own to.
 
 import json
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from reprlib import repr as brief
 
@@ -22,10 +23,8 @@ LICENSE = "apache-2.0"
 
 DATA = files(__package__) / "data"
 
-SIZES = ("n<1K", *(f"{low}<n<{high}" for low, high in zip(
-    ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B"),
-    ("10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"), strict=True,
-)), "n>1T")  # fmt: skip
+BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
+SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
 """The Hub's categories of size, each ten times the one before."""
 
 
@@ -34,9 +33,6 @@ SAMPLE_LINES = 60
 
 LARGEST_CARD = 1 << 20
 """Bytes of a card that is read."""
-
-NO_HASH = "https://github.com/mlcommons/croissant/issues/80"
-"""What the Hub's own Croissant files say in place of a repository's hash, which none can have."""
 
 NEAREST_SCORER = (
     "The scorer of this file is Inspect's nearest; that of the benchmark, with its limits of "
@@ -112,6 +108,11 @@ def benchmark_words(configurations: list[Configuration]) -> list[dict]:
     ]
 
 
+def summary(words: list[dict]) -> str:
+    """Return the benchmarks' summaries, one after the other."""
+    return " ".join(about["summary"].strip() for about in words)
+
+
 def call(puzzles: Configuration, split: str) -> str:
     """Return the arguments with which our `load_dataset` makes a split."""
     suite = {} if puzzles.benchmark.suite is None else {"suite": puzzles.benchmark.suite}
@@ -166,24 +167,17 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
     words = benchmark_words(configurations)
     url = f"https://huggingface.co/datasets/{repo}"
     splits = splits_of(configurations)
-    return json.loads(DATA.joinpath("croissant.json").read_text("utf-8")) | {
+    fixed = json.loads(DATA.joinpath("croissant.json").read_text("utf-8"))
+    (repository,) = fixed.pop("distribution")
+    return fixed | {
         "name": repo.rpartition("/")[2],
-        "description": " ".join(
-            [*(about["summary"].strip() for about in words), canary(configurations)]
-        ),
+        "description": f"{summary(words)} {canary(configurations)}",
         "url": url,
         "version": f"{max(puzzles.generator_version for puzzles in configurations)}.0.0",
         "keywords": list(dict.fromkeys(tag for about in words for tag in about["tags"])),
         "citeAs": " ".join(" ".join(dict.fromkeys(about["citation"] for about in words)).split()),
         "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": "repo",
-                "name": "repo",
-                "contentUrl": url,
-                "encodingFormat": "git+https",
-                "sha256": NO_HASH,
-            },
+            repository | {"contentUrl": url},
             *(
                 {
                     "@type": "cr:FileSet",
@@ -219,7 +213,7 @@ def evaluation(configurations: list[Configuration]) -> dict:
     words = benchmark_words(configurations)
     return {
         "name": " and ".join(about["name"] for about in words),
-        "description": " ".join([*(about["summary"].strip() for about in words), NEAREST_SCORER]),
+        "description": f"{summary(words)} {NEAREST_SCORER}",
         "evaluation_framework": "inspect-ai",
         "tasks": [
             {

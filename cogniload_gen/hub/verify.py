@@ -108,22 +108,19 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
 
 
 def differences(
-    folder: Path,
-    splits: list[tuple[Configuration, str]],
-    progress: Callable[[int], object],
+    folder: Path, splits: list[tuple[Configuration, str]], progress: Callable[[int], object]
 ) -> Iterator[Difference]:
     """Yield what differs in some splits of a folder; `progress` gets the rows compared."""
     for puzzles, split in splits:
         where = data_files(puzzles, split)
         texts = read_rows(folder, puzzles, split, ["puzzle"])
-        too_short = first_too_short(texts, puzzles.selection(split), where=where)
-        if too_short:
+        if too_short := first_too_short(texts, puzzles.selection(split), where=where):
             yield too_short
             continue
+        there, made = read_rows(folder, puzzles, split), puzzles.source(split).tables()
         yield from differing(
-            read_rows(folder, puzzles, split), puzzles.source(split).tables(), puzzles.schema,
-            where=where, solve=solve, progress=progress,
-        )  # fmt: skip
+            there, made, puzzles.schema, where=where, solve=solve, progress=progress
+        )
 
 
 def first_too_short(
