@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib.resources.abc import Traversable
 from reprlib import repr as brief
 from tomllib import loads
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
     Given,
@@ -136,6 +136,14 @@ class OutcomeName(Protocol):
     @property
     def cut(self) -> bool:
         """Whether a limit cut the response off."""
+
+
+class Counts(TypedDict, total=False):
+    """Tokens of a prompt and its response, and the budget that they share; None if not known."""
+
+    prompt_tokens: int | None
+    response_tokens: int | None
+    context_budget: int | None
 
 
 @dataclass(frozen=True)
@@ -279,15 +287,7 @@ class Benchmark(ABC):
         """Return a puzzle's answer, from nothing but its text; ValueError for another text."""
 
     @abstractmethod
-    def score(
-        self,
-        response: str,
-        row: Row,
-        *,
-        prompt_tokens: int | None = None,
-        response_tokens: int | None = None,
-        context_budget: int | None = None,
-    ) -> Score:
+    def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         """Return a response's score; ValueError for a row that lacks a column or has it wrong."""
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given, check_flag, check_integer, check_known
+from cogniload_gen.checks import Given, check_choices, check_flag, check_integer, check_known
 from cogniload_gen.draws import address_key
 from cogniload_gen.grid import SPLITS, Grid, Selection, short
 from cogniload_gen.source import Source
@@ -160,11 +160,9 @@ def read_entry(entry: Given) -> Configuration:
         raise ValueError(
             f"parameters of {benchmark.name} must be {', '.join(wanted)}; got {brief(parameters)}"
         )
-    if not isinstance(splits, list) or not splits:
-        raise ValueError(f"splits must list some of {', '.join(SPLITS)}, got {brief(splits)}")
-    read = Configuration(benchmark, version, parameters, ())
-    by_split = [configuration_of(read.selection(split), **read.options) for split in splits]
-    return Configuration(benchmark, version, by_split[0].parameters, tuple(dict.fromkeys(splits)))
+    read = Configuration(benchmark, version, parameters, check_choices("splits", splits, SPLITS))
+    by_split = [configuration_of(read.selection(split), **read.options) for split in read.splits]
+    return replace(read, parameters=by_split[0].parameters)
 
 
 def check_version(puzzles: Configuration, source: str) -> None:

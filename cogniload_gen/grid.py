@@ -1,6 +1,6 @@
 """Which puzzles: the cells, the puzzles in each, and the addresses that draws derive from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -38,7 +38,7 @@ class Batch(NamedTuple):
         return Batch(cells, tuple(self.indices[row] for row in rows), self.keys[rows])
 
 
-class Selection(Protocol):
+class Selection(Sized, Protocol):
     """An ordered choice of puzzles of one benchmark: a `Grid`, or what can stand in its place."""
 
     @property
@@ -60,9 +60,6 @@ class Selection(Protocol):
     @property
     def split(self) -> str:
         """The split whose draws are used."""
-
-    def __len__(self) -> int:
-        """Return the number of puzzles."""
 
     def batch(self, start: int, stop: int) -> Batch:
         """Return the puzzles from row `start` up to `stop`."""

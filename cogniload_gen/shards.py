@@ -200,9 +200,8 @@ class PuzzleFiles:
             others = {path.name for path in self.folder.iterdir() if path.name[0] != "."}
             others -= {MANIFEST, *self.names}
             if others:
-                raise ValueError(
-                    f"{self.folder} must be empty or hold these puzzles, got {min(others)} in it"
-                )
+                allowed = "must be empty or hold these puzzles"
+                raise ValueError(f"{self.folder} {allowed}, got {min(others)} in it")
             # another process may be first: then its manifest is read
             with suppress(FileExistsError), whole_file(path) as temporary:
                 temporary.write_text(manifest_text(self.header), "utf-8")
@@ -229,10 +228,8 @@ class PuzzleFiles:
             entries = [Entry(**values) for values in listed]
         rows = [(name, len(self.rows(number))) for number, name in enumerate(self.names)]
         if [(entry.name, entry.rows) for entry in entries] != rows:
-            raise ValueError(
-                f"{self.folder / MANIFEST} must list {len(self)} files with their rows, "
-                f"got {brief(listed)}"
-            )
+            allowed = f"must list {len(self)} files with their rows"
+            raise ValueError(f"{self.folder / MANIFEST} {allowed}, got {brief(listed)}")
         return {entry.name: entry for entry in entries}
 
     def finish(self) -> int:
@@ -277,21 +274,16 @@ def puzzle_files(
     benchmark, own = chosen.choose(parameters)
     options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
     selection = benchmark.select(**own)
-    return files_of(folder, selection, rows_per_file=rows_per_file, **options).start()
+    return files_of(folder, selection, rows_per_file, **options).start()
 
 
 def files_of(
-    folder: Path | str,
-    selection: Selection,
-    *,
-    rows_per_file: Given = ROWS_PER_FILE,
-    **options: Given,
+    folder: Path | str, selection: Selection, rows_per_file: Given, **options: Given
 ) -> PuzzleFiles:
     """Return the files of a selection, with a benchmark's options; ValueError if it is no grid."""
     if not isinstance(selection, Grid):
-        raise ValueError(
-            f"a folder takes a grid, of {', '.join(SPLITS)}; got {brief(selection)}: name a file"
-        )
+        grids = f"a grid, of {', '.join(SPLITS)}"
+        raise ValueError(f"a folder takes {grids}; got {brief(selection)}: name a file")
     configuration = configuration_of(selection, **options)
     return checked_files(Path(folder), configuration, rows_per_file)
 
@@ -320,11 +312,8 @@ def read_files(folder: Path) -> PuzzleFiles:
     files = replace(files, versions={name: str(manifest.get(name)) for name in INSTALLED})
     implied = files.header | {name: manifest[name] for name in ("files",) if name in manifest}
     numbers = {name: version_numbers(version) for name, version in files.versions.items()}
-    if (
-        manifest_text(manifest) != manifest_text(implied)
-        or not all(numbers.values())
-        or len(configuration.splits) > 1
-    ):
+    same = manifest_text(manifest) == manifest_text(implied)
+    if not same or not all(numbers.values()) or len(configuration.splits) > 1:
         raise ValueError(f"{path} must say what follows from its parameters alone")
     if numbers["release"] > version_numbers(__version__):
         release = files.versions["release"]

@@ -119,9 +119,8 @@ def load_tokenizer(name: str) -> Any:
 
         return AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except ImportError as error:
-        raise ValueError(
-            f"tokenizer {brief(name)} needs transformers: {how_to_install('eval')}"
-        ) from error
+        needed = f"transformers: {how_to_install('eval')}"
+        raise ValueError(f"tokenizer {brief(name)} needs {needed}") from error
     except Exception as error:  # whatever the files or the Hub bring about
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error

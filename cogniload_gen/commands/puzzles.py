@@ -51,13 +51,10 @@ def generate_file(
     from cogniload_gen.files.write import write_puzzles
 
     if arguments.out is None:
-        raise ValueError(
-            "FILE is missing: it stands before the options, as --d 3 5 takes any number"
-        )
-    for option in ("rows_per_file", "shard"):
-        if getattr(arguments, option) is not None:
-            spelled, *_ = spellings(option)
-            raise ValueError(f"{spelled} is for a folder: write {arguments.out}/ for one")
+        raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
+    for name, value in (("rows-per-file", arguments.rows_per_file), ("shard", arguments.shard)):
+        if value is not None:
+            raise ValueError(f"--{name} is for a folder: write {arguments.out}/ for one")
     source, out = select_puzzles(arguments), Path(arguments.out)
     source = change(source) if change else source
     write_puzzles(source, out, force=arguments.force)
@@ -79,10 +76,11 @@ def generate_folder(arguments: Namespace) -> None:
     if arguments.force:
         refuse_folder(arguments, "force")
     shard, shards = check_shard("1/1" if arguments.shard is None else arguments.shard)
-    rows = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
+    size = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
     selection, options = select_puzzles(arguments).selection, text_options(arguments)
-    files = files_of(arguments.out, selection, rows_per_file=rows, **options).start()
+    files = files_of(arguments.out, selection, size, **options).start()
     mine = range(shard - 1, len(files), shards)
+    rows = sum(len(files.rows(number)) for number in mine)
     share = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
     whole = f"{counted(len(selection), 'puzzle')} in {counted(len(files), 'file')}"
     print(f"{arguments.out}: {whole}{share}", flush=True)
@@ -92,9 +90,7 @@ def generate_folder(arguments: Namespace) -> None:
         return f"{counted(made, 'file')} made; the same command goes on"
 
     try:
-        with tqdm(
-            total=sum(len(files.rows(number)) for number in mine), unit=" puzzles", disable=None
-        ) as progress:
+        with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
             for number in mine:
                 if files.proven(number):
                     progress.update(len(files.rows(number)))
@@ -112,9 +108,8 @@ def generate_folder(arguments: Namespace) -> None:
     print(f"{part}{counted(made, 'file')} made, {kept:,} {were} SHA-256")
     there = files.finish()
     if there < len(files):
-        print(
-            f"{arguments.out}: {there} of {len(files)} files are there; other shards make the rest"
-        )
+        rest = "other shards make the rest"
+        print(f"{arguments.out}: {there} of {len(files)} files are there; {rest}")
     else:
         print(f"{arguments.out}: whole, {whole}")
         print(f"next: cogniload verify {shlex.quote(arguments.out)} --sample 1%")
@@ -130,10 +125,8 @@ def run_solve(arguments: Namespace) -> None:
     """Run `cogniload solve [FILE]`."""
     source = str(arguments.file or "standard input")
     try:
-        if arguments.file:
-            text = read_whole(arguments.file)
-        else:
-            text = read_stream(sys.stdin.buffer, source)
+        file = arguments.file
+        text = read_whole(file) if file else read_stream(sys.stdin.buffer, source)
         print(benchmarks.solve(text.decode()))
     except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
         raise ValueError(f"{source}: {error}") from None

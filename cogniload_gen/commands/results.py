@@ -60,12 +60,11 @@ def add_plan(plan: Parser) -> None:
     plan.add_argument("--detect", type=float, required=True, metavar="SHARE", help=detect)
     like = "published model that the better one is like, such as Qwen3-8B"
     plan.add_argument("--like", required=True, metavar="MODEL", help=like)
-    tokens = "tokens of a response, in the mean (5000)"
-    plan.add_argument(
-        *spellings("response_tokens"), type=float, default=5000, metavar="TOKENS", help=tokens
-    )
+    tokens: dict[str, Any] = {"type": float, "metavar": "TOKENS"}
+    mean = "tokens of a response, in the mean (5000)"
+    plan.add_argument(*spellings("response_tokens"), default=5000, help=mean, **tokens)
     throughput = "tokens of response a second and GPU (2000)"
-    plan.add_argument("--throughput", type=float, default=2000, metavar="TOKENS", help=throughput)
+    plan.add_argument("--throughput", default=2000, help=throughput, **tokens)
 
 
 def run_plan(arguments: Namespace) -> None:
@@ -84,9 +83,8 @@ def add_view(view: Parser) -> None:
     view.add_argument("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
     site = "write the viewer with all logs in --out as a static site, and open nothing"
     view.add_argument("--bundle", type=Path, metavar="DIR", help=site)
-    view.add_argument(
-        *spellings("no_open"), action="store_true", help="write the logs, and open nothing"
-    )
+    logs_alone = "write the logs, and open nothing"
+    view.add_argument(*spellings("no_open"), action="store_true", help=logs_alone)
     view.add_argument("--force", action="store_true", help="replace the logs that are there")
 
 

@@ -47,44 +47,30 @@ def add_verify(verify: Parser) -> None:
 def run_verify(arguments: Namespace) -> int:
     """Run `cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
     from cogniload_gen.hub.verify import COUNTED, verify
-    from cogniload_gen.hub.verify_files import is_of_files
+    from cogniload_gen.hub.verify_files import check_share, is_of_files, verify_files
 
-    if is_of_files(arguments.source):
-        return verify_folder(arguments)
-    if arguments.sample is not None:
+    source, tokenizer = arguments.source, arguments.tokenizer
+    if is_of_files(source):
+        share = 1.0 if arguments.sample is None else check_share(arguments.sample)
+        verdict = verify_files(Path(source), sample=share, tokenizer=tokenizer)
+        wrong = f"is damaged in {counted(verdict.differences, 'place')}"
+        right = f"is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
+        right += f"{verdict.made_again} made again, the same, and solved"
+    elif arguments.sample is not None:
         raise ValueError("--sample is for a folder of `cogniload generate OUT/`")
-    verdict = verify(arguments.source, tokenizer=arguments.tokenizer)
+    else:
+        verdict = verify(source, tokenizer=tokenizer)
+        more = " or more" * (verdict.differences >= COUNTED)
+        wrong = f"differs: {verdict.differences}{more} values, {verdict.rows} rows expected"
+        right = f"is the same: {verdict.rows} rows, every puzzle solved"
     for difference in verdict.first:
-        print(difference)
-    if verdict.differences:
-        differing = f"{verdict.differences}{' or more' * (verdict.differences >= COUNTED)}"
-        print(f"{arguments.source} differs: {differing} values, {verdict.rows} rows expected")
-        return 1
-    print(f"{arguments.source} is the same: {verdict.rows} rows, every puzzle solved")
-    return 0
-
-
-def verify_folder(arguments: Namespace) -> int:
-    """Run `cogniload verify OUT`: 0 if its files are as they were generated, 1 if not."""
-    from cogniload_gen.hub.verify_files import check_share, verify_files
-
-    share = 1.0 if arguments.sample is None else check_share(arguments.sample)
-    verdict = verify_files(Path(arguments.source), sample=share, tokenizer=arguments.tokenizer)
-    for line in verdict.damage:
-        print(one_line(line))
-    if verdict.unfinished:
-        return 1
-    if verdict.damages:
-        print(f"{arguments.source} is damaged in {counted(verdict.damages, 'place')}")
-        return 1
-    print(
-        f"{arguments.source} is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
-        f"{verdict.made_again} made again, the same, and solved"
-    )
+        print(one_line(str(difference)))
+    if not verdict.unfinished:
+        print(f"{source} {wrong if verdict.differences else right}")
     if verdict.versions:
         makers = " with ".join(f"{name} {version}" for name, version in verdict.versions.items())
         print(f"not checked: {makers} made the files, as the manifest says")
-    return 0
+    return int(verdict.differences > 0)
 
 
 def add_overlap(overlap: Parser) -> None:

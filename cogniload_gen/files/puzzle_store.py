@@ -41,12 +41,10 @@ class StoredPuzzles:
         self._starts = np.cumsum([0] + [len(ids) for ids, _ in parts])
         if not len(self.ids):
             raise ValueError(f"{path} must hold at least one puzzle, got none")
-        if len(self.ids.unique()) < len(self.ids):
-            counts = pc.value_counts(self.ids)
-            twice = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+        if repeated := repeated_values(self.ids):
             raise ValueError(
-                f"{path} must hold every puzzle once: {len(twice)} ids are there more than once, "
-                f"the first {brief(twice[0].as_py())}"
+                f"{path} must hold every puzzle once: {len(repeated)} ids are there more than "
+                f"once, the first {brief(repeated[0])}"
             )
 
     def __len__(self) -> int:
@@ -104,6 +102,12 @@ def find_files(path: Path) -> list[Path]:
     return files
 
 
+def repeated_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values that a column has more than once."""
+    counts = pc.value_counts(column)
+    return counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
+
+
 def parquet_parts(file: Path, texts: bool, read: ReadGroup) -> Iterator[Part]:
     """Yield the row groups of a Parquet file."""
     with open_parquet(file) as opened:
@@ -129,9 +133,8 @@ def jsonl_parts(file: Path, _: bool, __: ReadGroup) -> Iterator[Part]:
         try:
             id, _ = itemgetter("id", "answer")(json.loads(line))
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            raise ValueError(
-                f"{file} line {number} must be a puzzle, got {line[:40]!r} ({error})"
-            ) from None
+            got = f"got {line[:40]!r} ({error})"
+            raise ValueError(f"{file} line {number} must be a puzzle, {got}") from None
         ids.append(id)
         offsets.append(offsets[-1] + len(line))
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from reprlib import repr as brief
+from tomllib import loads
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
@@ -18,8 +19,6 @@ from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.canary import CANARY
 from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files.inputs import read_whole
-
-LICENSE = "apache-2.0"
 
 DATA = files(__package__) / "data"
 
@@ -47,14 +46,8 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     words = benchmark_words(configurations)
     rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
     data = DatasetCardData(
+        **loads(DATA.joinpath("card.toml").read_text("utf-8")),
         pretty_name=" and ".join(about["name"] for about in words),
-        license=LICENSE,
-        language=["en"],
-        annotations_creators=["machine-generated"],
-        language_creators=["machine-generated"],
-        multilinguality=["monolingual"],
-        source_datasets=["original"],
-        task_categories=["question-answering", "text-generation"],
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
         tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
         configs=card_configs(configurations),
@@ -168,7 +161,7 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
     url = f"https://huggingface.co/datasets/{repo}"
     splits = splits_of(configurations)
     fixed = json.loads(DATA.joinpath("croissant.json").read_text("utf-8"))
-    (repository,) = fixed.pop("distribution")
+    repository, file_set = fixed.pop("distribution")
     return fixed | {
         "name": repo.rpartition("/")[2],
         "description": f"{summary(words)} {canary(configurations)}",
@@ -179,14 +172,9 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
         "distribution": [
             repository | {"contentUrl": url},
             *(
-                {
-                    "@type": "cr:FileSet",
-                    "@id": f"{puzzles.name}/{split}-files",
-                    "containedIn": {"@id": "repo"},
-                    "encodingFormat": "application/x-parquet",
-                    "includes": data_files(puzzles, split),
-                }
-                for puzzles, split in splits
+                file_set
+                | {"@id": f"{grid.name}/{split}-files", "includes": data_files(grid, split)}
+                for grid, split in splits
             ),
         ],
         "recordSet": [

@@ -8,7 +8,7 @@ import json
 import logging
 import re
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING
@@ -120,20 +120,18 @@ def configurations_at(repo: str, revision: str | None) -> list[Configuration]:
     try:
         return read_card(Path(card))
     except ValueError as error:
-        raise ValueError(
-            f"{repo} has a card that `cogniload push` did not write: {error!s:.600}"
-        ) from None
+        what = "has a card that `cogniload push` did not write"
+        raise ValueError(f"{repo} {what}: {error!s:.600}") from None
 
 
 def configurations_if_reached(repo: str) -> list[Configuration]:
     """Return what a repository holds now; nothing, with a logged warning, without the Hub."""
-    configurations = []
     try:
         with hub_errors(repo), suppress(RepositoryNotFoundError):
-            configurations = configurations_at(repo, HfApi().dataset_info(repo).sha)
+            return configurations_at(repo, HfApi().dataset_info(repo).sha)
     except OSError as error:
         log.warning("written as for a new repository: %s", error)
-    return configurations
+    return []
 
 
 def write_folder(
@@ -155,21 +153,20 @@ def write_folder(
 def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
     """Write the rows of a split as Parquet files of bounded size, named as `datasets` does."""
     written: list[Path] = []
-    size, writer = 0, None
     source = puzzles.source(split)
-    with tqdm(total=len(source.selection), unit=" puzzles", disable=None) as progress:
-        for table in source.tables():
-            for rows in row_groups(table):
-                if writer is None or size + rows.nbytes > FILE_BYTES:
-                    if writer is not None:
-                        writer.close()
-                    written.append(folder / f"{split}-{len(written):05}.parquet")
-                    size, writer = 0, pq.ParquetWriter(written[-1], source.schema, **SHARED)
-                writer.write_table(rows)
-                size += rows.nbytes
-                progress.update(len(rows))
-        if writer is not None:
-            writer.close()
+    groups = (rows for table in source.tables() for rows in row_groups(table))
+    progress = tqdm(total=len(source.selection), unit=" puzzles", disable=None)
+    with progress, ExitStack() as writers:
+        size = FILE_BYTES
+        for rows in groups:
+            size += rows.nbytes
+            if size > FILE_BYTES:
+                writers.close()
+                written.append(folder / f"{split}-{len(written):05}.parquet")
+                opened = pq.ParquetWriter(written[-1], source.schema, **SHARED)
+                size, writer = rows.nbytes, writers.enter_context(opened)
+            writer.write_table(rows)
+            progress.update(len(rows))
     for path in written:
         path.rename(path.with_stem(f"{path.stem}-of-{len(written):05}"))
 
@@ -217,7 +214,5 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     batches = dataset.with_format("arrow").iter(BATCH_ROWS)
     rows = (table.select(puzzles.schema.names).cast(puzzles.schema) for table in batches)
     for difference in differing(rows, puzzles.source(split).tables(), puzzles.schema):
-        raise ValueError(
-            f"the dataset must hold a whole grid's rows as they are made: {difference}"
-        )
+        raise ValueError(f"the dataset must hold a whole grid's rows as made: {difference}")
     return puzzles

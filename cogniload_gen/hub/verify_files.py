@@ -5,8 +5,7 @@ made again from the addresses of its puzzles, and solved.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from itertools import accumulate, islice, pairwise
 from math import ceil
 from pathlib import Path
@@ -15,7 +14,6 @@ from reprlib import repr as brief
 import pyarrow as pa
 from tqdm import tqdm
 
-from cogniload_gen.benchmarks import solve
 from cogniload_gen.checks import Given
 from cogniload_gen.configurations import check_tokenizer
 from cogniload_gen.draws import address_key
@@ -25,9 +23,11 @@ from cogniload_gen.hub.verify import (
     COUNTED,
     SHOWN,
     Difference,
+    Verdict,
     differing,
     first_too_short,
-    read_file,
+    located,
+    read_parquet,
 )
 from cogniload_gen.shards import INSTALLED, MANIFEST, PuzzleFiles, digest, read_files
 
@@ -35,23 +35,8 @@ IGNORED = {MANIFEST, "README.md"}
 """Files that are no data; so are those whose names begin with a dot."""
 
 
-@dataclass(frozen=True)
-class FolderVerdict:
-    """A verdict of `verify_files`: the files and rows that must be there, the rows made again.
-
-    `damage` holds a line for each thing that is wrong, up to SHOWN; `damages` counts up to COUNTED.
-    A folder that is `unfinished` is not looked at further: its one line says how far it is.
-    `versions` are those that the manifest claims made the files, where they are not installed:
-    nothing can check them.
-    """
-
-    files: int
-    rows: int
-    made_again: int
-    damages: int
-    damage: tuple[str, ...]
-    unfinished: bool = False
-    versions: Mapping[str, str] = field(default_factory=dict)
+Group = tuple[int, int, range]
+"""A row group: the number of its file, its own there, and its rows in the grid."""
 
 
 def is_of_files(source: Path | str) -> bool:
@@ -64,32 +49,29 @@ def check_share(share: Given) -> float:
     """Return 0.01 of "1%"."""
     match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", str(share))
     if not match or not 0 < float(match[1]) <= 100:
-        raise ValueError(
-            f"--sample must be a percentage above 0% and up to 100%, such as 1%, got {brief(share)}"
-        )
+        allowed = "a percentage above 0% and up to 100%, such as 1%"
+        raise ValueError(f"--sample must be {allowed}, got {brief(share)}")
     return float(match[1]) / 100
 
 
-def verify_files(
-    folder: Path, *, sample: float = 1.0, tokenizer: str | None = None
-) -> FolderVerdict:
+def verify_files(folder: Path, *, sample: float = 1.0, tokenizer: str | None = None) -> Verdict:
     """Prove the files of a folder, and make a share of their row groups again (at least one).
 
     Which row groups is drawn by the files' digests: one from each stretch of 1 / `sample`. A
     tokenizer by which contexts are measured is loaded only if it is the one given; ValueError for
-    another.
+    another. A folder that is unfinished is not looked at further: a line says how far it is.
     """
     try:
         files = read_files(folder)
     except (ValueError, OSError) as error:
-        return FolderVerdict(0, 0, 0, 1, (str(error),))
+        return Verdict(0, 1, (str(error),))
     if not files.written:
         written = (folder / name for number, name in enumerate(files.names) if files.entry(number))
         there = f"{sum(path.is_file() for path in written)} of {len(files)} files are there"
         line = f"{folder} is unfinished: {there}; the same generate command goes on"
-        return FolderVerdict(len(files), len(files.selection), 0, 1, (line,), unfinished=True)
+        return Verdict(len(files.selection), 1, (line,), unfinished=True)
     check_tokenizer(files.configuration, str(folder), tokenizer)
-    groups: list[tuple[int, int, range]] = []
+    groups: list[Group] = []
     with tqdm(total=len(files.selection), unit=" puzzles", disable=None) as progress:
         damage = list(islice(damage_of_files(files, groups, progress.update), COUNTED))
     digests = (entry.sha256 for entry in files.written.values())
@@ -99,19 +81,15 @@ def verify_files(
         for group in chosen:
             lines = damage_of_group(files, *group, progress.update)
             damage += islice(lines, COUNTED - len(damage))
-    lines = tuple(map(str, damage[:SHOWN]))
     versions = {} if files.versions == INSTALLED else files.versions
-    counts = len(files), len(files.selection), rows, len(damage)
-    return FolderVerdict(*counts, lines, versions=versions)
+    first = tuple(damage[:SHOWN])
+    return Verdict(len(files.selection), len(damage), first, len(files), rows, versions=versions)
 
 
 def damage_of_files(
-    files: PuzzleFiles, groups: list[tuple[int, int, range]], progress: Callable[[int], object]
+    files: PuzzleFiles, groups: list[Group], progress: Callable[[int], object]
 ) -> Iterator[str | Difference]:
-    """Yield what is wrong with the files, and add the row groups of those that are right.
-
-    A row group is the number of its file, its own there, and its rows in the grid.
-    """
+    """Yield what is wrong with the files, and add the row groups of those that are right."""
     for name in sorted({path.name for path in files.folder.iterdir()} - {*files.names} - IGNORED):
         if name[0] != ".":
             yield f"{files.folder / name} is not of these puzzles"
@@ -144,15 +122,13 @@ def damage_of_file(files: PuzzleFiles, number: int) -> Iterator[str | Difference
             for batch in [files.selection.batch(*bounds)]
         )
         try:
-            there = read_file(path, files.source.schema, ["id"])
-            yield from differing(there, made, ids, where=path.name)
+            there = read_parquet([path], files.source.schema, ["id"])
+            yield from located(differing(there, made, ids), path.name)
         except ValueError as error:
             yield str(error)
 
 
-def choose(
-    groups: list[tuple[int, int, range]], share: float, key: int
-) -> list[tuple[int, int, range]]:
+def choose(groups: list[Group], share: float, key: int) -> list[Group]:
     """Return a share of row groups: one, drawn by a key, of each of as many stretches."""
     count = ceil(share * len(groups))
     bounds = pairwise(len(groups) * place // count for place in range(count + 1)) if count else ()
@@ -166,17 +142,13 @@ def damage_of_group(
     path, schema = files.folder / files.names[number], files.source.schema
     start = rows.start - files.rows(number).start
     try:
-        puzzles = read_file(path, schema, ["puzzle"], group)
-        too_short = first_too_short(puzzles, files.selection, rows.start, where=path.name)
-        if too_short:
-            yield too_short
+        puzzles = read_parquet([path], schema, ["puzzle"], group)
+        if too_short := first_too_short(puzzles, files.selection, rows.start):
+            yield from located([too_short], path.name, start)
             return
-        there, made = (
-            read_file(path, schema, group=group),
-            files.source.tables(rows.start, rows.stop),
-        )
-        yield from differing(
-            there, made, schema, where=path.name, solve=solve, progress=progress, start=start
-        )
+        there = read_parquet([path], schema, group=group)
+        made = files.source.tables(rows.start, rows.stop)
+        lines = differing(there, made, schema, solved=True, progress=progress)
+        yield from located(lines, path.name, start)
     except ValueError as error:
         yield str(error)

@@ -183,7 +183,7 @@ def test_puzzles_that_would_take_long_to_make_are_not_made(folder, capsys, monke
     forge(folder, lambda rows: [row.update(puzzle="") for row in rows])
     code, lines = verify(capsys)
     assert code == 1
-    assert lines[0] == f"{SECOND} row 4: puzzle: published '0 characters', expected 'at least 3'"
+    assert lines[0] == f"{SECOND} row 0: puzzle: published '0 characters', expected 'at least 3'"
 
 
 def test_an_unfinished_folder_is_not_whole(folder, capsys):
