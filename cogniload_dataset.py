@@ -165,10 +165,9 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
         """
         known = self.config.family.splits
         if split is not None and str(split) not in known:
-            raise ValueError(
-                f"split of a stream must be one of {', '.join(known)}, got {str(split)!r}: "
-                "take(10) and skip(10) give parts of it, and no split gives all"
-            )
+            allowed = f"one of {', '.join(known)}, got {str(split)!r}"
+            hint = "take(10) and skip(10) give parts of it, and no split gives all"
+            raise ValueError(f"split of a stream must be {allowed}: {hint}")
         builder = self.with_split(split)
         if builder is self:
             with without_torch():
@@ -299,10 +298,8 @@ def register() -> None:
     """
     factory = getattr(datasets.load, "dataset_module_factory", None)
     if factory is None or not hasattr(datasets.load, "DatasetModule"):
-        raise ImportError(
-            f"cogniload_dataset needs datasets 3.6 to 5.2 or one that is alike inside, "
-            f"got {datasets.__version__}"
-        )
+        needed = "datasets 3.6 to 5.2 or one that is alike inside"
+        raise ImportError(f"cogniload_dataset needs {needed}, got {datasets.__version__}")
     if getattr(factory, "knows_cogniload", False):
         return
 

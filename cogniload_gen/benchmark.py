@@ -116,9 +116,7 @@ def settings(num_puzzles: int) -> tuple[Knob, ...]:
     return (
         Knob("num_puzzles", "integer", "puzzles in each cell", num_puzzles, 1, MAX_PUZZLES),
         Knob("seed", "integer", "the seed of the draws", 42, 0, MAX_SEED),
-        Knob(
-            "first_index", "integer", "the index of the first puzzle in each cell", 0, 0, MAX_INDEX
-        ),
+        Knob("first_index", "integer", "the first puzzle's index in each cell", 0, 0, MAX_INDEX),
     )
 
 
@@ -414,11 +412,9 @@ class Dataset:
         nearest that is known, or that is not for this suite.
         """
         check_known(parameters, (*self.defaults, "split"), self.name)
-        chosen = {
-            name: value
-            for name, value in parameters.items()
-            if value is not None or self.defaults.get(name, "") is not None
-        }
+        open_names = [name for name, default in self.defaults.items() if default is None]
+        left_out = {name for name in open_names if parameters.get(name) is None}
+        chosen = {name: parameters[name] for name in parameters if name not in left_out}
         benchmark = self.benchmarks[0]
         if self.suites:
             suite = chosen.pop("suite", benchmark.suite)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from reprlib import repr as brief
+from typing import Any
 
 import pyarrow as pa
 
@@ -102,10 +103,8 @@ def configuration_of(grid: Selection, **options: Given) -> Configuration:
     is not 0.
     """
     if not isinstance(grid, Grid):
-        raise ValueError(
-            "what is published must be a grid (of the splits train, validation or test) or its "
-            f"data set, got {brief(grid)}"
-        )
+        allowed = "a grid (of the splits train, validation or test) or its data set"
+        raise ValueError(f"what is published must be {allowed}, got {brief(grid)}")
     benchmark = benchmarks.named(grid.benchmark)
     defaults = {option.name: option.default for option in benchmark.options}
     check_known(options, tuple(defaults), benchmark.name)
@@ -128,9 +127,7 @@ def configuration_of(grid: Selection, **options: Given) -> Configuration:
     return made
 
 
-def knobs_of_product(
-    benchmark: Benchmark, columns: Iterable[Iterable[Given]]
-) -> dict[str, list[Given]]:
+def knobs_of_product(benchmark: Benchmark, columns: Iterable[Any]) -> dict[str, list[Given]]:
     """Return the values of the knobs whose product a grid is, from the knobs' columns.
 
     A value that a knob does not take stands for the default of a knob without effect, as the noise
@@ -157,8 +154,9 @@ def read_entry(entry: Given) -> Configuration:
     parameters, splits = entry.get("parameters"), entry.get("splits")
     wanted = [knob.name for knob in benchmark.parameters if knob.name != "first_index"]
     if not isinstance(parameters, dict) or set(parameters) != set(wanted):
+        allowed = ", ".join(wanted)
         raise ValueError(
-            f"parameters of {benchmark.name} must be {', '.join(wanted)}; got {brief(parameters)}"
+            f"parameters of {benchmark.name} must be {allowed}; got {brief(parameters)}"
         )
     read = Configuration(benchmark, version, parameters, check_choices("splits", splits, SPLITS))
     by_split = [configuration_of(read.selection(split), **read.options) for split in read.splits]
@@ -167,20 +165,19 @@ def read_entry(entry: Given) -> Configuration:
 
 def check_version(puzzles: Configuration, source: str) -> None:
     """Raise ValueError if this release makes other puzzles; `source` holds the configuration."""
-    if puzzles.generator_version != puzzles.benchmark.version:
-        raise ValueError(
-            f"{source}: {puzzles.name} is of generator version {puzzles.generator_version}; "
-            f"this release makes version {puzzles.benchmark.version} again"
-        )
+    version, ours = puzzles.generator_version, puzzles.benchmark.version
+    if version != ours:
+        of = f"{source}: {puzzles.name} is of generator version {version}"
+        raise ValueError(f"{of}; this release makes version {ours} again")
 
 
 def check_tokenizer(puzzles: Configuration, source: str, tokenizer: str | None) -> None:
     """Raise ValueError if puzzles measure by a tokenizer other than the one that may be loaded."""
     measure = puzzles.options.get("tokenizer")
     if measure not in (None, tokenizer):
+        by = f"measures by the tokenizer {brief(measure)}"
         raise ValueError(
-            f"{source}: {puzzles.name} measures by the tokenizer {brief(measure)}: "
-            "pass --tokenizer with its name to load it"
+            f"{source}: {puzzles.name} {by}: pass --tokenizer with its name to load it"
         )
 
 
@@ -192,10 +189,8 @@ def merge(published: list[Configuration], new: Configuration) -> list[Configurat
     by_name = {puzzles.name: puzzles for puzzles in published}
     before = by_name.get(new.name, new)
     if before.parameters != new.parameters:
-        raise ValueError(
-            f"{new.name} is published with other parameters, {brief(before.parameters)}; "
-            f"got {brief(new.parameters)}"
-        )
+        both = f"{brief(before.parameters)}; got {brief(new.parameters)}"
+        raise ValueError(f"{new.name} is published with other parameters, {both}")
     splits = tuple(split for split in SPLITS if split in before.splits + new.splits)
     by_name[new.name] = replace(new, splits=splits)
     return list(by_name.values())

@@ -152,10 +152,8 @@ class PuzzleFiles:
                 progress(len(table))
         entry = Entry(path.name, len(rows), *digest(path))
         if self.written.get(path.name, entry) != entry:
-            raise ValueError(
-                f"{path} has not the SHA-256 that {MANIFEST} says when it is made again: "
-                f"remove {MANIFEST} and start again"
-            )
+            other = f"has not the SHA-256 that {MANIFEST} says when it is made again"
+            raise ValueError(f"{path} {other}: remove {MANIFEST} and start again")
         if not self.written:
             make_inner_folder(self.folder / DIGESTS)
             with self.unless_whole(number), whole_file(self.part(number), force=True) as temporary:
@@ -214,10 +212,9 @@ class PuzzleFiles:
         wanted, held = flat(self.header), flat(manifest)
         for name, value in wanted.items():
             if name != "config_name" and held.get(name) != value:
-                raise ValueError(
-                    f"{self.folder} holds files of {name} {brief(held.get(name))}, "
-                    f"got {brief(value)}: go on with the same, or name another folder"
-                )
+                both = f"{brief(held.get(name))}, got {brief(value)}"
+                hint = "go on with the same, or name another folder"
+                raise ValueError(f"{self.folder} holds files of {name} {both}: {hint}")
 
     def read_entries(self, manifest: dict[str, Given]) -> dict[str, Entry]:
         """Return what a manifest says of the files, none until it is whole; ValueError if wrong."""
@@ -293,10 +290,8 @@ def checked_files(folder: Path, configuration: Configuration, rows_per_file: Giv
     rows = check_integer("rows_per_file", rows_per_file, low=1, high=MAX_PUZZLES)
     files = PuzzleFiles(folder, configuration, rows)
     if len(files) > MOST_FILES:
-        raise ValueError(
-            f"a folder takes at most {MOST_FILES:,} files, got {len(files):,}: "
-            f"rows_per_file must be larger than {rows:,}"
-        )
+        many = f"a folder takes at most {MOST_FILES:,} files, got {len(files):,}"
+        raise ValueError(f"{many}: rows_per_file must be larger than {rows:,}")
     return files
 
 

@@ -94,11 +94,8 @@ def text_options(arguments: Namespace) -> dict[str, Given]:
 
 def refuse_option(name: str, suite: str | None) -> NoReturn:
     """Raise ValueError for an option of a benchmark other than the chosen one."""
-    users = [
-        benchmark
-        for benchmark in benchmarks.BENCHMARKS
-        if name in {knob.name for knob in benchmark.parameters}
-    ]
+    by_benchmark = {one: [knob.name for knob in one.parameters] for one in benchmarks.BENCHMARKS}
+    users = [benchmark for benchmark, names in by_benchmark.items() if name in names]
     titles = " and ".join(benchmark.title for benchmark in users)
     option = spellings(name)[0]
     if suite is None:

@@ -11,6 +11,9 @@ from typing import Any
 from cogniload_gen.extras import needing
 from cogniload_gen.parser import Parser, spellings
 
+Labelled = tuple[str, Path]
+"""The label of results, "" for none, and their path."""
+
 
 def add_report(report: Parser) -> None:
     """Add the arguments of `cogniload report`."""
@@ -25,9 +28,7 @@ def run_report(arguments: Namespace) -> None:
     report(arguments.results, arguments.out, force=arguments.force, options=vars(arguments))
 
 
-def report(
-    results: Sequence[tuple[str, Path]], out: Path, *, force: bool, options: dict[str, Any]
-) -> None:
+def report(results: Sequence[Labelled], out: Path, *, force: bool, options: dict) -> None:
     """Write a report by `cogniload_analysis`, an extra, and print where it is."""
     with needing("the report", "analysis"):
         from cogniload_analysis.analyses import ANALYSES
@@ -40,7 +41,7 @@ def add_compare(compare: Parser) -> None:
     """Add the arguments of `cogniload compare`."""
     results = "lm-eval's --output_path; LABEL=DIR names its runs"
     compare.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
-    detect = "difference in accuracy for which the puzzles needed are told (0.02)"
+    detect = "difference in accuracy to say the needed puzzles for (0.02)"
     compare.add_argument("--detect", type=float, default=0.02, metavar="SHARE", help=detect)
     compare.add_argument("--out", type=Path, metavar="DIR", help="write the tables as CSV")
     compare.add_argument("--force", action="store_true", help="replace what is there")
@@ -119,7 +120,7 @@ def run_demo(arguments: Namespace) -> None:
     report(results, arguments.out / "report", force=True, options={})
 
 
-def labelled(text: str) -> tuple[str, Path]:
+def labelled(text: str) -> Labelled:
     """Return the label, "" for none, and the path of LABEL=DIR; a path that exists has none."""
     label, equals, path = text.partition("=")
     # Path.exists raises OSError where the label is longer than a file's name can be.
@@ -129,7 +130,7 @@ def labelled(text: str) -> tuple[str, Path]:
     return label, Path(path)
 
 
-def by_label(results: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
+def by_label(results: Sequence[Labelled]) -> dict[str, list[Path]]:
     """Return the paths of each label, in the order of the labels' first paths."""
     paths: dict[str, list[Path]] = {}
     for label, path in results:

@@ -35,9 +35,9 @@ def add_verify(verify: Parser) -> None:
     where = "a folder of generate's or of push --dry-run's, or user/name"
     verify.add_argument("source", metavar="DIR_OR_REPO", help=where)
     sample = (
-        "of generate's folder, make so many row groups again, such as 1%%; digests, row counts and "
-        "ids are checked of all. Row groups are sampled file by file, one or more of each: a "
-        "folder of one small file is made again as a whole"
+        "of generate's folder, the share of row groups to make again, such as 1%%; digests, row "
+        "counts and ids are checked of all. Row groups are sampled file by file, one or more of "
+        "each: a folder of one small file is made again as a whole"
     )
     verify.add_argument("--sample", metavar="SHARE", help=sample)
     load = "load this one if the rows were measured by it; no other is loaded"
@@ -77,7 +77,7 @@ def add_overlap(overlap: Parser) -> None:
     """Add the arguments of `cogniload overlap`."""
     files = "files to look in: .parquet, .jsonl or text, the latter two compressed or not"
     overlap.add_argument("corpus", nargs="+", type=Path, metavar="CORPUS", help=files)
-    limit = "print at most so many overlaps; all are counted (default 100)"
+    limit = "overlaps to print, at most; all are counted (default 100)"
     overlap.add_argument("--limit", type=number, default=100, metavar="COUNT", help=limit)
     add_puzzle_options(overlap)
 
@@ -101,11 +101,9 @@ def run_overlap(arguments: Namespace) -> int:
                 print(f"{overlap.where}: {overlap.puzzle}")
             overlaps[overlap.puzzle] += 1
     total, canaries = overlaps.total(), overlaps.pop("canary", 0)
-    print(
-        f"{counted(total - canaries, 'overlap')} with {len(overlaps)} of "
-        f"{counted(len(source.selection), 'puzzle')}, {counted(canaries, 'canary string')}, in "
-        f"{counted(len(arguments.corpus), 'file')}"
-        + f"; the first {limit} are above"
-        * (total > limit)
-    )
+    searched = counted(len(source.selection), "puzzle")
+    hits = f"{counted(total - canaries, 'overlap')} with {len(overlaps)} of {searched}"
+    files = counted(len(arguments.corpus), "file")
+    above = f"; the first {limit} are above" * (total > limit)
+    print(f"{hits}, {counted(canaries, 'canary string')}, in {files}{above}")
     return int(total > 0)

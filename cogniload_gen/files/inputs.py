@@ -117,12 +117,9 @@ def show_controls(text: str) -> str:
     """Make characters visible that control, turn or break text, as in <U+202E>."""
     if text.isprintable():
         return text
-    return "".join(
-        f"<U+{ord(character):04X}>"
-        if unicodedata.category(character) in {"Cc", "Cf", "Cs"} and character not in "\n\t"
-        else character
-        for character in text
-    )
+    characters = {*text} - {"\n", "\t"}
+    controls = [c for c in characters if unicodedata.category(c) in {"Cc", "Cf", "Cs"}]
+    return text.translate({ord(c): f"<U+{ord(c):04X}>" for c in controls})
 
 
 def one_line(text: str) -> str:

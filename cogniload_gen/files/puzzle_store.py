@@ -42,10 +42,8 @@ class StoredPuzzles:
         if not len(self.ids):
             raise ValueError(f"{path} must hold at least one puzzle, got none")
         if repeated := repeated_values(self.ids):
-            raise ValueError(
-                f"{path} must hold every puzzle once: {len(repeated)} ids are there more than "
-                f"once, the first {brief(repeated[0])}"
-            )
+            twice = f"{len(repeated)} ids are there more than once, the first {brief(repeated[0])}"
+            raise ValueError(f"{path} must hold every puzzle once: {twice}")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -90,10 +88,8 @@ def find_files(path: Path) -> list[Path]:
     """Return the files of puzzles that a path is, or that are below it; ValueError for none."""
     if not path.is_dir():
         if path.suffix not in OPENED:
-            raise ValueError(
-                f"{path} must be a folder of Parquet files, or a file that ends in "
-                f"{' or '.join(OPENED)}"
-            )
+            file = f"a file that ends in {' or '.join(OPENED)}"
+            raise ValueError(f"{path} must be a folder of Parquet files, or {file}")
         return [check_file(path)]
     visible = (file for file in path.rglob("*.parquet") if not file.name.startswith("."))
     files = sorted(file for file in visible if not file.is_dir())

@@ -162,10 +162,8 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
             for run in (self, now)
         )
         if changes := differences(begun, facts):
-            raise ValueError(
-                f"{folder} was begun with {'; '.join(changes[:3])}: "
-                "give what it was begun with, or another --output_path"
-            )
+            hint = "give what it was begun with, or another --output_path"
+            raise ValueError(f"{folder} was begun with {'; '.join(changes[:3])}: {hint}")
 
 
 def differences(begun: Any, now: Any, path: str = "") -> list[str]:
@@ -245,10 +243,11 @@ class RunFolder:
             msgspec.convert(run.recorded, Recorded)
         except FileNotFoundError:
             if any(self.folder.glob("block-*.jsonl")):
-                raise ValueError(
-                    f"{self.run} is missing, and without it nobody knows of which run the blocks "
-                    "beside it are: put it back, or name another --output_path"
-                ) from None
+                lost = (
+                    "is missing, and without it nobody knows of which run the blocks beside it are"
+                )
+                hint = "put it back, or name another --output_path"
+                raise ValueError(f"{self.run} {lost}: {hint}") from None
             return None
         except (ValueError, RecursionError, msgspec.ValidationError) as error:
             what = "must be what this version of cogniload eval wrote"

@@ -33,10 +33,8 @@ SAMPLE_LINES = 60
 LARGEST_CARD = 1 << 20
 """Bytes of a card that is read."""
 
-NEAREST_SCORER = (
-    "The scorer of this file is Inspect's nearest; that of the benchmark, with its limits of "
-    "tokens, is in the tasks of the package cogniload (for Inspect and for lm-eval)."
-)
+FIXED = loads(DATA.joinpath("card.toml").read_text("utf-8"))
+"""What is the same in each card and each eval.yaml."""
 
 CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(): "sc:Float"}
 
@@ -46,7 +44,7 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     words = benchmark_words(configurations)
     rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
     data = DatasetCardData(
-        **loads(DATA.joinpath("card.toml").read_text("utf-8")),
+        **FIXED["metadata"],
         pretty_name=" and ".join(about["name"] for about in words),
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
         tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
@@ -129,11 +127,17 @@ def example(configurations: list[Configuration]) -> dict:
     return row | {"puzzle": "\n".join(lines)}
 
 
-def read_card(card: Path) -> list[Configuration]:
-    """Return the configurations that a card lists; ValueError where it is not one of ours.
+def read_card(card: Path, source: str) -> list[Configuration]:
+    """Return the configurations that the card of a source lists; ValueError if it is not ours."""
+    try:
+        return checked_entries(card)
+    except ValueError as error:
+        what = "has a card that `cogniload push` did not write"
+        raise ValueError(f"{source} {what}: {error!s:.600}") from None
 
-    The card may come from anywhere.
-    """
+
+def checked_entries(card: Path) -> list[Configuration]:
+    """Return the configurations that a card lists; it may come from anywhere."""
     read_whole(card, LARGEST_CARD)
     try:
         data = metadata_load(card) or {}
@@ -143,11 +147,10 @@ def read_card(card: Path) -> list[Configuration]:
     if not isinstance(entries, list) or not entries:
         raise ValueError(f"its metadata must list what it holds as puzzles, got {brief(entries)}")
     configurations = [read_entry(entry) for entry in entries]
-    if data.get("configs") != card_configs(configurations):
-        raise ValueError(
-            "the configs in its metadata must be those of its puzzles, "
-            f"{brief(card_configs(configurations))}; got {brief(data.get('configs'))}"
-        )
+    configs, listed = card_configs(configurations), data.get("configs")
+    if listed != configs:
+        allowed = f"those of its puzzles, {brief(configs)}"
+        raise ValueError(f"the configs in its metadata must be {allowed}; got {brief(listed)}")
     return configurations
 
 
@@ -201,7 +204,7 @@ def evaluation(configurations: list[Configuration]) -> dict:
     words = benchmark_words(configurations)
     return {
         "name": " and ".join(about["name"] for about in words),
-        "description": f"{summary(words)} {NEAREST_SCORER}",
+        "description": f"{summary(words)} {FIXED['nearest_scorer']}",
         "evaluation_framework": "inspect-ai",
         "tasks": [
             {

@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import yaml
-from huggingface_hub import HfApi, get_token
-from huggingface_hub.errors import (
-    EntryNotFoundError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-)
+from huggingface_hub import HfApi, errors, get_token
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
@@ -113,35 +108,29 @@ def configurations_at(repo: str, revision: str | None) -> list[Configuration]:
     """
     try:
         card = HfApi().hf_hub_download(repo, "README.md", repo_type="dataset", revision=revision)
-    except LocalEntryNotFoundError:  # not reached, which is one of the next kind too
+    except errors.LocalEntryNotFoundError:  # not reached, which is one of the next kind too
         raise
-    except EntryNotFoundError:
+    except errors.EntryNotFoundError:
         return []
-    try:
-        return read_card(Path(card))
-    except ValueError as error:
-        what = "has a card that `cogniload push` did not write"
-        raise ValueError(f"{repo} {what}: {error!s:.600}") from None
+    return read_card(Path(card), repo)
 
 
 def configurations_if_reached(repo: str) -> list[Configuration]:
     """Return what a repository holds now; nothing, with a logged warning, without the Hub."""
     try:
-        with hub_errors(repo), suppress(RepositoryNotFoundError):
+        with hub_errors(repo), suppress(errors.RepositoryNotFoundError):
             return configurations_at(repo, HfApi().dataset_info(repo).sha)
     except OSError as error:
         log.warning("written as for a new repository: %s", error)
     return []
 
 
-def write_folder(
-    folder: Path, repo: str, new: Configuration, configurations: list[Configuration]
-) -> None:
-    """Write what a push of `new` uploads to a repository that then holds `configurations`."""
-    (folder / "README.md").write_text(str(dataset_card(repo, configurations)), "utf-8")
-    description = json.dumps(croissant(repo, configurations), indent=2, ensure_ascii=False)
+def write_folder(folder: Path, repo: str, new: Configuration, grids: list[Configuration]) -> None:
+    """Write what a push of `new` uploads to a repository that then holds `grids`."""
+    (folder / "README.md").write_text(str(dataset_card(repo, grids)), "utf-8")
+    description = json.dumps(croissant(repo, grids), indent=2, ensure_ascii=False)
     (folder / "croissant.json").write_text(description + "\n", "utf-8")
-    tasks = evaluation(configurations)
+    tasks = evaluation(grids)
     if tasks["tasks"]:
         text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
         (folder / "eval.yaml").write_text(text, "utf-8")
@@ -200,10 +189,9 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
             options = {option.name: not names.isdisjoint(added)} | options
     wanted = schema_of(benchmark, options).names
     if names != {*wanted}:
-        raise ValueError(
-            f"the dataset must have the columns {', '.join(wanted)} and no other; "
-            f"it differs in {brief(sorted(names.symmetric_difference(wanted)))}"
-        )
+        others = brief(sorted(names.symmetric_difference(wanted)))
+        columns = f"the columns {', '.join(wanted)} and no other"
+        raise ValueError(f"the dataset must have {columns}; it differs in {others}")
     columns = [knob_values(dataset, knob) for knob in benchmark.knobs]
     knobs = knobs_of_product(benchmark, columns)
     one_each = benchmark.select(**knobs, num_puzzles=1)

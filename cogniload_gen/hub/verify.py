@@ -23,6 +23,10 @@ from cogniload_gen.grid import Selection
 from cogniload_gen.hub.card import data_files, read_card
 from cogniload_gen.hub.exceptions import hub_errors
 
+Tables = Iterable[pa.Table]
+Progress = Callable[[int], object]
+"""A function that gets the number of rows that are done."""
+
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 SHOWN = 10
@@ -93,15 +97,9 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
             raise ValueError(f"{source} must be a folder or a repository user/name")
         folder = download(str(source), ["README.md"])  # may be anyone's, of any size
     elif not (folder / "README.md").exists():
-        raise FileNotFoundError(
-            f"{source} must hold manifest.json, as `cogniload generate OUT/` writes it, or "
-            "README.md, the card of `cogniload push`"
-        )
-    try:
-        configurations = read_card(folder / "README.md")
-    except ValueError as error:
-        message = f"{source}: not as `cogniload push` writes it: {error!s:.600}"
-        raise ValueError(message) from None
+        folders = "manifest.json, as `cogniload generate OUT/` writes it, or README.md, the card"
+        raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
+    configurations = read_card(folder / "README.md", str(source))
     for puzzles in configurations:
         check_version(puzzles, str(source))
         check_tokenizer(puzzles, str(source), tokenizer)
@@ -116,7 +114,7 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
 
 
 def differences(
-    folder: Path, splits: list[tuple[Configuration, str]], progress: Callable[[int], object]
+    folder: Path, splits: list[tuple[Configuration, str]], progress: Progress
 ) -> Iterator[Difference]:
     """Yield what differs in some splits of a folder; `progress` gets the rows compared."""
     for puzzles, split in splits:
@@ -196,12 +194,11 @@ def describe_columns(schema: pa.Schema) -> str:
 
 
 def differing(
-    published: Iterable[pa.Table],
-    made: Iterable[pa.Table],
+    published: Tables,
+    made: Tables,
     schema: pa.Schema,
-    *,
     solved: bool = False,
-    progress: Callable[[int], object] = int,
+    progress: Progress = int,
 ) -> Iterator[Difference]:
     """Yield the values in which published rows differ from those that the generator made.
 

@@ -5,7 +5,7 @@ made again from the addresses of its puzzles, and solved.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate, islice, pairwise
 from math import ceil
 from pathlib import Path
@@ -19,16 +19,7 @@ from cogniload_gen.configurations import check_tokenizer
 from cogniload_gen.draws import address_key
 from cogniload_gen.files.parquet import BATCH_ROWS, open_parquet
 from cogniload_gen.grid import address_columns, batch_bounds
-from cogniload_gen.hub.verify import (
-    COUNTED,
-    SHOWN,
-    Difference,
-    Verdict,
-    differing,
-    first_too_short,
-    located,
-    read_parquet,
-)
+from cogniload_gen.hub import verify
 from cogniload_gen.shards import INSTALLED, MANIFEST, PuzzleFiles, digest, read_files
 
 IGNORED = {MANIFEST, "README.md"}
@@ -37,6 +28,9 @@ IGNORED = {MANIFEST, "README.md"}
 
 Group = tuple[int, int, range]
 """A row group: the number of its file, its own there, and its rows in the grid."""
+
+Damage = Iterator[str | verify.Difference]
+"""What is wrong, in a line each."""
 
 
 def is_of_files(source: Path | str) -> bool:
@@ -54,7 +48,9 @@ def check_share(share: Given) -> float:
     return float(match[1]) / 100
 
 
-def verify_files(folder: Path, *, sample: float = 1.0, tokenizer: str | None = None) -> Verdict:
+def verify_files(
+    folder: Path, *, sample: float = 1.0, tokenizer: str | None = None
+) -> verify.Verdict:
     """Prove the files of a folder, and make a share of their row groups again (at least one).
 
     Which row groups is drawn by the files' digests: one from each stretch of 1 / `sample`. A
@@ -64,31 +60,31 @@ def verify_files(folder: Path, *, sample: float = 1.0, tokenizer: str | None = N
     try:
         files = read_files(folder)
     except (ValueError, OSError) as error:
-        return Verdict(0, 1, (str(error),))
+        return verify.Verdict(0, 1, (str(error),))
     if not files.written:
         written = (folder / name for number, name in enumerate(files.names) if files.entry(number))
         there = f"{sum(path.is_file() for path in written)} of {len(files)} files are there"
         line = f"{folder} is unfinished: {there}; the same generate command goes on"
-        return Verdict(len(files.selection), 1, (line,), unfinished=True)
+        return verify.Verdict(len(files.selection), 1, (line,), unfinished=True)
     check_tokenizer(files.configuration, str(folder), tokenizer)
     groups: list[Group] = []
     with tqdm(total=len(files.selection), unit=" puzzles", disable=None) as progress:
-        damage = list(islice(damage_of_files(files, groups, progress.update), COUNTED))
+        damage = list(islice(damage_of_files(files, groups, progress.update), verify.COUNTED))
     digests = (entry.sha256 for entry in files.written.values())
     chosen = choose(groups, sample, address_key(*digests))
     rows = sum(len(rows) for *_, rows in chosen)
     with tqdm(total=rows, unit=" puzzles made again", disable=None) as progress:
         for group in chosen:
-            lines = damage_of_group(files, *group, progress.update)
-            damage += islice(lines, COUNTED - len(damage))
+            lines = damage_of_group(files, group, progress.update)
+            damage += islice(lines, verify.COUNTED - len(damage))
     versions = {} if files.versions == INSTALLED else files.versions
-    first = tuple(damage[:SHOWN])
-    return Verdict(len(files.selection), len(damage), first, len(files), rows, versions=versions)
+    first = tuple(damage[: verify.SHOWN])
+    return verify.Verdict(
+        len(files.selection), len(damage), first, len(files), rows, versions=versions
+    )
 
 
-def damage_of_files(
-    files: PuzzleFiles, groups: list[Group], progress: Callable[[int], object]
-) -> Iterator[str | Difference]:
+def damage_of_files(files: PuzzleFiles, groups: list[Group], progress: verify.Progress) -> Damage:
     """Yield what is wrong with the files, and add the row groups of those that are right."""
     for name in sorted({path.name for path in files.folder.iterdir()} - {*files.names} - IGNORED):
         if name[0] != ".":
@@ -106,7 +102,7 @@ def damage_of_files(
         progress(len(rows))
 
 
-def damage_of_file(files: PuzzleFiles, number: int) -> Iterator[str | Difference]:
+def damage_of_file(files: PuzzleFiles, number: int) -> Damage:
     """Yield what is wrong with a file: that it is missing or changed, or its rows are others."""
     path, rows = files.folder / files.names[number], files.rows(number)
     entry = files.entry(number)
@@ -122,8 +118,8 @@ def damage_of_file(files: PuzzleFiles, number: int) -> Iterator[str | Difference
             for batch in [files.selection.batch(*bounds)]
         )
         try:
-            there = read_parquet([path], files.source.schema, ["id"])
-            yield from located(differing(there, made, ids), path.name)
+            there = verify.read_parquet([path], files.source.schema, ["id"])
+            yield from verify.located(verify.differing(there, made, ids), path.name)
         except ValueError as error:
             yield str(error)
 
@@ -135,20 +131,19 @@ def choose(groups: list[Group], share: float, key: int) -> list[Group]:
     return [groups[first + address_key(key, first) % (last - first)] for first, last in bounds]
 
 
-def damage_of_group(
-    files: PuzzleFiles, number: int, group: int, rows: range, progress: Callable[[int], object]
-) -> Iterator[str | Difference]:
+def damage_of_group(files: PuzzleFiles, group: Group, progress: verify.Progress) -> Damage:
     """Yield what differs in a row group from what the generator makes, or the solver reads."""
+    number, place, rows = group
     path, schema = files.folder / files.names[number], files.source.schema
     start = rows.start - files.rows(number).start
     try:
-        puzzles = read_parquet([path], schema, ["puzzle"], group)
-        if too_short := first_too_short(puzzles, files.selection, rows.start):
-            yield from located([too_short], path.name, start)
+        puzzles = verify.read_parquet([path], schema, ["puzzle"], place)
+        if too_short := verify.first_too_short(puzzles, files.selection, rows.start):
+            yield from verify.located([too_short], path.name, start)
             return
-        there = read_parquet([path], schema, group=group)
+        there = verify.read_parquet([path], schema, group=place)
         made = files.source.tables(rows.start, rows.stop)
-        lines = differing(there, made, schema, solved=True, progress=progress)
-        yield from located(lines, path.name, start)
+        lines = verify.differing(there, made, schema, solved=True, progress=progress)
+        yield from verify.located(lines, path.name, start)
     except ValueError as error:
         yield str(error)

@@ -186,7 +186,8 @@ def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
     assert main(["verify", "folder"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.startswith("cogniload verify: error: folder: not as `cogniload push` writes it: ")
+    what = "folder has a card that `cogniload push` did not write: "
+    assert said.startswith(f"cogniload verify: error: {what}")
     assert re.search(message, said)
     assert len(said) < 1000
 
