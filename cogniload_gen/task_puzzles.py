@@ -14,15 +14,15 @@ from cogniload_gen.checks import Given, check_known
 from cogniload_gen.files.puzzle_store import repeated_values
 from cogniload_gen.responses.context_budget import check_context_budget
 
-Parameters = Mapping[str, Given]
-"""Parameters by name."""
+Values = Mapping[str, Given]
+"""The values of parameters, by name."""
 
 SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
 
 
 def make_puzzles(
-    dataset: str, defaults: Parameters, changes: Parameters, *, grids: Sequence[dict], task: str
+    dataset: str, defaults: Values, changes: Values, *, grids: Sequence[Values], task: str
 ) -> pa.Table:
     """Return the puzzles of a task, with the column `context_budget`: prompt's and response's.
 
@@ -41,12 +41,14 @@ def make_puzzles(
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
     else:
-        puzzles = pa.concat_tables(known.puzzles(**parameters | grid).table() for grid in grids)
+        puzzles = pa.concat_tables(
+            known.puzzles(**parameters | dict(grid)).table() for grid in grids
+        )
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return puzzles.append_column("context_budget", budgets)
 
 
-def parameters_of(defaults: Parameters, changes: Parameters) -> dict[str, Given]:
+def parameters_of(defaults: Values, changes: Values) -> dict[str, Given]:
     """Return what a task takes, with the defaults: its own, or those of a published split."""
     if "path" in changes:
         return SELECTION | {"context_budget": defaults["context_budget"]}

@@ -85,10 +85,6 @@ def generate_folder(arguments: Namespace) -> None:
     whole = f"{counted(len(selection), 'puzzle')} in {counted(len(files), 'file')}"
     print(f"{arguments.out}: {whole}{share}", flush=True)
     made = 0
-
-    def so_far() -> str:
-        return f"{counted(made, 'file')} made; the same command goes on"
-
     try:
         with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
             for number in mine:
@@ -97,10 +93,11 @@ def generate_folder(arguments: Namespace) -> None:
                 else:
                     files.write(number, progress.update)
                     made += 1
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(so_far()) from None
-    except SystemExit:  # as SIGTERM ends it
-        print(f"cogniload generate: interrupted: {so_far()}", file=sys.stderr)
+    except (KeyboardInterrupt, SystemExit) as stop:  # SIGTERM ends it by the latter
+        so_far = f"{counted(made, 'file')} made; the same command goes on"
+        if isinstance(stop, KeyboardInterrupt):
+            raise KeyboardInterrupt(so_far) from None
+        print(f"cogniload generate: interrupted: {so_far}", file=sys.stderr)
         raise
     part = f"shard {shard}/{shards}: " * (shards > 1)
     kept = len(mine) - made

@@ -28,7 +28,7 @@ def run_report(arguments: Namespace) -> None:
     report(arguments.results, arguments.out, force=arguments.force, options=vars(arguments))
 
 
-def report(results: Sequence[Labelled], out: Path, *, force: bool, options: dict) -> None:
+def report(results: Sequence[Labelled], out: Path, force: bool, options: dict[str, Any]) -> None:
     """Write a report by `cogniload_analysis`, an extra, and print where it is."""
     with needing("the report", "analysis"):
         from cogniload_analysis.analyses import ANALYSES
@@ -78,15 +78,14 @@ def run_plan(arguments: Namespace) -> None:
 
 def add_view(view: Parser) -> None:
     """Add the arguments of `cogniload view`."""
-    output_path = "lm-eval's --output_path"
-    view.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=output_path)
+    add = view.add_argument
+    add("results", nargs="+", type=Path, metavar="RESULTS", help="lm-eval's --output_path")
     logs = "folder of the logs (inspect_logs)"
-    view.add_argument("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
+    add("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
     site = "write the viewer with all logs in --out as a static site, and open nothing"
-    view.add_argument("--bundle", type=Path, metavar="DIR", help=site)
-    logs_alone = "write the logs, and open nothing"
-    view.add_argument(*spellings("no_open"), action="store_true", help=logs_alone)
-    view.add_argument("--force", action="store_true", help="replace the logs that are there")
+    add("--bundle", type=Path, metavar="DIR", help=site)
+    add(*spellings("no_open"), action="store_true", help="write the logs, and open nothing")
+    add("--force", action="store_true", help="replace the logs that are there")
 
 
 def run_view(arguments: Namespace) -> None:

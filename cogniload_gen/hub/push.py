@@ -190,8 +190,8 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     wanted = schema_of(benchmark, options).names
     if names != {*wanted}:
         others = brief(sorted(names.symmetric_difference(wanted)))
-        columns = f"the columns {', '.join(wanted)} and no other"
-        raise ValueError(f"the dataset must have {columns}; it differs in {others}")
+        allowed = f"the columns {', '.join(wanted)} and no other"
+        raise ValueError(f"the dataset must have {allowed}; it differs in {others}")
     columns = [knob_values(dataset, knob) for knob in benchmark.knobs]
     knobs = knobs_of_product(benchmark, columns)
     one_each = benchmark.select(**knobs, num_puzzles=1)

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from reprlib import repr as brief
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from huggingface_hub import snapshot_download
@@ -164,7 +164,7 @@ def located(lines: Iterable[Difference], where: str, start: int = 0) -> Iterator
 
 def download(repo: str, patterns: list[str], revision: str | None = None) -> Path:
     """Return the folder that has some files of a repository; its name is the revision's."""
-    chosen = {"revision": revision, "allow_patterns": patterns}
+    chosen: dict[str, Any] = {"revision": revision, "allow_patterns": patterns}
     with hub_errors(repo):
         return Path(snapshot_download(repo, repo_type="dataset", **chosen))
 
