@@ -14,6 +14,7 @@ import io
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -228,7 +229,7 @@ def text_pieces(path: Path) -> Iterator[Piece]:
     """Yield the rows of a JSON Lines file, or the lines of another text; errors as pyarrow's."""
     with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:
         if ".jsonl" in path.suffixes:
-            for number, line in enumerate(iter(lambda: file.readline(LARGEST), ""), start=1):
+            for number, line in enumerate(iter(partial(file.readline, LARGEST), ""), start=1):
                 where = f"{path} line {number}"
                 if len(line) == LARGEST:
                     raise ValueError(f"{where} must have less than {LARGEST} characters")

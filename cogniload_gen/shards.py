@@ -317,7 +317,7 @@ def read_files(folder: Path) -> PuzzleFiles:
 
 
 def version_numbers(version: str) -> list[int]:
-    """Return [0, 1, 0] of a version such as 0.1.0rc1; empty if it is none."""
+    """Return [0, 1, 0] of a version such as 0.1.0rc1, and [] of any other text."""
     match = VERSION.fullmatch(version)
     return [int(part) for part in match[1].split(".")] if match else []
 

@@ -9,6 +9,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
@@ -66,7 +67,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
 def read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file; ValueError as `open_file`, for one of more than LARGEST bytes."""
     with open_file(path) as file:
-        for number, line in enumerate(iter(lambda: file.readline(LARGEST + 1), b""), start=1):
+        for number, line in enumerate(iter(partial(file.readline, LARGEST + 1), b""), start=1):
             if len(line) > LARGEST:
                 raise ValueError(f"{path} line {number} must have at most {LARGEST} bytes")
             yield line
