@@ -214,7 +214,7 @@ def test_another_generator_version_is_an_error(folder, capsys):
         (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
         (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
         (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
-        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "`cogniload push` did not write"),
+        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "push` did not write"),
         (
             lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
             "must be YAML: maximum recursion",
