@@ -187,10 +187,9 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
 
     def _info(self) -> datasets.DatasetInfo:
         schema = self.config.source(self.config.splits[0]).schema
-        return datasets.DatasetInfo(
-            description="Puzzles that tell why a language model fails at long reasoning.",
-            features=datasets.Features.from_arrow_schema(schema),
-        )
+        about = "Puzzles that tell why a language model fails at long reasoning."
+        features = datasets.Features.from_arrow_schema(schema)
+        return datasets.DatasetInfo(description=about, features=features)
 
     def _split_generators(self, manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
         if self.config.endless:

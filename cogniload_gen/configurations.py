@@ -36,7 +36,8 @@ class Configuration:
     def name(self) -> str:
         """The configuration's name, which tells everything that decides its rows but the split."""
         values = self.parameters.items()
-        parts = [name + in_name(value) for name, value in values if not is_off(value)]
+        used = {name: value for name, value in values if value is not None and value is not False}
+        parts = [name + in_name(value) for name, value in used.items()]
         prefix = f"{self.benchmark.name}-v{self.generator_version}"
         name = re.sub(r"[^\w.-]", "_", "-".join([prefix, *parts]))
         if len(name) <= LONGEST_NAME:
@@ -83,11 +84,6 @@ def schema_of(benchmark: Benchmark, options: Mapping[str, Given]) -> pa.Schema:
     flags = {option.name for option in benchmark.options if option.kind == "flag"}
     on = {name: value for name, value in options.items() if name in flags}
     return benchmark.puzzles(**on).schema
-
-
-def is_off(option: Given) -> bool:
-    """Tell whether an option is not used: False or None, but not the number 0."""
-    return option is None or option is False
 
 
 def in_name(value: Given) -> str:

@@ -38,10 +38,8 @@ def add_generate(generate: Parser) -> None:
 
 def run_generate(arguments: Namespace) -> None:
     """Run `cogniload generate FILE` or `cogniload generate OUT/`."""
-    if str(arguments.out).endswith("/"):
-        generate_folder(arguments)
-    else:
-        generate_file(arguments)
+    generate = generate_folder if str(arguments.out).endswith("/") else generate_file
+    generate(arguments)
 
 
 def generate_file(
