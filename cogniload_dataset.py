@@ -25,7 +25,7 @@ from datasets.iterable_dataset import ExamplesIterable
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Dataset
-from cogniload_gen.checks import check_choice, check_known
+from cogniload_gen.checks import check_choice, check_choices, check_known
 from cogniload_gen.grid import MAX_PUZZLES, Grid, Selection
 from cogniload_gen.source import Source
 from cogniload_gen.version import __version__
@@ -33,6 +33,9 @@ from cogniload_gen.version import __version__
 SHARD_PUZZLES = 2000
 MAX_SHARDS = 1024
 """At least SHARD_PUZZLES puzzles in each shard; a small grid is cut into four."""
+
+Range = tuple[int, int]
+"""Rows: the first, and the one after the last."""
 
 FIRST_BATCH = 64
 """Puzzles made at first, so that a stream starts at once."""
@@ -57,20 +60,12 @@ class PuzzleConfig(datasets.BuilderConfig):
         for name, only in (("name", "default"), ("data_dir", None), ("data_files", None)):
             if getattr(self, name) != only:
                 raise ValueError(f"{name} is not for puzzles, got {getattr(self, name)!r}")
-        if isinstance(self.splits, str):
-            self.splits = (self.splits,)
         self.benchmark, _ = self.family.choose(self.parameters)
         self.version = datasets.Version(f"{self.benchmark.version}.0.0")
-        known = self.benchmark.splits
-        if not isinstance(self.splits, list | tuple) or not self.splits:
-            raise ValueError(f"splits must list some of {', '.join(known)}, got {self.splits!r}")
-        self.splits = tuple(check_choice("split", split, known) for split in self.splits)
-        if len(set(self.splits)) < len(self.splits):
-            raise ValueError(f"splits must list none twice, got {self.splits!r}")
+        self.splits = check_choices("splits", self.splits, self.benchmark.splits)
         if self.endless and self.splits != ("train",):
-            raise ValueError(
-                f"num_puzzles=None is for the train split alone, got {', '.join(self.splits)}"
-            )
+            splits = ", ".join(self.splits)
+            raise ValueError(f"num_puzzles=None is for the train split alone, got {splits}")
         selections = [self.source(split).selection for split in self.splits]
         if all(isinstance(selection, Grid) for selection in selections):
             columns = zip(*selections[0].cells, strict=True)
@@ -111,24 +106,19 @@ class PuzzleConfig(datasets.BuilderConfig):
         options = {option.name: parameters[option.name] for option in self.benchmark.options}
         return self.benchmark.source(source.selection.share(*share), **options)
 
-    def create_config_id(
-        self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None
-    ) -> str:
+    def create_config_id(self, config_kwargs: dict[str, Any], *features: Any, **named: Any) -> str:
         """Return the name of the cache: the same for d=5 and d=[5]."""
         mine = self.parameters | {"splits": self.splits}
-        return super().create_config_id(mine, custom_features)
+        return super().create_config_id(mine, *features, **named)
 
 
 @functools.cache
 def config_class(dataset: str) -> type[PuzzleConfig]:
     """Return the config of a dataset, with its benchmarks' parameters as fields."""
-    family = benchmarks.datasets()[dataset]
-    return make_dataclass(
-        "PuzzleConfig",
-        [(name, Any, field(default=default)) for name, default in family.defaults.items()],
-        bases=(PuzzleConfig,),
-        namespace={"dataset": dataset, "__doc__": describe(dataset)},
-    )
+    defaults = benchmarks.datasets()[dataset].defaults.items()
+    own = [(name, Any, field(default=default)) for name, default in defaults]
+    namespace = {"dataset": dataset, "__doc__": describe(dataset)}
+    return make_dataclass("PuzzleConfig", own, bases=(PuzzleConfig,), namespace=namespace)
 
 
 def restore_config(dataset: str, values: Mapping[str, Any]) -> PuzzleConfig:
@@ -175,10 +165,9 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
         """
         known = self.config.family.splits
         if split is not None and str(split) not in known:
-            raise ValueError(
-                f"split of a stream must be one of {', '.join(known)}, got {str(split)!r}: "
-                "take(10) and skip(10) give parts of it, and no split gives all"
-            )
+            allowed = f"one of {', '.join(known)}, got {str(split)!r}"
+            hint = "take(10) and skip(10) give parts of it, and no split gives all"
+            raise ValueError(f"split of a stream must be {allowed}: {hint}")
         builder = self.with_split(split)
         if builder is self:
             with without_torch():
@@ -187,22 +176,20 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
 
     def with_split(self, split: Any) -> "PuzzleBuilder":
         """Return the builder whose `splits` lists all that a split expression names."""
-        named = named_in(split, self.config.family)
+        splits = self.config.family.splits
+        named = named_in(split, splits)
         if not named and split is not None and str(split) != "all":
-            check_choice("split", str(split), self.config.family.splits)
+            check_choice("split", str(split), splits)
         if set(named) <= set(self.config.splits):
             return self
-        values = self.config.parameters | {"splits": named}
-        return PuzzleBuilder(
-            dataset_name=self.dataset_name, cache_dir=self._cache_dir_root, hash=self.hash, **values
-        )
+        values = self.config.parameters | {"splits": named, "dataset_name": self.dataset_name}
+        return PuzzleBuilder(cache_dir=self._cache_dir_root, hash=self.hash, **values)
 
     def _info(self) -> datasets.DatasetInfo:
         schema = self.config.source(self.config.splits[0]).schema
-        return datasets.DatasetInfo(
-            description="Puzzles that tell why a language model fails at long reasoning.",
-            features=datasets.Features.from_arrow_schema(schema),
-        )
+        about = "Puzzles that tell why a language model fails at long reasoning."
+        features = datasets.Features.from_arrow_schema(schema)
+        return datasets.DatasetInfo(description=about, features=features)
 
     def _split_generators(self, manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
         if self.config.endless:
@@ -215,17 +202,13 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
             for selection in [self.config.source(split).selection]
         ]
 
-    def _generate_tables(
-        self, split: str, rows: list[tuple[int, int]]
-    ) -> Iterator[tuple[str, pa.Table]]:
+    def _generate_tables(self, split: str, rows: list[Range]) -> Iterator[tuple[str, pa.Table]]:
         source = self.config.source(split)
         for start, stop in joined(rows):
             for table in source.tables(start, stop, first_batch=FIRST_BATCH):
                 yield str(table["id"][0]), table
 
-    def _get_examples_iterable_for_split(
-        self, split_generator: datasets.SplitGenerator
-    ) -> ExamplesIterable:
+    def _get_examples_iterable_for_split(self, split_generator: Any) -> ExamplesIterable:
         if self.config.endless:
             return EndlessExamples(self.config, split_generator.name)
         return super()._get_examples_iterable_for_split(split_generator)
@@ -290,22 +273,19 @@ def without_torch() -> Iterator[None]:
         datasets.config.TORCH_AVAILABLE = available
 
 
-def shards(selection: Selection) -> list[tuple[int, int]]:
+def shards(selection: Selection) -> list[Range]:
     """Return ranges of rows that processes and streams can share, in order."""
     count = min(len(selection), max(4, len(selection) // SHARD_PUZZLES), MAX_SHARDS)
-    bounds = [len(selection) * i // count for i in range(count + 1)]
-    return list(pairwise(bounds))
+    return list(pairwise(len(selection) * i // count for i in range(count + 1)))
 
 
-def joined(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges, with neighbours joined into one."""
-    start, stop = ranges[0]
-    for next_start, next_stop in ranges[1:]:
-        if next_start != stop:
-            yield start, stop
-            start = next_start
-        stop = next_stop
-    yield start, stop
+def joined(ranges: Sequence[Range]) -> list[Range]:
+    """Return the ranges, with neighbours joined into one."""
+    whole: list[Range] = []
+    for start, stop in ranges:
+        first = whole.pop()[0] if whole and whole[-1][1] == start else start
+        whole.append((first, stop))
+    return whole
 
 
 def register() -> None:
@@ -317,62 +297,48 @@ def register() -> None:
     """
     factory = getattr(datasets.load, "dataset_module_factory", None)
     if factory is None or not hasattr(datasets.load, "DatasetModule"):
-        raise ImportError(
-            f"cogniload_dataset needs datasets 3.6 to 5.2 or one that is alike inside, "
-            f"got {datasets.__version__}"
-        )
+        needed = "datasets 3.6 to 5.2 or one that is alike inside"
+        raise ImportError(f"cogniload_dataset needs {needed}, got {datasets.__version__}")
     if getattr(factory, "knows_cogniload", False):
         return
 
     @functools.wraps(factory)
     def dataset_module_factory(path: str, *args: Any, **kwargs: Any) -> Any:
         refuse_misspelt(path, likeness=1.0)
-        if path not in benchmarks.datasets():
+        family = benchmarks.datasets().get(path)
+        if family is None:
             return factory(path, *args, **kwargs)
-        return datasets.load.DatasetModule(
-            PuzzleBuilder.__module__,
-            f"{__version__}-generator-{generators(path)}",
-            {"dataset_name": path},
-        )
+        versions = ".".join(str(benchmark.version) for benchmark in family.benchmarks)
+        release = f"{__version__}-generator-{versions}"
+        settings = {"dataset_name": path}
+        return datasets.load.DatasetModule(PuzzleBuilder.__module__, release, settings)
 
     vars(dataset_module_factory)["knows_cogniload"] = True
     datasets.load.dataset_module_factory = dataset_module_factory
 
 
-def generators(dataset: str) -> str:
-    """Return the generator versions of a dataset's benchmarks, such as 2.1 for two suites."""
-    return ".".join(
-        str(benchmark.version) for benchmark in benchmarks.datasets()[dataset].benchmarks
-    )
-
-
-def named_in(split: Any, dataset: Dataset) -> list[str]:
-    """Return the splits of a dataset that a split expression names, such as "train[:10]"."""
-    return [name for name in dataset.splits if name in re.findall(r"\w+", str(split))]
+def named_in(split: Any, splits: Sequence[str]) -> list[str]:
+    """Return those of some splits that a split expression names, such as "train[:10]"."""
+    return [name for name in splits if name in re.findall(r"\w+", str(split))]
 
 
 def load_dataset(
-    path: str,
-    name: str | None = None,
-    *,
-    split: Any = None,
-    streaming: bool = False,
-    num_proc: int | None = None,
-    **parameters: Any,
+    path: str, name: str | None = None, *, split: Any = None, **parameters: Any
 ) -> Any:
     """Return puzzles as `datasets.load_dataset` does: a Dataset, or a DatasetDict without `split`.
 
     It makes just the chosen split: `load_dataset("cogniload", split="train", d=5)` is
-    short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. For other
-    names than ours, it is `datasets.load_dataset`. ValueError for one that is nearly ours.
+    short for `datasets.load_dataset("cogniload", split="train", splits=["train"], d=5)`. What is
+    not a puzzle's parameter goes to `datasets`, such as `streaming` and `num_proc`. For other names
+    than ours, it is `datasets.load_dataset`. ValueError for one that is nearly ours.
     """
     known = benchmarks.datasets()
     refuse_misspelt(path)
     if path in known and split is not None and str(split) != "all":
-        parameters.setdefault("splits", named_in(split, known[path]) or [str(split)])
-    return datasets.load_dataset(
-        path, name, split=split, streaming=streaming, num_proc=num_proc, **parameters
-    )
+        splits = known[path].splits
+        named = named_in(split, splits) or check_choices("split", str(split), splits)
+        parameters.setdefault("splits", named)
+    return datasets.load_dataset(path, name, split=split, **parameters)
 
 
 def refuse_misspelt(path: str, likeness: float = 0.8) -> None:
@@ -383,18 +349,14 @@ def refuse_misspelt(path: str, likeness: float = 0.8) -> None:
     known = benchmarks.datasets()
     if path in known or Path(path).exists():
         return
-    by_suite = {
-        f"{member.dataset}_{member.suite}": f"{member.dataset!r} with suite={member.suite!r}"
-        for member in benchmarks.BENCHMARKS
-        if member.suite
-    }
-    meant = {name: repr(name) for name in known} | by_suite
+    meant = {name: repr(name) for name in known}
+    for name, family in known.items():
+        meant |= {f"{name}_{suite}": f"{name!r} with {suite=}" for suite in family.suites}
     near = get_close_matches(path.replace("-", "_"), meant, 1, likeness)
     if near and "/" not in path:
         raise ValueError(f"there is no dataset {path!r}: did you mean {meant[near[0]]}?")
 
 
-load_dataset.__doc__ = "\n\n".join(
-    [cleandoc(str(load_dataset.__doc__)), *map(describe, benchmarks.datasets())]
-)
+parts = [cleandoc(str(load_dataset.__doc__)), *map(describe, benchmarks.datasets())]
+load_dataset.__doc__ = "\n\n".join(parts)
 register()

@@ -11,13 +11,13 @@ from functools import cached_property
 from importlib.resources.abc import Traversable
 from reprlib import repr as brief
 from tomllib import loads
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
     Given,
     check_choice,
     check_choices,
+    check_integer,
     check_known,
     check_numbers,
 )
@@ -27,9 +27,9 @@ from cogniload_gen.grid import (
     MAX_SEED,
     SPLITS,
     Cell,
+    Grid,
     Selection,
     combinations,
-    make_grid,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ class Knob:
             self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
         )
 
+    def check_one(self, value: Given) -> int:
+        """Return the value of an integer that is no grid's; ValueError for another."""
+        return check_integer(self.name, value, low=self.low, high=self.high)
+
     @property
     def may_be_drawn(self) -> bool:
         """Whether a word has each puzzle draw its own value: its id holds the word."""
@@ -112,9 +116,7 @@ def settings(num_puzzles: int) -> tuple[Knob, ...]:
     return (
         Knob("num_puzzles", "integer", "puzzles in each cell", num_puzzles, 1, MAX_PUZZLES),
         Knob("seed", "integer", "the seed of the draws", 42, 0, MAX_SEED),
-        Knob(
-            "first_index", "integer", "the index of the first puzzle in each cell", 0, 0, MAX_INDEX
-        ),
+        Knob("first_index", "integer", "the first puzzle's index in each cell", 0, 0, MAX_INDEX),
     )
 
 
@@ -124,17 +126,22 @@ class OutcomeName(Protocol):
     @property
     def value(self) -> str:
         """The outcome's name."""
-        ...
 
     @property
     def correct(self) -> bool:
         """Whether the response counts as correct in the accuracy."""
-        ...
 
     @property
     def cut(self) -> bool:
         """Whether a limit cut the response off."""
-        ...
+
+
+class Counts(TypedDict, total=False):
+    """Tokens of a prompt and its response, and the budget that they share; None if not known."""
+
+    prompt_tokens: int | None
+    response_tokens: int | None
+    context_budget: int | None
 
 
 @dataclass(frozen=True)
@@ -176,27 +183,22 @@ class StepsRead(Protocol):
     @property
     def read(self) -> bool:
         """Whether the response could be read."""
-        ...
 
     @property
     def first_error(self) -> int | str | None:
         """The first statement or variable that is wrong; None if none is."""
-        ...
 
     @property
     def error(self) -> str | None:
         """The kind of the first error; None if there is none."""
-        ...
 
     @property
     def recovered(self) -> bool | None:
         """Whether the reasoning becomes right again; None without an error."""
-        ...
 
     @property
     def coverage(self) -> float:
         """The share of statements or variables that the response decides."""
-        ...
 
 
 class Command(NamedTuple):
@@ -264,7 +266,7 @@ class Benchmark(ABC):
         By name, a function from a puzzle's text to an answer, or to an empty text where it has
         none. ValueError for a text that is no puzzle of the benchmark.
         """
-        return MappingProxyType({})
+        return {}
 
     @abstractmethod
     def make_source(self, selection: Any, **options: Any) -> "Source":
@@ -283,15 +285,7 @@ class Benchmark(ABC):
         """Return a puzzle's answer, from nothing but its text; ValueError for another text."""
 
     @abstractmethod
-    def score(
-        self,
-        response: str,
-        row: Row,
-        *,
-        prompt_tokens: int | None = None,
-        response_tokens: int | None = None,
-        context_budget: int | None = None,
-    ) -> Score:
+    def score(self, response: str, row: Row, **counts: Unpack[Counts]) -> Score:
         """Return a response's score; ValueError for a row that lacks a column or has it wrong."""
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
@@ -341,13 +335,16 @@ class Benchmark(ABC):
 
         ValueError names a parameter that is unknown or wrong, what it got and what it takes.
         """
-        knobs = {knob.name: knob.default for knob in self.knobs}
-        others = {knob.name: knob.default for knob in settings(self.num_puzzles)}
-        check_known(parameters, (*knobs, *others, "split"), self.title)
+        numbers = settings(self.num_puzzles)
+        defaults = {knob.name: knob.default for knob in (*self.knobs, *numbers)}
+        check_known(parameters, (*defaults, "split"), self.title)
         if isinstance(split, str) and split in self.own_splits:
             return self.select_split(split, **parameters)
-        cells = self.cells(**{name: parameters.pop(name, knobs[name]) for name in knobs})
-        return make_grid(self.name, self.version, cells, split=split, **(others | parameters))
+        values = defaults | parameters
+        cells = self.cells(**{knob.name: values[knob.name] for knob in self.knobs})
+        own = {knob.name: knob.check_one(values[knob.name]) for knob in numbers}
+        split = check_choice("split", split, SPLITS)
+        return Grid(self.name, self.version, cells, split=split, **own)
 
     def source(self, selection: Selection, **options: Given) -> "Source":
         """Return the puzzles of a selection; ValueError for an unknown or wrong option."""
@@ -390,34 +387,22 @@ class Dataset:
     @property
     def suites(self) -> dict[str, Benchmark]:
         """The benchmarks by suite; empty if there is but one benchmark, without a suite."""
-        return {
-            benchmark.suite: benchmark
-            for benchmark in self.benchmarks
-            if benchmark.suite is not None
-        }
+        return {member.suite: member for member in self.benchmarks if member.suite is not None}
 
     @property
     def splits(self) -> tuple[str, ...]:
         """The splits that any of the benchmarks has."""
-        return tuple(
-            dict.fromkeys(split for benchmark in self.benchmarks for split in benchmark.splits)
-        )
+        return tuple(dict.fromkeys(split for member in self.benchmarks for split in member.splits))
 
     @cached_property
     def defaults(self) -> dict[str, Given]:
         """The default of each parameter, `suite` included; None where the suites differ in it."""
-        by_suite = [
-            {knob.name: knob.default for knob in benchmark.parameters}
-            for benchmark in self.benchmarks
-        ]
-        names = dict.fromkeys(name for defaults in by_suite for name in defaults)
-        first = {"suite": next(iter(self.suites))} if self.suites else {}
-        return first | {
-            name: by_suite[0].get(name)
-            if all(defaults.get(name) == by_suite[0].get(name) for defaults in by_suite)
-            else None
-            for name in names
-        }
+        defaults: dict[str, Given] = {"suite": next(iter(self.suites))} if self.suites else {}
+        knobs = [{knob.name: knob for knob in member.parameters} for member in self.benchmarks]
+        for name in dict.fromkeys(name for by_name in knobs for name in by_name):
+            values = {by_name[name].default if name in by_name else None for by_name in knobs}
+            defaults[name] = values.pop() if len(values) == 1 else None
+        return defaults
 
     def choose(self, parameters: Mapping[str, Given]) -> tuple[Benchmark, dict[str, Given]]:
         """Return the benchmark that parameters ask for, and those of them that are its own.
@@ -427,11 +412,9 @@ class Dataset:
         nearest that is known, or that is not for this suite.
         """
         check_known(parameters, (*self.defaults, "split"), self.name)
-        chosen = {
-            name: value
-            for name, value in parameters.items()
-            if value is not None or self.defaults.get(name, "") is not None
-        }
+        open_names = [name for name, default in self.defaults.items() if default is None]
+        left_out = {name for name in open_names if parameters.get(name) is None}
+        chosen = {name: parameters[name] for name in parameters if name not in left_out}
         benchmark = self.benchmarks[0]
         if self.suites:
             suite = chosen.pop("suite", benchmark.suite)
@@ -439,9 +422,8 @@ class Dataset:
         own = {knob.name for knob in benchmark.parameters} | {"split"}
         for name, value in chosen.items():
             if name not in own:
-                raise ValueError(
-                    f"{name} is not for the {benchmark.suite} suite, got {brief(value)}"
-                )
+                suite = f"the {benchmark.suite} suite"
+                raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
         return benchmark, chosen
 
     def puzzles(self, **parameters: Given) -> "Source":

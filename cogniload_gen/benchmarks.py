@@ -2,8 +2,9 @@
 
 from numbers import Real
 from reprlib import repr as brief
+from typing import Unpack
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
+from cogniload_gen.benchmark import Benchmark, Counts, Dataset, Row, Score, StepsRead
 from cogniload_gen.checks import check_choice
 from cogniload_gen.cogniload import BENCHMARK as COGNILOAD
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
@@ -45,9 +46,7 @@ def datasets() -> dict[str, Dataset]:
     """Return the datasets that the benchmarks are of, by the name that `load_dataset` takes."""
     names = dict.fromkeys(benchmark.dataset for benchmark in BENCHMARKS)
     return {
-        name: Dataset(
-            name, tuple(benchmark for benchmark in BENCHMARKS if benchmark.dataset == name)
-        )
+        name: Dataset(name, tuple(member for member in BENCHMARKS if member.dataset == name))
         for name in names
     }
 
@@ -62,30 +61,17 @@ def solve(puzzle: str) -> str:
     return of_text(puzzle).solve(puzzle)
 
 
-def score(
-    response: str | None,
-    row: Row,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    context_budget: int | None = None,
-) -> Score:
+def score(response: str | None, row: Row, **counts: Unpack[Counts]) -> Score:
     """Return the score of a response, reasoning included, to a puzzle of any benchmark.
 
-    `row` is the puzzle as `load_dataset` gives it. None is an empty response. `prompt_tokens` and
-    `response_tokens` are counted against `context_budget`, which they share; a count that is not
-    known counts as 0. Without a budget, CogniLoad has the paper's and FACTOR none.
+    `row` is the puzzle as `load_dataset` gives it. None is an empty response. Of the keywords,
+    `prompt_tokens` and `response_tokens` are counted against `context_budget`, which they share; a
+    count that is not known counts as 0. Without a budget, CogniLoad has the paper's, FACTOR none.
 
     Raises ValueError for a response that is no text, and for a row that is no puzzle or lacks a
     column that its scorer needs.
     """
-    return of(row).score(
-        check_response(response),
-        row,
-        prompt_tokens=prompt_tokens,
-        response_tokens=response_tokens,
-        context_budget=context_budget,
-    )
+    return of(row).score(check_response(response), row, **counts)
 
 
 def read_steps(response: str | None, row: Row, *, margin: float | None = None) -> StepsRead:

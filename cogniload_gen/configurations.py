@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from reprlib import repr as brief
+from typing import Any
 
 import pyarrow as pa
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given, check_flag, check_integer, check_known
+from cogniload_gen.checks import Given, check_choices, check_flag, check_integer, check_known
 from cogniload_gen.draws import address_key
 from cogniload_gen.grid import SPLITS, Grid, Selection, short
 from cogniload_gen.source import Source
@@ -35,7 +36,8 @@ class Configuration:
     def name(self) -> str:
         """The configuration's name, which tells everything that decides its rows but the split."""
         values = self.parameters.items()
-        parts = [name + in_name(value) for name, value in values if not is_off(value)]
+        used = {name: value for name, value in values if value is not None and value is not False}
+        parts = [name + in_name(value) for name, value in used.items()]
         prefix = f"{self.benchmark.name}-v{self.generator_version}"
         name = re.sub(r"[^\w.-]", "_", "-".join([prefix, *parts]))
         if len(name) <= LONGEST_NAME:
@@ -84,11 +86,6 @@ def schema_of(benchmark: Benchmark, options: Mapping[str, Given]) -> pa.Schema:
     return benchmark.puzzles(**on).schema
 
 
-def is_off(option: Given) -> bool:
-    """Tell whether an option is not used: False or None, but not the number 0."""
-    return option is None or option is False
-
-
 def in_name(value: Given) -> str:
     """Return a parameter's value as a name holds it, such as 5_12.5 for [5.0, 12.5]."""
     values = value if isinstance(value, list) else [value]
@@ -102,10 +99,8 @@ def configuration_of(grid: Selection, **options: Given) -> Configuration:
     is not 0.
     """
     if not isinstance(grid, Grid):
-        raise ValueError(
-            "what is published must be a grid (of the splits train, validation or test) or its "
-            f"data set, got {brief(grid)}"
-        )
+        allowed = "a grid (of the splits train, validation or test) or its data set"
+        raise ValueError(f"what is published must be {allowed}, got {brief(grid)}")
     benchmark = benchmarks.named(grid.benchmark)
     defaults = {option.name: option.default for option in benchmark.options}
     check_known(options, tuple(defaults), benchmark.name)
@@ -128,9 +123,7 @@ def configuration_of(grid: Selection, **options: Given) -> Configuration:
     return made
 
 
-def knobs_of_product(
-    benchmark: Benchmark, columns: Iterable[Iterable[Given]]
-) -> dict[str, list[Given]]:
+def knobs_of_product(benchmark: Benchmark, columns: Iterable[Any]) -> dict[str, list[Given]]:
     """Return the values of the knobs whose product a grid is, from the knobs' columns.
 
     A value that a knob does not take stands for the default of a knob without effect, as the noise
@@ -157,32 +150,30 @@ def read_entry(entry: Given) -> Configuration:
     parameters, splits = entry.get("parameters"), entry.get("splits")
     wanted = [knob.name for knob in benchmark.parameters if knob.name != "first_index"]
     if not isinstance(parameters, dict) or set(parameters) != set(wanted):
+        allowed = ", ".join(wanted)
         raise ValueError(
-            f"parameters of {benchmark.name} must be {', '.join(wanted)}; got {brief(parameters)}"
+            f"parameters of {benchmark.name} must be {allowed}; got {brief(parameters)}"
         )
-    if not isinstance(splits, list) or not splits:
-        raise ValueError(f"splits must list some of {', '.join(SPLITS)}, got {brief(splits)}")
-    read = Configuration(benchmark, version, parameters, ())
-    by_split = [configuration_of(read.selection(split), **read.options) for split in splits]
-    return Configuration(benchmark, version, by_split[0].parameters, tuple(dict.fromkeys(splits)))
+    read = Configuration(benchmark, version, parameters, check_choices("splits", splits, SPLITS))
+    by_split = [configuration_of(read.selection(split), **read.options) for split in read.splits]
+    return replace(read, parameters=by_split[0].parameters)
 
 
 def check_version(puzzles: Configuration, source: str) -> None:
     """Raise ValueError if this release makes other puzzles; `source` holds the configuration."""
-    if puzzles.generator_version != puzzles.benchmark.version:
-        raise ValueError(
-            f"{source}: {puzzles.name} is of generator version {puzzles.generator_version}; "
-            f"this release makes version {puzzles.benchmark.version} again"
-        )
+    version, ours = puzzles.generator_version, puzzles.benchmark.version
+    if version != ours:
+        of = f"{source}: {puzzles.name} is of generator version {version}"
+        raise ValueError(f"{of}; this release makes version {ours} again")
 
 
 def check_tokenizer(puzzles: Configuration, source: str, tokenizer: str | None) -> None:
     """Raise ValueError if puzzles measure by a tokenizer other than the one that may be loaded."""
     measure = puzzles.options.get("tokenizer")
     if measure not in (None, tokenizer):
+        by = f"measures by the tokenizer {brief(measure)}"
         raise ValueError(
-            f"{source}: {puzzles.name} measures by the tokenizer {brief(measure)}: "
-            "pass --tokenizer with its name to load it"
+            f"{source}: {puzzles.name} {by}: pass --tokenizer with its name to load it"
         )
 
 
@@ -194,10 +185,8 @@ def merge(published: list[Configuration], new: Configuration) -> list[Configurat
     by_name = {puzzles.name: puzzles for puzzles in published}
     before = by_name.get(new.name, new)
     if before.parameters != new.parameters:
-        raise ValueError(
-            f"{new.name} is published with other parameters, {brief(before.parameters)}; "
-            f"got {brief(new.parameters)}"
-        )
+        both = f"{brief(before.parameters)}; got {brief(new.parameters)}"
+        raise ValueError(f"{new.name} is published with other parameters, {both}")
     splits = tuple(split for split in SPLITS if split in before.splits + new.splits)
     by_name[new.name] = replace(new, splits=splits)
     return list(by_name.values())

@@ -6,36 +6,14 @@ the values of its query).
 """
 
 import re
+from importlib.resources import files
+from tomllib import loads
 
 HIDDEN = "***"
 
-LAST_WORD = re.compile(
-    r"(api|access)?keys?|secrets?|pass(word|wd|phrase|code)?s?|pwd|cred(ential)?s?"
-    r"|auth(entication|ori[sz]ation)?|bearer|cookies?|sig(nature)?|jwt|pat|headers?|netrc"
-)
-"""A name that ends with one of these words holds a credential."""
-
-JOINED = re.compile(
-    r"api_?key|access_?key|private_?key|secret|passw(or)?d|passphrase|credential|authori[sz]ation"
-    r"|(?<![a-z])(api|auth|access|bearer|hf|hub|id|refresh|session|user|security)_?token"
-)
-"""A name that holds one of these anywhere holds a credential."""
-
-SPECIAL_TOKEN = re.compile(
-    r"bos|eos|eot|pad|unk|sep|cls|mask|start|end|stop|think(ing)?|reasoning|prefix|suffix|image"
-    r"|audio|video|special|first|last|next|new|max|min|add"
-)
-"""Before "token", these make it one of a vocabulary: `eos_token`, `think_end_token`."""
-
-SHAPES = re.compile(
-    r"\b(?:Bearer|Basic)\s{1,3}[\w.~+/=-]{4,}"
-    r"|\bsk-(?=[\w-]{0,80}\d)[\w-]{16,}"
-    r"|\b(?:hf|gsk|gh[opsur]|github_pat)_\w{16,}"
-    r"|\b(?:xai|nvapi|glpat|xox[abprs])-[\w-]{16,}"
-    r"|\b(?:AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|ya29\.[\w-]{16,})"
-    r"|\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*"
-)
-"""What credentials of known services look like."""
+LISTS = loads(files(__package__).joinpath("credentials.toml").read_text("utf-8"))
+PATTERNS = {name: re.compile("|".join(alternatives)) for name, alternatives in LISTS.items()}
+"""Which names hold a credential, and what known services' credentials look like."""
 
 USER = re.compile(r"(?<=://)[^/?#\s\"'<>]{1,2000}@")
 QUERY = re.compile(r"(?<=[?&;])([\w.%~-]{1,64})=([^&;#\s\"'<>]{1,4000})")
@@ -55,17 +33,17 @@ def names_credential(name: str) -> bool:
     words = re.findall(r"[a-z0-9]+", name.lower())
     if not words:
         return False
-    if LAST_WORD.fullmatch(words[-1]) or JOINED.search("_".join(words)):
+    if PATTERNS["last_word"].fullmatch(words[-1]) or PATTERNS["joined"].search("_".join(words)):
         return True
     kinds = (*words[:-1], words[-1].removesuffix("token"))
-    return words[-1].endswith("token") and not any(map(SPECIAL_TOKEN.fullmatch, kinds))
+    return words[-1].endswith("token") and not any(map(PATTERNS["special_token"].fullmatch, kinds))
 
 
 def hide_by_rule(text: str) -> str:
     """Return a text with `***` in the place of all that the rules find; in linear time."""
     text = USER.sub("", text)
     text = QUERY.sub(rf"\1={HIDDEN}", text)
-    text = SHAPES.sub(HIDDEN, text)
+    text = PATTERNS["shapes"].sub(HIDDEN, text)
     return PAIR.sub(hidden_pair, OPTION.sub(hidden_option, text))
 
 

@@ -1,12 +1,10 @@
 """Which puzzles: the cells, the puzzles in each, and the addresses that draws derive from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
-
-from cogniload_gen.checks import Given, check_choice, check_integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,45 +38,34 @@ class Batch(NamedTuple):
         return Batch(cells, tuple(self.indices[row] for row in rows), self.keys[rows])
 
 
-class Selection(Protocol):
+class Selection(Sized, Protocol):
     """An ordered choice of puzzles of one benchmark: a `Grid`, or what can stand in its place."""
 
     @property
     def benchmark(self) -> str:
         """The benchmark's name, which addresses and ids begin with."""
-        ...
 
     @property
     def version(self) -> int:
         """The benchmark's generator version, which addresses and ids hold."""
-        ...
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """Cells that bound the size of its puzzles."""
-        ...
 
     @property
     def seed(self) -> int:
         """The seed of the draws."""
-        ...
 
     @property
     def split(self) -> str:
         """The split whose draws are used."""
-        ...
-
-    def __len__(self) -> int:
-        """Return the number of puzzles."""
-        ...
 
     def batch(self, start: int, stop: int) -> Batch:
         """Return the puzzles from row `start` up to `stop`."""
-        ...
 
     def share(self, number: int, count: int) -> Self:
         """Return one of `count` shares, the `number`-th, of about equal size."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -132,28 +119,6 @@ class Grid:
         )
 
 
-def make_grid(
-    benchmark: str,
-    version: int,
-    cells: tuple[Cell, ...],
-    *,
-    num_puzzles: Given,
-    seed: Given = 42,
-    split: Given = "test",
-    first_index: Given = 0,
-) -> Grid:
-    """Return the grid of checked cells; ValueError names another parameter that is wrong."""
-    return Grid(
-        benchmark,
-        version,
-        cells,
-        num_puzzles=check_integer("num_puzzles", num_puzzles, low=1, high=MAX_PUZZLES),
-        seed=check_integer("seed", seed, low=0, high=MAX_SEED),
-        split=check_choice("split", split, SPLITS),
-        first_index=check_integer("first_index", first_index, low=0, high=MAX_INDEX),
-    )
-
-
 def combinations(*knobs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Return the product of the knobs' values; ValueError if that is more than MAX_CELLS."""
     count = prod(map(len, knobs))
@@ -181,16 +146,10 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
     """Return the columns of a batch that tell its addresses: id, the knobs, seed and index."""
     knobs: tuple[str, ...] = batch.cells[0]._fields
     prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
-    ids = [
-        "-".join(
-            [
-                prefix,
-                *(f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True)),
-                str(index),
-            ]
-        )
-        for cell, index in zip(batch.cells, batch.indices, strict=True)
-    ]
+    ids = []
+    for cell, index in zip(batch.cells, batch.indices, strict=True):
+        values = (f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True))
+        ids.append("-".join([prefix, *values, str(index)]))
     columns = zip(*batch.cells, strict=True)
     return {
         "id": ids,

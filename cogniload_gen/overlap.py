@@ -14,7 +14,7 @@ import io
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import count, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -67,6 +67,10 @@ class Piece(NamedTuple):
     continues: bool = False
 
 
+Place = tuple[int, int, object]
+"""Where a piece's first word is in a batch, the number of its row, and where the piece is."""
+
+
 class Overlap(NamedTuple):
     """Where a corpus overlaps, and the id of the puzzle, or "canary"."""
 
@@ -82,8 +86,7 @@ class Sequences(NamedTuple):
     prefixes: np.ndarray
 
 
-@dataclass(frozen=True)
-class Fingerprints:
+class Fingerprints(NamedTuple):
     """The puzzles to look for: their ids, their words by number, and their sequences by length."""
 
     ids: list[str]
@@ -151,10 +154,7 @@ def find_in_pieces(pieces: Iterable[Piece], puzzles: Fingerprints) -> Iterator[O
 
 
 def new_overlaps(
-    numbers: list[int],
-    batch: list[tuple[int, int, object]],
-    puzzles: Fingerprints,
-    seen: set[tuple[int, Any]],
+    numbers: list[int], batch: list[Place], puzzles: Fingerprints, seen: set[tuple[int, Any]]
 ) -> Iterator[Overlap]:
     """Yield the overlaps of a batch of words that are not in `seen`, which they are added to."""
     for position, puzzle in sorted(matches(np.array(numbers, np.uint64), puzzles)):
@@ -202,11 +202,8 @@ def texts(row: object) -> Iterator[str]:
     """Yield all texts within a row, in order."""
     if isinstance(row, str):
         yield row
-    elif isinstance(row, Mapping):
-        for value in row.values():
-            yield from texts(value)
-    elif isinstance(row, Sequence) and not isinstance(row, bytes):
-        for value in row:
+    elif isinstance(row, Mapping | Sequence) and not isinstance(row, bytes):
+        for value in row.values() if isinstance(row, Mapping) else row:
             yield from texts(value)
 
 
@@ -231,17 +228,15 @@ def file_pieces(path: Path) -> Iterator[Piece]:
 def text_pieces(path: Path) -> Iterator[Piece]:
     """Yield the rows of a JSON Lines file, or the lines of another text; errors as pyarrow's."""
     with io.TextIOWrapper(pa.input_stream(path), encoding="utf-8-sig", errors="replace") as file:
-        number = 1
         if ".jsonl" in path.suffixes:
-            while line := file.readline(LARGEST):
+            for number, line in enumerate(iter(partial(file.readline, LARGEST), ""), start=1):
                 where = f"{path} line {number}"
                 if len(line) == LARGEST:
                     raise ValueError(f"{where} must have less than {LARGEST} characters")
                 if line.strip():
                     yield Piece(where, "\n".join(texts(json_row(line, where))))
-                number += 1
             return
-        kept, begun = "", False
+        number, kept, begun = 1, "", False
         while part := file.readline(PIECE):
             text = kept + part
             goes_on = len(part) == PIECE and not part.endswith("\n")

@@ -52,11 +52,9 @@ def step_metrics(response: str, row: Row) -> dict[str, Any]:
         steps = benchmarks.read_steps(response, row)
         facts = {name: getattr(steps, name) for name in STEP_FACTS}
     first = str(facts["error"] or "none")
-    kinds = {
-        f"error_{kind}": int(kind == first) if facts["read"] else None
-        for kind in ("none", *benchmark.step_errors)
-    }
-    return {"steps_read": facts} | kinds
+    kinds = ("none", *benchmark.step_errors)
+    flags = {f"error_{kind}": int(kind == first) if facts["read"] else None for kind in kinds}
+    return {"steps_read": facts} | flags
 
 
 def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:

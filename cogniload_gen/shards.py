@@ -31,12 +31,7 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.configurations import (
-    Configuration,
-    check_version,
-    configuration_of,
-    read_entry,
-)
+from cogniload_gen.configurations import Configuration, check_version, configuration_of, read_entry
 from cogniload_gen.files.inputs import check_file, read_whole
 from cogniload_gen.files.whole import make_inner_folder, whole_file
 from cogniload_gen.files.write import SHARED, row_groups
@@ -49,8 +44,11 @@ ROWS_PER_FILE = 10_000
 
 MOST_FILES = 100_000
 
-VERSION = re.compile(r"\d{1,9}(\.\d{1,9}){1,4}[a-z0-9.+-]{0,60}", re.ASCII)
-"""A release of this package or of pyarrow, as a manifest names it."""
+VERSION = re.compile(r"(\d{1,9}(?:\.\d{1,9}){1,4})[a-z0-9.+-]{0,60}", re.ASCII)
+"""A release of this package or of pyarrow, as a manifest names it; its numbers."""
+
+INSTALLED = {"release": __version__, "pyarrow": pa.__version__}
+"""The versions that, with the parameters, decide the files' bytes."""
 
 MANIFEST, DIGESTS = "manifest.json", ".digests"
 
@@ -76,13 +74,15 @@ class PuzzleFiles:
     """The Parquet files of a grid in a folder. File `number`, from 0, is `names[number]`.
 
     It is made by `puzzle_files`, `files_of` and `read_files`, which check their arguments.
-    `written` holds what the folder's manifest said of the files, once they were all whole.
+    `written` holds what the folder's manifest said of the files, once they were all whole, and
+    `versions` what it says of the release and of pyarrow that made them: it can't be checked.
     """
 
     folder: Path
     configuration: Configuration
     rows_per_file: int
     written: dict[str, Entry] = field(default_factory=dict, hash=False, compare=False)
+    versions: dict[str, str] = field(default_factory=INSTALLED.copy, hash=False, compare=False)
 
     def __len__(self) -> int:
         """Return the number of files."""
@@ -121,8 +121,7 @@ class PuzzleFiles:
             **self.configuration.entry(),
             "rows": len(self.selection),
             "rows_per_file": self.rows_per_file,
-            "release": __version__,
-            "pyarrow": pa.__version__,
+            **self.versions,
         }
 
     def proven(self, number: int) -> Entry | None:
@@ -153,16 +152,11 @@ class PuzzleFiles:
                 progress(len(table))
         entry = Entry(path.name, len(rows), *digest(path))
         if self.written.get(path.name, entry) != entry:
-            raise ValueError(
-                f"{path} has not the SHA-256 that {MANIFEST} says when it is made again: "
-                f"remove {MANIFEST} and start again"
-            )
+            other = f"has not the SHA-256 that {MANIFEST} says when it is made again"
+            raise ValueError(f"{path} {other}: remove {MANIFEST} and start again")
         if not self.written:
             make_inner_folder(self.folder / DIGESTS)
-            with (
-                self.unless_whole(number),
-                whole_file(self.part(number), force=True) as temporary,
-            ):
+            with self.unless_whole(number), whole_file(self.part(number), force=True) as temporary:
                 temporary.write_text(json.dumps(asdict(entry)) + "\n", "utf-8")
         for leftover in self.folder.glob(f".{path.name}.*.part"):  # of a process that was killed
             leftover.unlink(missing_ok=True)
@@ -204,9 +198,8 @@ class PuzzleFiles:
             others = {path.name for path in self.folder.iterdir() if path.name[0] != "."}
             others -= {MANIFEST, *self.names}
             if others:
-                raise ValueError(
-                    f"{self.folder} must be empty or hold these puzzles, got {min(others)} in it"
-                )
+                allowed = "must be empty or hold these puzzles"
+                raise ValueError(f"{self.folder} {allowed}, got {min(others)} in it")
             # another process may be first: then its manifest is read
             with suppress(FileExistsError), whole_file(path) as temporary:
                 temporary.write_text(manifest_text(self.header), "utf-8")
@@ -219,10 +212,9 @@ class PuzzleFiles:
         wanted, held = flat(self.header), flat(manifest)
         for name, value in wanted.items():
             if name != "config_name" and held.get(name) != value:
-                raise ValueError(
-                    f"{self.folder} holds files of {name} {brief(held.get(name))}, "
-                    f"got {brief(value)}: go on with the same, or name another folder"
-                )
+                both = f"{brief(held.get(name))}, got {brief(value)}"
+                hint = "go on with the same, or name another folder"
+                raise ValueError(f"{self.folder} holds files of {name} {both}: {hint}")
 
     def read_entries(self, manifest: dict[str, Given]) -> dict[str, Entry]:
         """Return what a manifest says of the files, none until it is whole; ValueError if wrong."""
@@ -233,10 +225,8 @@ class PuzzleFiles:
             entries = [Entry(**values) for values in listed]
         rows = [(name, len(self.rows(number))) for number, name in enumerate(self.names)]
         if [(entry.name, entry.rows) for entry in entries] != rows:
-            raise ValueError(
-                f"{self.folder / MANIFEST} must list {len(self)} files with their rows, "
-                f"got {brief(listed)}"
-            )
+            allowed = f"must list {len(self)} files with their rows"
+            raise ValueError(f"{self.folder / MANIFEST} {allowed}, got {brief(listed)}")
         return {entry.name: entry for entry in entries}
 
     def finish(self) -> int:
@@ -281,21 +271,16 @@ def puzzle_files(
     benchmark, own = chosen.choose(parameters)
     options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
     selection = benchmark.select(**own)
-    return files_of(folder, selection, rows_per_file=rows_per_file, **options).start()
+    return files_of(folder, selection, rows_per_file, **options).start()
 
 
 def files_of(
-    folder: Path | str,
-    selection: Selection,
-    *,
-    rows_per_file: Given = ROWS_PER_FILE,
-    **options: Given,
+    folder: Path | str, selection: Selection, rows_per_file: Given, **options: Given
 ) -> PuzzleFiles:
     """Return the files of a selection, with a benchmark's options; ValueError if it is no grid."""
     if not isinstance(selection, Grid):
-        raise ValueError(
-            f"a folder takes a grid, of {', '.join(SPLITS)}; got {brief(selection)}: name a file"
-        )
+        grids = f"a grid, of {', '.join(SPLITS)}"
+        raise ValueError(f"a folder takes {grids}; got {brief(selection)}: name a file")
     configuration = configuration_of(selection, **options)
     return checked_files(Path(folder), configuration, rows_per_file)
 
@@ -305,10 +290,8 @@ def checked_files(folder: Path, configuration: Configuration, rows_per_file: Giv
     rows = check_integer("rows_per_file", rows_per_file, low=1, high=MAX_PUZZLES)
     files = PuzzleFiles(folder, configuration, rows)
     if len(files) > MOST_FILES:
-        raise ValueError(
-            f"a folder takes at most {MOST_FILES:,} files, got {len(files):,}: "
-            f"rows_per_file must be larger than {rows:,}"
-        )
+        many = f"a folder takes at most {MOST_FILES:,} files, got {len(files):,}"
+        raise ValueError(f"{many}: rows_per_file must be larger than {rows:,}")
     return files
 
 
@@ -318,20 +301,25 @@ def read_files(folder: Path) -> PuzzleFiles:
     Raises ValueError if it is missing, changed, unfinished or of another generator version.
     """
     manifest = read_manifest(folder)
-    configuration = read_entry(manifest)
-    check_version(configuration, str(folder / MANIFEST))
+    configuration, path = read_entry(manifest), folder / MANIFEST
+    check_version(configuration, str(path))
     files = checked_files(folder, configuration, manifest.get("rows_per_file"))
-    versions = {name: str(manifest.get(name)) for name in ("release", "pyarrow")}
-    implied = files.header | versions
-    if "files" in manifest:
-        implied["files"] = manifest["files"]
-    if (
-        manifest_text(manifest) != manifest_text(implied)
-        or not all(map(VERSION.fullmatch, versions.values()))
-        or len(configuration.splits) > 1
-    ):
-        raise ValueError(f"{folder / MANIFEST} must say what follows from its parameters alone")
+    files = replace(files, versions={name: str(manifest.get(name)) for name in INSTALLED})
+    implied = files.header | {name: manifest[name] for name in ("files",) if name in manifest}
+    numbers = {name: version_numbers(version) for name, version in files.versions.items()}
+    same = manifest_text(manifest) == manifest_text(implied)
+    if not same or not all(numbers.values()) or len(configuration.splits) > 1:
+        raise ValueError(f"{path} must say what follows from its parameters alone")
+    if numbers["release"] > version_numbers(__version__):
+        release = files.versions["release"]
+        raise ValueError(f"{path}: its release must be at most {__version__}, got {release}")
     return replace(files, written=files.read_entries(manifest))
+
+
+def version_numbers(version: str) -> list[int]:
+    """Return [0, 1, 0] of a version such as 0.1.0rc1, and [] of any other text."""
+    match = VERSION.fullmatch(version)
+    return [int(part) for part in match[1].split(".")] if match else []
 
 
 def read_manifest(folder: Path) -> dict[str, Given]:

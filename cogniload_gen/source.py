@@ -1,8 +1,8 @@
 """What can be made of a selection: its rows, whichever benchmark they are of."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,29 +12,18 @@ FIRST_BLOCK, LARGEST_BLOCK = 16, 2**26
 """Rows, and bytes, that are made at once: alone, each row would take many times as long."""
 
 
-class Tables(Protocol):
-    """A function that makes the rows of a selection."""
-
-    def __call__(
-        self, start: int = 0, stop: int | None = None, *, first_batch: int | None = None
-    ) -> Iterator[pa.Table]:
-        """Yield the rows from `start` up to `stop`, all by default, as tables of bounded size.
-
-        With `first_batch`, the first table has that many rows, and the next ones grow.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class Source:
-    """The puzzles of a selection, which are made when they are read.
+    """The puzzles of a selection, which are made when they are read; `schema` has their columns.
 
-    `schema` has their columns; `tables` makes them.
+    `tables(start=0, stop=None, *, first_batch=None)` yields the rows from `start` up to `stop`, all
+    by default, as tables of bounded size. With `first_batch`, the first table has that many rows,
+    and the next ones grow.
     """
 
     selection: Selection
     schema: pa.Schema
-    tables: Tables
+    tables: Callable[..., Iterator[pa.Table]]
 
     def table(self) -> pa.Table:
         """Return all rows as one table."""

@@ -11,19 +11,18 @@ from datasets import load_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_known
+from cogniload_gen.files.puzzle_store import repeated_values
 from cogniload_gen.responses.context_budget import check_context_budget
+
+Values = Mapping[str, Given]
+"""The values of parameters, by name."""
 
 SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
 
 
 def make_puzzles(
-    dataset: str,
-    defaults: Mapping[str, Given],
-    changes: Mapping[str, Given],
-    *,
-    grids: Sequence[dict[str, Given]] = ({},),
-    task: str,
+    dataset: str, defaults: Values, changes: Values, *, grids: Sequence[Values], task: str
 ) -> pa.Table:
     """Return the puzzles of a task, with the column `context_budget`: prompt's and response's.
 
@@ -42,12 +41,14 @@ def make_puzzles(
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
     else:
-        puzzles = pa.concat_tables(known.puzzles(**parameters | grid).table() for grid in grids)
+        puzzles = pa.concat_tables(
+            known.puzzles(**parameters | dict(grid)).table() for grid in grids
+        )
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return puzzles.append_column("context_budget", budgets)
 
 
-def parameters_of(defaults: Mapping[str, Given], changes: Mapping[str, Given]) -> dict[str, Given]:
+def parameters_of(defaults: Values, changes: Values) -> dict[str, Given]:
     """Return what a task takes, with the defaults: its own, or those of a published split."""
     if "path" in changes:
         return SELECTION | {"context_budget": defaults["context_budget"]}
@@ -64,8 +65,7 @@ def published_puzzles(
     are left out, and lacking ones are null unless a run needs them. Raises ValueError, in one line,
     if the rows can't be loaded, lack what a run and its analysis need, or have it wrong.
     """
-    schema = benchmark.puzzles().schema
-    puzzles = load_rows(path, name, split, schema=schema, required=benchmark.required)
+    puzzles = load_rows(benchmark, path, name, split)
     for column, (right, allowed) in benchmark.rules(puzzles).items():
         row = pc.index(right, False).as_py()
         if row >= 0:
@@ -74,15 +74,8 @@ def published_puzzles(
     return puzzles
 
 
-def load_rows(
-    path: str,
-    name: str | None,
-    split: str | None,
-    *,
-    schema: pa.Schema,
-    required: tuple[str, ...],
-) -> pa.Table:
-    """Return the rows of a split with the columns of `schema`; those in `required` have no nulls.
+def load_rows(benchmark: Benchmark, path: str, name: str | None, split: str | None) -> pa.Table:
+    """Return the rows of a split with a benchmark's columns; the required ones have no nulls.
 
     Raises ValueError, in one line, if the rows can't be loaded or are not so, or if ids repeat.
     """
@@ -97,21 +90,19 @@ def load_rows(
     if not isinstance(split, str) or split not in splits:
         raise ValueError(f"split of {path!r} must be one of {', '.join(splits)}; got {split!r}")
     table = splits[split].with_format("arrow")[:]
-    columns = {}
+    columns, schema = {}, benchmark.puzzles().schema
     for field in schema:
         column = table[field.name] if field.name in table.column_names else pa.nulls(len(table))
         if kind(column.type) not in (kind(field.type), "null"):
             raise ValueError(f"{field.name} of {path!r} must be {field.type}, got {column.type}")
-        if field.name in required and column.null_count:
+        if field.name in benchmark.required and column.null_count:
             raise ValueError(f"{field.name} of {path!r} must have a value in every row")
         try:
             columns[field.name] = column.cast(field.type)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{field.name} of {path!r} must be {field.type}: {error}") from None
-    twice = pc.value_counts(columns["id"]).to_pylist()
-    for row in twice:
-        if row["counts"] > 1:
-            raise ValueError(f"id of {path!r} must differ in every row, got {brief(row['values'])}")
+    for id in repeated_values(columns["id"]):
+        raise ValueError(f"id of {path!r} must differ in every row, got {brief(id)}")
     return pa.table(columns, schema)
 
 

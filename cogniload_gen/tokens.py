@@ -67,7 +67,7 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
 @lru_cache(maxsize=8)
 def remembering(tokenizer: Tokenizer) -> TokenCounter:
     """Return the function that `token_counter` returns, made once for each tokenizer."""
-    lengths = length_function(tokenizer)
+    lengths, name = length_function(tokenizer), f"tokenizer {brief(tokenizer)}"
     known: dict[str, float] = {}
 
     def count(texts: Sequence[str]) -> np.ndarray:
@@ -77,17 +77,13 @@ def remembering(tokenizer: Tokenizer) -> TokenCounter:
             counts = np.subtract(many, one) / REPEATS
             least = int(counts.argmin())
             if counts[least] < 0:
-                raise ValueError(
-                    f"tokenizer {brief(tokenizer)} counts fewer tokens in a longer text: "
-                    f"{one[least]} in a text, {many[least]} in {REPEATS + 1} copies"
-                )
+                both = f"{one[least]} in a text, {many[least]} in {REPEATS + 1} copies"
+                raise ValueError(f"{name} counts fewer tokens in a longer text: {both}")
             known.update(zip(new, counts.tolist(), strict=True))
         return np.array([known[text] for text in texts], float)
 
     if not count([" The quick brown fox jumps over the lazy dog."])[0] > 0:
-        raise ValueError(
-            f"tokenizer {brief(tokenizer)} counts a sentence as 0 tokens: give one that counts"
-        )
+        raise ValueError(f"{name} counts a sentence as 0 tokens: give one that counts")
     return count
 
 
@@ -106,10 +102,8 @@ def as_number(counted: object) -> float:
         return len(counted)
     if isinstance(counted, Real) and not isinstance(counted, bool) and isfinite(counted):
         return float(counted)
-    raise ValueError(
-        "tokenizer must return a number of tokens or a sequence of tokens for a text, "
-        f"returned {brief(counted)}"
-    )
+    allowed = "a number of tokens or a sequence of tokens for a text"
+    raise ValueError(f"tokenizer must return {allowed}, returned {brief(counted)}")
 
 
 def load_tokenizer(name: str) -> Any:
@@ -119,9 +113,8 @@ def load_tokenizer(name: str) -> Any:
 
         return AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except ImportError as error:
-        raise ValueError(
-            f"tokenizer {brief(name)} needs transformers: {how_to_install('eval')}"
-        ) from error
+        needed = f"transformers: {how_to_install('eval')}"
+        raise ValueError(f"tokenizer {brief(name)} needs {needed}") from error
     except Exception as error:  # whatever the files or the Hub bring about
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error

@@ -1,5 +1,7 @@
 """A benchmark's record -> its data set, configuration and curriculum for reasoning-gym."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -27,6 +29,15 @@ class RefusedConfigError(AssertionError, ValueError):
     """A configuration with a wrong value: reasoning-gym's own are refused by AssertionErrors."""
 
 
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Make a RefusedConfigError of a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedConfigError(str(error)) from None
+
+
 @dataclass(kw_only=True)
 class PuzzleConfig:
     """What the configurations have besides their benchmark's knobs and options.
@@ -47,25 +58,18 @@ class PuzzleConfig:
 
     def __new__(cls, **parameters: Given) -> Self:
         """Refuse a name that the configuration does not have, with the nearest that it has."""
-        try:
-            check_known(
-                parameters,
-                [parameter.name for parameter in fields(cls)],
-                dataset_name(cls.benchmark),
-            )
-        except ValueError as error:
-            raise RefusedConfigError(str(error)) from None
+        known = [parameter.name for parameter in fields(cls)]
+        with refusing():
+            check_known(parameters, known, dataset_name(cls.benchmark))
         return super().__new__(cls)
 
     def validate(self) -> None:
         """Raise RefusedConfigError, in one line that names the value, for one that is wrong."""
-        try:
+        with refusing():
             check_integer("size", self.size, low=1, high=MAX_PUZZLES)
             check_context_budget(self.context_budget)
             prompt_counter(self.tokenizer)
             self.source(0 if self.seed is None else self.seed)
-        except ValueError as error:
-            raise RefusedConfigError(str(error)) from None
 
     def source(self, seed: int) -> Source:
         """Return the puzzles of a seed: those of `load_dataset` with the same parameters.
@@ -101,17 +105,14 @@ class PuzzleDataset(ProceduralDataset):
         share: Share = self.count(row["puzzle"], budget)
         name = dataset_name(self.config.benchmark)
         check_fit(name, [row | {"context_budget": budget}], {row["id"]: share})
-        return {
-            "question": row.pop("puzzle"),
-            "answer": row["answer"],
-            "metadata": row
-            | {
-                "source_dataset": name,
-                "source_index": idx,
-                "response_limit": share.response_limit,
-                "difficulty": {knob.name: row[knob.name] for knob in self.config.benchmark.knobs},
-            },
+        question = row.pop("puzzle")
+        metadata = row | {
+            "source_dataset": name,
+            "source_index": idx,
+            "response_limit": share.response_limit,
+            "difficulty": {knob.name: row[knob.name] for knob in self.config.benchmark.knobs},
         }
+        return {"question": question, "answer": row["answer"], "metadata": metadata}
 
     def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
         """Return 1.0 if a response, the whole of it, is correct by the benchmark's rules, else 0.0.
@@ -130,18 +131,11 @@ class PuzzleCurriculum(BaseCurriculum):
 
     def __init__(self, config_class: type[PuzzleConfig]) -> None:
         super().__init__(dataset_name(config_class.benchmark), config_class)
-        self._define_attributes(
-            *(
-                ScalarAttributeDefinition(
-                    name=knob.name,
-                    field_name=knob.name,
-                    levels=list(knob.levels),
-                    description=knob.meaning,
-                )
-                for knob in config_class.benchmark.knobs
-                if knob.levels
-            )
-        )
+        for knob in config_class.benchmark.knobs:
+            if knob.levels:
+                about = {"levels": list(knob.levels), "description": knob.meaning}
+                named = ScalarAttributeDefinition(name=knob.name, field_name=knob.name, **about)
+                self._define_attributes(named)
 
 
 def dataset_name(benchmark: Benchmark) -> str:
@@ -151,18 +145,11 @@ def dataset_name(benchmark: Benchmark) -> str:
 
 def config_class(benchmark: Benchmark) -> type[PuzzleConfig]:
     """Return the configuration of a benchmark: a field for each of its knobs and options."""
-    own = [
-        (parameter.name, Any, parameter.default)
-        for parameter in (*benchmark.knobs, *benchmark.options)
-    ]
+    knobs = (*benchmark.knobs, *benchmark.options)
+    own = [(knob.name, Any, field(default=knob.default)) for knob in knobs]
     name = f"{benchmark.name.title().replace('-', '')}Config"
-    return make_dataclass(
-        name,
-        [(name, kind, field(default=default)) for name, kind, default in own],
-        bases=(PuzzleConfig,),
-        kw_only=True,
-        namespace={"benchmark": benchmark, "__module__": __name__},
-    )
+    namespace = {"benchmark": benchmark, "__module__": __name__}
+    return make_dataclass(name, own, bases=(PuzzleConfig,), kw_only=True, namespace=namespace)
 
 
 for benchmark in benchmarks.BENCHMARKS:

@@ -1,6 +1,7 @@
 """The wheel, built from a clean clone and installed where the repository is not in sight."""
 
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -8,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import cogniload_gen
 from cogniload_gen.version import __version__
@@ -59,6 +61,16 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "hole", ["jinja2==3.1.5", "sentence-transformers==5.4.0", "transformers==5.9.0", "vllm==0.11.0"]
+)
+def test_no_release_with_a_known_hole_is_admitted(hole):
+    name, _, release = hole.partition("==")
+    lines = re.findall(rf"^    {name}\b.*", (ROOT / "setup.cfg").read_text(), re.MULTILINE)
+    assert lines
+    assert not any(Requirement(line.strip()).specifier.contains(release) for line in lines)
+
+
 def test_the_wheel_works_without_the_repository(wheel, tmp_path):
     """What it needs of others comes from this environment; of ours, nothing but the wheel."""
     venv.create(tmp_path / "venv")

@@ -36,12 +36,11 @@ def add_puzzle_options(
         _, knob = knobs[0]
         if name != "first_index":  # of `load_dataset` and Python alone
             group.add_argument(*spellings(name), help=describe(knobs, among), **action_of(knob))
-    splits = [", ".join(SPLITS)] + [
-        f"{benchmark.title} also: {', '.join(benchmark.own_splits)}"
-        for benchmark in among
-        if own_splits and benchmark.own_splits
-    ]
-    group.add_argument("--split", help=f"{'; '.join(splits)} (default test)")
+    splits = ", ".join(SPLITS)
+    for benchmark in among:
+        if own_splits and benchmark.own_splits:
+            splits += f"; {benchmark.title} also: {', '.join(benchmark.own_splits)}"
+    group.add_argument("--split", help=f"{splits} (default test)")
 
 
 def action_of(knob: Knob) -> dict[str, Any]:
@@ -69,13 +68,10 @@ def describe(knobs: Sequence[tuple[Benchmark, Knob]], among: Sequence[Benchmark]
 def select_puzzles(arguments: Namespace) -> "Source":
     """Return the puzzles that the options of `add_puzzle_options` ask for."""
     options = puzzle_options(arguments)
-    datasets = list(benchmarks.datasets().values())
-    if "suite" in options:
-        with_suites = [dataset for dataset in datasets if dataset.suites]
-        datasets = [
-            dataset for dataset in with_suites if options["suite"] in dataset.suites
-        ] or with_suites
-    dataset = datasets[0]
+    dataset, *others = benchmarks.datasets().values()
+    if suite := options.get("suite"):
+        with_suites = [other for other in (dataset, *others) if other.suites]
+        dataset = next((one for one in with_suites if suite in one.suites), with_suites[0])
     for name in options:
         if name not in (*dataset.defaults, "split"):
             refuse_option(name, arguments.suite)
@@ -85,11 +81,8 @@ def select_puzzles(arguments: Namespace) -> "Source":
 def puzzle_options(arguments: Namespace) -> dict[str, Given]:
     """Return those options of `add_puzzle_options` that are used."""
     names = {knob.name for benchmark in benchmarks.BENCHMARKS for knob in benchmark.parameters}
-    return {
-        name: value
-        for name in (*sorted(names), "suite", "split")
-        if (value := getattr(arguments, name, None)) is not None
-    }
+    values = {name: getattr(arguments, name, None) for name in (*sorted(names), "suite", "split")}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def text_options(arguments: Namespace) -> dict[str, Given]:
@@ -101,11 +94,8 @@ def text_options(arguments: Namespace) -> dict[str, Given]:
 
 def refuse_option(name: str, suite: str | None) -> NoReturn:
     """Raise ValueError for an option of a benchmark other than the chosen one."""
-    users = [
-        benchmark
-        for benchmark in benchmarks.BENCHMARKS
-        if name in {knob.name for knob in benchmark.parameters}
-    ]
+    by_benchmark = {one: [knob.name for knob in one.parameters] for one in benchmarks.BENCHMARKS}
+    users = [benchmark for benchmark, names in by_benchmark.items() if name in names]
     titles = " and ".join(benchmark.title for benchmark in users)
     option = spellings(name)[0]
     if suite is None:

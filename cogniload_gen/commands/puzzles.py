@@ -38,28 +38,21 @@ def add_generate(generate: Parser) -> None:
 
 def run_generate(arguments: Namespace) -> None:
     """Run `cogniload generate FILE` or `cogniload generate OUT/`."""
-    if str(arguments.out).endswith("/"):
-        generate_folder(arguments)
-    else:
-        generate_file(arguments)
+    generate = generate_folder if str(arguments.out).endswith("/") else generate_file
+    generate(arguments)
 
 
 def generate_file(
-    arguments: Namespace,
-    change: "Callable[[Source], Source] | None" = None,
-    what: str = "puzzles",
+    arguments: Namespace, change: "Callable[[Source], Source] | None" = None, what: str = "puzzles"
 ) -> None:
     """Run `cogniload generate FILE`; `change` makes something else of the puzzles first."""
     from cogniload_gen.files.write import write_puzzles
 
     if arguments.out is None:
-        raise ValueError(
-            "FILE is missing: it stands before the options, as --d 3 5 takes any number"
-        )
-    for option in ("rows_per_file", "shard"):
-        if getattr(arguments, option) is not None:
-            spelled, *_ = spellings(option)
-            raise ValueError(f"{spelled} is for a folder: write {arguments.out}/ for one")
+        raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
+    for name, value in (("rows-per-file", arguments.rows_per_file), ("shard", arguments.shard)):
+        if value is not None:
+            raise ValueError(f"--{name} is for a folder: write {arguments.out}/ for one")
     source, out = select_puzzles(arguments), Path(arguments.out)
     source = change(source) if change else source
     write_puzzles(source, out, force=arguments.force)
@@ -81,32 +74,28 @@ def generate_folder(arguments: Namespace) -> None:
     if arguments.force:
         refuse_folder(arguments, "force")
     shard, shards = check_shard("1/1" if arguments.shard is None else arguments.shard)
-    rows = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
+    size = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
     selection, options = select_puzzles(arguments).selection, text_options(arguments)
-    files = files_of(arguments.out, selection, rows_per_file=rows, **options).start()
+    files = files_of(arguments.out, selection, size, **options).start()
     mine = range(shard - 1, len(files), shards)
+    rows = sum(len(files.rows(number)) for number in mine)
     share = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
     whole = f"{counted(len(selection), 'puzzle')} in {counted(len(files), 'file')}"
     print(f"{arguments.out}: {whole}{share}", flush=True)
     made = 0
-
-    def so_far() -> str:
-        return f"{counted(made, 'file')} made; the same command goes on"
-
     try:
-        with tqdm(
-            total=sum(len(files.rows(number)) for number in mine), unit=" puzzles", disable=None
-        ) as progress:
+        with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
             for number in mine:
                 if files.proven(number):
                     progress.update(len(files.rows(number)))
                 else:
                     files.write(number, progress.update)
                     made += 1
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(so_far()) from None
-    except SystemExit:  # as SIGTERM ends it
-        print(f"cogniload generate: interrupted: {so_far()}", file=sys.stderr)
+    except (KeyboardInterrupt, SystemExit) as stop:  # SIGTERM ends it by the latter
+        so_far = f"{counted(made, 'file')} made; the same command goes on"
+        if isinstance(stop, KeyboardInterrupt):
+            raise KeyboardInterrupt(so_far) from None
+        print(f"cogniload generate: interrupted: {so_far}", file=sys.stderr)
         raise
     part = f"shard {shard}/{shards}: " * (shards > 1)
     kept = len(mine) - made
@@ -114,9 +103,8 @@ def generate_folder(arguments: Namespace) -> None:
     print(f"{part}{counted(made, 'file')} made, {kept:,} {were} SHA-256")
     there = files.finish()
     if there < len(files):
-        print(
-            f"{arguments.out}: {there} of {len(files)} files are there; other shards make the rest"
-        )
+        rest = "other shards make the rest"
+        print(f"{arguments.out}: {there} of {len(files)} files are there; {rest}")
     else:
         print(f"{arguments.out}: whole, {whole}")
         print(f"next: cogniload verify {shlex.quote(arguments.out)} --sample 1%")
@@ -132,10 +120,8 @@ def run_solve(arguments: Namespace) -> None:
     """Run `cogniload solve [FILE]`."""
     source = str(arguments.file or "standard input")
     try:
-        if arguments.file:
-            text = read_whole(arguments.file)
-        else:
-            text = read_stream(sys.stdin.buffer, source)
+        file = arguments.file
+        text = read_whole(file) if file else read_stream(sys.stdin.buffer, source)
         print(benchmarks.solve(text.decode()))
     except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
         raise ValueError(f"{source}: {error}") from None

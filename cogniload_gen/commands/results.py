@@ -11,6 +11,9 @@ from typing import Any
 from cogniload_gen.extras import needing
 from cogniload_gen.parser import Parser, spellings
 
+Labelled = tuple[str, Path]
+"""The label of results, "" for none, and their path."""
+
 
 def add_report(report: Parser) -> None:
     """Add the arguments of `cogniload report`."""
@@ -25,9 +28,7 @@ def run_report(arguments: Namespace) -> None:
     report(arguments.results, arguments.out, force=arguments.force, options=vars(arguments))
 
 
-def report(
-    results: Sequence[tuple[str, Path]], out: Path, *, force: bool, options: dict[str, Any]
-) -> None:
+def report(results: Sequence[Labelled], out: Path, force: bool, options: dict[str, Any]) -> None:
     """Write a report by `cogniload_analysis`, an extra, and print where it is."""
     with needing("the report", "analysis"):
         from cogniload_analysis.analyses import ANALYSES
@@ -40,7 +41,7 @@ def add_compare(compare: Parser) -> None:
     """Add the arguments of `cogniload compare`."""
     results = "lm-eval's --output_path; LABEL=DIR names its runs"
     compare.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
-    detect = "difference in accuracy for which the puzzles needed are told (0.02)"
+    detect = "difference in accuracy to say the needed puzzles for (0.02)"
     compare.add_argument("--detect", type=float, default=0.02, metavar="SHARE", help=detect)
     compare.add_argument("--out", type=Path, metavar="DIR", help="write the tables as CSV")
     compare.add_argument("--force", action="store_true", help="replace what is there")
@@ -60,12 +61,11 @@ def add_plan(plan: Parser) -> None:
     plan.add_argument("--detect", type=float, required=True, metavar="SHARE", help=detect)
     like = "published model that the better one is like, such as Qwen3-8B"
     plan.add_argument("--like", required=True, metavar="MODEL", help=like)
-    tokens = "tokens of a response, in the mean (5000)"
-    plan.add_argument(
-        *spellings("response_tokens"), type=float, default=5000, metavar="TOKENS", help=tokens
-    )
+    tokens: dict[str, Any] = {"type": float, "metavar": "TOKENS"}
+    mean = "tokens of a response, in the mean (5000)"
+    plan.add_argument(*spellings("response_tokens"), default=5000, help=mean, **tokens)
     throughput = "tokens of response a second and GPU (2000)"
-    plan.add_argument("--throughput", type=float, default=2000, metavar="TOKENS", help=throughput)
+    plan.add_argument("--throughput", default=2000, help=throughput, **tokens)
 
 
 def run_plan(arguments: Namespace) -> None:
@@ -78,16 +78,14 @@ def run_plan(arguments: Namespace) -> None:
 
 def add_view(view: Parser) -> None:
     """Add the arguments of `cogniload view`."""
-    output_path = "lm-eval's --output_path"
-    view.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=output_path)
+    add = view.add_argument
+    add("results", nargs="+", type=Path, metavar="RESULTS", help="lm-eval's --output_path")
     logs = "folder of the logs (inspect_logs)"
-    view.add_argument("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
+    add("--out", type=Path, default=Path("inspect_logs"), metavar="DIR", help=logs)
     site = "write the viewer with all logs in --out as a static site, and open nothing"
-    view.add_argument("--bundle", type=Path, metavar="DIR", help=site)
-    view.add_argument(
-        *spellings("no_open"), action="store_true", help="write the logs, and open nothing"
-    )
-    view.add_argument("--force", action="store_true", help="replace the logs that are there")
+    add("--bundle", type=Path, metavar="DIR", help=site)
+    add(*spellings("no_open"), action="store_true", help="write the logs, and open nothing")
+    add("--force", action="store_true", help="replace the logs that are there")
 
 
 def run_view(arguments: Namespace) -> None:
@@ -121,7 +119,7 @@ def run_demo(arguments: Namespace) -> None:
     report(results, arguments.out / "report", force=True, options={})
 
 
-def labelled(text: str) -> tuple[str, Path]:
+def labelled(text: str) -> Labelled:
     """Return the label, "" for none, and the path of LABEL=DIR; a path that exists has none."""
     label, equals, path = text.partition("=")
     # Path.exists raises OSError where the label is longer than a file's name can be.
@@ -131,7 +129,7 @@ def labelled(text: str) -> tuple[str, Path]:
     return label, Path(path)
 
 
-def by_label(results: Sequence[tuple[str, Path]]) -> dict[str, list[Path]]:
+def by_label(results: Sequence[Labelled]) -> dict[str, list[Path]]:
     """Return the paths of each label, in the order of the labels' first paths."""
     paths: dict[str, list[Path]] = {}
     for label, path in results:

@@ -41,9 +41,8 @@ def score_dataset(arguments: Namespace) -> None:
     """Run `cogniload score --dataset FOLDER RESPONSES`."""
     from lm_eval_tasks.score_responses import score_responses
 
-    outcomes, missing = score_responses(
-        arguments.dataset, arguments.samples, arguments.out, force=arguments.force
-    )
+    tables, out = arguments.samples, arguments.out
+    outcomes, missing = score_responses(arguments.dataset, tables, out, force=arguments.force)
     total = outcomes.total()
     share = sum(count for outcome, count in outcomes.items() if outcome.correct) / total
     error = sqrt(share * (1 - share) / max(total - 1, 1))

@@ -35,9 +35,9 @@ def add_verify(verify: Parser) -> None:
     where = "a folder of generate's or of push --dry-run's, or user/name"
     verify.add_argument("source", metavar="DIR_OR_REPO", help=where)
     sample = (
-        "of generate's folder, make so many row groups again, such as 1%%; digests, row counts and "
-        "ids are checked of all. Row groups are sampled file by file, one or more of each: a "
-        "folder of one small file is made again as a whole"
+        "of generate's folder, the share of row groups to make again, such as 1%%; digests, row "
+        "counts and ids are checked of all. Row groups are sampled file by file, one or more of "
+        "each: a folder of one small file is made again as a whole"
     )
     verify.add_argument("--sample", metavar="SHARE", help=sample)
     load = "load this one if the rows were measured by it; no other is loaded"
@@ -47,49 +47,37 @@ def add_verify(verify: Parser) -> None:
 def run_verify(arguments: Namespace) -> int:
     """Run `cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
     from cogniload_gen.hub.verify import COUNTED, verify
-    from cogniload_gen.hub.verify_files import is_of_files
+    from cogniload_gen.hub.verify_files import check_share, is_of_files, verify_files
 
-    if is_of_files(arguments.source):
-        return verify_folder(arguments)
-    if arguments.sample is not None:
+    source, tokenizer = arguments.source, arguments.tokenizer
+    if is_of_files(source):
+        share = 1.0 if arguments.sample is None else check_share(arguments.sample)
+        verdict = verify_files(Path(source), sample=share, tokenizer=tokenizer)
+        wrong = f"is damaged in {counted(verdict.differences, 'place')}"
+        right = f"is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
+        right += f"{verdict.made_again} made again, the same, and solved"
+    elif arguments.sample is not None:
         raise ValueError("--sample is for a folder of `cogniload generate OUT/`")
-    verdict = verify(arguments.source, tokenizer=arguments.tokenizer)
+    else:
+        verdict = verify(source, tokenizer=tokenizer)
+        more = " or more" * (verdict.differences >= COUNTED)
+        wrong = f"differs: {verdict.differences}{more} values, {verdict.rows} rows expected"
+        right = f"is the same: {verdict.rows} rows, every puzzle solved"
     for difference in verdict.first:
-        print(difference)
-    if verdict.differences:
-        differing = f"{verdict.differences}{' or more' * (verdict.differences >= COUNTED)}"
-        print(f"{arguments.source} differs: {differing} values, {verdict.rows} rows expected")
-        return 1
-    print(f"{arguments.source} is the same: {verdict.rows} rows, every puzzle solved")
-    return 0
-
-
-def verify_folder(arguments: Namespace) -> int:
-    """Run `cogniload verify OUT`: 0 if its files are as they were generated, 1 if not."""
-    from cogniload_gen.hub.verify_files import check_share, verify_files
-
-    share = 1.0 if arguments.sample is None else check_share(arguments.sample)
-    verdict = verify_files(Path(arguments.source), sample=share, tokenizer=arguments.tokenizer)
-    for line in verdict.damage:
-        print(one_line(line))
-    if verdict.unfinished:
-        return 1
-    if verdict.damages:
-        places = f"place{'s' * (verdict.damages > 1)}"
-        print(f"{arguments.source} is damaged in {verdict.damages} {places}")
-        return 1
-    print(
-        f"{arguments.source} is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
-        f"{verdict.made_again} made again, the same, and solved"
-    )
-    return 0
+        print(one_line(str(difference)))
+    if not verdict.unfinished:
+        print(f"{source} {wrong if verdict.differences else right}")
+    if verdict.versions:
+        makers = " with ".join(f"{name} {version}" for name, version in verdict.versions.items())
+        print(f"not checked: {makers} made the files, as the manifest says")
+    return int(verdict.differences > 0)
 
 
 def add_overlap(overlap: Parser) -> None:
     """Add the arguments of `cogniload overlap`."""
     files = "files to look in: .parquet, .jsonl or text, the latter two compressed or not"
     overlap.add_argument("corpus", nargs="+", type=Path, metavar="CORPUS", help=files)
-    limit = "print at most so many overlaps; all are counted (default 100)"
+    limit = "overlaps to print, at most; all are counted (default 100)"
     overlap.add_argument("--limit", type=number, default=100, metavar="COUNT", help=limit)
     add_puzzle_options(overlap)
 
@@ -113,11 +101,9 @@ def run_overlap(arguments: Namespace) -> int:
                 print(f"{overlap.where}: {overlap.puzzle}")
             overlaps[overlap.puzzle] += 1
     total, canaries = overlaps.total(), overlaps.pop("canary", 0)
-    print(
-        f"{counted(total - canaries, 'overlap')} with {len(overlaps)} of "
-        f"{counted(len(source.selection), 'puzzle')}, {counted(canaries, 'canary string')}, in "
-        f"{counted(len(arguments.corpus), 'file')}"
-        + f"; the first {limit} are above"
-        * (total > limit)
-    )
+    searched = counted(len(source.selection), "puzzle")
+    hits = f"{counted(total - canaries, 'overlap')} with {len(overlaps)} of {searched}"
+    files = counted(len(arguments.corpus), "file")
+    above = f"; the first {limit} are above" * (total > limit)
+    print(f"{hits}, {counted(canaries, 'canary string')}, in {files}{above}")
     return int(total > 0)

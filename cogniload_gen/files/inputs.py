@@ -8,6 +8,8 @@ import stat
 import unicodedata
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
@@ -20,9 +22,6 @@ BUFFER = 1 << 20
 
 LONGEST_MESSAGE = 1000
 """Characters of a message on the terminal."""
-
-BROKEN_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
-
 
 FILE, PIPE = "a file", "a named pipe"
 KINDS = {
@@ -51,27 +50,27 @@ def check_file(path: Path) -> Path:
     return path
 
 
-def open_file(path: Path) -> BinaryIO:
-    """Return a file, gzipped or not, opened to be read as bytes; ValueError as `check_file`."""
+@contextmanager
+def open_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file, gzipped or not, opened to be read as bytes.
+
+    ValueError as `check_file`, and for a broken gzip file.
+    """
     check_file(path)
-    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb", BUFFER)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb", BUFFER) as file:
+            yield cast(BinaryIO, file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} must be a whole gzip file: {error}") from None
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, gzipped or not.
-
-    ValueError as `check_file`, for a line of more than LARGEST bytes, and for a broken gzip file.
-    """
-    number = 0
-    try:
-        with open_file(path) as file:
-            while line := file.readline(LARGEST + 1):
-                number += 1
-                if len(line) > LARGEST:
-                    raise ValueError(f"{path} line {number} must have at most {LARGEST} bytes")
-                yield line
-    except BROKEN_GZIP as error:
-        raise ValueError(f"{path} must be a whole gzip file: {error}") from None
+    """Yield the lines of a file; ValueError as `open_file`, for one of more than LARGEST bytes."""
+    with open_file(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, LARGEST + 1), b""), start=1):
+            if len(line) > LARGEST:
+                raise ValueError(f"{path} line {number} must have at most {LARGEST} bytes")
+            yield line
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -96,12 +95,9 @@ def json_row(line: str | bytes, where: str) -> object:
 
 
 def read_whole(path: Path, largest: int = LARGEST) -> bytes:
-    """Return what a file, gzipped or not, holds; ValueError as `read_lines`, for `largest`."""
-    try:
-        with open_file(path) as file:
-            return read_stream(file, str(path), largest)
-    except BROKEN_GZIP as error:
-        raise ValueError(f"{path} must be a whole gzip file: {error}") from None
+    """Return what a file holds; ValueError as `open_file`, and for more than `largest` bytes."""
+    with open_file(path) as file:
+        return read_stream(file, str(path), largest)
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
@@ -122,12 +118,9 @@ def show_controls(text: str) -> str:
     """Make characters visible that control, turn or break text, as in <U+202E>."""
     if text.isprintable():
         return text
-    return "".join(
-        f"<U+{ord(character):04X}>"
-        if unicodedata.category(character) in {"Cc", "Cf", "Cs"} and character not in "\n\t"
-        else character
-        for character in text
-    )
+    characters = {*text} - {"\n", "\t"}
+    controls = [c for c in characters if unicodedata.category(c) in {"Cc", "Cf", "Cs"}]
+    return text.translate({ord(c): f"<U+{ord(c):04X}>" for c in controls})
 
 
 def one_line(text: str) -> str:

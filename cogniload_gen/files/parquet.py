@@ -34,11 +34,7 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
                 group = file.metadata.row_group(number)
                 chunks = map(group.column, range(group.num_columns))
                 most = max(LARGEST_GROUP, EXPANSION * sum(c.total_compressed_size for c in chunks))
-                if group.total_byte_size > most:
-                    raise ValueError(
-                        f"{path}: a row group must have at most {most} bytes, "
-                        f"got {group.total_byte_size}"
-                    )
+                check_bytes(f"{path}: a row group", group.total_byte_size, most)
             yield file
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} must be a Parquet file: {error}") from None
@@ -79,8 +75,10 @@ def read_group(path: Path, group: int, columns: list[str]) -> pa.Table:
 
 def check_held(what: Path | str, held: int) -> None:
     """Raise ValueError if rows have more than LARGEST_HELD bytes."""
-    if held > LARGEST_HELD:
-        raise ValueError(
-            f"{what}: rows that are held together must have at most {LARGEST_HELD} bytes, "
-            f"got {held}"
-        )
+    check_bytes(f"{what}: rows that are held together", held, LARGEST_HELD)
+
+
+def check_bytes(what: str, size: int, most: int) -> None:
+    """Raise ValueError if something has more bytes than it may have."""
+    if size > most:
+        raise ValueError(f"{what} must have at most {most} bytes, got {size}")

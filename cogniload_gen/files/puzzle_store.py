@@ -41,13 +41,9 @@ class StoredPuzzles:
         self._starts = np.cumsum([0] + [len(ids) for ids, _ in parts])
         if not len(self.ids):
             raise ValueError(f"{path} must hold at least one puzzle, got none")
-        if len(self.ids.unique()) < len(self.ids):
-            counts = pc.value_counts(self.ids)
-            twice = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
-            raise ValueError(
-                f"{path} must hold every puzzle once: {len(twice)} ids are there more than once, "
-                f"the first {brief(twice[0].as_py())}"
-            )
+        if repeated := repeated_values(self.ids):
+            twice = f"{len(repeated)} ids are there more than once, the first {brief(repeated[0])}"
+            raise ValueError(f"{path} must hold every puzzle once: {twice}")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -92,16 +88,20 @@ def find_files(path: Path) -> list[Path]:
     """Return the files of puzzles that a path is, or that are below it; ValueError for none."""
     if not path.is_dir():
         if path.suffix not in OPENED:
-            raise ValueError(
-                f"{path} must be a folder of Parquet files, or a file that ends in "
-                f"{' or '.join(OPENED)}"
-            )
+            file = f"a file that ends in {' or '.join(OPENED)}"
+            raise ValueError(f"{path} must be a folder of Parquet files, or {file}")
         return [check_file(path)]
     visible = (file for file in path.rglob("*.parquet") if not file.name.startswith("."))
     files = sorted(file for file in visible if not file.is_dir())
     if not files:
         raise ValueError(f"{path} must hold Parquet files of puzzles, got none")
     return files
+
+
+def repeated_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values that a column has more than once."""
+    counts = pc.value_counts(column)
+    return counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
 
 
 def parquet_parts(file: Path, texts: bool, read: ReadGroup) -> Iterator[Part]:
@@ -129,9 +129,8 @@ def jsonl_parts(file: Path, _: bool, __: ReadGroup) -> Iterator[Part]:
         try:
             id, _ = itemgetter("id", "answer")(json.loads(line))
         except (ValueError, TypeError, LookupError, RecursionError) as error:
-            raise ValueError(
-                f"{file} line {number} must be a puzzle, got {line[:40]!r} ({error})"
-            ) from None
+            got = f"got {line[:40]!r} ({error})"
+            raise ValueError(f"{file} line {number} must be a puzzle, {got}") from None
         ids.append(id)
         offsets.append(offsets[-1] + len(line))
 

@@ -28,6 +28,10 @@ MOST_TOKENS = 2**31 - 1
 """No response has more."""
 
 
+Rows = Iterator[tuple[str, Mapping[str, Any]]]
+"""The rows of a table, each with its place in the file."""
+
+
 class Answered(NamedTuple):
     """A response to the puzzle of an id, and what is known of it; None where it is not.
 
@@ -68,21 +72,21 @@ def read_table(path: Path) -> Iterator[Answered]:
         yield check_row(where, row)
 
 
-def parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def parquet_rows(path: Path) -> Rows:
     """Yield the rows of a Parquet file."""
     with open_parquet(path) as file:
         columns = check_columns(path, file.schema_arrow.names)
         yield from numbered_rows(path, read_batches(file, columns))
 
 
-def jsonl_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def jsonl_rows(path: Path) -> Rows:
     """Yield the rows of a JSON Lines file."""
     for where, row in read_objects(path):
         check_columns(where, row)
         yield where, row
 
 
-def csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def csv_rows(path: Path) -> Rows:
     """Yield the rows of a CSV file, whose first line names the columns."""
     try:
         with pa.input_stream(check_file(path)) as stream:
@@ -99,9 +103,7 @@ def csv_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise ValueError(f"{path} can't be read: {error}") from None
 
 
-def numbered_rows(
-    path: Path, batches: Iterable[pa.RecordBatch]
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def numbered_rows(path: Path, batches: Iterable[pa.RecordBatch]) -> Rows:
     """Yield the rows of batches, each with its place in the file."""
     number = count()
     for batch in batches:
@@ -131,17 +133,15 @@ def check_row(where: str, row: Mapping[str, Any]) -> Answered:
         if not isinstance(text, str) and (name == "id" or text is not None):
             raise ValueError(f"{where}: {name} must be a text, got {brief(text)}")
         if text is not None and len(text) > LARGEST_ROW:
-            raise ValueError(
-                f"{where}: {name} must have at most {LARGEST_ROW} characters, got {len(text)}"
-            )
+            most = f"at most {LARGEST_ROW} characters"
+            raise ValueError(f"{where}: {name} must have {most}, got {len(text)}")
     counts = {name: read_count(where, name, row.get(name)) for name in COUNTS}
     tokens, limit = counts["response_tokens"], counts["response_limit"]
     if limit == 0:
         raise ValueError(f"{where}: response_limit must be at least 1, got 0")
     if tokens is not None and limit is not None and tokens > limit:
-        raise ValueError(
-            f"{where}: response_tokens must be at most response_limit, {limit}, got {tokens}"
-        )
+        most = f"at most response_limit, {limit}"
+        raise ValueError(f"{where}: response_tokens must be {most}, got {tokens}")
     reason = row.get("finish_reason") or None
     if reason is not None:
         check_choice(f"{where}: finish_reason", reason, REASONS)

@@ -27,8 +27,9 @@ from cogniload_gen.files.inputs import LARGEST, read_whole
 IDENTITY = ("arguments", "versions", "block_size", "tasks")
 """The parts of a run that are known before a model is loaded, and that a block's digest binds."""
 
-SAMPLE = {"metrics": list, "filter": str, "doc_hash": str, "prompt_hash": str, "target_hash": str}
-"""What a sample holds besides its `doc_id` and its metrics."""
+HASHES = ("doc_hash", "prompt_hash", "target_hash")
+SAMPLE = {"doc_id": int, "metrics": list, "filter": str, **dict.fromkeys(HASHES, str)}
+"""What a sample holds besides its metrics."""
 
 BRIEF = Repr()
 BRIEF.maxstring = BRIEF.maxother = 60
@@ -114,8 +115,7 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def facts(self) -> dict[str, Any]:
         """The run as JSON-like values."""
-        values: dict[str, Any] = msgspec.to_builtins(self)
-        return values
+        return dict(msgspec.to_builtins(self))
 
     @property
     def identity(self) -> str:
@@ -127,8 +127,7 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def model_args(self) -> dict[str, Any]:
         """All arguments of the model, also those that may change."""
-        free: dict[str, Any] = self.recorded["arguments"]["model_args"]
-        return self.arguments.model_args | free
+        return self.arguments.model_args | dict(self.recorded["arguments"]["model_args"])
 
     @property
     def until(self) -> dict[str, Any]:
@@ -146,10 +145,8 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.arguments.until is not None:
             return []
         limit, samples = self.arguments.limit, self.arguments.samples
-        documents = {
-            name: indices_of(name, task.documents, limit, samples)
-            for name, task in self.tasks.items()
-        }
+        tasks = self.tasks.items()
+        documents = {name: indices_of(name, task.documents, limit, samples) for name, task in tasks}
         return cut_in_blocks(documents, self.block_size, ids)
 
     def refuse_another(self, folder: Path, now: "RunSpec") -> None:
@@ -165,10 +162,8 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
             for run in (self, now)
         )
         if changes := differences(begun, facts):
-            raise ValueError(
-                f"{folder} was begun with {'; '.join(changes[:3])}: "
-                "give what it was begun with, or another --output_path"
-            )
+            hint = "give what it was begun with, or another --output_path"
+            raise ValueError(f"{folder} was begun with {'; '.join(changes[:3])}: {hint}")
 
 
 def differences(begun: Any, now: Any, path: str = "") -> list[str]:
@@ -248,15 +243,15 @@ class RunFolder:
             msgspec.convert(run.recorded, Recorded)
         except FileNotFoundError:
             if any(self.folder.glob("block-*.jsonl")):
-                raise ValueError(
-                    f"{self.run} is missing, and without it nobody knows of which run the blocks "
-                    "beside it are: put it back, or name another --output_path"
-                ) from None
+                lost = (
+                    "is missing, and without it nobody knows of which run the blocks beside it are"
+                )
+                hint = "put it back, or name another --output_path"
+                raise ValueError(f"{self.run} {lost}: {hint}") from None
             return None
         except (ValueError, RecursionError, msgspec.ValidationError) as error:
-            raise ValueError(
-                f"{self.run} must be what this version of cogniload eval wrote: {error}"
-            ) from None
+            what = "must be what this version of cogniload eval wrote"
+            raise ValueError(f"{self.run} {what}: {error}") from None
         return run
 
     def begun(self) -> RunSpec:
@@ -278,7 +273,8 @@ class RunFolder:
         for file in sorted(self.folder.glob("block-*.jsonl")):
             if not file.stem[6:].isdecimal():
                 continue
-            indices = {index_of(line) for line in _lines(file)}
+            samples = map(sample_of, _lines(file))
+            indices = {sample["doc_id"] if sample else -1 for sample in samples}
             documents = tuple(range(min(indices, default=0), max(indices, default=-1) + 1))
             if not indices or len(documents) != len(indices) or documents[0] < first:
                 raise ValueError(f"{file} must hold samples of the documents from {first} on")
@@ -368,18 +364,11 @@ def sample_of(line: bytes) -> dict[str, Any] | None:
         sample = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(sample, dict) or type(sample.get("doc_id")) is not int:
+    if not isinstance(sample, dict):
         return None
-    if not all(isinstance(sample.get(name), kind) for name, kind in SAMPLE.items()):
-        return None
-    named = all(isinstance(name, str) and name in sample for name in sample["metrics"])
+    typed = all(type(sample.get(name)) is kind for name, kind in SAMPLE.items())
+    named = typed and all(isinstance(name, str) and name in sample for name in sample["metrics"])
     return sample if named else None
-
-
-def index_of(line: bytes) -> int:
-    """Return the index of a sample's document; -1 for a line that is no sample."""
-    sample = sample_of(line)
-    return -1 if sample is None else int(sample["doc_id"])
 
 
 def id_of(sample: dict[str, Any]) -> object:

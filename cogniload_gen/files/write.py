@@ -15,6 +15,9 @@ from cogniload_gen.files.parquet import open_parquet, read_batches
 from cogniload_gen.files.whole import whole_file
 from cogniload_gen.source import Source
 
+Write = Callable[[pa.Table], None]
+"""A function that appends a table to a file."""
+
 SHARED = {"compression": "zstd", "write_page_index": True}
 """How Parquet is written that others are to read: smaller, and searched without reading it all."""
 
@@ -37,30 +40,25 @@ def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
 
 
 @contextmanager
-def table_writer(
-    path: Path, schema: pa.Schema, *, force: bool = False
-) -> Iterator[Callable[[pa.Table], None]]:
+def table_writer(path: Path, schema: pa.Schema, *, force: bool = False) -> Iterator[Write]:
     """Yield a function that appends a table to a file; errors as `write_puzzles`."""
     if path.suffix not in WRITERS:
         raise ValueError(f"FILE must end in {' or '.join(WRITERS)}, got {str(path)!r}")
-    with (
-        whole_file(path, force=force) as temporary,
-        WRITERS[path.suffix](temporary, schema) as write,
-    ):
+    open_writer = WRITERS[path.suffix]
+    with whole_file(path, force=force) as temporary, open_writer(temporary, schema) as write:
         yield write
 
 
 @contextmanager
-def jsonl_writer(path: Path, _: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+def jsonl_writer(path: Path, _: pa.Schema) -> Iterator[Write]:
     """Yield a function that appends a table's rows to a JSON Lines file."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
     with path.open("w", encoding="utf-8") as file:
-        yield lambda table: file.writelines(
-            json.dumps(row, ensure_ascii=False) + "\n" for row in table.to_pylist()
-        )
+        yield lambda table: file.writelines(encode(row) + "\n" for row in table.to_pylist())
 
 
 @contextmanager
-def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
     """Yield a function that appends a table to a Parquet file, as a row group."""
     with pq.ParquetWriter(path, schema) as writer:
         yield writer.write_table

@@ -6,8 +6,10 @@ makes the rows again from, and what a later push adds its own to.
 
 import json
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from reprlib import repr as brief
+from tomllib import loads
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
@@ -18,14 +20,10 @@ from cogniload_gen.canary import CANARY
 from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files.inputs import read_whole
 
-LICENSE = "apache-2.0"
-
 DATA = files(__package__) / "data"
 
-SIZES = ("n<1K", *(f"{low}<n<{high}" for low, high in zip(
-    ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B"),
-    ("10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"), strict=True,
-)), "n>1T")  # fmt: skip
+BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
+SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
 """The Hub's categories of size, each ten times the one before."""
 
 
@@ -35,13 +33,8 @@ SAMPLE_LINES = 60
 LARGEST_CARD = 1 << 20
 """Bytes of a card that is read."""
 
-NO_HASH = "https://github.com/mlcommons/croissant/issues/80"
-"""What the Hub's own Croissant files say in place of a repository's hash, which none can have."""
-
-NEAREST_SCORER = (
-    "The scorer of this file is Inspect's nearest; that of the benchmark, with its limits of "
-    "tokens, is in the tasks of the package cogniload (for Inspect and for lm-eval)."
-)
+FIXED = loads(DATA.joinpath("card.toml").read_text("utf-8"))
+"""What is the same in each card and each eval.yaml."""
 
 CROISSANT_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.float64(): "sc:Float"}
 
@@ -51,14 +44,8 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     words = benchmark_words(configurations)
     rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
     data = DatasetCardData(
+        **FIXED["metadata"],
         pretty_name=" and ".join(about["name"] for about in words),
-        license=LICENSE,
-        language=["en"],
-        annotations_creators=["machine-generated"],
-        language_creators=["machine-generated"],
-        multilinguality=["monolingual"],
-        source_datasets=["original"],
-        task_categories=["question-answering", "text-generation"],
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
         tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
         configs=card_configs(configurations),
@@ -112,6 +99,11 @@ def benchmark_words(configurations: list[Configuration]) -> list[dict]:
     ]
 
 
+def summary(words: list[dict]) -> str:
+    """Return the benchmarks' summaries, one after the other."""
+    return " ".join(about["summary"].strip() for about in words)
+
+
 def call(puzzles: Configuration, split: str) -> str:
     """Return the arguments with which our `load_dataset` makes a split."""
     suite = {} if puzzles.benchmark.suite is None else {"suite": puzzles.benchmark.suite}
@@ -135,11 +127,17 @@ def example(configurations: list[Configuration]) -> dict:
     return row | {"puzzle": "\n".join(lines)}
 
 
-def read_card(card: Path) -> list[Configuration]:
-    """Return the configurations that a card lists; ValueError where it is not one of ours.
+def read_card(card: Path, source: str) -> list[Configuration]:
+    """Return the configurations that the card of a source lists; ValueError if it is not ours."""
+    try:
+        return checked_entries(card)
+    except ValueError as error:
+        what = "has a card that `cogniload push` did not write"
+        raise ValueError(f"{source} {what}: {error!s:.600}") from None
 
-    The card may come from anywhere.
-    """
+
+def checked_entries(card: Path) -> list[Configuration]:
+    """Return the configurations that a card lists; it may come from anywhere."""
     read_whole(card, LARGEST_CARD)
     try:
         data = metadata_load(card) or {}
@@ -149,11 +147,10 @@ def read_card(card: Path) -> list[Configuration]:
     if not isinstance(entries, list) or not entries:
         raise ValueError(f"its metadata must list what it holds as puzzles, got {brief(entries)}")
     configurations = [read_entry(entry) for entry in entries]
-    if data.get("configs") != card_configs(configurations):
-        raise ValueError(
-            "the configs in its metadata must be those of its puzzles, "
-            f"{brief(card_configs(configurations))}; got {brief(data.get('configs'))}"
-        )
+    configs, listed = card_configs(configurations), data.get("configs")
+    if listed != configs:
+        allowed = f"those of its puzzles, {brief(configs)}"
+        raise ValueError(f"the configs in its metadata must be {allowed}; got {brief(listed)}")
     return configurations
 
 
@@ -166,33 +163,21 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
     words = benchmark_words(configurations)
     url = f"https://huggingface.co/datasets/{repo}"
     splits = splits_of(configurations)
-    return json.loads(DATA.joinpath("croissant.json").read_text("utf-8")) | {
+    fixed = json.loads(DATA.joinpath("croissant.json").read_text("utf-8"))
+    repository, file_set = fixed.pop("distribution")
+    return fixed | {
         "name": repo.rpartition("/")[2],
-        "description": " ".join(
-            [*(about["summary"].strip() for about in words), canary(configurations)]
-        ),
+        "description": f"{summary(words)} {canary(configurations)}",
         "url": url,
         "version": f"{max(puzzles.generator_version for puzzles in configurations)}.0.0",
         "keywords": list(dict.fromkeys(tag for about in words for tag in about["tags"])),
         "citeAs": " ".join(" ".join(dict.fromkeys(about["citation"] for about in words)).split()),
         "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": "repo",
-                "name": "repo",
-                "contentUrl": url,
-                "encodingFormat": "git+https",
-                "sha256": NO_HASH,
-            },
+            repository | {"contentUrl": url},
             *(
-                {
-                    "@type": "cr:FileSet",
-                    "@id": f"{puzzles.name}/{split}-files",
-                    "containedIn": {"@id": "repo"},
-                    "encodingFormat": "application/x-parquet",
-                    "includes": data_files(puzzles, split),
-                }
-                for puzzles, split in splits
+                file_set
+                | {"@id": f"{grid.name}/{split}-files", "includes": data_files(grid, split)}
+                for grid, split in splits
             ),
         ],
         "recordSet": [
@@ -219,7 +204,7 @@ def evaluation(configurations: list[Configuration]) -> dict:
     words = benchmark_words(configurations)
     return {
         "name": " and ".join(about["name"] for about in words),
-        "description": " ".join([*(about["summary"].strip() for about in words), NEAREST_SCORER]),
+        "description": f"{summary(words)} {FIXED['nearest_scorer']}",
         "evaluation_framework": "inspect-ai",
         "tasks": [
             {

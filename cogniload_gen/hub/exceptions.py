@@ -3,14 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-)
+from huggingface_hub import errors
 
-HTTP_ERROR: type[BaseException] = HfHubHTTPError.__mro__[HfHubHTTPError.__mro__.index(OSError) - 1]
+KINDS = errors.HfHubHTTPError.__mro__
+HTTP_ERROR: type[BaseException] = KINDS[KINDS.index(OSError) - 1]
 """What the Hub's library raises where there is no answer at all (httpx's or requests' own)."""
 
 REASONS = {
@@ -27,16 +23,16 @@ def hub_errors(repo: str) -> Iterator[None]:
     """Make one line, an OSError, of what goes wrong between us and the Hub."""
     try:
         yield
-    except (HTTP_ERROR, LocalEntryNotFoundError, ConnectionError) as error:
+    except (HTTP_ERROR, errors.LocalEntryNotFoundError, ConnectionError) as error:
         response = getattr(error, "response", None)
         if response is None:
             reason = f"{type(error).__name__}: {error}"
             raise OSError(f"{repo}: the Hub can't be reached: {brief(reason)}") from None
         reason = REASONS.get(response.status_code, brief(str(error)))
-        if isinstance(error, GatedRepoError):  # a kind of the next one
+        if isinstance(error, errors.GatedRepoError):  # a kind of the next one
             reason = "its owner must grant access first"
-        elif isinstance(error, RepositoryNotFoundError):  # without a token, its status is 401
-            reason = REASONS[404]
+        elif isinstance(error, errors.RepositoryNotFoundError):
+            reason = REASONS[404]  # without a token, its status is 401
         raise OSError(f"{repo}: the Hub refused: {reason}") from None
     except RuntimeError as error:  # of an upload, in which an error of any kind is the cause
         if error.__cause__ is None:

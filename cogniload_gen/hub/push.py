@@ -8,19 +8,14 @@ import json
 import logging
 import re
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import yaml
-from huggingface_hub import HfApi, get_token
-from huggingface_hub.errors import (
-    EntryNotFoundError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-)
+from huggingface_hub import HfApi, errors, get_token
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
@@ -113,37 +108,29 @@ def configurations_at(repo: str, revision: str | None) -> list[Configuration]:
     """
     try:
         card = HfApi().hf_hub_download(repo, "README.md", repo_type="dataset", revision=revision)
-    except LocalEntryNotFoundError:  # not reached, which is one of the next kind too
+    except errors.LocalEntryNotFoundError:  # not reached, which is one of the next kind too
         raise
-    except EntryNotFoundError:
+    except errors.EntryNotFoundError:
         return []
-    try:
-        return read_card(Path(card))
-    except ValueError as error:
-        raise ValueError(
-            f"{repo} has a card that `cogniload push` did not write: {error!s:.600}"
-        ) from None
+    return read_card(Path(card), repo)
 
 
 def configurations_if_reached(repo: str) -> list[Configuration]:
     """Return what a repository holds now; nothing, with a logged warning, without the Hub."""
-    configurations = []
     try:
-        with hub_errors(repo), suppress(RepositoryNotFoundError):
-            configurations = configurations_at(repo, HfApi().dataset_info(repo).sha)
+        with hub_errors(repo), suppress(errors.RepositoryNotFoundError):
+            return configurations_at(repo, HfApi().dataset_info(repo).sha)
     except OSError as error:
         log.warning("written as for a new repository: %s", error)
-    return configurations
+    return []
 
 
-def write_folder(
-    folder: Path, repo: str, new: Configuration, configurations: list[Configuration]
-) -> None:
-    """Write what a push of `new` uploads to a repository that then holds `configurations`."""
-    (folder / "README.md").write_text(str(dataset_card(repo, configurations)), "utf-8")
-    description = json.dumps(croissant(repo, configurations), indent=2, ensure_ascii=False)
+def write_folder(folder: Path, repo: str, new: Configuration, grids: list[Configuration]) -> None:
+    """Write what a push of `new` uploads to a repository that then holds `grids`."""
+    (folder / "README.md").write_text(str(dataset_card(repo, grids)), "utf-8")
+    description = json.dumps(croissant(repo, grids), indent=2, ensure_ascii=False)
     (folder / "croissant.json").write_text(description + "\n", "utf-8")
-    tasks = evaluation(configurations)
+    tasks = evaluation(grids)
     if tasks["tasks"]:
         text = yaml.safe_dump(tasks, sort_keys=False, allow_unicode=True)
         (folder / "eval.yaml").write_text(text, "utf-8")
@@ -155,21 +142,20 @@ def write_folder(
 def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
     """Write the rows of a split as Parquet files of bounded size, named as `datasets` does."""
     written: list[Path] = []
-    size, writer = 0, None
     source = puzzles.source(split)
-    with tqdm(total=len(source.selection), unit=" puzzles", disable=None) as progress:
-        for table in source.tables():
-            for rows in row_groups(table):
-                if writer is None or size + rows.nbytes > FILE_BYTES:
-                    if writer is not None:
-                        writer.close()
-                    written.append(folder / f"{split}-{len(written):05}.parquet")
-                    size, writer = 0, pq.ParquetWriter(written[-1], source.schema, **SHARED)
-                writer.write_table(rows)
-                size += rows.nbytes
-                progress.update(len(rows))
-        if writer is not None:
-            writer.close()
+    groups = (rows for table in source.tables() for rows in row_groups(table))
+    progress = tqdm(total=len(source.selection), unit=" puzzles", disable=None)
+    with progress, ExitStack() as writers:
+        size = FILE_BYTES
+        for rows in groups:
+            size += rows.nbytes
+            if size > FILE_BYTES:
+                writers.close()
+                written.append(folder / f"{split}-{len(written):05}.parquet")
+                opened = pq.ParquetWriter(written[-1], source.schema, **SHARED)
+                size, writer = rows.nbytes, writers.enter_context(opened)
+            writer.write_table(rows)
+            progress.update(len(rows))
     for path in written:
         path.rename(path.with_stem(f"{path.stem}-of-{len(written):05}"))
 
@@ -203,10 +189,9 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
             options = {option.name: not names.isdisjoint(added)} | options
     wanted = schema_of(benchmark, options).names
     if names != {*wanted}:
-        raise ValueError(
-            f"the dataset must have the columns {', '.join(wanted)} and no other; "
-            f"it differs in {brief(sorted(names.symmetric_difference(wanted)))}"
-        )
+        others = brief(sorted(names.symmetric_difference(wanted)))
+        allowed = f"the columns {', '.join(wanted)} and no other"
+        raise ValueError(f"the dataset must have {allowed}; it differs in {others}")
     columns = [knob_values(dataset, knob) for knob in benchmark.knobs]
     knobs = knobs_of_product(benchmark, columns)
     one_each = benchmark.select(**knobs, num_puzzles=1)
@@ -217,7 +202,5 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     batches = dataset.with_format("arrow").iter(BATCH_ROWS)
     rows = (table.select(puzzles.schema.names).cast(puzzles.schema) for table in batches)
     for difference in differing(rows, puzzles.source(split).tables(), puzzles.schema):
-        raise ValueError(
-            f"the dataset must hold a whole grid's rows as they are made: {difference}"
-        )
+        raise ValueError(f"the dataset must hold a whole grid's rows as made: {difference}")
     return puzzles

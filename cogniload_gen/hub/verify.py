@@ -5,11 +5,12 @@ those that the generator makes of them.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from reprlib import repr as brief
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from huggingface_hub import snapshot_download
@@ -21,6 +22,10 @@ from cogniload_gen.files.parquet import check_held, open_parquet, read_batches
 from cogniload_gen.grid import Selection
 from cogniload_gen.hub.card import data_files, read_card
 from cogniload_gen.hub.exceptions import hub_errors
+
+Tables = Iterable[pa.Table]
+Progress = Callable[[int], object]
+"""A function that gets the number of rows that are done."""
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -37,8 +42,7 @@ LENGTHS = ("N", "context")
 """Knobs in statements and in tokens: a puzzle has at least so many characters."""
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A published row's value that is not the one it should be; `where` names its split's files.
 
     `id` is the one that the row should have, None of a row too many.
@@ -57,13 +61,21 @@ class Difference:
         return f"{self.where} {row}: {self.column}: {values}".lstrip()
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rows expected, the values that differ (up to COUNTED), and the first of them."""
+class Verdict(NamedTuple):
+    """The rows expected, how many things differ (up to COUNTED), and the first of them.
+
+    Of a folder of `generate` also: its files, the rows that were made again, and whether it is
+    unfinished. `versions` are those that its manifest claims made the files, where they are not
+    installed: nothing can check them.
+    """
 
     rows: int
     differences: int
-    first: tuple[Difference, ...]
+    first: tuple[Difference | str, ...]
+    files: int = 0
+    made_again: int = 0
+    unfinished: bool = False
+    versions: Mapping[str, str] = MappingProxyType({})
 
 
 def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
@@ -85,15 +97,9 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
             raise ValueError(f"{source} must be a folder or a repository user/name")
         folder = download(str(source), ["README.md"])  # may be anyone's, of any size
     elif not (folder / "README.md").exists():
-        raise FileNotFoundError(
-            f"{source} must hold manifest.json, as `cogniload generate OUT/` writes it, or "
-            "README.md, the card of `cogniload push`"
-        )
-    try:
-        configurations = read_card(folder / "README.md")
-    except ValueError as error:
-        message = f"{source}: not as `cogniload push` writes it: {error!s:.600}"
-        raise ValueError(message) from None
+        folders = "manifest.json, as `cogniload generate OUT/` writes it, or README.md, the card"
+        raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
+    configurations = read_card(folder / "README.md", str(source))
     for puzzles in configurations:
         check_version(puzzles, str(source))
         check_tokenizer(puzzles, str(source), tokenizer)
@@ -108,125 +114,131 @@ def verify(source: Path | str, *, tokenizer: str | None = None) -> Verdict:
 
 
 def differences(
-    folder: Path,
-    splits: list[tuple[Configuration, str]],
-    progress: Callable[[int], object],
+    folder: Path, splits: list[tuple[Configuration, str]], progress: Progress
 ) -> Iterator[Difference]:
     """Yield what differs in some splits of a folder; `progress` gets the rows compared."""
     for puzzles, split in splits:
-        where = data_files(puzzles, split)
-        texts = read_rows(folder, puzzles, split, ["puzzle"])
-        too_short = first_too_short(texts, puzzles.selection(split), where=where)
-        if too_short:
-            yield too_short
+        pattern, schema = data_files(puzzles, split), puzzles.schema
+        paths = sorted(folder.glob(pattern))
+        if not paths:
+            raise ValueError(f"{folder} must hold {pattern}, got no such file")
+        texts, there = read_parquet(paths, schema, ["puzzle"]), read_parquet(paths, schema)
+        if too_short := first_too_short(texts, puzzles.selection(split)):
+            yield too_short._replace(where=pattern)
             continue
-        yield from differing(
-            read_rows(folder, puzzles, split), puzzles.source(split).tables(), puzzles.schema,
-            where=where, solve=solve, progress=progress,
-        )  # fmt: skip
+        made = puzzles.source(split).tables()
+        lines = differing(there, made, schema, solved=True, progress=progress)
+        yield from located(lines, pattern)
 
 
 def first_too_short(
-    published: Iterable[pa.Table], selection: Selection, start: int = 0, *, where: str = ""
+    published: Iterable[pa.Table], selection: Selection, start: int = 0
 ) -> Difference | None:
     """Return the first puzzle that is too short, if all that should be there is much more.
 
     How long the puzzles are must not be left to the card: to make long ones takes long. The first
     one published is row `start` of the selection.
     """
-    lacking, first = 0, None
+    lacking, first, number = 0, None, 0
     for rows in published:
         lengths = [len(puzzle or "") for puzzle in rows["puzzle"].to_pylist()]
-        batch = selection.batch(start, min(start + len(rows), len(selection)))
-        for row, (cell, length) in enumerate(zip(batch.cells, lengths, strict=False), start):
+        begin = start + number
+        batch = selection.batch(begin, min(begin + len(rows), len(selection)))
+        for row, (cell, length) in enumerate(zip(batch.cells, lengths, strict=False), number):
             least = max(getattr(cell, knob, 0) for knob in LENGTHS)
             if length < least:
-                lengths_differ = f"{length} characters", f"at least {least}", where
+                lengths_differ = f"{length} characters", f"at least {least}"
                 first = first or Difference(row, None, "puzzle", *lengths_differ)
                 lacking += least - length
         if lacking > MADE_BESIDES:
             return first
-        start += len(rows)
+        number += len(rows)
     return None
+
+
+def located(lines: Iterable[Difference], where: str, start: int = 0) -> Iterator[Difference]:
+    """Yield differences with the file that they are in, whose row `start` is their row 0."""
+    for line in lines:
+        yield line._replace(where=where, row=start + line.row)
 
 
 def download(repo: str, patterns: list[str], revision: str | None = None) -> Path:
     """Return the folder that has some files of a repository; its name is the revision's."""
+    chosen: dict[str, Any] = {"revision": revision, "allow_patterns": patterns}
     with hub_errors(repo):
-        return Path(
-            snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns)
-        )
+        return Path(snapshot_download(repo, repo_type="dataset", **chosen))
 
 
-def read_rows(
-    folder: Path, puzzles: Configuration, split: str, columns: list[str] | None = None
+def read_parquet(
+    paths: Iterable[Path],
+    schema: pa.Schema,
+    columns: list[str] | None = None,
+    group: int | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the published rows of a split, or some columns of them, as tables of bounded size."""
-    pattern = data_files(puzzles, split)
-    paths = sorted(folder.glob(pattern))
-    if not paths:
-        raise ValueError(f"{folder} must hold {pattern}, got no such file")
-    for path in paths:
-        yield from read_file(path, puzzles.schema, columns)
-
-
-def read_file(
-    path: Path, schema: pa.Schema, columns: list[str] | None = None, group: int | None = None
-) -> Iterator[pa.Table]:
-    """Yield the rows of a file, or of one row group, as tables of bounded size.
+    """Yield the rows of files, or of one row group, as tables of bounded size.
 
     ValueError as `open_parquet`, and for other columns than those of `schema`.
     """
-    with open_parquet(path) as file:
-        if not file.schema_arrow.equals(schema):
-            expected, got = (
-                ", ".join(f"{field.name}: {field.type}" for field in columns_of)
-                for columns_of in (schema, file.schema_arrow)
-            )
-            raise ValueError(f"{path}: its columns must be {expected}; got {got[:500]!r}")
-        for batch in read_batches(file, columns, group):
-            yield pa.Table.from_batches([batch])
+    for path in paths:
+        with open_parquet(path) as file:
+            if not file.schema_arrow.equals(schema):
+                expected, got = map(describe_columns, (schema, file.schema_arrow))
+                raise ValueError(f"{path}: its columns must be {expected}; got {got[:500]!r}")
+            for batch in read_batches(file, columns, group):
+                yield pa.Table.from_batches([batch])
+
+
+def describe_columns(schema: pa.Schema) -> str:
+    """Return the names and types of columns."""
+    return ", ".join(f"{field.name}: {field.type}" for field in schema)
 
 
 def differing(
-    published: Iterable[pa.Table],
-    made: Iterable[pa.Table],
+    published: Tables,
+    made: Tables,
     schema: pa.Schema,
-    *,
-    where: str = "",
-    solve: Callable[[str], str] | None = None,
-    progress: Callable[[int], object] = int,
-    start: int = 0,
+    solved: bool = False,
+    progress: Progress = int,
 ) -> Iterator[Difference]:
     """Yield the values in which published rows differ from those that the generator made.
 
-    Both streams have the columns of `schema`, and their first row has the number `start`. A row
-    that one of them lacks differs in its id, None; of many that are not published, those of one
-    table are named. With `solve`, an answer that it does not read from its puzzle differs too.
+    Both streams have the columns of `schema`. A row that one of them lacks differs in its id, None;
+    of many that are not published, those of one table are named. If they are to be `solved`, an
+    answer that the solver does not read from its puzzle differs too.
     """
-    take = row_taker(published, schema)
+    take, start = row_taker(published, schema), 0
     for expected in made:
         rows = take(len(expected))
         common = expected.slice(0, len(rows))
-        ids = common["id"].to_pylist()
-        for name in expected.column_names:
-            if not rows[name].equals(common[name]):
-                values = rows[name].to_pylist(), common[name].to_pylist(), ids
-                for row, (value, other, id) in enumerate(zip(*values, strict=True), start):
+        pairs = {name: (rows[name], common[name]) for name in expected.column_names}
+        if solved:
+            answers = map(read_answer, rows["puzzle"].to_pylist())
+            solutions = pa.chunked_array([pa.array(answers, pa.string())])
+            pairs["answer by the solver"] = rows["answer"], solutions
+        for name, pair in pairs.items():
+            if not pair[0].equals(pair[1]):
+                columns = (column.to_pylist() for column in (common["id"], *pair))
+                for row, (id, value, other) in enumerate(zip(*columns, strict=True), start):
                     if value != other:
-                        yield Difference(row, id, name, value, other, where)
+                        yield Difference(row, id, name, value, other)
         for row, missing in enumerate(expected["id"][len(rows) :].to_pylist(), start + len(rows)):
-            yield Difference(row, missing, "id", None, missing, where)
-        if solve:
-            yield from unsolved(rows, ids, start, where, solve)
+            yield Difference(row, missing, "id", None, missing)
         start += len(expected)
         progress(len(rows))
         if len(rows) < len(expected):
             return  # however many more a stranger's card asks for
     while len(rows := take(1)):
         (surplus,) = rows["id"].to_pylist()
-        yield Difference(start, None, "id", surplus, None, where)
+        yield Difference(start, None, "id", surplus, None)
         start += 1
+
+
+def read_answer(puzzle: str | None) -> str:
+    """Return the answer that the solver reads from a puzzle, or why it reads none."""
+    try:
+        return solve(puzzle or "")
+    except ValueError as error:
+        return str(error)
 
 
 def row_taker(tables: Iterable[pa.Table], schema: pa.Schema) -> Callable[[int], pa.Table]:
@@ -242,17 +254,3 @@ def row_taker(tables: Iterable[pa.Table], schema: pa.Schema) -> Callable[[int], 
         return taken
 
     return take
-
-
-def unsolved(
-    rows: pa.Table, ids: list[str], start: int, where: str, solve: Callable[[str], str]
-) -> Iterator[Difference]:
-    """Yield the rows whose answer is not what the solver reads from the puzzle."""
-    values = (rows[name].to_pylist() for name in ("puzzle", "answer"))
-    for row, (puzzle, answer, id) in enumerate(zip(*values, ids, strict=True), start):
-        try:
-            solved = solve(puzzle or "")
-        except ValueError as error:
-            solved = str(error)
-        if solved != answer:
-            yield Difference(row, id, "answer by the solver", answer, solved, where)

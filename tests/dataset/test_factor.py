@@ -143,9 +143,9 @@ def test_training_sets_are_splits():
         ({"splits": ["full"], "context": [0, 9]}, r"context is drawn in full, got \[0, 9\]"),
         (
             {"splits": ["pretrain"], "suite": "realistic"},
-            "split must be one of train, .*'pretrain'",
+            "splits must be one of train, .*'pretrain'",
         ),
-        ({"splits": ["course_3"]}, "split must be one of train, .*got 'course_3'"),
+        ({"splits": ["course_3"]}, "splits must be one of train, .*got 'course_3'"),
     ],
 )
 def test_a_wrong_parameter_is_named(given, message):

@@ -166,9 +166,9 @@ def parameters(data):
         (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
         (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
         (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
-        (lambda data: entry(data).update(splits=["dev"]), "split must be one of train, "),
-        (lambda data: entry(data).update(splits=[]), "splits must list some of train, "),
-        (lambda data: entry(data).update(splits=3), "splits must list some of train, "),
+        (lambda data: entry(data).update(splits=["dev"]), "splits must be one of train, "),
+        (lambda data: entry(data).update(splits=[]), "splits must hold at least one value"),
+        (lambda data: entry(data).update(splits=3), "splits must be one of train, "),
         (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
         (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
         (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
@@ -186,7 +186,8 @@ def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
     assert main(["verify", "folder"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.startswith("cogniload verify: error: folder: not as `cogniload push` writes it: ")
+    what = "folder has a card that `cogniload push` did not write: "
+    assert said.startswith(f"cogniload verify: error: {what}")
     assert re.search(message, said)
     assert len(said) < 1000
 
@@ -213,7 +214,7 @@ def test_another_generator_version_is_an_error(folder, capsys):
         (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
         (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
         (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
-        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
+        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "push` did not write"),
         (
             lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
             "must be YAML: maximum recursion",

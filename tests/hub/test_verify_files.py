@@ -13,6 +13,7 @@ from cogniload_gen.commands import main
 from cogniload_gen.hub import verify as verify_module
 from cogniload_gen.hub.verify_files import choose
 from cogniload_gen.shards import digest, manifest_text, read_manifest
+from cogniload_gen.version import __version__
 
 GRID = ["--d", "1", "2", "--N", "3", "--rho", "50", "--num-puzzles", "9", "--rows-per-file", "4"]
 SECOND = "test-00001-of-00005.parquet"
@@ -68,12 +69,25 @@ def test_ours_is_whole(folder, capsys):
 
 
 def test_the_same_rows_written_otherwise_are_the_same(folder, capsys):
-    """As by another version of pyarrow; hidden files and a page to read are no puzzles."""
+    """As by another version of pyarrow; hidden files and a page to read are no puzzles.
+
+    Nothing can prove which versions wrote them, and a line says so.
+    """
     forge(folder, list)
     sign(folder, pyarrow="15.0.2", release="0.0.9")
     (folder / ".test-00001-of-00005.parquet.1234.part").touch()
     (folder / "README.md").touch()
-    assert verify(capsys)[0] == 0
+    code, (_, line) = verify(capsys)
+    assert code == 0
+    assert line.startswith("not checked: release 0.0.9 with pyarrow 15.0.2")
+
+
+@pytest.mark.parametrize("release", ["99.0.0", "0.1.1rc1", "0.1.0.1"])
+def test_a_release_that_is_still_to_come_is_refused(folder, capsys, release):
+    sign(folder, release=release)
+    code, (line, _) = verify(capsys, "--sample", "1%")
+    assert code == 1
+    assert line == f"out/manifest.json: its release must be at most {__version__}, got {release}"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +183,7 @@ def test_puzzles_that_would_take_long_to_make_are_not_made(folder, capsys, monke
     forge(folder, lambda rows: [row.update(puzzle="") for row in rows])
     code, lines = verify(capsys)
     assert code == 1
-    assert lines[0] == f"{SECOND} row 4: puzzle: published '0 characters', expected 'at least 3'"
+    assert lines[0] == f"{SECOND} row 0: puzzle: published '0 characters', expected 'at least 3'"
 
 
 def test_an_unfinished_folder_is_not_whole(folder, capsys):
