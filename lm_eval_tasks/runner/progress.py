@@ -190,7 +190,7 @@ def read_status(folder: Path) -> Status:
     if run.arguments.until is not None:
         from lm_eval_tasks.runner.search import Search  # noqa: PLC0415  (slow)
 
-        search = Search(store, run)
+        search = Search.of(store, run)
         search.catch_up()
     blocks = search.blocks if search else run.blocks()
     done = [block for block in blocks if store.is_done(block)]

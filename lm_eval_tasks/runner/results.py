@@ -15,7 +15,6 @@ from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
 from lm_eval_tasks.runner.run import resolve_again
-from lm_eval_tasks.runner.search import Search
 from lm_eval_tasks.runner.store import Store, write_lines
 
 SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
@@ -44,21 +43,17 @@ def merge(folders: Sequence[Path], out: Path, include_path: str | None = None) -
     run = runs[0]
     for folder, other in zip(folders, runs, strict=True):
         other.refuse_another(folder, run)
-    evaluation = resolve_again(run, include_path)
-    run.refuse_another(folders[0], evaluation.run)
-    if run.arguments.until is None:
-        blocks = evaluation.blocks()
-    else:
+    evaluation = resolve_again(stores[0], run, include_path)
+    blocks, search = evaluation.blocks(), evaluation.search
+    if search:
         if len(folders) > 1:
             raise ValueError("--merge takes one folder of a run with --until: its shards share it")
-        search = Search(stores[0], run)
         if search.catch_up():
             raise ValueError(
                 f"{folders[0]}: the design is not done ({search.design.line}): "
                 "the same command again goes on"
             )
         search.hand_documents(evaluation.tasks)
-        blocks = search.blocks
     places = {
         block.number: next((store for store in stores if store.is_done(block)), None)
         for block in blocks

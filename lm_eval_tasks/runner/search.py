@@ -7,14 +7,14 @@ process of a run, and one that goes on after a crash, knows the same design.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from reprlib import repr as brief
 from typing import Any, overload
 
 from cogniload_analysis import ADAPTIVE, Adaptive, Design
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files.run_folder import Block, RunSpec, differences
+from cogniload_gen.files.run_folder import Arguments, Block, RunSpec, differences
 from cogniload_gen.grid import Selection, address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
@@ -193,28 +193,43 @@ class Documents(Sequence[dict[str, Any]]):
 class Search:
     """A design, the blocks that its batches are cut into, and which of them it knows.
 
-    ValueError if a design does not take a run's settings, or if it was begun with another version
-    of the design or another prior: that would ask for other puzzles.
+    `size` is the number of puzzles in a block. ValueError if the design does not take the settings.
     """
 
-    def __init__(self, store: Store, run: RunSpec) -> None:
-        arguments = run.arguments
+    def __init__(self, store: Store, arguments: Arguments, size: int) -> None:
+        self.store, self.arguments, self.size = store, arguments, size
         self.task = adaptive_task(arguments.tasks[0])
         self.design = self.task.design(arguments.until or {})
-        fingerprint = self.design.plan.fingerprint
-        begun = {name: run.versions.get(name) for name in fingerprint}
-        if changes := differences(begun, fingerprint, "versions"):
-            raise ValueError(f"{store.folder.parent} was begun with {'; '.join(changes)}")
-        self.store, self.size = store, run.block_size
-        settings = [
-            kind.get(self.task.dataset) for kind in (arguments.metadata, arguments.model_args)
-        ]
-        self.parameters = self.task.defaults | (settings[0] or settings[1] or {})
-        select(self.task, self.design.plan.longest[0], self.parameters)
         self.blocks: list[Block] = []
         self.puzzles: list[Puzzle] = []
         self.known: set[int] = set()
         self.batches_cut = 0
+
+    @classmethod
+    def of(cls, store: Store, run: RunSpec) -> "Search":
+        """Return the search of a run that was begun.
+
+        ValueError if that was with another version of the design or another prior, which would ask
+        for other puzzles.
+        """
+        search = cls(store, run.arguments, run.block_size)
+        fingerprint = search.design.plan.fingerprint
+        begun = {name: run.versions.get(name) for name in fingerprint}
+        if changes := differences(begun, fingerprint, "versions"):
+            raise ValueError(f"{store.folder.parent} was begun with {'; '.join(changes)}")
+        return search
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the puzzles that no design decides; the task has checked them."""
+        arguments, dataset = self.arguments, self.task.dataset
+        chosen = arguments.metadata.get(dataset) or arguments.model_args.get(dataset) or {}
+        return self.task.defaults | chosen
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """The task's configuration for lm-eval, whose documents are the design's longest."""
+        return self.task.configure(self.design)
 
     def catch_up(self) -> list[Block]:
         """Tell the design what is on the disk; return the blocks of its batch that are not done.
@@ -265,7 +280,7 @@ class Search:
                 if lock.take(block.number):
                     if self.store.is_done(block):  # since it was looked at
                         break
-                    self.store.clean([block])
+                    self.store.clean(block)
                     return block
                 if not wait:
                     raise ValueError(

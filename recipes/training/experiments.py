@@ -110,19 +110,19 @@ def tokenized_texts(limits: dict[str, int], split: str, seed: int) -> Iterator[R
     while some := list(islice(chosen, 1000)):
         prompts = tokenizer([as_prompt(row) for row in some])["input_ids"]
         completions = tokenizer([in_order(row["solution"]) + END for row in some])["input_ids"]
-        for asked, told in zip(prompts, completions, strict=True):
-            mask = [0] * len(asked) + [1] * len(told)
-            yield {"input_ids": asked + told, "completion_mask": mask}
+        for prompt, completion in zip(prompts, completions, strict=True):
+            mask = [0] * len(prompt) + [1] * len(completion)
+            yield {"input_ids": prompt + completion, "completion_mask": mask}
 
 
 def is_admitted(row: Row, split: str, limits: dict[str, int]) -> bool:
-    """Whether a puzzle has no more variables, and before scaling no more filler, than limits."""
+    """Whether a puzzle's variables, and its filler before scaling, are within the limits."""
     most = limits["max_filler"] * scales(split, np.array(row["index"]))
     return bool(row["N"] <= limits["max_N"] and row["context"] <= most)
 
 
 def as_prompt(row: Row) -> str:
-    """Return what a model is asked: the puzzle, and a new line for the solution."""
+    """Return a model's prompt: the puzzle, and a new line for the solution."""
     return f"{row['puzzle']}\n"
 
 
@@ -181,8 +181,8 @@ class Trainer(SFTTrainer):
 def make_trainer(run: Run, name: str, model: LlamaForCausalLM, rows: Dataset) -> Trainer:
     """Return the trainer of a strategy.
 
-    A step takes `batch` texts; of packs, as many as hold so many on average. Packs go through the
-    model one by one, and texts as many at once as `tokens_at_once` allows.
+    A step takes `batch` texts, or the number of packs that hold `batch` texts on average. Packs go
+    through the model one by one, and texts as many at once as `tokens_at_once` allows.
     """
     strategy, tokenizer = STRATEGIES[name], make_tokenizer()
     settings = dict(run.size["training"])
@@ -252,7 +252,7 @@ def last_checkpoint(folder: Path) -> str | None:
 
 
 def answers(run: Run, name: str, context: int, attempts: int = 1) -> pd.DataFrame:
-    """Return a strategy's answers to the test puzzles of a context, given if they are not there.
+    """Return a strategy's answers to the test puzzles of a context, made if they are not there.
 
     One attempt is greedy, several are drawn at temperature 1.
     """
@@ -269,9 +269,9 @@ def answers(run: Run, name: str, context: int, attempts: int = 1) -> pd.DataFram
             streaming=True,
         )
         most = run.size["training"]["tokens_at_once"]
-        given = pd.DataFrame(answer(train(run, name), list(rows), most, attempts, run.seed))
+        made = pd.DataFrame(answer(train(run, name), list(rows), most, attempts, run.seed))
         with whole_file(path) as new:
-            given.to_json(new, orient="records", lines=True)
+            made.to_json(new, orient="records", lines=True)
     return pd.read_json(path, lines=True)
 
 
@@ -296,8 +296,8 @@ def answer(
         texts = tokenizer.batch_decode(written, skip_special_tokens=True)
         for row, text in zip(np.repeat(batch, attempts), texts, strict=True):
             result = score(text, row)
-            told = {"outcome": result.outcome.value, "correct": int(result.correct)}
-            yield {key: row[key] for key in ("id", "N", "context")} | told | {"response": text}
+            facts = {"outcome": result.outcome.value, "correct": int(result.correct)}
+            yield {key: row[key] for key in ("id", "N", "context")} | facts | {"response": text}
 
 
 def batches(rows: Sequence[Row], tokens_at_once: int) -> Iterator[list[Row]]:
@@ -322,19 +322,18 @@ def decay(run: Run, name: str, context: int, phase: str) -> Row:
 
     `phase` says which accuracies are fitted, by Appendix B.2.
     """
-    given = answers(run, name, context)
-    fit = fit_complexity_decay(
-        given, run.size["test"]["method"], accuracy_range=ACCURACY_RANGES[phase]
-    )
+    responses = answers(run, name, context)
+    method, limits = run.size["test"]["method"], ACCURACY_RANGES[phase]
+    fit = fit_complexity_decay(responses, method, accuracy_range=limits)
     n_eff = np.nan if "N_eff" in fit.problems else fit.n_eff
-    told = {
-        "model": name,
-        "seed": run.seed,
-        "context": context,
-        "accuracy": given["correct"].mean(),
-    }
     fitted = {"CDF": fit.cdf, "CDO": fit.cdo, "N_eff": n_eff}
-    return told | fitted | {"problem": fit.problems.get("CDF", "")}
+    return row_of(run, name, context, responses) | fitted | {"problem": fit.problems.get("CDF", "")}
+
+
+def row_of(run: Run, name: str, context: int, responses: pd.DataFrame) -> Row:
+    """Return what all tables have of a strategy's responses at a context."""
+    accuracy = responses["correct"].mean()
+    return {"model": name, "seed": run.seed, "context": context, "accuracy": accuracy}
 
 
 def over_seeds(
@@ -397,7 +396,26 @@ def in_words(size: Size) -> str:
 def parameters(size: Size) -> int:
     """Return the number of parameters of a size's model, which is not made."""
     with torch.device("meta"):
-        return sum(each.numel() for each in make_model(size).parameters())
+        return make_model(size).num_parameters()
+
+
+def write_values(
+    name: str,
+    runs: Sequence[Run],
+    rows: pd.DataFrame,
+    digits: dict[str, int],
+    paper: pd.DataFrame,
+    unseen: Sequence[str] = (),
+) -> None:
+    """Write a table whose columns are values, printed with their `digits`, but for the `unseen`.
+
+    Its rows are of a model, and of a context where `paper`, the published rows, has several.
+    """
+    by = [key for key in ("model", "context") if key in paper]
+    table = over_seeds(rows, by, [*digits, *unseen], paper)
+    texts = {value: printed(table, value, places) for value, places in digits.items()}
+    keys = table[["model", "source", *by[1:]]]
+    write_table(name, runs, table, keys.join(pd.DataFrame(texts)), rows)
 
 
 def write_table(
@@ -441,28 +459,25 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("out", type=Path, help="folder of the runs and the tables")
     parser.add_argument("--size", default="paper", help="hour, paper, tiny, or a YAML file")
-    seeds, only = "a run for each (0 1 2)", f"some of the strategies: {', '.join(names)}"
-    parser.add_argument(
-        "--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED", help=seeds
-    )
-    parser.add_argument(
-        "--only", nargs="+", choices=names, default=list(names), metavar="STRATEGY", help=only
-    )
-    given = parser.parse_args()
+    several: dict[str, Any] = {"nargs": "+", "metavar": "SEED", "help": "a run for each (0 1 2)"}
+    parser.add_argument("--seeds", type=int, default=[0, 1, 2], **several)
+    several |= {"metavar": "STRATEGY", "help": f"some of the strategies: {', '.join(names)}"}
+    parser.add_argument("--only", choices=names, default=list(names), **several)
+    options = parser.parse_args()
+    out = options.out
     try:
-        size = read_size(given.size)
+        size = read_size(options.size)
     except ValueError as error:
         parser.error(str(error))
     if size["training"]["bf16"] and not is_torch_bf16_gpu_available():
-        parser.error(
-            f"size {given.size} takes a GPU with bfloat16, and none is here: --size hour takes none"
-        )
-    if given.out.exists() and not given.out.is_dir():
-        parser.error(f"{given.out} is a file: name a folder")
-    kept = given.out / "size.json"
+        needed = "takes a GPU with bfloat16, and none is here: --size hour takes none"
+        parser.error(f"size {options.size} {needed}")
+    if out.exists() and not out.is_dir():
+        parser.error(f"{out} is a file: name a folder")
+    kept = out / "size.json"
     if kept.exists() and json.loads(kept.read_text()) != size:
-        parser.error(f"{given.out} holds runs of another size: name another folder")
-    given.out.mkdir(parents=True, exist_ok=True)
+        parser.error(f"{out} holds runs of another size: name another folder")
+    out.mkdir(parents=True, exist_ok=True)
     with whole_file(kept, force=True) as file:
         file.write_text(json.dumps(size))
-    write([Run(size, given.out, seed) for seed in given.seeds], given.only)
+    write([Run(size, out, seed) for seed in options.seeds], options.only)
