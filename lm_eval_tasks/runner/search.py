@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from reprlib import repr as brief
-from typing import Any, overload
+from typing import Any
 
 from cogniload_analysis import ADAPTIVE, Adaptive, Design
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.files.run_folder import Arguments, Block, RunSpec, differences
-from cogniload_gen.grid import Selection, address_columns
+from cogniload_gen.grid import address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
 from lm_eval_tasks.links import TASKS
@@ -57,10 +57,6 @@ class AdaptiveTask:
         """The name that the puzzles' parameters have in --metadata."""
         return self.benchmark.dataset
 
-    def decided(self, puzzle: Puzzle) -> dict[str, Any]:
-        """Return what the design decides of a puzzle, by the names of the parameters."""
-        return self.adaptive.name_puzzle(puzzle)
-
     def design(self, until: Until) -> Design[Any]:
         """Return a design that knows no answer yet; ValueError if the settings are of none."""
         try:
@@ -79,7 +75,7 @@ class AdaptiveTask:
         don't.
         """
         fixed = TASKS / self.dataset / f"{self.dataset}_axes.yaml"
-        longest = [self.decided(puzzle) for puzzle in design.plan.longest]
+        longest = list(map(self.adaptive.name_puzzle, design.plan.longest))
         source = read_task(fixed) if fixed.exists() else self.configuration
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
         puzzles = {"dataset": self.dataset, "defaults": self.defaults, "grids": longest}
@@ -142,15 +138,14 @@ def refuse_beside_until(config: Any) -> None:
         raise ValueError("path is refused: with --until the puzzles are made, not published")
 
 
-def select(
-    task: AdaptiveTask, puzzle: Puzzle, parameters: dict[str, Any]
-) -> tuple[Selection, Source]:
-    """Return the cell of a puzzle of the benchmark's test split, and what makes it.
+def source_of(task: AdaptiveTask, puzzle: Puzzle, parameters: dict[str, Any]) -> Source:
+    """Return what makes a puzzle, of the benchmark's test split.
 
     ValueError if the parameters leave several cells.
     """
     settings = {name: value for name, value in parameters.items() if name != CONTEXT_BUDGET}
-    benchmark, chosen = benchmarks.datasets()[task.dataset].choose(settings | task.decided(puzzle))
+    knobs = task.adaptive.name_puzzle(puzzle)
+    benchmark, chosen = benchmarks.datasets()[task.dataset].choose(settings | knobs)
     source = benchmark.puzzles(**chosen)
     if len(source.selection) != 1:
         names = [knob.name for knob in benchmark.knobs if knob.name not in task.adaptive.knobs]
@@ -158,16 +153,10 @@ def select(
             f"--until takes one value of {', '.join(names)}: a design is of one of them; "
             f"{task.name} has {len(source.selection)} here"
         )
-    return source.selection, source
+    return source
 
 
-def id_of_puzzle(selection: Selection) -> str:
-    """Return the id of a selection's only puzzle, without making it."""
-    (name,) = address_columns(selection, selection.batch(0, 1))["id"]
-    return str(name)
-
-
-class Documents(Sequence[dict[str, Any]]):
+class Documents:
     """The documents of the task, in the order of asking: each is made when it is read."""
 
     def __init__(
@@ -178,15 +167,8 @@ class Documents(Sequence[dict[str, Any]]):
     def __len__(self) -> int:
         return len(self.puzzles)
 
-    @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Documents": ...
-    def __getitem__(self, index: int | slice) -> "dict[str, Any] | Documents":
-        if isinstance(index, slice):
-            return Documents(self.task, self.puzzles[index], self.parameters)
-        _, source = select(self.task, self.puzzles[index], self.parameters)
-        (row,) = (row for table in source.tables() for row in table.to_pylist())
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        (row,) = source_of(self.task, self.puzzles[index], self.parameters).rows()
         return row | {CONTEXT_BUDGET: self.parameters[CONTEXT_BUDGET]}
 
 
@@ -252,10 +234,11 @@ class Search:
             for start in range(0, len(batch.puzzles), self.size):
                 puzzles = batch.puzzles[start : start + self.size]
                 documents = range(len(self.puzzles), len(self.puzzles) + len(puzzles))
-                cells = (select(self.task, puzzle, self.parameters) for puzzle in puzzles)
-                ids = tuple(id_of_puzzle(selection) for selection, _ in cells)
+                sources = (source_of(self.task, puzzle, self.parameters) for puzzle in puzzles)
+                cells = (source.selection for source in sources)
+                ids = (address_columns(cell, cell.batch(0, 1))["id"][0] for cell in cells)
                 number, name = len(self.blocks) + 1, self.task.name
-                self.blocks.append(Block(number, name, tuple(documents), ids))
+                self.blocks.append(Block(number, name, tuple(documents), tuple(map(str, ids))))
                 self.puzzles += puzzles
         self.batches_cut = len(batches)
 

@@ -134,13 +134,8 @@ def write_lines(path: Path, lines: Iterable[bytes], *, force: bool = False) -> N
         file.writelines(lines)
         file.flush()
         os.fsync(file.fileno())
-    flush_folder(path.parent)
-
-
-def flush_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        os.fsync(folder)  # the names in it
     finally:
-        os.close(descriptor)
+        os.close(folder)

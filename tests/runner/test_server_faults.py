@@ -171,7 +171,7 @@ def test_a_huge_answer_is_refused(server, tmp_path, monkeypatch, concurrent):
         server.instead = instead
         message = error_of(*arguments(server, tmp_path, num_concurrent=concurrent))
         assert message == (
-            f"the server at {url_of(server)} answered more than 16 MiB, which is the limit"
+            f"the server at {url_of(server)} answered more than 1 MiB, which is the limit"
         )
 
 
