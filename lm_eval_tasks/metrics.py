@@ -7,6 +7,7 @@ from logging import Logger
 from typing import Any
 
 from cogniload_gen.benchmark import enough_read
+from cogniload_gen.extras import how_to_install
 from cogniload_gen.sample import sample_metrics
 
 Fit = Callable[[tuple[Any, ...]], dict[str, float | None]]
@@ -50,6 +51,16 @@ def numbers_of(fit: Fit, names: Sequence[str]) -> tuple[Callable[[list[Any]], fl
         return lambda responses: once(tuple(responses))[name]
 
     return tuple(map(number, names))
+
+
+def load_analysis(log: Logger, names: str) -> Any:
+    """Return `cogniload_analysis`; None where it can't be imported, as the log says then."""
+    try:
+        import cogniload_analysis  # noqa: PLC0415
+    except ImportError as error:
+        log.warning("no %s: %s (%s)", names, how_to_install("analysis"), error)
+        return None
+    return cogniload_analysis
 
 
 def log_problems(log: Logger, problems: dict[str, str]) -> None:

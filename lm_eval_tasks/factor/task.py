@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import pandas as pd
 from datasets import Dataset
 from lm_eval.api.metrics import mean
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.extras import how_to_install
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
 from cogniload_gen.task_puzzles import parameters_of
 from cogniload_gen.tokens import Tokenizer
 from lm_eval_tasks import documents, metrics
 from lm_eval_tasks.budget import SharedBudgetTask
-from lm_eval_tasks.metrics import log_problems, numbers_of
+from lm_eval_tasks.metrics import load_analysis, log_problems, numbers_of
 
 log = logging.getLogger(__name__)
 
@@ -155,21 +155,16 @@ def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
     and for all three without `cogniload_analysis`'s requirements; the log says why. It also warns
     of a line that chance has made too flat.
     """
-    try:
-        import pandas as pd  # noqa: PLC0415  (a run without them is still a run)
-
-        from cogniload_analysis import fit_complexity_decay  # noqa: PLC0415
-    except ImportError as error:
-        log.warning("no CDF, CDO and N_eff: %s (%s)", how_to_install("analysis"), error)
+    analysis = load_analysis(log, "CDF, CDO and N_eff")
+    if analysis is None:
         return dict.fromkeys(DECAY)
     contexts = len({tuple(context) for _, _, *context in results})
     if contexts > 1:
         several = f"a fit is of one context, and the run has {contexts}: `cogniload report` has all"
         log_problems(log, dict.fromkeys(DECAY.values(), several))
         return dict.fromkeys(DECAY)
-    fit = fit_complexity_decay(
-        pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
-    )
+    frame = pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
+    fit = analysis.fit_complexity_decay(frame)
     log_problems(log, fit.problems)
     if fit.note:
         log_problems(log, dict.fromkeys(DECAY.values(), fit.note))
