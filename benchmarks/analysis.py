@@ -6,7 +6,6 @@ responses a context. On two cores, with seconds by stage and the peak memory.
 """
 
 import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -31,8 +30,7 @@ PUZZLES, WORDS = 100, 140
 
 
 def main() -> None:
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-    print(machine())
+    print(machine(2))
     published = published_table("glm")
     with tempfile.TemporaryDirectory() as folder:
         with timed("write 22 result folders"):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,15 @@ def error_of(value: float, truth: float) -> float:
     return np.log10(np.clip(value, 1, 4000) / truth)
 
 
+def compare(job: Job, estimate: Any, truth: float) -> dict[str, Any]:
+    """What a row has of a job, and of its estimate beside the truth."""
+    inside = estimate.low <= truth <= estimate.high
+    return dict(zip(("model", "world", "seed"), job, strict=True)) | {
+        "inside": inside,
+        "error": error_of(estimate.value, truth),
+    }
+
+
 def run_design(job: Job, *, budget: int, target: float) -> list[dict]:
     """One model in one world, with adaptively chosen puzzles: a row a batch."""
     model, world, seed = job
@@ -91,15 +101,7 @@ def run_design(job: Job, *, budget: int, target: float) -> list[dict]:
         design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
     truth = crossing_of(accuracy)
     return [
-        {
-            "model": model,
-            "world": world,
-            "seed": seed,
-            "n": batch.n,
-            "width": half_width(batch.low, batch.high),
-            "inside": batch.low <= truth <= batch.high,
-            "error": error_of(batch.value, truth),
-        }
+        {"n": batch.n, "width": half_width(batch.low, batch.high)} | compare(job, batch, truth)
         for batch in design.batches[1:]
     ]
 
@@ -125,19 +127,10 @@ def run_fixed(job: Job, name: str) -> list[dict]:
     d, N, rho = cells.T
     frame = {"d": d, "N": N, "rho": rho / 100, "correct": answer(accuracy, rng, cells)}
     capacity = estimate_capacity(frame, prior=published_prior(without=[model]))
-    truth, ECL50 = crossing_of(accuracy), capacity.ECL50
-    return [
-        {
-            "design": name,
-            "model": model,
-            "world": world,
-            "n": len(cells),
-            "width": capacity.half_width,
-            "inside": ECL50.low <= truth <= ECL50.high,
-            "error": error_of(ECL50.value, truth),
-            "glm_error": error_of(capacity.glm_ECL50, truth),
-        }
-    ]
+    truth = crossing_of(accuracy)
+    about = {"design": name, "n": len(cells), "width": capacity.half_width}
+    glm_error = error_of(capacity.glm_ECL50, truth)
+    return [about | compare(job, capacity.ECL50, truth) | {"glm_error": glm_error}]
 
 
 def bound(model: str, target: float) -> float:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 import pandas as pd
-from datasets import Dataset
+from datasets import Dataset, concatenate_datasets
 from lm_eval.api.metrics import mean
 from tqdm import tqdm
 
@@ -73,16 +73,12 @@ def with_retrieved(rows: Dataset, settings: Retrieval, tokenizer: Tokenizer) -> 
         retrieve(puzzle, settings, tokenizer)
         for puzzle in tqdm(rows["puzzle"], "Retrieving", disable=None)
     ]
-    columns = {
-        "prompt": [context.prompt for context in contexts],
-        "needed": [context.needed for context in contexts],
-        "found": [context.found for context in contexts],
-        "retrieved_tokens": [context.tokens for context in contexts],
-        "retrieval": [str(settings)] * len(contexts),
-    }
-    for name, values in columns.items():
-        rows = rows.add_column(name, values)
-    return rows
+    facts = [
+        {"prompt": context.prompt, "needed": context.needed, "found": context.found}
+        | {"retrieved_tokens": context.tokens, "retrieval": str(settings)}
+        for context in contexts
+    ]
+    return concatenate_datasets([rows, Dataset.from_list(facts)], axis=1)
 
 
 def make_prompt(doc: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,14 +146,9 @@ def in_order(solution: str) -> str:
 def make_model(size: Size) -> LlamaForCausalLM:
     """Return a new model of a size (Table 8), with the tokenizer's entries."""
     tokenizer = make_tokenizer()
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-        **size["model"],
-    )
-    return LlamaForCausalLM(config)
+    ends = {"eos_token_id": tokenizer.eos_token_id, "bos_token_id": None}
+    entries = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    return LlamaForCausalLM(LlamaConfig(**entries, **ends, **size["model"]))
 
 
 class Trainer(SFTTrainer):
@@ -259,15 +255,9 @@ def answers(run: Run, name: str, context: int, attempts: int = 1) -> pd.DataFram
     path = run.folder(name) / f"answers-{context}-{attempts}.jsonl"
     if not path.exists():
         test = run.size["test"]
-        rows = load_dataset(
-            "factor",
-            suite="symbolic",
-            split="test",
-            N=list(range(1, test["max_N"] + 1)),
-            context=context,
-            num_puzzles=test["puzzles"],
-            streaming=True,
-        )
+        grid = {"N": list(range(1, test["max_N"] + 1)), "num_puzzles": test["puzzles"]}
+        settings = {"suite": "symbolic", "split": "test", "context": context, "streaming": True}
+        rows = load_dataset("factor", **settings, **grid)
         most = run.size["training"]["tokens_at_once"]
         made = pd.DataFrame(answer(train(run, name), list(rows), most, attempts, run.seed))
         with whole_file(path) as new:
@@ -302,10 +292,7 @@ def answer(
 
 def batches(rows: Sequence[Row], tokens_at_once: int) -> Iterator[list[Row]]:
     """Yield puzzles of equal size together, as many as the tokens at once allow."""
-
-    def size(row: Row) -> tuple[int, int]:
-        return row["N"], row["context"]
-
+    size = itemgetter("N", "context")
     for (N, context), alike in groupby(sorted(rows, key=size), key=size):
         most = max(1, tokens_at_once // (context + 2 * solution_tokens(N)))
         while some := list(islice(alike, most)):
