@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from lm_eval_tasks import metrics
-from lm_eval_tasks.metrics import load_analysis, log_problems, numbers_of
+from lm_eval_tasks.metrics import log_problems, numbers_of
 
 log = logging.getLogger(__name__)
 
@@ -39,26 +39,20 @@ def with_load(doc: dict, results: list[str], fitted: Sequence[str]) -> dict[str,
     return scored | dict.fromkeys(fitted, load)
 
 
-def capacity(loads: Loads) -> dict[str, float | None]:
+def capacity(analysis: Any, loads: Loads) -> dict[str, float | None]:
     """Return the capacity thresholds of the paper's GLM (section 3.1.3), by name.
 
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
     that does not exist or can't be estimated; the log says why.
     """
-    analysis = load_analysis(log, "ECL50, NT50 and ID50")
-    if analysis is None:
-        return dict.fromkeys(THRESHOLDS)
     return numbers(vars(analysis.fit_load_glm(frame_of(loads)).thresholds()))
 
 
-def crossings(loads: Loads) -> dict[str, float | None]:
+def crossings(analysis: Any, loads: Loads) -> dict[str, float | None]:
     """Return where accuracy crosses one half at the paper's mean loads, by name.
 
     Units, and None, are as for `capacity`. No shape is assumed but that of `estimate_capacity`.
     """
-    analysis = load_analysis(log, "ECL50, NT50 and ID50")
-    if analysis is None:
-        return dict.fromkeys(CROSSINGS)
     estimate = analysis.estimate_capacity(frame_of(loads))
     return numbers({f"{name}_crossing": getattr(estimate, name) for name in THRESHOLDS})
 
@@ -82,5 +76,6 @@ def numbers(thresholds: Mapping[str, Any]) -> dict[str, float | None]:
     }
 
 
-ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS)
-ecl50_crossing, nt50_crossing, id50_crossing = numbers_of(crossings, CROSSINGS)
+SHOWN = "ECL50, NT50 and ID50"
+ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS, log, SHOWN)
+ecl50_crossing, nt50_crossing, id50_crossing = numbers_of(crossings, CROSSINGS, log, SHOWN)

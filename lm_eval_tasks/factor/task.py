@@ -17,7 +17,7 @@ from cogniload_gen.task_puzzles import parameters_of
 from cogniload_gen.tokens import Tokenizer
 from lm_eval_tasks import documents, metrics
 from lm_eval_tasks.budget import SharedBudgetTask
-from lm_eval_tasks.metrics import load_analysis, log_problems, numbers_of
+from lm_eval_tasks.metrics import log_problems, numbers_of
 
 log = logging.getLogger(__name__)
 
@@ -143,17 +143,13 @@ def mean_size(sets: Sequence[Sequence[str]]) -> float:
     return sum(map(len, sets)) / len(sets)
 
 
-def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
+def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
     """Return the fit of log accuracy on complexity (section 3.4), by name.
 
     `results` holds complexity, correct (0 or 1), context and noise of each response. None stands
-    for what has no meaning or can't be estimated, as a fit of several contexts or kinds of noise,
-    and for all three without `cogniload_analysis`'s requirements; the log says why. It also warns
-    of a line that chance has made too flat.
+    for what has no meaning or can't be estimated, as a fit of several contexts or kinds of noise;
+    the log says why. It also warns of a line that chance has made too flat.
     """
-    analysis = load_analysis(log, "CDF, CDO and N_eff")
-    if analysis is None:
-        return dict.fromkeys(DECAY)
     contexts = len({tuple(context) for _, _, *context in results})
     if contexts > 1:
         several = f"a fit is of one context, and the run has {contexts}: `cogniload report` has all"
@@ -169,4 +165,4 @@ def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
     return {name: value if sound[name] else None for name, value in values.items()}
 
 
-cdf, cdo, n_eff = numbers_of(decay, tuple(DECAY))
+cdf, cdo, n_eff = numbers_of(decay, tuple(DECAY), log, "CDF, CDO and N_eff")
