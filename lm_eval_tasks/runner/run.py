@@ -160,10 +160,12 @@ def load(
     """
     generators = {benchmark.name: benchmark.version for benchmark in benchmarks.BENCHMARKS}
     versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
-    search = Search(store, arguments, size) if arguments.until is not None else None
-    if search:
+    search = configuration = None
+    if arguments.until is not None:
+        search = Search(store, arguments, size)
         versions |= search.design.plan.fingerprint
-    loaded = load_tasks(arguments, include_path, metadata, search and search.configuration)
+        configuration = search.configuration
+    loaded = load_tasks(arguments, include_path, metadata, configuration)
     check_samples(loaded["tasks"], arguments.samples or {})
     run = plain(
         {

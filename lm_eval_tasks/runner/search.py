@@ -168,7 +168,7 @@ class Documents:
         return len(self.puzzles)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        (row,) = source_of(self.task, self.puzzles[index], self.parameters).rows()
+        row = source_of(self.task, self.puzzles[index], self.parameters).rows()[0]
         return row | {CONTEXT_BUDGET: self.parameters[CONTEXT_BUDGET]}
 
 
