@@ -37,7 +37,7 @@ def at_stop(rows: pd.DataFrame, target: float, least: int, run: Sequence[str]) -
     order = rows["n"].where(met, -rows["n"])
     ordered = rows.assign(met=met, target=target, order=order)
     ordered = ordered.sort_values(["met", "order"], ascending=[False, True])
-    return ordered.drop(columns="order").groupby(list(run)).head(1)
+    return ordered.drop(columns="order").groupby(list(run)).head(1).sort_index()
 
 
 def percent(share: float) -> str:
