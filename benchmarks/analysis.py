@@ -6,14 +6,11 @@ responses a context. On two cores, with seconds by stage and the peak memory.
 """
 
 import json
-import os
 import tempfile
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 from lm_eval_layout import make_samples, write_factor_runs, write_run
-from machine import machine, peak_memory
+from machine import machine, timed
 
 from cogniload_analysis import (
     compare_rho_terms,
@@ -32,47 +29,36 @@ from cogniload_analysis.report.write import build_report, write_files
 PUZZLES, WORDS = 100, 140
 
 
-@contextmanager
-def stage(name: str):
-    """Print how long a stage took, and the most memory held until its end."""
-    start = time.perf_counter()
-    yield
-    seconds = time.perf_counter() - start
-    print(f"{name:28} {seconds:6.1f} s, peak memory {peak_memory()}", flush=True)
-
-
 def main() -> None:
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-    print(machine())
+    print(machine(2))
     published = published_table("glm")
     with tempfile.TemporaryDirectory() as folder:
-        with stage("write 22 result folders"):
+        with timed("write 22 result folders"):
             for number, model in published.iterrows():
                 samples = make_samples(model[list(TERMS)], PUZZLES, number, words=WORDS)
                 write_run(folder, model["model"], samples)
         files = sorted(Path(folder).rglob("samples_*"))
         size = sum(file.stat().st_size for file in files)
         print(f"{len(files)} files of {size / len(files) / 1e6:.0f} MB")
-        start = time.perf_counter()
-        with stage("read"):
-            frame = read_samples(folder)
-        print(f"{len(frame):,} responses, {size / len(frame) / 1e3:.1f} KB a line")
-        responses = dict(iter(frame.groupby("model", observed=True)))
-        with stage("fit: main, AIC, interactions"):
-            glms = {model: fit_soundly(rows) for model, rows in responses.items()}
-            for rows in responses.values():
-                compare_rho_terms(rows)
-                fit_interactions(rows)
-        with stage("tables"):
-            made = [tables.glm_table(glms), tables.threshold_table(glms)]
-            made += [cell_table(frame, COGNILOAD.loads), accuracy_table(frame, "rho")]
-            made += [tables.outcome_table(frame, "d"), tables.outcome_table(frame, "N")]
-            made += [tables.token_table(frame)]
-        with stage("report, with fits and tables"):
-            write_files(Path(folder) / "out", build_report({"CogniLoad": frame}))
-        print(f"everything but the writing: {time.perf_counter() - start:.1f} s")
+        with timed("everything but the writing"):
+            with timed("read"):
+                frame = read_samples(folder)
+            print(f"{len(frame):,} responses, {size / len(frame) / 1e3:.1f} KB a line")
+            responses = dict(iter(frame.groupby("model", observed=True)))
+            with timed("fit: main, AIC, interactions"):
+                glms = {model: fit_soundly(rows) for model, rows in responses.items()}
+                for rows in responses.values():
+                    compare_rho_terms(rows)
+                    fit_interactions(rows)
+            with timed("tables"):
+                made = [tables.glm_table(glms), tables.threshold_table(glms)]
+                made += [cell_table(frame, COGNILOAD.loads), accuracy_table(frame, "rho")]
+                made += [tables.outcome_table(frame, "d"), tables.outcome_table(frame, "N")]
+                made += [tables.token_table(frame)]
+            with timed("report, with fits and tables"):
+                write_files(Path(folder) / "out", build_report({"CogniLoad": frame}))
         print(f"report.html: {(Path(folder) / 'out/report.html').stat().st_size / 1e6:.1f} MB")
-        with stage("of the reading, plain json"):
+        with timed("of the reading, plain json"):
             for file in files:
                 with file.open("rb") as lines:
                     for line in lines:
@@ -86,12 +72,12 @@ def measure_factor() -> None:
         for model, rows in published_table("factor_by_context").groupby("model"):
             decays = {("symbolic", row.context): (row.CDF, row.CDO) for row in rows.itertuples()}
             write_factor_runs(folder, model, decays, puzzles=50)
-        with stage("FACTOR: read"):
+        with timed("FACTOR: read"):
             frame = read_factor_samples(folder)
         print(f"{len(frame):,} responses")
-        with stage("FACTOR: fits"):
+        with timed("FACTOR: fits"):
             factor_tables.mode_table(factor_tables.decay_table(factor_tables.fit_decays(frame)))
-        with stage("FACTOR: report"):
+        with timed("FACTOR: report"):
             build_report({"FACTOR": frame})
 
 

@@ -3,12 +3,11 @@
 Both suites over the paper's grids, and with filler or noise; the training sets. Tokens by estimate.
 """
 
-import os
-import time
+from itertools import product
 
 import pyarrow as pa
 from grids import factor_grid, factor_source
-from machine import machine, peak_memory
+from machine import machine, peak_memory, timed
 
 from cogniload_gen.factor.knobs import PAPER_CONTEXTS
 from cogniload_gen.factor.training import TrainingSet
@@ -18,20 +17,17 @@ def measure(name: str, puzzles, start: int = 0, stop: int | None = None) -> None
     """Print the speed of making the tables of a grid or training set."""
     source = factor_source(puzzles)
     next(source.tables(0, 1))  # what is made once: words counted, templates read
-    began, count, megabytes = time.perf_counter(), 0, 0.0
-    for table in source.tables(start, stop):
-        count += len(table)
-        megabytes += table["puzzle"].nbytes / 1e6
-    seconds = time.perf_counter() - began
-    print(
-        f"{name}: {count / seconds:10,.0f} puzzles/s, {megabytes / seconds:4.0f} MB/s, "
-        f"peak memory {peak_memory()}"
-    )
+    count, megabytes = 0, 0.0
+    with timed() as took:
+        for table in source.tables(start, stop):
+            count += len(table)
+            megabytes += table["puzzle"].nbytes / 1e6
+    speed = f"{count / took.wall:10,.0f} puzzles/s, {megabytes / took.wall:4.0f} MB/s"
+    print(f"{name}: {speed}, peak memory {peak_memory()}")
 
 
 def main() -> None:
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    print(machine(), "Arrow", pa.__version__)
+    print(machine(1), "Arrow", pa.__version__)
 
     print("\nsymbolic suite with solutions, N = 1..39, by tokens of filler")
     for context in PAPER_CONTEXTS:
@@ -47,10 +43,7 @@ def main() -> None:
         measure(f"{op:3}", factor_grid("realistic", op=op))
 
     print("\nrealistic suite at op = 10, by noise and tokens")
-    for noise, context, count in (
-        ("close", 8000, 400), ("general", 8000, 400), ("close", 128_000, 50),
-        ("general", 128_000, 50),
-    ):  # fmt: skip
+    for (context, count), noise in product([(8000, 400), (128_000, 50)], ["close", "general"]):
         grid = factor_grid("realistic", op=10, context=context, noise=noise, num_puzzles=count)
         measure(f"{noise:7} {context:7,}", grid)
 

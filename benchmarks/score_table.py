@@ -3,13 +3,12 @@
 Scores tables of 14,000 responses of 30 KB to generated puzzles of both benchmarks, from files.
 """
 
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from machine import machine, peak_memory
+from machine import machine, peak_memory, timed
 from score import RESPONSE_BYTES, RESPONSES, write_response
 
 from cogniload_gen import benchmarks
@@ -29,17 +28,15 @@ def measure(name: str, source: Source, answer, folder: Path) -> None:
     """Print the seconds that a benchmark's table takes, and the peak memory so far."""
     write_puzzles(source, folder / f"{name}.parquet")
     responses = folder / f"{name}-responses.parquet"
-    with pq.ParquetWriter(
-        responses, pa.schema({"id": pa.string(), "response": pa.string()})
-    ) as out:
+    schema = pa.schema({"id": pa.string(), "response": pa.string()})
+    with pq.ParquetWriter(responses, schema) as out:
         for table in source.tables():
             rows = [{"id": row["id"], "response": answer(row)} for row in table.to_pylist()]
             out.write_table(pa.Table.from_pylist(rows))
-    start, begun = time.perf_counter(), time.process_time()
-    outcomes, missing = score_responses(folder / f"{name}.parquet", [responses])
+    with timed() as took:
+        outcomes, missing = score_responses(folder / f"{name}.parquet", [responses])
     assert (outcomes.total(), missing) == (RESPONSES, 0)
-    seconds, processor = time.perf_counter() - start, time.process_time() - begun
-    print(f"{name}: {seconds:.1f} s, {processor:.1f} s of the processor, {peak_memory()}")
+    print(f"{name}: {took.wall:.1f} s, {took.processor:.1f} s of the processor, {peak_memory()}")
 
 
 def main() -> None:

@@ -5,9 +5,10 @@ length after each of 20, and after each of 100 at d = 1.
 """
 
 import time
+import timeit
 from collections.abc import Callable
 
-from machine import machine
+from machine import machine, timed
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
@@ -31,12 +32,7 @@ def write_response(row: dict) -> str:
 
 def fastest(work: Callable[[], object]) -> float:
     """The shortest time in seconds of several runs."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+    return min(timeit.repeat(work, timer=time.process_time, number=1, repeat=REPEATS))
 
 
 def main() -> None:
@@ -50,16 +46,14 @@ def main() -> None:
         print(f"d = {d}, N = {N}: {len(text):,} characters in {1000 * seconds:.1f} ms")
     rows = generate_puzzles([1, 3, 5], [5, 10, 20], [25, 75], num_puzzles=TRACES // 18 + 1)
     puzzles = rows.to_pylist()[:TRACES]
-    start = time.process_time()
-    traces = [write_trace(row["puzzle"], trace_key(row["id"])) for row in puzzles]
-    made = time.process_time() - start
-    print(f"{TRACES:,} traces with planted errors: {TRACES / made:,.0f} traces/s")
+    with timed() as took:
+        traces = [write_trace(row["puzzle"], trace_key(row["id"])) for row in puzzles]
+    print(f"{TRACES:,} traces with planted errors: {TRACES / took.processor:,.0f} traces/s")
     wrong = 0
     for row, trace in zip(puzzles, traces, strict=True):
         steps = read_steps(trace.response, row, margin=0.5)
-        wrong += (steps.read, steps.first_error, steps.error) != (
-            True, trace.first_error, trace.error,
-        )  # fmt: skip
+        planned = (True, trace.first_error, trace.error)
+        wrong += (steps.read, steps.first_error, steps.error) != planned
     print(f"read other than planned: {wrong}")
     print(machine())
 

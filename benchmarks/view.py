@@ -6,14 +6,13 @@ from the log against that from the samples. With processor seconds by stage and 
 """
 
 import tempfile
-import time
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 from inspect_ai.log import read_eval_log, read_eval_log_sample
 from lm_eval_layout import make_samples, write_run
-from machine import machine, peak_memory
+from machine import machine, timed
 
 from cogniload_analysis import published_table
 from cogniload_analysis.analyses import ANALYSES
@@ -25,13 +24,7 @@ from cogniload_analysis.samples.read import read_benchmarks
 PUZZLES, WORDS = 100, 140
 
 
-@contextmanager
-def stage(name: str):
-    """Print how long a stage took, and the most memory held until its end."""
-    start = time.process_time()
-    yield
-    seconds = time.process_time() - start
-    print(f"{name:28} {seconds:6.1f} s, peak memory {peak_memory()}", flush=True)
+stage = partial(timed, clock="processor")
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ It asks for the puzzles that `cogniload eval --until` asks for after the same an
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
@@ -29,13 +29,6 @@ DESIGN = ("until", "budget", "range")
 Puzzle = tuple[Any, ...]
 
 
-class Answer(NamedTuple):
-    """Whether a response was right, and whether a limit cut it off."""
-
-    correct: bool
-    cut: bool
-
-
 class Asking(SampleSource):
     """The samples that a design asks for, batch by batch, until it knows its goal.
 
@@ -54,8 +47,11 @@ class Asking(SampleSource):
         self.puzzles: dict[str, Puzzle] = {}
 
     def initial_samples(self) -> list[Sample]:
-        """Return the samples of the first batch."""
-        return self.ask()
+        """Return the samples of the batch that the design asks for now."""
+        batch = self.design.ask()
+        samples = self.make(batch)
+        self.puzzles |= zip((str(sample.id) for sample in samples), batch, strict=True)
+        return samples
 
     async def next_samples(self) -> list[Sample] | None:
         """Return the next batch; None where there is none."""
@@ -66,23 +62,16 @@ class Asking(SampleSource):
         if any(puzzle in self.puzzles.values() for puzzle in left):
             log.warning("the design ends without the answers to %d puzzles", len(left))
             return None
-        return self.ask()
+        return self.initial_samples()
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
         """Tell the design the answer of a sample's first epoch."""
         puzzle = self.puzzles[str(sample.id)]
         scores = list((sample.scores or {}).values())
         if scores and puzzle not in self.design.told:
-            answer = read_answer(scores[0], sample.metadata)
-            self.design.tell([puzzle], [answer.correct], [answer.cut])
+            correct, cut = read_answer(scores[0], sample.metadata)
+            self.design.tell([puzzle], [correct], [cut])
         return None
-
-    def ask(self) -> list[Sample]:
-        """Return the samples of the batch that the design asks for now."""
-        batch = self.design.ask()
-        samples = self.make(batch)
-        self.puzzles |= zip((str(sample.id) for sample in samples), batch, strict=True)
-        return samples
 
 
 def make_asking(task: str, settings: Settings, parameters: Mapping[str, Given]) -> Asking:
@@ -97,15 +86,12 @@ def make_asking(task: str, settings: Settings, parameters: Mapping[str, Given]) 
     suite = {"suite": settings.defaults["suite"]} if dataset.suites else {}
     benchmark, _ = dataset.choose(suite)
     adaptive = cogniload_analysis.ADAPTIVE[benchmark.name]
-    defaults = {
-        name: value for name, value in settings.defaults.items() if name not in adaptive.decided
-    }
-    check_known(parameters, tuple(dict.fromkeys([*DESIGN, *defaults, "tokenizer"])), task)
+    own = [name for name in settings.defaults if name not in adaptive.decided]
+    defaults = {name: settings.defaults[name] for name in own}
+    check_known(parameters, tuple(dict.fromkeys([*DESIGN, *own, "tokenizer"])), task)
     goal = adaptive.goals[0]
-    usual = goal.name + goal.example
-    until = adaptive.read_until(
-        parameters.get("until", usual), parameters.get("budget"), parameters.get("range")
-    )
+    wanted = {"until": goal.name + goal.example} | dict(parameters)
+    until = adaptive.read_until(*map(wanted.get, DESIGN))
     tokenizer = read_tokenizer(task, parameters)
     changes = {name: value for name, value in parameters.items() if name in defaults}
 
@@ -139,15 +125,12 @@ def estimate(**until: Any) -> Metric:
         benchmark = benchmarks.of(scores[0].sample_metadata or {})
         adaptive = cogniload_analysis.ADAPTIVE[benchmark.name]
         design = adaptive.make(**until)
-        by_puzzle: dict[Puzzle, Answer] = {}
+        answers: dict[Puzzle, tuple[bool, bool]] = {}
         for sample in scores:
             row = sample.sample_metadata or {}
             puzzle = tuple(row[name] for name in (*adaptive.knobs, "index"))
-            by_puzzle.setdefault(puzzle, read_answer(sample.score, row))
-        answers = by_puzzle.values()
-        design.tell(
-            by_puzzle, [answer.correct for answer in answers], [answer.cut for answer in answers]
-        )
+            answers.setdefault(puzzle, read_answer(sample.score, row))
+        design.tell(answers, *zip(*answers.values(), strict=True))
         # the batches say nothing of the goals, and choosing them again would take seconds
         description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
         metrics = {}
@@ -161,7 +144,7 @@ def estimate(**until: Any) -> Metric:
     return estimated
 
 
-def read_answer(score: Score, row: Mapping[str, Any]) -> Answer:
-    """Return the answer that a design reads from a puzzle's score."""
+def read_answer(score: Score, row: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Return whether a response was right, and whether a limit cut it off, by its score."""
     metrics, outcomes = score.metadata or {}, benchmarks.of(row).outcomes
-    return Answer(metrics["acc"] == 1, was_cut(metrics, outcomes))
+    return metrics["acc"] == 1, was_cut(metrics, outcomes)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inspect_ai.scorer import Metric, SampleScore, metric
+from inspect_ai.scorer import SampleScore
 
 import cogniload_analysis
 from cogniload_gen import benchmarks
+from inspect_tasks.scoring import run_metric
 
 NAN = float("nan")
 ENDS = ("", "_low", "_high")
@@ -17,59 +18,37 @@ CONDITION = ("context", "noise")
 """What a run's puzzles must share for FACTOR's fit, as far as they have it."""
 
 
-@metric(scores="unreduced")
-def thresholds() -> Metric:
+@run_metric
+def thresholds(scores: list[SampleScore]) -> dict[str, float]:
     """Return the thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50 in d."""
-
-    def fitted(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        frame = load_frame(scores)
-        return with_ends(vars(cogniload_analysis.fit_load_glm(frame).thresholds()))
-
-    return fitted
+    return with_ends(vars(cogniload_analysis.fit_load_glm(load_frame(scores)).thresholds()))
 
 
-@metric(scores="unreduced")
-def crossings() -> Metric:
+@run_metric
+def crossings(scores: list[SampleScore]) -> dict[str, float]:
     """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
-
-    def fitted(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        capacity = cogniload_analysis.estimate_capacity(load_frame(scores))
-        names = ("ECL50", "NT50", "ID50")
-        return with_ends({f"{name}_crossing": getattr(capacity, name) for name in names})
-
-    return fitted
+    capacity = cogniload_analysis.estimate_capacity(load_frame(scores))
+    names = ("ECL50", "NT50", "ID50")
+    return with_ends({f"{name}_crossing": getattr(capacity, name) for name in names})
 
 
-@metric(scores="unreduced")
-def decay() -> Metric:
+@run_metric
+def decay(scores: list[SampleScore]) -> dict[str, float]:
     """Return FACTOR's fit of log accuracy on complexity: CDF, CDO and N_eff, of one context."""
+    import pandas as pd  # noqa: PLC0415
 
-    def fitted(scores: list[SampleScore]) -> dict[str, float]:
-        import pandas as pd  # noqa: PLC0415
-
-        if not scores:
-            return {}
-        rows = [sample.sample_metadata or {} for sample in scores]
-        metrics = {f"{name}{end}": NAN for name in DECAY for end in ENDS}
-        if len({tuple(row[name] for name in CONDITION if name in row) for row in rows}) != 1:
-            return metrics
-        complexity, *_ = benchmarks.of(rows[0]).knobs
-        frame = pd.DataFrame(
-            {"N": [row[complexity.name] for row in rows], "correct": read_correct(scores)}
-        )
-        fit = cogniload_analysis.fit_complexity_decay(frame)
-        ends = fit.conf_int()
-        for name, label in DECAY.items():
-            value = NAN if label in fit.problems else getattr(fit, name)
-            low, high = (float(ends[end][label]) for end in ("low", "high"))
-            metrics |= {name: value, f"{name}_low": low, f"{name}_high": high}
-        return metrics
-
-    return fitted
+    rows = [sample.sample_metadata or {} for sample in scores]
+    if len({tuple(row[name] for name in CONDITION if name in row) for row in rows}) != 1:
+        return {f"{name}{end}": NAN for name in DECAY for end in ENDS}
+    complexity, *_ = benchmarks.of(rows[0]).knobs
+    loads = [row[complexity.name] for row in rows]
+    frame = pd.DataFrame({"N": loads, "correct": read_correct(scores)})
+    fit = cogniload_analysis.fit_complexity_decay(frame)
+    ends, metrics = fit.conf_int(), {}
+    for name, label in DECAY.items():
+        metrics[name] = NAN if label in fit.problems else getattr(fit, name)
+        metrics |= {f"{name}_{end}": float(ends[end][label]) for end in ("low", "high")}
+    return metrics
 
 
 def load_frame(scores: list[SampleScore]) -> Any:

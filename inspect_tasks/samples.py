@@ -8,7 +8,7 @@ from typing import Any
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.responses.context_budget import Share, check_fit, prompt_counter
+from cogniload_gen.responses.context_budget import check_fit, prompt_counter
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
 from inspect_tasks.settings import Settings
 
@@ -47,15 +47,12 @@ def share_budget(task: str, rows: list[dict[str, Any]], tokenizer: str | None) -
     count = prompt_counter(tokenizer)
     shares = {row["id"]: count(row["puzzle"], row["context_budget"]) for row in rows}
     check_fit(task, rows, shares)
-    return [make_sample(row, shares[row["id"]]) for row in rows]
-
-
-def make_sample(row: dict[str, Any], of_budget: Share) -> Sample:
-    """Return a puzzle as a sample of Inspect."""
-    return Sample(
-        id=row["id"],
-        input=row["puzzle"],
-        target=row["answer"],
-        metadata={name: value for name, value in row.items() if name != "puzzle"}
-        | {SHARE: asdict(of_budget)},
-    )
+    return [
+        Sample(
+            id=row["id"],
+            input=row.pop("puzzle"),
+            target=row["answer"],
+            metadata=row | {SHARE: asdict(shares[row["id"]])},
+        )
+        for row in rows
+    ]

@@ -1,7 +1,7 @@
 """From a sample to its response and score, and from the scores of a run to its shares."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -66,18 +66,28 @@ def generate_within_budget() -> Solver:
     return solve
 
 
-@metric(scores="unreduced")
-def outcome_shares() -> Metric:
+def run_metric(numbers: Callable[[list[SampleScore]], dict[str, float]]) -> Callable[[], Metric]:
+    """Make a metric of a function from the scores of a run to its numbers; no scores, no numbers.
+
+    The scores of all epochs count.
+    """
+
+    @metric(numbers.__name__, scores="unreduced")
+    def make() -> Metric:
+        def measured(scores: list[SampleScore]) -> dict[str, float]:  # Inspect reads these types
+            return numbers(scores) if scores else {}
+
+        return measured
+
+    return make
+
+
+@run_metric
+def outcome_shares(scores: list[SampleScore]) -> dict[str, float]:
     """Return the share of each outcome that a benchmark knows, by its name."""
-
-    def shares(scores: list[SampleScore]) -> dict[str, float]:
-        if not scores:
-            return {}
-        counts = Counter((sample.score.metadata or {})["outcome"] for sample in scores)
-        kinds: Any = benchmarks.of(scores[0].sample_metadata or {}).outcomes
-        return {kind.value: counts[kind.value] / len(scores) for kind in kinds}
-
-    return shares
+    counts = Counter((sample.score.metadata or {})["outcome"] for sample in scores)
+    kinds: Any = benchmarks.of(scores[0].sample_metadata or {}).outcomes
+    return {kind.value: counts[kind.value] / len(scores) for kind in kinds}
 
 
 @scorer(metrics=[accuracy(), stderr(), outcome_shares()])

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import yaml
-from inspect_ai import Task, task
+from inspect_ai import SampleSource, Task, task
 from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import Dataset
 from inspect_ai.model import GenerateConfig
 from inspect_ai.model._model import active_model
 from inspect_ai.scorer import Metric, accuracy, stderr
@@ -22,7 +23,7 @@ from inspect_tasks.scoring import (
     outcome_shares,
     score_puzzle,
 )
-from inspect_tasks.settings import read_settings, task_of_context
+from inspect_tasks.settings import Settings, read_settings, task_of_context
 
 Maker = TypeVar("Maker", bound=Callable[..., Task])
 
@@ -42,6 +43,16 @@ def registered(make: Maker) -> Maker:
     return task(name=name)(make)
 
 
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn a ValueError into Inspect's refusal of a task."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedTaskError(escape(str(error))) from None
+
+
+@refusing()
 def make_task(
     name: str, dataset: str, parameters: dict[str, Given], fit: Metric, like: str | None = None
 ) -> Task:
@@ -50,9 +61,24 @@ def make_task(
     `fit` is the metric of the whole run.
     """
     settings = read_settings(dataset, like or name)
-    with refusing():
-        samples = make_samples(name, settings, read_lists(parameters))
-        check_window(active_model(), samples)
+    samples = make_samples(name, settings, read_lists(parameters))
+    check_window(active_model(), samples)
+    return task_of(settings, samples, fit)
+
+
+@refusing()
+def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Given], like: str) -> Task:
+    """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
+    settings = read_settings(dataset, like)
+    asking = make_asking(name, settings, read_lists(parameters))
+    check_window(active_model(), asking.initial_samples())
+    made = task_of(settings, asking, estimate(**asking.until))
+    made.metadata = {"until": asking.until | asking.design.plan.fingerprint}
+    return made
+
+
+def task_of(settings: Settings, samples: Dataset | SampleSource, fit: Metric) -> Task:
+    """Return a task of Inspect's on samples."""
     return Task(
         dataset=samples,
         solver=generate_within_budget(),
@@ -63,41 +89,15 @@ def make_task(
     )
 
 
-def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Given], like: str) -> Task:
-    """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
-    settings = read_settings(dataset, like)
-    with refusing():
-        asking = make_asking(name, settings, read_lists(parameters))
-        check_window(active_model(), asking.initial_samples())
-    until = asking.until
-    return Task(
-        dataset=asking,
-        solver=generate_within_budget(),
-        scorer=score_puzzle(),
-        metrics=[accuracy(), stderr(), outcome_shares(), estimate(**until)],
-        config=GenerateConfig(temperature=settings.temperature),
-        version=settings.version,
-        metadata={"until": until | asking.design.plan.fingerprint},
-    )
-
-
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Turn a ValueError into Inspect's refusal of a task."""
-    try:
-        yield
-    except ValueError as error:
-        raise RefusedTaskError(escape(str(error))) from None
-
-
 def read_lists(parameters: Mapping[str, Given]) -> dict[str, Given]:
     """Return parameters with the numbers in `-T d=1,3`, which Inspect makes a list of texts."""
-    return {
-        name: [yaml.safe_load(item) if isinstance(item, str) else item for item in value]
-        if isinstance(value, list)
-        else value
-        for name, value in parameters.items()
-    }
+
+    def read(value: Given) -> Given:
+        if isinstance(value, list):
+            return [yaml.safe_load(item) if isinstance(item, str) else item for item in value]
+        return value
+
+    return {name: read(value) for name, value in parameters.items()}
 
 
 @registered
@@ -145,25 +145,21 @@ def factor_realistic(context: Given = 0, **parameters: Given) -> Task:
 @registered
 def factor_symbolic_adaptive(context: Given = 0, **parameters: Given) -> Task:
     """FACTOR's symbolic suite where it tells most, until `until` is known, such as N_eff±20%."""
-    return adaptive_factor_task("factor_symbolic", context, parameters)
+    return factor_task("factor_symbolic", context, parameters, adaptive=True)
 
 
 @registered
 def factor_realistic_adaptive(context: Given = 0, **parameters: Given) -> Task:
     """FACTOR's realistic suite where it tells most, until `until` is known, such as N_eff±20%."""
-    return adaptive_factor_task("factor_realistic", context, parameters)
+    return factor_task("factor_realistic", context, parameters, adaptive=True)
 
 
-def adaptive_factor_task(suite: str, context: Given, parameters: dict[str, Given]) -> Task:
-    """Return a suite's adaptive task."""
-    like = task_of_context(suite, "factor", context)
-    return make_adaptive_task(
-        f"{suite}_adaptive", "factor", parameters | {"context": context}, like
-    )
-
-
-def factor_task(name: str, context: Given, parameters: dict[str, Given]) -> Task:
+def factor_task(
+    suite: str, context: Given, parameters: dict[str, Given], *, adaptive: bool = False
+) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
-    like = task_of_context(name, "factor", context)
-    made = {} if "path" in parameters else {"context": context}
-    return make_task(name, "factor", parameters | made, decay(), like)
+    like = task_of_context(suite, "factor", context)
+    parameters = parameters if "path" in parameters else parameters | {"context": context}
+    if adaptive:
+        return make_adaptive_task(f"{suite}_adaptive", "factor", parameters, like)
+    return make_task(suite, "factor", parameters, decay(), like)

@@ -111,17 +111,6 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
         )
 
 
-def warn_if_estimated(task: str, shares: Iterable[Share]) -> None:
-    """Say once, in the log, that the model could not count and how an API model can."""
-    if not all(share.counted for share in shares):
-        log.warning(
-            "%s: the model has no tokenizer to count with: prompts are estimated by their "
-            "words, and samples have no token counts of ours. An API model takes one by "
-            "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
-            task,
-        )
-
-
 class SharedBudgetTask(ConfigurableTask):
     """A task in which each document's prompt and response share its `context_budget` of tokens.
 
@@ -160,7 +149,13 @@ class SharedBudgetTask(ConfigurableTask):
             request.doc["id"]: share_budget(self._model, request)
             for request in tqdm(self.instances, desc="Counting prompt tokens")
         }
-        warn_if_estimated(task, self._shares.values())
+        if not all(share.counted for share in self._shares.values()):
+            log.warning(
+                "%s: the model has no tokenizer to count with: prompts are estimated by their "
+                "words, and samples have no token counts of ours. An API model takes one by "
+                "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
+                task,
+            )
         check_fit(task, [request.doc for request in self.instances], self._shares)
         for request in self.instances:
             limit_response(request, self._shares[request.doc["id"]].response_limit)

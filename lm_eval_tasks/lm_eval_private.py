@@ -94,8 +94,7 @@ def payload(
 def default_response_limit(model: TemplateAPI) -> int:
     """Return an API model's own limit of a response, in tokens, where a request has none."""
     with as_expected():
-        limit: int = model._max_gen_toks
-    return limit
+        return int(model._max_gen_toks)
 
 
 def aggregate(

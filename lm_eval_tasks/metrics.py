@@ -7,10 +7,11 @@ from logging import Logger
 from typing import Any
 
 from cogniload_gen.benchmark import enough_read
+from cogniload_gen.extras import how_to_install
 from cogniload_gen.sample import sample_metrics
 
-Fit = Callable[[tuple[Any, ...]], dict[str, float | None]]
-"""A fit of a run: from what its samples hold for it, to its numbers by name."""
+Fit = Callable[[Any, tuple[Any, ...]], dict[str, float | None]]
+"""A fit of a run: from `cogniload_analysis` and what the samples hold for it, to its numbers."""
 
 
 def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
@@ -42,9 +43,22 @@ def most_frequent(outcomes: Sequence[str]) -> str:
     return Counter(sorted(outcomes)).most_common(1)[0][0]
 
 
-def numbers_of(fit: Fit, names: Sequence[str]) -> tuple[Callable[[list[Any]], float | None], ...]:
-    """Return an aggregation for each number of a fit, which all share one fit of a run."""
-    once = lru_cache(maxsize=1)(fit)
+def numbers_of(
+    fit: Fit, names: Sequence[str], log: Logger, shown: str
+) -> tuple[Callable[[list[Any]], float | None], ...]:
+    """Return an aggregation for each number of a fit, which all share one fit of a run.
+
+    All are None where `cogniload_analysis` can't be imported; the log names what is `shown` then.
+    """
+
+    @lru_cache(maxsize=1)
+    def once(responses: tuple[Any, ...]) -> dict[str, float | None]:
+        try:
+            import cogniload_analysis  # noqa: PLC0415  (a run without it is still a run)
+        except ImportError as error:
+            log.warning("no %s: %s (%s)", shown, how_to_install("analysis"), error)
+            return dict.fromkeys(names)
+        return fit(cogniload_analysis, responses)
 
     def number(name: str) -> Callable[[list[Any]], float | None]:
         return lambda responses: once(tuple(responses))[name]

@@ -1,4 +1,4 @@
-"""lm-eval's samples_*.jsonl -> the same samples, scored again without running the model."""
+"""lm-eval's samples_*.jsonl -> their scores and first errors again, without running the model."""
 
 import json
 from collections import Counter
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import OutcomeName, Score
+from cogniload_gen.benchmark import OutcomeName, Score, StepsRead
 from cogniload_gen.files.inputs import read_lines
 from cogniload_gen.files.whole import whole_file
-from cogniload_gen.sample import score_metrics, step_metrics
+from cogniload_gen.sample import STEP_FACTS, score_metrics, step_metrics
 
 Judged = TypeVar("Judged")
 
@@ -38,6 +38,23 @@ def rescore(
     return outcomes, changed
 
 
+def count_errors(path: Path, out: Path | None = None, *, force: bool = False) -> Counter[str]:
+    """Return how many responses of a samples file have which first error.
+
+    The keys are the kinds of errors, "none" for a response without one, and "not read". With `out`,
+    a JSON line for each response is written there, whole or not at all; raises FileExistsError if
+    it exists, unless `force`. Raises ValueError that names the line which is no sample of ours.
+    """
+    counts: Counter[str] = Counter()
+    with file_of(out, force=force) as file:
+        for sample, steps in read_samples(path, steps_of):
+            counts["not read" if not steps.read else steps.error or "none"] += 1
+            if file:
+                facts = {name: getattr(steps, name) for name in STEP_FACTS}
+                file.write(json.dumps({"id": sample["doc"].get("id")} | facts) + "\n")
+    return counts
+
+
 @contextmanager
 def file_of(out: Path | None, *, force: bool) -> Iterator[TextIO | None]:
     """Yield a file that becomes `out`, whole or not at all; None where there is no `out`.
@@ -61,23 +78,17 @@ def read_samples(
     """
     number = 0
     for number, line in enumerate(read_lines(path), start=1):
-        yield read_line(line, f"{path} line {number}", judge)
+        try:
+            sample = json.loads(line)
+            judged = judge(sample)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"{path} line {number} must be a sample of a task of ours, "
+                f"got {line[:40]!r} ({type(error).__name__}: {error})"
+            ) from None
+        yield sample, judged
     if not number:
         raise ValueError(f"{path} must hold at least one sample, got an empty file")
-
-
-def read_line(
-    line: bytes, where: str, judge: Callable[[dict[str, Any]], Judged]
-) -> tuple[dict[str, Any], Judged]:
-    """Return the sample of a line with what `judge` says of it; ValueError if it is no sample."""
-    try:
-        sample = json.loads(line)
-        return sample, judge(sample)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{where} must be a sample of a task of ours, "
-            f"got {line[:40]!r} ({type(error).__name__}: {error})"
-        ) from None
 
 
 def replace_metrics(sample: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
@@ -106,3 +117,8 @@ def score_sample(sample: dict[str, Any]) -> Score:
         response_tokens=sample.get("response_tokens"),
         context_budget=budget,
     )
+
+
+def steps_of(sample: dict[str, Any]) -> StepsRead:
+    """Return what is read of a sample's response."""
+    return benchmarks.read_steps(str(sample["filtered_resps"][0]), sample["doc"])

@@ -19,9 +19,6 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 
 log = logging.getLogger(__name__)
 
-Parse = Callable[..., list[str]]
-"""An API model's `parse_generations`: a server's answers -> the texts of their responses."""
-
 BROKEN_OFF = ("abort", "error")
 """Reasons for the end of a response that are not its own: the server gave up half of the way."""
 
@@ -87,7 +84,10 @@ def keep_what_is_said(model: LM) -> None:
     lm-eval would take for an empty response, or for the text of something else.
     """
     model = model.lm if isinstance(model, CachingLM) else model
-    if answers_as_openai(model) and "parse_generations" not in vars(model):
+    # lm-eval's models of other APIs, such as Anthropic's, subclass the same and parse themselves
+    openai = (LocalCompletionsAPI.parse_generations, LocalChatCompletion.parse_generations)
+    parse = getattr(type(model), "parse_generations", None)
+    if parse in openai and "parse_generations" not in vars(model):
         chat = isinstance(model, LocalChatCompletion)
         model.parse_generations = keeping_answers(model.parse_generations, chat=chat)
     in_vllm = type(model).__module__ == "lm_eval.models.vllm_causallms"
@@ -95,16 +95,7 @@ def keep_what_is_said(model: LM) -> None:
         model._model_generate = keeping_outputs(model._model_generate)
 
 
-def answers_as_openai(model: LM) -> bool:
-    """Return whether lm-eval reads a model's answers as OpenAI's API gives them.
-
-    Its models of other APIs, such as Anthropic's, subclass the same and read another format.
-    """
-    parse = getattr(type(model), "parse_generations", None)
-    return parse in (LocalCompletionsAPI.parse_generations, LocalChatCompletion.parse_generations)
-
-
-def keeping_answers(parse: Parse, *, chat: bool) -> Parse:
+def keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[..., list[str]]:
     """Return an API model's `parse_generations` that checks answers and keeps their facts."""
 
     @wraps(parse)

@@ -105,16 +105,10 @@ def batches(rows: Iterable[Answered]) -> Iterator[list[Answered]]:
 def make_sample(doc: dict[str, Any], position: int, answered: Answered) -> dict[str, Any]:
     """Return a response as a sample of lm-eval, without its metrics."""
     facts = {name: getattr(answered, name) for name in (*COUNTS, "finish_reason")}
-    limit = {"max_gen_toks": answered.response_limit}
-    request = {} if answered.response_limit is None else {"gen_args_0": {"arg_1": limit}}
+    sample = {"doc_id": position, "doc": doc, "target": doc["answer"]}
+    if answered.response_limit is not None:
+        request = {"gen_args_0": {"arg_1": {"max_gen_toks": answered.response_limit}}}
+        sample["arguments"] = request
     response = answered.response or ""
-    return {
-        "doc_id": position,
-        "doc": doc,
-        "target": doc["answer"],
-        **({"arguments": request} if request else {}),
-        "resps": [[response]],
-        "filtered_resps": [response],
-        "filter": "none",
-        **{name: fact for name, fact in facts.items() if fact is not None},
-    }
+    sample |= {"resps": [[response]], "filtered_resps": [response], "filter": "none"}
+    return sample | {name: fact for name, fact in facts.items() if fact is not None}

@@ -6,20 +6,17 @@ docs/compare.md and docs/glm_fit.md. `--quick` runs a tenth of the simulations.
 """
 
 import argparse
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from machine import machine
 from scipy.special import expit
 from scipy.stats import norm
+from simulated import percent
 from tqdm import tqdm
 
-from cogniload_analysis import (
-    PAPER_MEANS,
-    capacity_thresholds,
-    fit_load_glm,
-    published_table,
-)
+from cogniload_analysis import PAPER_MEANS, capacity_thresholds, fit_load_glm, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
 from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
@@ -37,28 +34,32 @@ PAIRS = (
 LAPSE = 0.05
 
 
+def hold(intervals: pd.DataFrame, truth: float) -> float:
+    """Return the share of intervals that hold the truth."""
+    return ((intervals["low"] <= truth) & (truth <= intervals["high"])).mean()
+
+
 def paired(simulations: int) -> pd.DataFrame:
     """Return the coverage of differences in accuracy of models that answer the same puzzles."""
     rows = []
-    for gap in (0, 0.03):
-        for puzzles in (140, 1400):
-            for attempts in (1, 2):
-                generator = np.random.default_rng([1, puzzles, attempts])
-                held = 0
-                for _ in range(simulations):
-                    chance = generator.beta(1, 1, puzzles)
-                    better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
-                    one, two = (
-                        (generator.random((attempts, puzzles)) < accuracies).mean(axis=0)
-                        for accuracies in (better, chance)
-                    )
-                    if attempts == 1:
-                        found = compare_pairs((one > two).sum(), (one < two).sum(), puzzles)
-                    else:
-                        apart = one - two
-                        found = compare_means(apart.mean(), apart.var(), np.float64(puzzles))
-                    held += bool(found.low <= gap <= found.high)
-                rows.append((100 * gap, puzzles, attempts, f"{100 * held / simulations:.1f} %"))
+    for gap, puzzles, attempts in product((0, 0.03), (140, 1400), (1, 2)):
+        generator = np.random.default_rng([1, puzzles, attempts])
+        intervals = []
+        for _ in range(simulations):
+            chance = generator.beta(1, 1, puzzles)
+            better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
+            one, two = (
+                (generator.random((attempts, puzzles)) < accuracies).mean(axis=0)
+                for accuracies in (better, chance)
+            )
+            if attempts == 1:
+                difference = compare_pairs((one > two).sum(), (one < two).sum(), puzzles)
+            else:
+                apart = one - two
+                difference = compare_means(apart.mean(), apart.var(), np.float64(puzzles))
+            intervals.append((float(difference.low), float(difference.high)))
+        held = hold(pd.DataFrame(intervals, columns=["low", "high"]), gap)
+        rows.append((100 * gap, puzzles, attempts, percent(held)))
     return pd.DataFrame(rows, columns=["points apart", "puzzles", "attempts", "coverage"])
 
 
@@ -67,19 +68,19 @@ def thresholds(simulations: int) -> pd.DataFrame:
     rows = []
     for first, second in PAIRS:
         betas = [BETAS.loc[name].to_numpy(float) for name in (first, second)]
-        truths = [capacity_thresholds(*beta, **vars(PAPER_MEANS)) for beta in betas]
-        truth = {"ECL50": truths[0][0] / truths[1][0], "ID50": truths[0][2] - truths[1][2]}
-        truth["NT50"] = truths[0][1] - truths[1][1]
-        generator, found = np.random.default_rng(2), []
-        for _ in tqdm(range(simulations), f"{first}, {second}", disable=None):
-            found.append(compare_thresholds(answer(betas, 10, generator), [("a", "b")]))
-        table = pd.concat(found)
+        ours, theirs = (capacity_thresholds(*beta, **vars(PAPER_MEANS)) for beta in betas)
+        truth = {"ECL50": ours[0] / theirs[0], "ID50": ours[2] - theirs[2]}
+        truth["NT50"] = ours[1] - theirs[1]
+        generator = np.random.default_rng(2)
+        differences = [
+            compare_thresholds(answer(betas, 10, generator), [("a", "b")])
+            for _ in tqdm(range(simulations), f"{first}, {second}", disable=None)
+        ]
+        table = pd.concat(differences)
         for measure, value in truth.items():
             matches = table[(table["measure"] == measure) & table["p"].notna()]
-            if np.isnan(value) or not len(matches):
-                continue
-            held = ((matches["low"] <= value) & (value <= matches["high"])).mean()
-            rows.append((first, second, measure, len(matches), f"{100 * held:.1f} %"))
+            if not np.isnan(value) and len(matches):
+                rows.append((first, second, measure, len(matches), percent(hold(matches, value))))
     return pd.DataFrame(rows, columns=["first", "second", "measure", "runs", "coverage"])
 
 
@@ -102,7 +103,7 @@ def guesses(simulations: int) -> pd.DataFrame:
     for model in MODELS:
         beta = BETAS.loc[model].to_numpy(float)
         p = CHANCE + (1 - CHANCE - LAPSE) * expit(DESIGN @ beta)
-        generator, found = np.random.default_rng(3), []
+        generator, estimates = np.random.default_rng(3), []
         for _ in tqdm(range(simulations), model, disable=None):
             successes = generator.binomial(10, p)
             cells = PAPER_GRID.assign(successes=successes, failures=10 - successes)
@@ -111,17 +112,16 @@ def guesses(simulations: int) -> pd.DataFrame:
                 ("guess and lapse", fit_load_glm(cells, "options", lapse=True)),
             ):
                 threshold = fit.thresholds().ECL50
-                found.append((name, threshold.value, threshold.low, threshold.high))
-        table = pd.DataFrame(found, columns=["fit", "value", "low", "high"])
+                estimates.append((name, threshold.value, threshold.low, threshold.high))
+        table = pd.DataFrame(estimates, columns=["fit", "value", "low", "high"])
         guess = 1 / (PAPER_MEANS.d + 1)
         eta = np.log((0.5 - guess) / (0.5 - LAPSE))
         truth = capacity_thresholds(beta[0] - eta, *beta[1:], **vars(PAPER_MEANS))[0]
         row: dict[str, object] = {"model": model, "true ECL50": f"{truth:.1f}"}
         for name in ("plain", "guess and lapse"):
             matches = table[(table["fit"] == name) & table["value"].notna()]
-            held = ((matches["low"] <= truth) & (truth <= matches["high"])).mean()
             row[f"{name}: bias"] = f"{100 * (matches['value'].median() / truth - 1):+.0f} %"
-            row[f"{name}: coverage"] = f"{100 * held:.0f} %"
+            row[f"{name}: coverage"] = f"{100 * hold(matches, truth):.0f} %"
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -9,11 +9,13 @@ Takes the number of runs of a condition, 100 by default, and K to take every Kth
 """
 
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from machine import machine
 from scipy.stats import chi2
+from simulated import percent
 
 from cogniload_analysis import ACCURACY_RANGES, published_table
 from cogniload_analysis.factor import likelihood
@@ -58,18 +60,13 @@ def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
     return pd.Series(held | {"bias of CDF, median": np.median(fits[:, 0] / cdf - 1)})
 
 
-def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    every = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+def main(runs: int = 100, every: int = 1) -> None:
     print(machine())
-    for puzzles in (50, 500):
-        for case in CASES:
-            shown = [
-                f"{name} {100 * share:.1f} %"
-                for name, share in simulate(puzzles, case, runs, every).items()
-            ]
-            print(f"{puzzles} puzzles an N, {case}:", ", ".join(shown), flush=True)
+    for puzzles, case in product((50, 500), CASES):
+        shares = simulate(puzzles, case, runs, every).items()
+        shown = ", ".join(f"{name} {percent(share)}" for name, share in shares)
+        print(f"{puzzles} puzzles an N, {case}: {shown}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -2,13 +2,11 @@
 
 The published decays of the symbolic suite answer at random, in several worlds: as printed
 ("line"); with 2 % of all answers lost and 3 % guessed ("lapses"); with what is easy capped at 98 %
-and 3 % guessed ("cap"); and, if asked for, with a quarter lost and 3 % guessed ("losses"). Beside
+and 3 % guessed ("cap"); with a quarter lost and 3 % guessed ("losses", by --worlds alone). Beside
 the adaptive design stands an even grid, 5 to 50 puzzles for each N from 1 to 39 (the paper has 50),
 read by the same posterior.
 """
 
-import argparse
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -16,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from machine import machine
-from tqdm import tqdm
+from simulated import Job, at_stop, percent, run_all, study_parser
 
 from cogniload_analysis import published_table
 from cogniload_analysis.factor.decay_design import (
@@ -37,7 +35,7 @@ LEAST_N_EFF = 2.0
 
 
 def conditions(goal: str) -> list[tuple[float, float]]:
-    """The CDF and CDO of each published condition whose goal can be told."""
+    """The CDF and CDO of the published conditions that have the goal's value in the range of N."""
     tables = pd.concat([published_table(f"factor_{name}") for name in PUBLISHED])
     if goal == "N_eff":
         smallest, largest = DecaySettings().N
@@ -63,8 +61,8 @@ def truth(CDF: float, CDO: float, world: str) -> dict[str, float]:
     return {"N_eff": -CDO / CDF, "CDF": CDF, "CDO": CDO}
 
 
-def run_design(job: tuple[tuple[float, float], str, int], *, goal: str, budget: int) -> list[dict]:
-    """One condition in one world, asked adaptively and by the grid: a row a batch."""
+def run_design(job: Job, *, goal: str, budget: int) -> list[dict]:
+    """One condition in one world, with adaptively chosen puzzles and the grid's: a row a batch."""
     (CDF, CDO), world, seed = job
     rng = np.random.default_rng([seed, WORLDS.index(world), abs(int(1e6 * CDF + 1e4 * CDO))])
     true = truth(CDF, CDO, world)[goal]
@@ -72,15 +70,13 @@ def run_design(job: tuple[tuple[float, float], str, int], *, goal: str, budget: 
     while not design.done:
         N = np.array([puzzle.N for puzzle in design.ask()])
         design.tell(design.ask(), rng.random(len(N)) < accuracy(N, CDF, CDO, world))
-    found = [("adaptive", batch.n, batch) for batch in design.batches[1:]]
+    estimates = [("adaptive", batch.n, batch) for batch in design.batches[1:]]
     N = design.plan.candidates
     solved = rng.random((max(GRID_EACH), len(N))) < accuracy(N, CDF, CDO, world)
-    for each in GRID_EACH:
-        right = solved[:each].sum(axis=0)
-        belief = find_decay(
-            pd.DataFrame({"N": N, "right": right, "total": each}), published_prior()
-        )
-        found.append(("grid", each * len(N), design.plan.find_goal(belief)))
+    for puzzles in GRID_EACH:
+        counts = {"N": N, "right": solved[:puzzles].sum(axis=0), "total": puzzles}
+        belief = find_decay(pd.DataFrame(counts), published_prior())
+        estimates.append(("grid", puzzles * len(N), design.plan.find_goal(belief)))
     return [
         {
             "condition": f"{CDF:.4f} {CDO:+.3f}",
@@ -93,30 +89,17 @@ def run_design(job: tuple[tuple[float, float], str, int], *, goal: str, budget: 
             "inside": at.low <= true <= at.high,
             "error": at.value / true - 1,
         }
-        for name, n, at in found
+        for name, n, at in estimates
     ]
-
-
-def at_stop(rows: pd.DataFrame, target: float) -> pd.DataFrame:
-    """The batch at which each run would have stopped; its last where it never did."""
-    met = (rows["n"] >= DecaySettings.STOP_AFTER) & (rows["width"] <= target)
-    runs = rows.assign(met=met).sort_values("n").groupby(["condition", "world", "seed"])
-    return pd.concat(
-        of_run[of_run["met"]].head(1) if of_run["met"].any() else of_run.tail(1)
-        for _, of_run in runs
-    )
 
 
 def print_tables(rows: pd.DataFrame, goal: str) -> None:
     """Puzzles to each target by condition, then what was true at the stop; each design's."""
-    stops = pd.concat(
-        at_stop(of_one, target).assign(target=target)
-        for target in TARGETS[goal]
-        for _, of_one in rows.groupby("design")
-    )
-    stops["asked"] = stops["n"].where(stops["met"], np.inf)
+    least, run = DecaySettings.STOP_AFTER, ["design", "condition", "world", "seed"]
+    stops = pd.concat([at_stop(rows, target, least, run) for target in TARGETS[goal]])
+    stops["needed"] = stops["n"].where(stops["met"], np.inf)
     key = ["condition", "design", "target"]
-    table = stops.groupby(key)["asked"].median().unstack(["design", "target"])
+    table = stops.groupby(key)["needed"].median().unstack(["design", "target"])
     table.columns = [f"{design} ±{target:g}" for design, target in table.columns]
     table.insert(0, goal, rows.groupby("condition")["true"].median())
     print("\nmedian puzzles to the target (inf: not within the budget)")
@@ -126,30 +109,25 @@ def print_tables(rows: pd.DataFrame, goal: str) -> None:
         met = group[group["met"]]
         print(
             f"{design:8} {world:6} ±{target:g}: met by {len(met)} of {len(group)}, median "
-            f"{group['asked'].median():.0f}; coverage {100 * group['inside'].mean():.1f} %, of "
-            f"these {100 * met['inside'].mean():.1f} %; bias {100 * met['error'].mean():+.1f} % "
+            f"{group['needed'].median():.0f}; coverage {percent(group['inside'].mean())}, of "
+            f"these {percent(met['inside'].mean())}; bias {100 * met['error'].mean():+.1f} % "
             f"(median {100 * met['error'].median():+.1f} %)"
         )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--budget", type=int, default=2000)
+    parser = study_parser(__doc__, WORLDS, seeds=5, budget=2000)
+    parser.set_defaults(worlds=list(WORLDS[:3]))
     parser.add_argument("--goal", choices=list(TARGETS), default="N_eff")
-    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--rows", type=Path, help="a CSV file to write every batch to")
-    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS[:3]))
     arguments = parser.parse_args()
     print(machine())
     jobs = list(product(conditions(arguments.goal), arguments.worlds, range(arguments.seeds)))
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        run = partial(run_design, goal=arguments.goal, budget=arguments.budget)
-        found = tqdm(pool.map(run, jobs), total=len(jobs), disable=None)
-        rows = [row for batches in found for row in batches]
+    run = partial(run_design, goal=arguments.goal, budget=arguments.budget)
+    rows = run_all(run, jobs, arguments.processes)
     if arguments.rows:
-        pd.DataFrame(rows).to_csv(arguments.rows, index=False)
-    print_tables(pd.DataFrame(rows), arguments.goal)
+        rows.to_csv(arguments.rows, index=False)
+    print_tables(rows, arguments.goal)
 
 
 if __name__ == "__main__":

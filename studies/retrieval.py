@@ -1,6 +1,6 @@
 """Retrieval at the setting of FACTOR's section 1: `python studies/retrieval.py [PUZZLES]`.
 
-Realistic puzzles of op 5 within 4,000 tokens, of which 2,000 are retrieved. Prints the table of
+Realistic puzzles of op 5 within 4,000 tokens; the prompt holds 2,000 of them. Prints the table of
 docs/retrieval.md (200 puzzles by default, the encoder included, which takes most of an hour on two
 cores) and how long each retriever takes.
 """
@@ -15,22 +15,18 @@ from cogniload_gen import generate_factor
 from cogniload_gen.factor.recall import Recall, measure
 from cogniload_gen.factor.retrieval import CHUNKS, QUERIES, RETRIEVERS, Retrieval
 
-ASKING = [name for name, each in RETRIEVERS.items() if each.asks]
-OTHERS = [name for name, each in RETRIEVERS.items() if not each.asks]
+ASKING = [name for name, retriever in RETRIEVERS.items() if retriever.asks]
+OTHERS = [name for name in RETRIEVERS if name not in ASKING]
 BUDGET, TIMED = 2000, 10
 
 
-def print_table(found: list[Recall]) -> None:
+def print_table(recalls: list[Recall]) -> None:
     """Print closure recall and recall, in per cent: a row for each kind of chunk and each query."""
     shown = {
-        (
-            each.chunk,
-            each.query,
-            each.retriever,
-        ): f"{100 * each.closure:.1f} ({100 * each.recall:.1f})"
-        for each in found
+        (of.chunk, of.query, of.retriever): f"{100 * of.closure:.1f} ({100 * of.recall:.1f})"
+        for of in recalls
     }
-    widest = max((each.closure_high - each.closure_low) / 2 for each in found)
+    widest = max((of.closure_high - of.closure_low) / 2 for of in recalls)
     print(f"\nclosure recall (recall) in %; 90 % intervals of the former up to ±{100 * widest:.1f}")
     print(f"\n| chunk | query | {' | '.join(ASKING)} |\n| --- | --- |{' ---: |' * len(ASKING)}")
     for chunk, query in product(CHUNKS, QUERIES):
@@ -49,13 +45,12 @@ def main(puzzles: int = 200) -> None:
         start = perf_counter()
         measure(made[:TIMED], [Retrieval(name, BUDGET)])
         print(f"{name:18} {1000 * (perf_counter() - start) / TIMED:9.1f} ms a puzzle")
-    asked = [
+    settings = [
         Retrieval(name, BUDGET, chunk, query)
-        for chunk in CHUNKS
-        for name in RETRIEVERS
-        for query in (QUERIES if RETRIEVERS[name].asks else QUERIES[:1])
+        for chunk, name in product(CHUNKS, RETRIEVERS)
+        for query in (QUERIES if name in ASKING else QUERIES[:1])
     ]
-    print_table(measure(made, asked))
+    print_table(measure(made, settings))
 
 
 if __name__ == "__main__":

@@ -2,24 +2,23 @@
 
 The published models answer at random, as their curves say, in several worlds: the paper's GLM is
 true ("GLM"); a guessing floor and Table 3's interactions are ("FI"); that with one in twenty
-answers lost wherever it was asked ("lapses"); with a floor of exactly one over the options and no
+answers lost, on every puzzle ("lapses"); with a floor of exactly one over the options and no
 ceiling ("hard floor"); with a cliff in N ("cliff"). The prior always leaves the model itself out.
-Beside the adaptive design stand the paper's grid, asked evenly, and the fixed design on the axes.
+Beside the adaptive design stand the paper's grid, evenly, and the fixed design on the axes.
 """
 
-import argparse
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from machine import machine
 from scipy.optimize import brentq
 from scipy.special import expit
-from tqdm import tqdm
+from simulated import Job, at_stop, percent, run_all, study_parser
 
 from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, published_table
 from cogniload_analysis.adaptive.design import half_width
@@ -76,8 +75,22 @@ def answer(accuracy: Accuracy, rng: np.random.Generator, cells: np.ndarray) -> n
     return rng.random(len(cells)) < accuracy(cells[:, 0], cells[:, 1], cells[:, 2] / 100)
 
 
-def run_design(job: tuple[str, str, int], *, budget: int, target: float) -> list[dict]:
-    """One model in one world, asked adaptively: a row a batch."""
+def error_of(value: float, truth: float) -> float:
+    """The error of an estimate of ECL50, as the common logarithm of a ratio."""
+    return np.log10(np.clip(value, 1, 4000) / truth)
+
+
+def compare(job: Job, estimate: Any, truth: float) -> dict[str, Any]:
+    """What a row has of a job, and of its estimate beside the truth."""
+    inside = estimate.low <= truth <= estimate.high
+    return dict(zip(("model", "world", "seed"), job, strict=True)) | {
+        "inside": inside,
+        "error": error_of(estimate.value, truth),
+    }
+
+
+def run_design(job: Job, *, budget: int, target: float) -> list[dict]:
+    """One model in one world, with adaptively chosen puzzles: a row a batch."""
     model, world, seed = job
     accuracy = make_accuracy(model, world)
     rng = np.random.default_rng([seed, MODELS.index(model), WORLDS.index(world)])
@@ -88,17 +101,7 @@ def run_design(job: tuple[str, str, int], *, budget: int, target: float) -> list
         design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
     truth = crossing_of(accuracy)
     return [
-        {
-            "model": model,
-            "world": world,
-            "seed": seed,
-            "n": batch.n,
-            "value": batch.value,
-            "width": half_width(batch.low, batch.high),
-            "inside": batch.low <= truth <= batch.high,
-            "error": np.log10(np.clip(batch.value, 1, 4000) / truth),
-            "stopped": batch.stopped,
-        }
+        {"n": batch.n, "width": half_width(batch.low, batch.high)} | compare(job, batch, truth)
         for batch in design.batches[1:]
     ]
 
@@ -106,19 +109,16 @@ def run_design(job: tuple[str, str, int], *, budget: int, target: float) -> list
 def fixed_cells(name: str) -> np.ndarray:
     """The cells of a fixed design, a row a puzzle, with rho in percent."""
     if name == "axes":
-        return np.array(
-            [
-                cell
-                for grid in axes_grids()
-                for cell in product(grid["d"], grid["N"], grid["rho"])
-                for _ in range(grid["num_puzzles"])
-            ]
-        )
+        parts = [
+            np.repeat([*product(axis["d"], axis["N"], axis["rho"])], axis["num_puzzles"], axis=0)
+            for axis in axes_grids()
+        ]
+        return np.concatenate(parts)
     grid = PAPER_GRID.assign(rho=100 * PAPER_GRID["rho"]).to_numpy()
     return np.repeat(grid, int(name.removeprefix("grid ")) // len(grid), axis=0)
 
 
-def run_fixed(job: tuple[str, str, int], name: str) -> list[dict]:
+def run_fixed(job: Job, name: str) -> list[dict]:
     """One model in one world on a fixed design."""
     model, world, seed = job
     accuracy = make_accuracy(model, world)
@@ -126,31 +126,11 @@ def run_fixed(job: tuple[str, str, int], name: str) -> list[dict]:
     cells = fixed_cells(name)
     d, N, rho = cells.T
     frame = {"d": d, "N": N, "rho": rho / 100, "correct": answer(accuracy, rng, cells)}
-    found = estimate_capacity(frame, prior=published_prior(without=[model]))
-    truth, ECL50 = crossing_of(accuracy), found.ECL50
-    return [
-        {
-            "design": name,
-            "model": model,
-            "world": world,
-            "n": len(cells),
-            "width": found.half_width,
-            "inside": ECL50.low <= truth <= ECL50.high,
-            "error": np.log10(np.clip(ECL50.value, 1, 4000) / truth),
-            "glm_error": np.log10(np.clip(found.glm_ECL50, 1, 4000) / truth),
-        }
-    ]
-
-
-def at_stop(rows: pd.DataFrame, target: float) -> pd.DataFrame:
-    """The batch at which each run would have stopped; its last where it never did."""
-    runs = rows.groupby(["model", "world", "seed"], sort=False)
-    met = rows[(rows["n"] >= CapacitySettings.STOP_AFTER) & (rows["width"] <= target)]
-    first = met.groupby(["model", "world", "seed"], sort=False).head(1)
-    last = runs.tail(1)
-    never = last.merge(first[["model", "world", "seed"]], how="left", indicator=True)
-    never = never[never["_merge"] == "left_only"].drop(columns="_merge")
-    return pd.concat([first.assign(met=True), never.assign(met=False)])
+    capacity = estimate_capacity(frame, prior=published_prior(without=[model]))
+    truth = crossing_of(accuracy)
+    about = {"design": name, "n": len(cells), "width": capacity.half_width}
+    glm_error = error_of(capacity.glm_ECL50, truth)
+    return [about | compare(job, capacity.ECL50, truth) | {"glm_error": glm_error}]
 
 
 def bound(model: str, target: float) -> float:
@@ -162,11 +142,22 @@ def bound(model: str, target: float) -> float:
     return 4 / (TABLE_2.loc[model, "beta_N"] * width) ** 2
 
 
+def coverage(rows: pd.DataFrame) -> str:
+    """How often the intervals hold the truth."""
+    return percent(rows["inside"].mean())
+
+
+def bias(errors: pd.Series) -> str:
+    """The bias of estimates, by the mean of their logarithmic errors."""
+    return f"{100 * (10 ** errors.mean() - 1):+.1f} %"
+
+
 def print_designs(rows: pd.DataFrame, budget: int) -> None:
     """Puzzles to each target by model and world, then what was true at the stop."""
-    stops = pd.concat([at_stop(rows, target).assign(target=target) for target in TARGETS])
-    asked = stops["n"].where(stops["met"], np.inf)
-    median = stops.assign(n=asked).groupby(["model", "target", "world"])["n"].median().unstack()
+    least, run = CapacitySettings.STOP_AFTER, ["model", "world", "seed"]
+    stops = pd.concat([at_stop(rows, target, least, run) for target in TARGETS])
+    needed = stops.assign(n=stops["n"].where(stops["met"], np.inf))
+    median = needed.groupby(["model", "target", "world"])["n"].median().unstack()
     print(f"\nmedian puzzles to the target (inf: not within {budget:,})")
     worlds = [world for world in WORLDS if world in median]
     table = median[worlds].unstack("target").reindex(MODELS)
@@ -176,15 +167,13 @@ def print_designs(rows: pd.DataFrame, budget: int) -> None:
     print("median", *table.median().round().astype(str).tolist())
     print("\nat the stop, all runs of a world")
     for (world, target), group in stops.groupby(["world", "target"], sort=False):
+        met, medians = group[group["met"]], median.xs(target, level="target")[world]
         print(
-            f"{world:10} ±{100 * target:.0f} %: coverage {100 * group['inside'].mean():.1f} %, "
-            f"of those that met it {100 * group.loc[group['met'], 'inside'].mean():.1f} %, "
-            f"bias {100 * (10 ** group['error'].mean() - 1):+.1f} %, "
-            f"met within 700 by {(median.xs(target, level='target')[world] <= 700).sum()}, "
-            f"within 1,000 by {(median.xs(target, level='target')[world] <= 1000).sum()} of "
+            f"{world:10} ±{100 * target:.0f} %: coverage {coverage(group)}, of those that met it "
+            f"{coverage(met)}, bias {bias(group['error'])}, met within 700 by "
+            f"{(medians <= 700).sum()}, within 1,000 by {(medians <= 1000).sum()} of "
             f"{len(MODELS)} models"
         )
-        met = group[group["met"]]
         if world == "GLM" and len(met):
             best = met.groupby("model")["n"].mean()
             shares = pd.Series({model: bound(model, target) / n for model, n in best.items()})
@@ -192,12 +181,8 @@ def print_designs(rows: pd.DataFrame, budget: int) -> None:
                 f"{'':10} share of the bound: median {100 * shares.median():.0f} %, "
                 f"most {100 * shares.max():.0f} % ({shares.idxmax()})"
             )
-    fixed_n = rows[rows["n"] == 341]
-    for world, group in fixed_n.groupby("world", sort=False):
-        print(
-            f"{world:10} n = 341: coverage {100 * group['inside'].mean():.1f} %, "
-            f"bias {100 * (10 ** group['error'].mean() - 1):+.1f} %"
-        )
+    for world, group in rows[rows["n"] == 341].groupby("world", sort=False):
+        print(f"{world:10} n = 341: coverage {coverage(group)}, bias {bias(group['error'])}")
 
 
 def print_fixed(rows: pd.DataFrame) -> None:
@@ -208,9 +193,8 @@ def print_fixed(rows: pd.DataFrame) -> None:
         print(
             f"{name:9} {world:10} n = {group['n'].iloc[0]:5}: median half-width "
             f"{100 * widths.median():.0f} %, ±20 % for {(widths <= 0.20).sum()} of {len(MODELS)}, "
-            f"coverage {100 * group['inside'].mean():.1f} %, "
-            f"bias {100 * (10 ** group['error'].mean() - 1):+.1f} % "
-            f"(plain GLM {100 * (10 ** group['glm_error'].mean() - 1):+.1f} %)"
+            f"coverage {coverage(group)}, bias {bias(group['error'])} "
+            f"(plain GLM {bias(group['glm_error'])})"
         )
 
 
@@ -235,29 +219,18 @@ def time_asking() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--budget", type=int, default=4000)
+    parser = study_parser(__doc__, WORLDS, seeds=20, budget=4000)
     parser.add_argument("--target", type=float, default=min(TARGETS))
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     arguments = parser.parse_args()
     print(machine())
     time_asking()
     jobs = list(product(MODELS, arguments.worlds, range(arguments.seeds)))
-    start = time.perf_counter()
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        run = partial(run_design, budget=arguments.budget, target=arguments.target)
-        found = tqdm(pool.map(run, jobs, chunksize=4), total=len(jobs), disable=None)
-        rows = [row for batches in found for row in batches]
-        print_designs(pd.DataFrame(rows), arguments.budget)
-        fixed = [
-            row
-            for name in ("grid 700", "grid 1400", "axes")
-            for found in pool.map(partial(run_fixed, name=name), jobs, chunksize=4)
-            for row in found
-        ]
-    print_fixed(pd.DataFrame(fixed))
+    start, processes = time.perf_counter(), arguments.processes
+    run = partial(run_design, budget=arguments.budget, target=arguments.target)
+    print_designs(run_all(run, jobs, processes), arguments.budget)
+    names = ("grid 700", "grid 1400", "axes")
+    fixed = [run_all(partial(run_fixed, name=name), jobs, processes) for name in names]
+    print_fixed(pd.concat(fixed))
     print(f"{len(jobs)} runs a design in {time.perf_counter() - start:.0f} s")
 
 

@@ -5,7 +5,6 @@ whole.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from reprlib import repr as brief
@@ -23,11 +22,8 @@ class Success(NamedTuple):
 def write_success(path: Path, success: Success) -> None:
     """Add a line to the file, which is made if there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(file, f"{json.dumps(success._asdict())}\n".encode())
-    finally:
-        os.close(file)
+    with path.open("ab", buffering=0) as file:
+        file.write(f"{json.dumps(success._asdict())}\n".encode())
 
 
 class SuccessReader:

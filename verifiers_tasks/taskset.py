@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,11 +100,11 @@ class SharedConfig(vf.TasksetConfig):
     def knobs(self) -> dict[str, Given]:
         """The knobs that are given, which must be the benchmark's."""
         own = {knob.name for knob in self.record.knobs}
-        values = {name: getattr(self, name) for name in KNOBS}
+        values = {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
         for name, value in values.items():
-            if value is not None and name not in own:
+            if name not in own:
                 raise ValueError(f"{name} is not for {self.benchmark}, got {value}")
-        return {name: value for name, value in values.items() if value is not None}
+        return values
 
     def source(self, knobs: Mapping[str, Given], first_index: int = 0) -> Source:
         """Return the puzzles of knobs, with the other parameters of this configuration."""
@@ -164,13 +165,9 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         tokens = (None, None) if usage is None else (usage.input_tokens, usage.completion_tokens)
         metrics = sample_metrics(response_of(trace), self.row | share.scored(*tokens))
         trace.info["score"] = metrics
-        wrong = [kind.value for kind in self.outcomes if not kind.correct]
+        outcomes: Any = benchmarks.of(self.row).outcomes
+        wrong = [kind.value for kind in outcomes if not kind.correct]
         return {name: float(metrics[name]) for name in ("acc", *wrong)}
-
-    @property
-    def outcomes(self) -> Any:
-        """The outcomes that its benchmark knows."""
-        return benchmarks.of(self.row).outcomes
 
     async def score(self, trace: vf.Trace, runtime: vf.Runtime | None = None) -> None:
         """Score as verifiers does, and keep what a response earned at its level."""
@@ -248,14 +245,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
         share = self.share(prompt, budget)
         check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
-        data = PuzzleData(
-            id=row["id"],
-            name=row["id"],
-            prompt=prompt,
-            row={name: value for name, value in row.items() if name != "puzzle"},
-            prompt_tokens=share.prompt_tokens,
-            counted=share.counted,
-            response_limit=share.response_limit,
-            level=level,
-        )
+        columns = {name: value for name, value in row.items() if name != "puzzle"}
+        about = {"id": row["id"], "name": row["id"], "prompt": prompt, "level": level}
+        data = PuzzleData(row=columns, **about, **asdict(share))
         return PuzzleTask(data, self.config.task)

@@ -59,7 +59,7 @@ def run_steps(arguments: Namespace) -> None:
     """Run `cogniload steps SAMPLES`."""
     from tqdm import tqdm
 
-    from lm_eval_tasks.step_readings import count_errors
+    from lm_eval_tasks.rescore import count_errors
 
     check_out(arguments)
     counts: Counter[str] = Counter()

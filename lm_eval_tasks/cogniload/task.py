@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from cogniload_gen.extras import how_to_install
+import pandas as pd
+
 from lm_eval_tasks import metrics
 from lm_eval_tasks.metrics import log_problems, numbers_of
 
@@ -38,40 +39,27 @@ def with_load(doc: dict, results: list[str], fitted: Sequence[str]) -> dict[str,
     return scored | dict.fromkeys(fitted, load)
 
 
-def capacity(loads: Loads) -> dict[str, float | None]:
+def capacity(analysis: Any, loads: Loads) -> dict[str, float | None]:
     """Return the capacity thresholds of the paper's GLM (section 3.1.3), by name.
 
     ECL50 is in statements, NT50 a share of needles, ID50 in units of d. None stands for a threshold
     that does not exist or can't be estimated; the log says why.
     """
-    frame, analysis = framed(loads)
-    if frame is None:
-        return dict.fromkeys(THRESHOLDS)
-    return numbers(vars(analysis.fit_load_glm(frame).thresholds()))
+    return numbers(vars(analysis.fit_load_glm(frame_of(loads)).thresholds()))
 
 
-def crossings(loads: Loads) -> dict[str, float | None]:
+def crossings(analysis: Any, loads: Loads) -> dict[str, float | None]:
     """Return where accuracy crosses one half at the paper's mean loads, by name.
 
     Units, and None, are as for `capacity`. No shape is assumed but that of `estimate_capacity`.
     """
-    frame, analysis = framed(loads)
-    if frame is None:
-        return dict.fromkeys(CROSSINGS)
-    capacity = analysis.estimate_capacity(frame)
-    return numbers({f"{name}_crossing": getattr(capacity, name) for name in THRESHOLDS})
+    estimate = analysis.estimate_capacity(frame_of(loads))
+    return numbers({f"{name}_crossing": getattr(estimate, name) for name in THRESHOLDS})
 
 
-def framed(loads: Loads) -> tuple[Any, Any]:
-    """Return responses as a frame, and the analysis; None for both without its requirements."""
-    try:
-        import pandas as pd  # noqa: PLC0415  (a run without them is still a run)
-
-        import cogniload_analysis  # noqa: PLC0415
-    except ImportError as error:
-        log.warning("no ECL50, NT50 and ID50: %s (%s)", how_to_install("analysis"), error)
-        return None, None
-    return pd.DataFrame(loads, columns=["d", "N", "rho", "correct"]), cogniload_analysis
+def frame_of(loads: Loads) -> pd.DataFrame:
+    """Return responses as a frame."""
+    return pd.DataFrame(loads, columns=["d", "N", "rho", "correct"])
 
 
 def numbers(thresholds: Mapping[str, Any]) -> dict[str, float | None]:
@@ -88,5 +76,6 @@ def numbers(thresholds: Mapping[str, Any]) -> dict[str, float | None]:
     }
 
 
-ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS)
-ecl50_crossing, nt50_crossing, id50_crossing = numbers_of(crossings, CROSSINGS)
+SHOWN = "ECL50, NT50 and ID50"
+ecl50, nt50, id50 = numbers_of(capacity, THRESHOLDS, log, SHOWN)
+ecl50_crossing, nt50_crossing, id50_crossing = numbers_of(crossings, CROSSINGS, log, SHOWN)

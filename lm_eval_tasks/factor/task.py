@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from datasets import Dataset
+import pandas as pd
+from datasets import Dataset, concatenate_datasets
 from lm_eval.api.metrics import mean
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.extras import how_to_install
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
 from cogniload_gen.task_puzzles import parameters_of
 from cogniload_gen.tokens import Tokenizer
@@ -73,16 +73,12 @@ def with_retrieved(rows: Dataset, settings: Retrieval, tokenizer: Tokenizer) -> 
         retrieve(puzzle, settings, tokenizer)
         for puzzle in tqdm(rows["puzzle"], "Retrieving", disable=None)
     ]
-    columns = {
-        "prompt": [context.prompt for context in contexts],
-        "needed": [context.needed for context in contexts],
-        "found": [context.found for context in contexts],
-        "retrieved_tokens": [context.tokens for context in contexts],
-        "retrieval": [str(settings)] * len(contexts),
-    }
-    for name, values in columns.items():
-        rows = rows.add_column(name, values)
-    return rows
+    facts = [
+        {"prompt": context.prompt, "needed": context.needed, "found": context.found}
+        | {"retrieved_tokens": context.tokens, "retrieval": str(settings)}
+        for context in contexts
+    ]
+    return concatenate_datasets([rows, Dataset.from_list(facts)], axis=1)
 
 
 def make_prompt(doc: dict[str, Any]) -> str:
@@ -147,29 +143,20 @@ def mean_size(sets: Sequence[Sequence[str]]) -> float:
     return sum(map(len, sets)) / len(sets)
 
 
-def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
+def decay(analysis: Any, results: tuple[tuple, ...]) -> dict[str, float | None]:
     """Return the fit of log accuracy on complexity (section 3.4), by name.
 
     `results` holds complexity, correct (0 or 1), context and noise of each response. None stands
-    for what has no meaning or can't be estimated, as a fit of several contexts or kinds of noise,
-    and for all three without `cogniload_analysis`'s requirements; the log says why. It also warns
-    of a line that chance has made too flat.
+    for what has no meaning or can't be estimated, as a fit of several contexts or kinds of noise;
+    the log says why. It also warns of a line that chance has made too flat.
     """
-    try:
-        import pandas as pd  # noqa: PLC0415  (a run without them is still a run)
-
-        from cogniload_analysis import fit_complexity_decay  # noqa: PLC0415
-    except ImportError as error:
-        log.warning("no CDF, CDO and N_eff: %s (%s)", how_to_install("analysis"), error)
-        return dict.fromkeys(DECAY)
     contexts = len({tuple(context) for _, _, *context in results})
     if contexts > 1:
         several = f"a fit is of one context, and the run has {contexts}: `cogniload report` has all"
         log_problems(log, dict.fromkeys(DECAY.values(), several))
         return dict.fromkeys(DECAY)
-    fit = fit_complexity_decay(
-        pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
-    )
+    frame = pd.DataFrame([result[:2] for result in results], columns=["N", "correct"])
+    fit = analysis.fit_complexity_decay(frame)
     log_problems(log, fit.problems)
     if fit.note:
         log_problems(log, dict.fromkeys(DECAY.values(), fit.note))
@@ -178,4 +165,4 @@ def decay(results: tuple[tuple, ...]) -> dict[str, float | None]:
     return {name: value if sound[name] else None for name, value in values.items()}
 
 
-cdf, cdo, n_eff = numbers_of(decay, tuple(DECAY))
+cdf, cdo, n_eff = numbers_of(decay, tuple(DECAY), log, "CDF, CDO and N_eff")

@@ -15,24 +15,8 @@ from cogniload_gen.credentials import names_credential
 from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
-from lm_eval_tasks.runner.credentials import hide, public
+from lm_eval_tasks.runner.credentials import hide
 from lm_eval_tasks.runner.search import read_until, refuse_beside_until
-
-COMPARED = (
-    *("model", "model_args", "tasks", "metadata", "gen_kwargs", "apply_chat_template"),
-    *("system_instruction", "num_fewshot", "fewshot_as_multiturn", "limit", "samples", "seed"),
-)
-"""lm-eval's arguments that say what is evaluated: a folder takes one value of each."""
-
-FREE = ("batch_size", "max_batch_size", "device", "include_path")
-"""lm-eval's arguments that say where and how fast: they may change when a run is continued."""
-
-FREE_OF_MODEL = (
-    *("base_url", "num_concurrent", "max_retries", "timeout", "verify_certificate", "ca_cert_path"),
-    *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
-    *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager"),
-)
-"""The same among --model_args."""
 
 REFUSED = (
     *("use_cache", "cache_requests", "predict_only", "check_integrity", "write_out", "show_config"),
@@ -140,26 +124,3 @@ def read_block_size(size: object) -> int | None:
     if size is not None and (type(size) is not int or size < 1):
         raise ValueError(f"block_size must be an integer of at least 1, got {brief(size)}")
     return size
-
-
-def arguments_of(config: EvaluatorConfig) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments that a folder takes one value of, and those that may change.
-
-    No credential is among them.
-    """
-    compared = {name: getattr(config, name) for name in COMPARED}
-    free = {name: getattr(config, name) for name in FREE}
-    tasks = [config.tasks] if isinstance(config.tasks, str) else config.tasks
-    compared["tasks"] = [name for task in tasks for name in str(task).split(",")]
-    compared["gen_kwargs"] = public(config.gen_kwargs, texts=False)
-    model_args = public(config.model_args)
-    compared["model_args"] = {n: arg for n, arg in model_args.items() if n not in FREE_OF_MODEL}
-    free["model_args"] = {n: arg for n, arg in model_args.items() if n in FREE_OF_MODEL}
-    compared["metadata"] = public(
-        {  # lm-eval has mixed the model's arguments into it
-            name: value
-            for name, value in config.metadata.items()
-            if config.model_args.get(name) != value
-        }
-    )
-    return compared, free

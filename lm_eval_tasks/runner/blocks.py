@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,15 +20,14 @@ import numpy as np
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.api.task import Task
-from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import handle_non_serializable, sanitize_list, set_torch_seed
 from tqdm import tqdm
 
 from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.budget import SharedBudgetTask
+from lm_eval_tasks.runner.client import server_errors
 from lm_eval_tasks.runner.progress import Progress
 from lm_eval_tasks.runner.search import Search
-from lm_eval_tasks.runner.server import server_errors
 from lm_eval_tasks.runner.store import Lock, Store
 
 
@@ -36,16 +35,17 @@ from lm_eval_tasks.runner.store import Lock, Store
 class Evaluator:
     """A loaded model with its tasks, and the store that takes the samples of blocks.
 
-    `begin` is called before a block is written, and returns the run that the block is of: until one
-    is done, nothing is begun. `shard` is the name I/N of this process.
+    Until a block of the run is done, nothing is begun. `shard` is the name I/N of this process;
+    `unsafe_code` is lm-eval's `confirm_run_unsafe_code`.
     """
 
     model: LM
-    config: EvaluatorConfig
+    run: RunSpec
     tasks: dict[str, Task]
     store: Store
-    begin: Callable[[], RunSpec]
+    lock: Lock
     shard: str
+    unsafe_code: bool
 
     def evaluate_blocks(self, mine: Sequence[Block]) -> None:
         """Evaluate those blocks that are not done; each is on the disk before the next."""
@@ -64,7 +64,7 @@ class Evaluator:
         for task in self.tasks.values():
             del task.doc_iterator, task.aggregation
 
-    def evaluate_search(self, search: Search, lock: Lock, *, wait: bool) -> None:
+    def evaluate_search(self, search: Search, *, wait: bool) -> None:
         """Evaluate the blocks that a design asks for, until it is done or others have the rest.
 
         `wait` is as for `Search.take_block`.
@@ -79,7 +79,7 @@ class Evaluator:
             if search.known:
                 progress.say(f"continuing: {search.design.line}")
             self.model.set_cache_hook(progress)
-            while block := search.take_block(lock, progress.say, wait=wait):
+            while block := search.take_block(self.lock, progress.say, wait=wait):
                 progress.count(self.finish_block(block))
                 search.catch_up()
                 progress.say(search.design.line)
@@ -90,10 +90,10 @@ class Evaluator:
         start = monotonic()
         server = getattr(self.model, "base_url", None), getattr(self.model, "timeout", 0)
         with server_errors(*server):
-            samples = evaluate_block(self.model, self.config, self.tasks[block.task], block)
+            samples = self.evaluate_block(self.model, block)
         seconds = round(monotonic() - start, 3)
-        lines = list(map(sample_line, samples))
-        self.store.write_block(block, lines, self.begin(), shard=self.shard, seconds=seconds)
+        lines, run = list(map(sample_line, samples)), self.store.begin(self.run, self.lock)
+        self.store.write_block(block, lines, run, shard=self.shard, seconds=seconds)
         return samples
 
     def check_prompts(self, blocks: Sequence[Block]) -> None:
@@ -102,7 +102,31 @@ class Evaluator:
         shared = [b for b in blocks if isinstance(self.tasks[b.task], SharedBudgetTask)]
         for block in tqdm(shared, desc="checking prompts", unit="block", disable=None, leave=False):
             with suppress(Prepared):
-                evaluate_block(silent, self.config, self.tasks[block.task], block)
+                self.evaluate_block(silent, block)
+
+    def evaluate_block(self, model: Any, block: Block) -> list[dict[str, Any]]:
+        """Return the samples of a block, from lm-eval.
+
+        The seeds depend on the block, so it is evaluated alike whatever was evaluated before it.
+        """
+        task, arguments = self.tasks[block.task], self.run.arguments
+        generators = (random.seed, np.random.seed, set_torch_seed, task.set_fewshot_seed)
+        for seed, sow in zip(arguments.seed or (), generators, strict=False):
+            if seed is not None:
+                sow(seed + block.number - 1)
+        with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):  # its progress bars
+            results = lm_eval.evaluator.evaluate(
+                lm=model,
+                task_dict={"tasks": {block.task: task}},
+                samples={block.task: list(block.documents)},
+                bootstrap_iters=0,
+                system_instruction=arguments.system_instruction,
+                apply_chat_template=arguments.apply_chat_template,
+                fewshot_as_multiturn=bool(arguments.fewshot_as_multiturn),
+                confirm_run_unsafe_code=self.unsafe_code,
+            )
+        samples: list[dict[str, Any]] = results["samples"][block.task]
+        return samples
 
 
 def make_ready_for_blocks(task: Task) -> None:
@@ -133,32 +157,6 @@ class Silent:
     def generate_until(self, _requests: list[Instance]) -> None:
         """Answer nothing."""
         raise Prepared
-
-
-def evaluate_block(
-    model: LM, config: EvaluatorConfig, task: Task, block: Block
-) -> list[dict[str, Any]]:
-    """Return the samples of a block, from lm-eval.
-
-    The seeds depend on the block, so it is evaluated alike whatever was evaluated before it.
-    """
-    generators = (random.seed, np.random.seed, set_torch_seed, task.set_fewshot_seed)
-    for seed, sow in zip(config.seed or (), generators, strict=False):
-        if seed is not None:
-            sow(seed + block.number - 1)
-    with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):  # its progress bars
-        results = lm_eval.evaluator.evaluate(
-            lm=model,
-            task_dict={"tasks": {block.task: task}},
-            samples={block.task: list(block.documents)},
-            bootstrap_iters=0,
-            system_instruction=config.system_instruction,
-            apply_chat_template=config.apply_chat_template,
-            fewshot_as_multiturn=bool(config.fewshot_as_multiturn),
-            confirm_run_unsafe_code=config.confirm_run_unsafe_code,
-        )
-    samples: list[dict[str, Any]] = results["samples"][block.task]
-    return samples
 
 
 def sample_line(sample: dict[str, Any]) -> bytes:

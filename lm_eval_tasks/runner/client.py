@@ -10,16 +10,19 @@ import asyncio
 import base64
 import json
 import logging
+import re
 import ssl
 import zlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from reprlib import Repr
 from time import monotonic
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import aiohttp
+import requests
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.models.api_models import TemplateAPI
@@ -28,9 +31,13 @@ from yarl import URL
 
 from lm_eval_tasks.lm_eval_private import default_response_limit, payload, slots
 from lm_eval_tasks.responses import NoCompletion
-from lm_eval_tasks.runner.credentials import public_url
+from lm_eval_tasks.runner.credentials import hide, public_url
 
 log = logging.getLogger(__name__)
+
+BRIEF = Repr()
+BRIEF.maxstring = 300
+BRIEF.maxdict = 8
 
 LARGEST_ANSWER = 16 * 2**20
 """Bytes of a server's answer, unpacked. A response of 100,000 tokens has about half a million."""
@@ -158,15 +165,19 @@ async def complete(
     return texts
 
 
-async def fetch(model: TemplateAPI, url: str, seconds: float) -> bytes:
-    """Return what the model's server has at another URL; waits `seconds` at most."""
-    there, settings = address(model, url)
-    timeout = aiohttp.ClientTimeout(total=seconds)
-    async with (
-        session_of(model, 1) as session,
-        session.get(there, timeout=timeout, **settings) as answer,
-    ):
-        return await read(answer)
+def fetch(model: TemplateAPI, url: str, seconds: float) -> Any:
+    """Return the JSON that the model's server has at another URL; waits `seconds` at most."""
+
+    async def get() -> bytes:
+        there, settings = address(model, url)
+        timeout = aiohttp.ClientTimeout(total=seconds)
+        async with (
+            session_of(model, 1) as session,
+            session.get(there, timeout=timeout, **settings) as answer,
+        ):
+            return await read(answer)
+
+    return decode(asyncio.run(get()))
 
 
 def session_of(model: TemplateAPI, concurrent: int) -> aiohttp.ClientSession:
@@ -268,3 +279,69 @@ async def silence_told(model: TemplateAPI, waiting: int) -> AsyncIterator[Callab
         yield count
     finally:
         watch.cancel()
+
+
+def brief(value: object) -> str:
+    """Return a short spelling of a value from a server, without the credentials it repeats."""
+    return BRIEF.repr(hide(value)) if isinstance(value, str) else hide(BRIEF.repr(value))
+
+
+class LastRefusal(logging.Handler):
+    """Keeps a server's answer without a completion, where lm-eval's own client logs it."""
+
+    pattern = re.compile(r"(?:Response text|error message): (.*)\. Retrying", re.DOTALL)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the text of a refusal."""
+        match = self.pattern.search(record.getMessage())
+        self.text = match[1] if match else self.text
+
+
+@contextmanager
+def server_errors(url: str | None, seconds: float) -> Iterator[None]:
+    """Turn what is raised of a server into one error that says it in a line and names the server.
+
+    ConnectionError for a server that does not answer within `seconds`, answers with an error, with
+    what is no completion, or with more than LARGEST_ANSWER; ValueError for a request that lm-eval
+    does not send.
+    """
+    where = f"the server at {public_url(url)}" if url else "the server"
+    log, refusal = logging.getLogger("lm_eval.models.api_models"), LastRefusal()
+    log.addHandler(refusal)
+    propagate, log.propagate = log.propagate, False
+    try:
+        yield
+    except Refused as error:
+        raise ConnectionError(
+            f"{where} answered {error.status} {error.reason}: {brief(error.text)}"
+        ) from None
+    except NoCompletion as error:
+        raise ConnectionError(
+            f"{where} answered what is no completion, {error.why}: {brief(error.answer)}"
+        ) from None
+    except TooLarge:
+        raise ConnectionError(
+            f"{where} answered more than {LARGEST_ANSWER // 2**20} MiB, which is the limit"
+        ) from None
+    except (TimeoutError, requests.Timeout):
+        raise ConnectionError(
+            f"{where} did not answer within {seconds:.0f} s: raise timeout in --model_args, or see "
+            "whether the server works"
+        ) from None
+    except (aiohttp.ClientConnectionError, requests.ConnectionError):
+        raise ConnectionError(f"no server answers at {where.rpartition(' ')[2]}") from None
+    except aiohttp.ClientResponseError as error:
+        raise ConnectionError(
+            f"{where} answered {error.status} {error.message}: {brief(refusal.text)}"
+        ) from None
+    except (aiohttp.ClientError, requests.RequestException, json.JSONDecodeError) as error:
+        raise ConnectionError(f"{where} answered {brief(str(error))}") from None
+    except (AssertionError, NotImplementedError) as error:
+        raise ValueError(f"lm-eval rejected the request: {hide(str(error))}") from None
+    finally:
+        log.removeHandler(refusal)
+        log.propagate = propagate

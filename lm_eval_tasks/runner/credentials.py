@@ -127,15 +127,8 @@ def credentials_in_url(url: str, *, of_server: bool) -> Iterator[str]:
 def spellings(credential: str) -> tuple[str, ...]:
     """Return how a credential may be spelled in a URL, a header or JSON."""
     plain = unquote(credential)
-    written = (json.dumps(plain)[1:-1], json.dumps(credential)[1:-1])
-    return (
-        credential,
-        plain,
-        quote(plain, safe=""),
-        quote(credential, safe=""),
-        quote(plain),
-        *written,
-    )
+    quoted = (quote(plain, safe=""), quote(credential, safe=""), quote(plain))
+    return (credential, plain, *quoted, *(json.dumps(text)[1:-1] for text in (plain, credential)))
 
 
 @contextmanager

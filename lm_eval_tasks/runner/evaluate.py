@@ -9,35 +9,23 @@ command begins.
 
 import os
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from lm_eval.api.model import LM
-from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.loggers.utils import add_env_info, add_tokenizer_info, get_commit_from_path
-from msgspec.structs import replace
 
 from cogniload_gen.extras import require
-from cogniload_gen.files.run_folder import Block, RunSpec
-from lm_eval_tasks.responses import keep_what_is_said
-from lm_eval_tasks.runner.arguments import arguments_of, read_configuration
+from cogniload_gen.files.run_folder import Block
+from lm_eval_tasks.runner.arguments import read_configuration
 from lm_eval_tasks.runner.blocks import Evaluator
-from lm_eval_tasks.runner.client import fill_every_slot
-from lm_eval_tasks.runner.credentials import hidden, public
+from lm_eval_tasks.runner.credentials import hidden
+from lm_eval_tasks.runner.model import load_model
 from lm_eval_tasks.runner.progress import each_warning_once
 from lm_eval_tasks.runner.results import merge, print_results, write_results
-from lm_eval_tasks.runner.run import Evaluation, describe_model, plain, resolve
-from lm_eval_tasks.runner.search import BLOCK_SIZE as BLOCK_SIZE_UNTIL
-from lm_eval_tasks.runner.search import Search, Until
-from lm_eval_tasks.runner.server import check_server, vllm_version
+from lm_eval_tasks.runner.run import Evaluation, resolve
+from lm_eval_tasks.runner.search import Until
 from lm_eval_tasks.runner.store import Store
-
-BLOCK_SIZE = 350
-"""Documents: 40 blocks of the paper's grid, which 2, 4, 5, 8, 10 and 20 shards share evenly."""
 
 
 def run(arguments: Namespace, others: Sequence[str], include_path: str | None = None) -> None:
@@ -78,50 +66,19 @@ def evaluate(
     until: Until | None,
 ) -> None:
     """Evaluate the blocks of a shard that are not done; the whole, when done, is merged."""
-    arguments, free = arguments_of(config)
-    if until:
-        arguments["until"] = until
-    store, start = Store(folder / "state"), time.time()
-    begun = store.read_run()
-    usual = BLOCK_SIZE_UNTIL if until else BLOCK_SIZE
-    evaluation = resolve(
-        arguments,
-        block_size or (begun.block_size if begun else usual),
-        include_path=config.include_path,
-        metadata=arguments["model_args"] | arguments["metadata"],
-    )
-    now = evaluation.run
-    if begun:
-        begun.refuse_another(folder, now)
-    search = Search(store, now) if until else None
-    index, shards = shard
-    blocks = search.blocks if search else evaluation.blocks()
+    store, (index, shards) = Store(folder / "state"), shard
+    evaluation = resolve(config, store, block_size, until)
+    search, blocks = evaluation.search, evaluation.blocks()
     mine = search.catch_up() if search else blocks[index - 1 :: shards]
     with store.hold([] if search else mine) as lock:
-        if not search:
-            store.clean(mine)
-        if not all(store.is_done(block) for block in mine):
-            model = load_model(config)
-            served = check_server(model, evaluation.context_budget)
-            facts = describe_model(model, config.apply_chat_template, served)
-            now = replace(now, model=facts, recorded=recorded(model, free, start))
-
-            def begin() -> RunSpec:
-                """Write what is begun, unless another process began the same."""
-                with lock.setup():
-                    begun = store.read_run()
-                    if begun:
-                        begun.refuse_another(folder, now)
-                        return begun
-                    store.write_run(now)
-                    return now
-
-            if begun:
-                begun.refuse_another(folder, now)
-            name = f"{index}/{shards}"
-            evaluator = Evaluator(model, config, evaluation.tasks, store, begin, name)
+        if not all(map(store.is_done, mine)):
+            model, run = load_model(config, evaluation.run, evaluation.context_budget)
+            if begun := store.read_run():
+                begun.refuse_another(folder, run)
+            settings = f"{index}/{shards}", config.confirm_run_unsafe_code
+            evaluator = Evaluator(model, run, evaluation.tasks, store, lock, *settings)
             if search:
-                evaluator.evaluate_search(search, lock, wait=shards > 1)
+                evaluator.evaluate_search(search, wait=shards > 1)
             else:
                 evaluator.evaluate_blocks(mine)
     if search:
@@ -147,32 +104,3 @@ def finish(
     places = dict.fromkeys((block.number for block in blocks), store)
     print_results(write_results(folder, store.begun(), evaluation.loaded, blocks, places))
     say_next(f"cogniload report {folder} --out {folder / 'report'}")
-
-
-def load_model(config: EvaluatorConfig) -> LM:
-    """Return the model, in lm-eval's backend; ValueError if it can't be loaded."""
-    sizes = {name: getattr(config, name) for name in ("batch_size", "max_batch_size", "device")}
-    try:
-        model = get_model(config.model).create_from_arg_obj(config.model_args, sizes)
-    except Exception as error:  # every backend fails in its own way
-        raise ValueError(f"{config.model}: {error or type(error).__name__}") from error
-    if model.world_size > 1:
-        raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
-    keep_what_is_said(model)
-    fill_every_slot(model)
-    return model
-
-
-def recorded(model: LM, free: dict[str, Any], start: float) -> dict[str, Any]:
-    """Return what else lm-eval's results say of a run that began at `start`, in seconds."""
-    facts: dict[str, Any] = {
-        "date": start,
-        "arguments": free,
-        "git_hash": get_commit_from_path(Path.cwd()),
-        "vllm_version": vllm_version(model),
-    }
-    add_env_info(facts)
-    if hasattr(model, "tok_encode"):
-        add_tokenizer_info(facts, model)
-    shown: dict[str, Any] = public(plain(facts))
-    return shown

@@ -69,16 +69,20 @@ class Progress:
     def add_block(self, samples: Iterable[Mapping[str, Any]]) -> None:
         """Count a block that was evaluated now, and show how far the run is."""
         self.tokens += self.count(samples)
-        accuracy, speed = self.accuracy(), self.speed()
+        seconds, facts = max(monotonic() - self.begun, 1e-9), []
+        if self.scored:
+            facts.append(f"acc {accuracy_text(self.correct, self.scored)}")
+        if self.tokens:  # else nobody counts them
+            facts.append(f"{self.tokens / seconds:,.0f} tokens/s")
         if not self.bar.disable:
-            self.bar.set_postfix_str(", ".join([*accuracy, *speed]))
+            self.bar.set_postfix_str(", ".join(facts))
             return
+        if self.done < self.total:
+            left = (self.total - self.done) * seconds / max(self.done - self.earlier, 1)
+            facts.append(f"{tqdm.format_interval(left)} left")
         share = f"{self.done:,} of {self.total:,} puzzles"
-        left = [f"{self.time_left()} left"] if self.done < self.total else []
-        self.say(
-            f"block {self.blocks_done} of {self.blocks} done: "
-            + ", ".join([share, *accuracy, *speed, *left])
-        )
+        place = f"block {self.blocks_done} of {self.blocks} done"
+        self.say(f"{place}: {', '.join([share, *facts])}")
 
     def count(self, samples: Iterable[Mapping[str, Any]]) -> int:
         """Count the samples of a block; return the tokens of their responses."""
@@ -94,23 +98,6 @@ class Progress:
         self.done += len(documents)
         self.bar.n = self.done
         return tokens
-
-    def accuracy(self) -> list[str]:
-        """Return the accuracy so far, with its interval; nothing where nothing has one."""
-        if not self.scored:
-            return []
-        return [f"acc {accuracy_text(self.correct, self.scored)}"]
-
-    def speed(self) -> list[str]:
-        """Return the tokens a second of this process; nothing where nobody counts them."""
-        seconds = max(monotonic() - self.begun, 1e-9)
-        return [f"{self.tokens / seconds:,.0f} tokens/s"] if self.tokens else []
-
-    def time_left(self) -> str:
-        """Return the time that the rest takes at the speed of this process, as [H:]MM:SS."""
-        seconds = monotonic() - self.begun
-        left = (self.total - self.done) * seconds / max(self.done - self.earlier, 1)
-        return tqdm.format_interval(left)
 
     def say(self, line: str) -> None:
         """Write a line to standard error, above the moving one if there is one."""
@@ -190,7 +177,7 @@ def read_status(folder: Path) -> Status:
     if run.arguments.until is not None:
         from lm_eval_tasks.runner.search import Search  # noqa: PLC0415  (slow)
 
-        search = Search(store, run)
+        search = Search.of(store, run)
         search.catch_up()
     blocks = search.blocks if search else run.blocks()
     done = [block for block in blocks if store.is_done(block)]
@@ -216,21 +203,12 @@ def blocks_of_shard(name: str, blocks: int) -> int | None:
     return len(range(int(index) - 1, blocks, int(shards)))
 
 
-def shard_count(status: Status) -> int:
-    """Return the number of shards, by the names of those that have a block done."""
+def blocks_left(status: Status) -> dict[str, int]:
+    """Return how many blocks the shards have to do, by their names I/N, whoever did the others."""
     names = [name for name in status.shards if blocks_of_shard(name, 1) is not None]
-    return max((int(name.partition("/")[2]) for name in names), default=1)
-
-
-def shards_to_start(status: Status) -> list[str]:
-    """Return the names of the shards that have blocks to do, and none done."""
-    count = shard_count(status)
-    return [
-        f"{index + 1}/{count}"
-        for index in range(count)
-        if f"{index + 1}/{count}" not in status.shards
-        and any(block not in status.done for block in status.blocks[index::count])
-    ]
+    count = max((int(name.partition("/")[2]) for name in names), default=1)
+    left = [block not in status.done for block in status.blocks]
+    return {f"{index + 1}/{count}": sum(left[index::count]) for index in range(count)}
 
 
 def seconds_left(status: Status) -> float | None:
@@ -239,20 +217,13 @@ def seconds_left(status: Status) -> float | None:
     None where nothing is left, or the speed of none is known. A shard that has no block done is
     taken to be as fast as the others.
     """
-    left = len(status.blocks) - len(status.done)
     known = [seconds for part in status.shards.values() for seconds in part.seconds]
-    if not left or not known:
+    if len(status.done) == len(status.blocks) or not known:
         return None
-    count, times = shard_count(status), []
-    for index in range(1, count + 1):
-        part = status.shards.get(f"{index}/{count}", Part())
-        own = [
-            block
-            for block in status.blocks[index - 1 :: count]
-            if block not in status.done  # whichever shard had it
-        ]
-        times.append(len(own) * mean(part.seconds or known))
-    return max(times)
+    return max(
+        count * mean(status.shards.get(name, Part()).seconds or known)
+        for name, count in blocks_left(status).items()
+    )
 
 
 def lines_of(folder: Path, status: Status) -> list[str]:
@@ -274,15 +245,16 @@ def lines_of(folder: Path, status: Status) -> list[str]:
             took = f", {tqdm.format_interval(sum(part.seconds))}" if part.seconds else ""
             of_whole = "" if status.search else f" of {whole}"
             lines.append(f"shard {name}: {part.blocks}{of_whole} blocks{took}")
-    missing = [] if status.search else shards_to_start(status)
+    left = {} if status.search else blocks_left(status)
+    missing = [name for name, count in left.items() if count and name not in status.shards]
     if missing:
         lines.append(f"no block is done of {', '.join(f'--shard {name}' for name in missing)}")
     if status.scored:
         lines.append(f"accuracy so far: {accuracy_text(status.correct, status.scored)}")
     spent = sum(seconds for part in status.shards.values() for seconds in part.seconds)
-    left = None if status.search else seconds_left(status)
+    seconds = None if status.search else seconds_left(status)
     if spent:
-        more = "" if left is None else f", about {tqdm.format_interval(left)} left"
+        more = "" if seconds is None else f", about {tqdm.format_interval(seconds)} left"
         lines.append(f"time: {tqdm.format_interval(spent)} of evaluation{more}")
     next_command = "the same command again goes on"
     ended = [blocks_of_shard(name, total) == part.blocks for name, part in status.shards.items()]

@@ -5,8 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, make_table
@@ -15,7 +16,6 @@ from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
 from lm_eval_tasks.runner.run import resolve_again
-from lm_eval_tasks.runner.search import Search
 from lm_eval_tasks.runner.store import Store, write_lines
 
 SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
@@ -23,13 +23,6 @@ SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 
 BOOTSTRAP_ITERS = 100_000
 """lm-eval's own default, for the standard errors that have no formula."""
-
-
-class Hash(Protocol):
-    """What takes bytes, one after the other, as hashlib's hashes do."""
-
-    def update(self, data: bytes, /) -> None:
-        """Take more bytes."""
 
 
 def merge(folders: Sequence[Path], out: Path, include_path: str | None = None) -> Path:
@@ -44,34 +37,19 @@ def merge(folders: Sequence[Path], out: Path, include_path: str | None = None) -
     run = runs[0]
     for folder, other in zip(folders, runs, strict=True):
         other.refuse_another(folder, run)
-    evaluation = resolve_again(run, include_path)
-    run.refuse_another(folders[0], evaluation.run)
-    if run.arguments.until is None:
-        blocks = evaluation.blocks()
-    else:
+    evaluation = resolve_again(stores[0], run, include_path)
+    blocks, search = evaluation.blocks(), evaluation.search
+    if search:
         if len(folders) > 1:
             raise ValueError("--merge takes one folder of a run with --until: its shards share it")
-        search = Search(stores[0], run)
         if search.catch_up():
             raise ValueError(
                 f"{folders[0]}: the design is not done ({search.design.line}): "
                 "the same command again goes on"
             )
         search.hand_documents(evaluation.tasks)
-        blocks = search.blocks
-    places = {
-        block.number: next((store for store in stores if store.is_done(block)), None)
-        for block in blocks
-    }
-    done = {number: store for number, store in places.items() if store is not None}
-    refuse_missing(folders, blocks, done)
-    return write_results(out, run, evaluation.loaded, blocks, done)
-
-
-def refuse_missing(
-    folders: Sequence[Path], blocks: Sequence[Block], where: Mapping[int, RunFolder]
-) -> None:
-    """Raise ValueError that names the blocks that are in no folder."""
+    places = product(reversed(stores), blocks)
+    where = {block.number: store for store, block in places if store.is_done(block)}
     missing = [block.number for block in blocks if block.number not in where]
     if missing:
         names = ", ".join(map(str, missing[:20])) + (", ..." if len(missing) > 20 else "")
@@ -79,6 +57,7 @@ def refuse_missing(
             f"{', '.join(map(str, folders))}: {len(missing)} of {len(blocks)} blocks are missing: "
             f"{names} (shard I/N evaluates blocks I, I + N, I + 2N, ...)"
         )
+    return write_results(out, run, evaluation.loaded, blocks, where)
 
 
 def write_results(
@@ -154,9 +133,12 @@ def configuration(run: RunSpec) -> dict[str, Any]:
 
 
 def gather_samples(
-    done: Iterable[tuple[Block, RunFolder]], metrics: dict[tuple[str, str], list[Any]], digest: Hash
+    done: Iterable[tuple[Block, RunFolder]], metrics: dict[tuple[str, str], list[Any]], digest: Any
 ) -> Iterator[bytes]:
-    """Yield the lines of blocks; collect their metrics, and lm-eval's hash of their documents."""
+    """Yield the lines of blocks; collect their metrics, and lm-eval's hash of their documents.
+
+    `digest` is a hash of hashlib's.
+    """
     for block, folder in done:
         for line, sample in folder.read_block(block):
             for name in sample["metrics"]:

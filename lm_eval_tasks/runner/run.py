@@ -1,6 +1,7 @@
 """Arguments -> what an evaluation is of: its tasks, and the record that tells runs apart."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -9,28 +10,47 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-from lm_eval.api.model import LM
 from lm_eval.api.task import Task
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable
+from msgspec.structs import asdict
 
 from cogniload_gen import benchmarks
-from cogniload_gen.files.run_folder import Block, RunSpec
+from cogniload_gen.files.run_folder import Arguments, Block, RunSpec
 from lm_eval_tasks.budget import SharedBudgetTask
 from lm_eval_tasks.links import TASKS
 from lm_eval_tasks.runner.credentials import public
-from lm_eval_tasks.runner.search import adaptive_task
+from lm_eval_tasks.runner.search import BLOCK_SIZE as BLOCK_SIZE_UNTIL
+from lm_eval_tasks.runner.search import Search, Until
+from lm_eval_tasks.runner.store import Store
 from lm_eval_tasks.task_names import our_tasks, refuse_misspelt
+
+BLOCK_SIZE = 350
+"""Documents: 40 blocks of the paper's grid, which 2, 4, 5, 8, 10 and 20 shards share evenly."""
+
+FREE = ("batch_size", "max_batch_size", "device", "include_path")
+"""lm-eval's arguments that say where and how fast: they may change when a run is continued."""
+
+FREE_OF_MODEL = (
+    *("base_url", "num_concurrent", "max_retries", "timeout", "verify_certificate", "ca_cert_path"),
+    *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
+    *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager"),
+)
+"""The same among --model_args."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A run whose tasks are loaded. lm-eval has them, with their groups, in `loaded`."""
+    """A run whose tasks are loaded. lm-eval has them, with their groups, in `loaded`.
+
+    `search` is that of a run with --until.
+    """
 
     run: RunSpec
     loaded: TaskDict
+    search: Search | None
 
     @property
     def tasks(self) -> dict[str, Task]:
@@ -46,6 +66,8 @@ class Evaluation:
 
     def blocks(self) -> list[Block]:
         """Return the run's blocks, with the ids of their documents where these are texts."""
+        if self.search:
+            return self.search.blocks
         ids = {}
         for name, task in self.tasks.items():
             texts = [text for text in ids_of(task) if isinstance(text, str)]
@@ -55,36 +77,44 @@ class Evaluation:
 
 
 def resolve(
-    arguments: dict[str, Any], size: int, *, include_path: str | None, metadata: dict[str, Any]
+    config: EvaluatorConfig, store: Store, block_size: int | None, until: Until | None
 ) -> Evaluation:
-    """Return the evaluation of tasks in blocks of `size` documents, with its tasks loaded.
+    """Return the evaluation that lm-eval's configuration describes, to begin or to go on with.
 
-    `metadata` is what the tasks may read of all arguments. ValueError for a task that there is not,
-    for examples in the prompts of our own, and for --samples of no document.
+    ValueError for a task that there is not, for examples in the prompts of our own, for --samples
+    of no document, and for a folder that was begun with something else.
     """
-    generators = {benchmark.name: benchmark.version for benchmark in benchmarks.BENCHMARKS}
-    versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
-    adaptive = None
-    if "until" in arguments:
-        task = adaptive_task(arguments["tasks"][0])
-        design = task.design(arguments["until"])
-        versions |= design.plan.fingerprint
-        adaptive = task.configure(design)
-    loaded = load_tasks(arguments, include_path, metadata, adaptive)
-    check_samples(loaded["tasks"], arguments["samples"] or {})
-    run = {
-        "versions": versions,
-        "arguments": arguments,
-        "block_size": size,
-        "tasks": {name: describe_task(task) for name, task in loaded["tasks"].items()},
-        "model": {},
-        "recorded": {},
-        "digests": "sha256",
+    begun, start = store.read_run(), time.time()
+    names = [name for name in Arguments.__struct_fields__ if name != "until"]
+    settings = {name: getattr(config, name) for name in names}
+    free: dict[str, Any] = {name: getattr(config, name) for name in FREE}
+    tasks = [config.tasks] if isinstance(config.tasks, str) else config.tasks
+    model_args = public(config.model_args)
+    free["model_args"] = {n: arg for n, arg in model_args.items() if n in FREE_OF_MODEL}
+    settings |= {
+        "tasks": [name for task in tasks for name in str(task).split(",")],
+        "gen_kwargs": public(config.gen_kwargs, texts=False),
+        "model_args": {n: arg for n, arg in model_args.items() if n not in FREE_OF_MODEL},
+        "metadata": public(
+            {  # lm-eval has mixed the model's arguments into it
+                name: value
+                for name, value in config.metadata.items()
+                if config.model_args.get(name) != value
+            }
+        ),
     }
-    return Evaluation(RunSpec.read(plain(run)), loaded)
+    arguments = Arguments(**settings, until=until)
+    usual = BLOCK_SIZE_UNTIL if until else BLOCK_SIZE
+    size = block_size or (begun.block_size if begun else usual)
+    metadata = arguments.model_args | arguments.metadata
+    recorded = {"date": start, "arguments": free}
+    evaluation = load(store, arguments, size, config.include_path, metadata, recorded)
+    if begun:
+        begun.refuse_another(store.folder.parent, evaluation.run)
+    return evaluation
 
 
-def resolve_again(run: RunSpec, include_path: str | None) -> Evaluation:
+def resolve_again(store: Store, run: RunSpec, include_path: str | None) -> Evaluation:
     """Return the evaluation of a run that a folder holds, with the installed tasks.
 
     The folder may be anyone's: no code of a path that it names is imported, and none of its
@@ -100,12 +130,11 @@ def resolve_again(run: RunSpec, include_path: str | None) -> Evaluation:
                 f"the task {brief(name)} is a file of the run's own, which --merge does not load: "
                 "give its folder as --include_path if you trust its code"
             )
-    arguments = run.facts["arguments"]
     metadata = run.model_args | run.arguments.metadata
     if trusted is None:
         metadata = {name: metadata[name] for name in benchmarks.datasets() if name in metadata}
     try:
-        return resolve(arguments, run.block_size, include_path=include_path, metadata=metadata)
+        evaluation = load(store, run.arguments, run.block_size, include_path, metadata, {})
     except ValueError as error:
         if include_path is None and run.recorded["arguments"]["include_path"] is not None:
             raise ValueError(
@@ -113,10 +142,47 @@ def resolve_again(run: RunSpec, include_path: str | None) -> Evaluation:
                 "alone: give it if you trust its code)"
             ) from None
         raise
+    run.refuse_another(store.folder.parent, evaluation.run)
+    return evaluation
+
+
+def load(
+    store: Store,
+    arguments: Arguments,
+    size: int,
+    include_path: str | None,
+    metadata: dict[str, Any],
+    recorded: dict[str, Any],
+) -> Evaluation:
+    """Return the evaluation of tasks in blocks of `size` documents, with its tasks loaded.
+
+    `metadata` is what the tasks may read of all arguments.
+    """
+    generators = {benchmark.name: benchmark.version for benchmark in benchmarks.BENCHMARKS}
+    versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
+    search = configuration = None
+    if arguments.until is not None:
+        search = Search(store, arguments, size)
+        versions |= search.design.plan.fingerprint
+        configuration = search.configuration
+    loaded = load_tasks(arguments, include_path, metadata, configuration)
+    check_samples(loaded["tasks"], arguments.samples or {})
+    run = plain(
+        {
+            "versions": versions,
+            "arguments": asdict(arguments),
+            "block_size": size,
+            "tasks": {name: describe_task(task) for name, task in loaded["tasks"].items()},
+            "model": {},
+            "recorded": recorded,
+            "digests": "sha256",
+        }
+    )
+    return Evaluation(RunSpec.read(run), loaded, search)
 
 
 def load_tasks(
-    arguments: dict[str, Any],
+    arguments: Arguments,
     include_path: str | None,
     metadata: dict[str, Any],
     adaptive: dict[str, Any] | None = None,
@@ -127,7 +193,7 @@ def load_tasks(
     no --include_path, and are found without reading lm-eval's thousands. ValueError for a task that
     there is not, and for examples in the prompts of our own.
     """
-    names = arguments["tasks"]
+    names = arguments.tasks
     manager = TaskManager(include_path=str(TASKS), include_defaults=False, metadata=metadata)
     unknown = [name for name in names if not manager.match_tasks([name])]
     if unknown and not include_path:
@@ -140,15 +206,15 @@ def load_tasks(
     else:
         names = [*dict.fromkeys(task for name in names for task in expand(name, manager))]
     loaded = manager.load([adaptive] if adaptive else names)
-    examples = arguments["num_fewshot"]
+    examples = arguments.num_fewshot
     for name, task in loaded["tasks"].items():
         if examples and isinstance(task, SharedBudgetTask):
             raise ValueError(
                 f"--num_fewshot {examples} is refused: {name} is zero-shot, as in its paper, and "
                 "each prompt has to leave its budget to the response; leave it out or give 0"
             )
-        if arguments["gen_kwargs"] and task.get_config("output_type") == "generate_until":
-            task.set_config("generation_kwargs", dict(arguments["gen_kwargs"]), update=True)
+        if arguments.gen_kwargs and task.get_config("output_type") == "generate_until":
+            task.set_config("generation_kwargs", dict(arguments.gen_kwargs), update=True)
         its_own = task.get_config("num_fewshot")
         if its_own is None or (examples is not None and its_own != 0):
             task.set_config("num_fewshot", examples or 0)
@@ -186,22 +252,6 @@ def describe_task(task: Task) -> dict[str, Any]:
     if ids:
         facts["ids"] = sha256("\n".join(map(str, ids)).encode()).hexdigest()
     return facts | {"documents": len(task.eval_docs)}
-
-
-def describe_model(
-    model: LM, chat_template: bool | str, served: Mapping[str, str | None]
-) -> dict[str, Any]:
-    """Return what is known of a model and its tokenizer: all that is not empty."""
-    facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
-    facts = public(facts | dict(served))
-    # `tok_encode` comes first: without one, DummyLM's `tokenizer` asks the Hub for another model's
-    tokenizer = getattr(model, "tokenizer", None) if hasattr(model, "tok_encode") else None
-    if tokenizer is not None and hasattr(tokenizer, "get_vocab"):
-        vocabulary = json.dumps(sorted(tokenizer.get_vocab().items()))
-        facts["tokenizer"] = f"{len(tokenizer)} tokens, {sha256(vocabulary.encode()).hexdigest()}"
-    if chat_template:
-        facts["chat_template"] = model.chat_template(chat_template)
-    return plain({name: fact for name, fact in facts.items() if fact not in ("", None)})
 
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:

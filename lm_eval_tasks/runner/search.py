@@ -7,15 +7,15 @@ process of a run, and one that goes on after a crash, knows the same design.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from reprlib import repr as brief
-from typing import Any, overload
+from typing import Any
 
 from cogniload_analysis import ADAPTIVE, Adaptive, Design
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files.run_folder import Block, RunSpec, differences
-from cogniload_gen.grid import Selection, address_columns
+from cogniload_gen.files.run_folder import Arguments, Block, RunSpec, differences
+from cogniload_gen.grid import address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
 from lm_eval_tasks.links import TASKS
@@ -57,10 +57,6 @@ class AdaptiveTask:
         """The name that the puzzles' parameters have in --metadata."""
         return self.benchmark.dataset
 
-    def decided(self, puzzle: Puzzle) -> dict[str, Any]:
-        """Return what the design decides of a puzzle, by the names of the parameters."""
-        return self.adaptive.name_puzzle(puzzle)
-
     def design(self, until: Until) -> Design[Any]:
         """Return a design that knows no answer yet; ValueError if the settings are of none."""
         try:
@@ -79,7 +75,7 @@ class AdaptiveTask:
         don't.
         """
         fixed = TASKS / self.dataset / f"{self.dataset}_axes.yaml"
-        longest = [self.decided(puzzle) for puzzle in design.plan.longest]
+        longest = list(map(self.adaptive.name_puzzle, design.plan.longest))
         source = read_task(fixed) if fixed.exists() else self.configuration
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
         puzzles = {"dataset": self.dataset, "defaults": self.defaults, "grids": longest}
@@ -142,15 +138,14 @@ def refuse_beside_until(config: Any) -> None:
         raise ValueError("path is refused: with --until the puzzles are made, not published")
 
 
-def select(
-    task: AdaptiveTask, puzzle: Puzzle, parameters: dict[str, Any]
-) -> tuple[Selection, Source]:
-    """Return the cell of a puzzle of the benchmark's test split, and what makes it.
+def source_of(task: AdaptiveTask, puzzle: Puzzle, parameters: dict[str, Any]) -> Source:
+    """Return what makes a puzzle, of the benchmark's test split.
 
     ValueError if the parameters leave several cells.
     """
     settings = {name: value for name, value in parameters.items() if name != CONTEXT_BUDGET}
-    benchmark, chosen = benchmarks.datasets()[task.dataset].choose(settings | task.decided(puzzle))
+    knobs = task.adaptive.name_puzzle(puzzle)
+    benchmark, chosen = benchmarks.datasets()[task.dataset].choose(settings | knobs)
     source = benchmark.puzzles(**chosen)
     if len(source.selection) != 1:
         names = [knob.name for knob in benchmark.knobs if knob.name not in task.adaptive.knobs]
@@ -158,16 +153,10 @@ def select(
             f"--until takes one value of {', '.join(names)}: a design is of one of them; "
             f"{task.name} has {len(source.selection)} here"
         )
-    return source.selection, source
+    return source
 
 
-def id_of_puzzle(selection: Selection) -> str:
-    """Return the id of a selection's only puzzle, without making it."""
-    (name,) = address_columns(selection, selection.batch(0, 1))["id"]
-    return str(name)
-
-
-class Documents(Sequence[dict[str, Any]]):
+class Documents:
     """The documents of the task, in the order of asking: each is made when it is read."""
 
     def __init__(
@@ -178,43 +167,51 @@ class Documents(Sequence[dict[str, Any]]):
     def __len__(self) -> int:
         return len(self.puzzles)
 
-    @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Documents": ...
-    def __getitem__(self, index: int | slice) -> "dict[str, Any] | Documents":
-        if isinstance(index, slice):
-            return Documents(self.task, self.puzzles[index], self.parameters)
-        _, source = select(self.task, self.puzzles[index], self.parameters)
-        (row,) = (row for table in source.tables() for row in table.to_pylist())
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        row = source_of(self.task, self.puzzles[index], self.parameters).rows()[0]
         return row | {CONTEXT_BUDGET: self.parameters[CONTEXT_BUDGET]}
 
 
 class Search:
     """A design, the blocks that its batches are cut into, and which of them it knows.
 
-    ValueError if a design does not take a run's settings, or if it was begun with another version
-    of the design or another prior: that would ask for other puzzles.
+    `size` is the number of puzzles in a block. ValueError if the design does not take the settings.
     """
 
-    def __init__(self, store: Store, run: RunSpec) -> None:
-        arguments = run.arguments
+    def __init__(self, store: Store, arguments: Arguments, size: int) -> None:
+        self.store, self.arguments, self.size = store, arguments, size
         self.task = adaptive_task(arguments.tasks[0])
         self.design = self.task.design(arguments.until or {})
-        fingerprint = self.design.plan.fingerprint
-        begun = {name: run.versions.get(name) for name in fingerprint}
-        if changes := differences(begun, fingerprint, "versions"):
-            raise ValueError(f"{store.folder.parent} was begun with {'; '.join(changes)}")
-        self.store, self.size = store, run.block_size
-        settings = [
-            kind.get(self.task.dataset) for kind in (arguments.metadata, arguments.model_args)
-        ]
-        self.parameters = self.task.defaults | (settings[0] or settings[1] or {})
-        select(self.task, self.design.plan.longest[0], self.parameters)
         self.blocks: list[Block] = []
         self.puzzles: list[Puzzle] = []
         self.known: set[int] = set()
         self.batches_cut = 0
+
+    @classmethod
+    def of(cls, store: Store, run: RunSpec) -> "Search":
+        """Return the search of a run that was begun.
+
+        ValueError if that was with another version of the design or another prior, which would ask
+        for other puzzles.
+        """
+        search = cls(store, run.arguments, run.block_size)
+        fingerprint = search.design.plan.fingerprint
+        begun = {name: run.versions.get(name) for name in fingerprint}
+        if changes := differences(begun, fingerprint, "versions"):
+            raise ValueError(f"{store.folder.parent} was begun with {'; '.join(changes)}")
+        return search
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the puzzles that no design decides; the task has checked them."""
+        arguments, dataset = self.arguments, self.task.dataset
+        chosen = arguments.metadata.get(dataset) or arguments.model_args.get(dataset) or {}
+        return self.task.defaults | chosen
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """The task's configuration for lm-eval, whose documents are the design's longest."""
+        return self.task.configure(self.design)
 
     def catch_up(self) -> list[Block]:
         """Tell the design what is on the disk; return the blocks of its batch that are not done.
@@ -237,10 +234,11 @@ class Search:
             for start in range(0, len(batch.puzzles), self.size):
                 puzzles = batch.puzzles[start : start + self.size]
                 documents = range(len(self.puzzles), len(self.puzzles) + len(puzzles))
-                cells = (select(self.task, puzzle, self.parameters) for puzzle in puzzles)
-                ids = tuple(id_of_puzzle(selection) for selection, _ in cells)
+                sources = (source_of(self.task, puzzle, self.parameters) for puzzle in puzzles)
+                cells = (source.selection for source in sources)
+                ids = (address_columns(cell, cell.batch(0, 1))["id"][0] for cell in cells)
                 number, name = len(self.blocks) + 1, self.task.name
-                self.blocks.append(Block(number, name, tuple(documents), ids))
+                self.blocks.append(Block(number, name, tuple(documents), tuple(map(str, ids))))
                 self.puzzles += puzzles
         self.batches_cut = len(batches)
 
@@ -265,7 +263,7 @@ class Search:
                 if lock.take(block.number):
                     if self.store.is_done(block):  # since it was looked at
                         break
-                    self.store.clean([block])
+                    self.store.clean(block)
                     return block
                 if not wait:
                     raise ValueError(

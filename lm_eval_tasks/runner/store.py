@@ -32,6 +32,16 @@ class Store(RunFolder):
         self.clean_file(self.run)
         write_lines(self.run, [json.dumps(run.facts, indent=2).encode()])
 
+    def begin(self, run: RunSpec, lock: "Lock") -> RunSpec:
+        """Write what is begun, unless another process began the same; return it."""
+        with lock.setup():
+            begun = self.read_run()
+            if begun is None:
+                self.write_run(run)
+                return run
+        begun.refuse_another(self.folder.parent, run)
+        return begun
+
     def write_block(
         self, block: Block, lines: Sequence[bytes], run: RunSpec, *, shard: str, seconds: float
     ) -> None:
@@ -49,11 +59,10 @@ class Store(RunFolder):
         write_lines(self.digest(block), [json.dumps(digest).encode()], force=True)
         write_lines(self.file(block), lines)
 
-    def clean(self, blocks: Iterable[Block]) -> None:
-        """Remove what killed processes left of the files of blocks that this process holds."""
-        for block in blocks:
-            self.clean_file(self.file(block))
-            self.clean_file(self.digest(block))
+    def clean(self, block: Block) -> None:
+        """Remove what killed processes left of the files of a block that this process holds."""
+        self.clean_file(self.file(block))
+        self.clean_file(self.digest(block))
 
     def clean_file(self, file: Path) -> None:
         """Remove what killed processes left of a file that this process alone writes."""
@@ -64,8 +73,8 @@ class Store(RunFolder):
     def hold(self, blocks: Iterable[Block]) -> Iterator["Lock"]:
         """Keep other processes from the blocks; the system lets go of them when this one ends.
 
-        ValueError if another process, of whatever shard, evaluates one of them; OSError where
-        files can't be locked.
+        What killed processes left of the blocks' files is removed. ValueError if another process,
+        of whatever shard, evaluates one of them; OSError where files can't be locked.
         """
         make_inner_folder(self.folder)
         with open_to_append(self.folder / "lock") as file:
@@ -75,6 +84,7 @@ class Store(RunFolder):
                     raise ValueError(
                         f"{self.folder.parent}: another process is evaluating block {block.number}"
                     )
+                self.clean(block)
             yield lock
 
 
@@ -124,13 +134,8 @@ def write_lines(path: Path, lines: Iterable[bytes], *, force: bool = False) -> N
         file.writelines(lines)
         file.flush()
         os.fsync(file.fileno())
-    flush_folder(path.parent)
-
-
-def flush_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        os.fsync(folder)  # the names in it
     finally:
-        os.close(descriptor)
+        os.close(folder)

@@ -8,15 +8,11 @@ Rank r of n makes the files r, r + n, r + 2n, ... of OUT, a folder that all node
 same line goes on: all ranks run again, and skip the files that are whole.
 """
 
-import argparse
 import os
 import sys
 from functools import partial
-from pathlib import Path
 
-import yaml
-
-from cogniload_gen.shards import puzzle_files
+from command import read_command
 
 try:
     from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
@@ -37,17 +33,8 @@ def make(_, rank, world_size, *, out, puzzles):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
-    parser.add_argument("out", type=Path, help="the folder of the files")
-    parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
-    parser.add_argument("where", nargs="?", choices=["slurm"], help="else this machine")
-    arguments = parser.parse_args()
-    out = arguments.out.resolve()
-    try:
-        puzzles = yaml.safe_load(arguments.puzzles.read_text("utf-8"))
-        files = puzzle_files(out, **puzzles)
-    except (OSError, ValueError, TypeError) as error:
-        parser.error(str(error))
+    arguments = read_command(__doc__, where={"choices": ["slurm"], "help": "else this machine"})
+    out, files, puzzles = arguments.out, arguments.files, arguments.puzzles
     pipeline = [partial(make, out=out, puzzles=puzzles)]
     logs = f"{out}-logs"  # beside OUT, which holds puzzles alone, and says itself what is done
     if arguments.where == "slurm":

@@ -8,13 +8,11 @@ A task makes a file of OUT, a folder that all nodes see. Ray gives the task of a
 another one. Killed, the same line goes on: files that are whole are skipped.
 """
 
-import argparse
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import pyarrow as pa
-import yaml
+from command import read_command
 
 from cogniload_gen.shards import puzzle_files
 
@@ -32,16 +30,8 @@ def make(numbers, *, out, puzzles):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
-    parser.add_argument("out", type=Path, help="the folder of the files")
-    parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
-    arguments = parser.parse_args()
-    out = arguments.out.resolve()
-    try:
-        puzzles = yaml.safe_load(arguments.puzzles.read_text("utf-8"))
-        files = puzzle_files(out, **puzzles)
-    except (OSError, ValueError, TypeError) as error:
-        parser.error(str(error))
+    arguments = read_command(__doc__)
+    out, files, puzzles = arguments.out, arguments.files, arguments.puzzles
     ray.init(include_dashboard=False)
     numbers = ray.data.range(len(files), override_num_blocks=len(files))  # a task for each file
     options = {"batch_format": "pyarrow", "fn_kwargs": {"out": out, "puzzles": puzzles}}

@@ -9,15 +9,13 @@ what the manifest says of the file. (To read the puzzles: `spark.read.parquet(OU
 lost partition again. Killed, the same line goes on: files that are whole are skipped.
 """
 
-import argparse
 import json
 import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import pyarrow as pa
-import yaml
+from command import read_command
 
 from cogniload_gen.shards import puzzle_files
 
@@ -57,16 +55,8 @@ class PuzzleReader(DataSourceReader):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0].rstrip(":"))
-    parser.add_argument("out", type=Path, help="the folder of the files")
-    parser.add_argument("puzzles", type=Path, help="a file such as puzzles.yaml: which puzzles")
-    arguments = parser.parse_args()
-    out = arguments.out.resolve()
-    try:
-        puzzles = yaml.safe_load(arguments.puzzles.read_text("utf-8"))
-        files = puzzle_files(out, **puzzles)
-    except (OSError, ValueError, TypeError) as error:
-        parser.error(str(error))
+    arguments = read_command(__doc__)
+    out, files, puzzles = arguments.out, arguments.files, arguments.puzzles
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else "python3", which may be another
     spark = SparkSession.builder.appName("cogniload").getOrCreate()
     spark.dataSource.register(PuzzleSource)

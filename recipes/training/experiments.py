@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,19 +111,19 @@ def tokenized_texts(limits: dict[str, int], split: str, seed: int) -> Iterator[R
     while some := list(islice(chosen, 1000)):
         prompts = tokenizer([as_prompt(row) for row in some])["input_ids"]
         completions = tokenizer([in_order(row["solution"]) + END for row in some])["input_ids"]
-        for asked, told in zip(prompts, completions, strict=True):
-            mask = [0] * len(asked) + [1] * len(told)
-            yield {"input_ids": asked + told, "completion_mask": mask}
+        for prompt, completion in zip(prompts, completions, strict=True):
+            mask = [0] * len(prompt) + [1] * len(completion)
+            yield {"input_ids": prompt + completion, "completion_mask": mask}
 
 
 def is_admitted(row: Row, split: str, limits: dict[str, int]) -> bool:
-    """Whether a puzzle has no more variables, and before scaling no more filler, than limits."""
+    """Whether a puzzle's variables, and its filler before scaling, are within the limits."""
     most = limits["max_filler"] * scales(split, np.array(row["index"]))
     return bool(row["N"] <= limits["max_N"] and row["context"] <= most)
 
 
 def as_prompt(row: Row) -> str:
-    """Return what a model is asked: the puzzle, and a new line for the solution."""
+    """Return a model's prompt: the puzzle, and a new line for the solution."""
     return f"{row['puzzle']}\n"
 
 
@@ -145,14 +146,9 @@ def in_order(solution: str) -> str:
 def make_model(size: Size) -> LlamaForCausalLM:
     """Return a new model of a size (Table 8), with the tokenizer's entries."""
     tokenizer = make_tokenizer()
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-        **size["model"],
-    )
-    return LlamaForCausalLM(config)
+    ends = {"eos_token_id": tokenizer.eos_token_id, "bos_token_id": None}
+    entries = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    return LlamaForCausalLM(LlamaConfig(**entries, **ends, **size["model"]))
 
 
 class Trainer(SFTTrainer):
@@ -181,8 +177,8 @@ class Trainer(SFTTrainer):
 def make_trainer(run: Run, name: str, model: LlamaForCausalLM, rows: Dataset) -> Trainer:
     """Return the trainer of a strategy.
 
-    A step takes `batch` texts; of packs, as many as hold so many on average. Packs go through the
-    model one by one, and texts as many at once as `tokens_at_once` allows.
+    A step takes `batch` texts, or the number of packs that hold `batch` texts on average. Packs go
+    through the model one by one, and texts as many at once as `tokens_at_once` allows.
     """
     strategy, tokenizer = STRATEGIES[name], make_tokenizer()
     settings = dict(run.size["training"])
@@ -252,26 +248,20 @@ def last_checkpoint(folder: Path) -> str | None:
 
 
 def answers(run: Run, name: str, context: int, attempts: int = 1) -> pd.DataFrame:
-    """Return a strategy's answers to the test puzzles of a context, given if they are not there.
+    """Return a strategy's answers to the test puzzles of a context, made if they are not there.
 
     One attempt is greedy, several are drawn at temperature 1.
     """
     path = run.folder(name) / f"answers-{context}-{attempts}.jsonl"
     if not path.exists():
         test = run.size["test"]
-        rows = load_dataset(
-            "factor",
-            suite="symbolic",
-            split="test",
-            N=list(range(1, test["max_N"] + 1)),
-            context=context,
-            num_puzzles=test["puzzles"],
-            streaming=True,
-        )
+        grid = {"N": list(range(1, test["max_N"] + 1)), "num_puzzles": test["puzzles"]}
+        settings = {"suite": "symbolic", "split": "test", "context": context, "streaming": True}
+        rows = load_dataset("factor", **settings, **grid)
         most = run.size["training"]["tokens_at_once"]
-        given = pd.DataFrame(answer(train(run, name), list(rows), most, attempts, run.seed))
+        made = pd.DataFrame(answer(train(run, name), list(rows), most, attempts, run.seed))
         with whole_file(path) as new:
-            given.to_json(new, orient="records", lines=True)
+            made.to_json(new, orient="records", lines=True)
     return pd.read_json(path, lines=True)
 
 
@@ -296,16 +286,13 @@ def answer(
         texts = tokenizer.batch_decode(written, skip_special_tokens=True)
         for row, text in zip(np.repeat(batch, attempts), texts, strict=True):
             result = score(text, row)
-            told = {"outcome": result.outcome.value, "correct": int(result.correct)}
-            yield {key: row[key] for key in ("id", "N", "context")} | told | {"response": text}
+            facts = {"outcome": result.outcome.value, "correct": int(result.correct)}
+            yield {key: row[key] for key in ("id", "N", "context")} | facts | {"response": text}
 
 
 def batches(rows: Sequence[Row], tokens_at_once: int) -> Iterator[list[Row]]:
     """Yield puzzles of equal size together, as many as the tokens at once allow."""
-
-    def size(row: Row) -> tuple[int, int]:
-        return row["N"], row["context"]
-
+    size = itemgetter("N", "context")
     for (N, context), alike in groupby(sorted(rows, key=size), key=size):
         most = max(1, tokens_at_once // (context + 2 * solution_tokens(N)))
         while some := list(islice(alike, most)):
@@ -322,19 +309,18 @@ def decay(run: Run, name: str, context: int, phase: str) -> Row:
 
     `phase` says which accuracies are fitted, by Appendix B.2.
     """
-    given = answers(run, name, context)
-    fit = fit_complexity_decay(
-        given, run.size["test"]["method"], accuracy_range=ACCURACY_RANGES[phase]
-    )
+    responses = answers(run, name, context)
+    method, limits = run.size["test"]["method"], ACCURACY_RANGES[phase]
+    fit = fit_complexity_decay(responses, method, accuracy_range=limits)
     n_eff = np.nan if "N_eff" in fit.problems else fit.n_eff
-    told = {
-        "model": name,
-        "seed": run.seed,
-        "context": context,
-        "accuracy": given["correct"].mean(),
-    }
     fitted = {"CDF": fit.cdf, "CDO": fit.cdo, "N_eff": n_eff}
-    return told | fitted | {"problem": fit.problems.get("CDF", "")}
+    return row_of(run, name, context, responses) | fitted | {"problem": fit.problems.get("CDF", "")}
+
+
+def row_of(run: Run, name: str, context: int, responses: pd.DataFrame) -> Row:
+    """Return what all tables have of a strategy's responses at a context."""
+    accuracy = responses["correct"].mean()
+    return {"model": name, "seed": run.seed, "context": context, "accuracy": accuracy}
 
 
 def over_seeds(
@@ -397,7 +383,26 @@ def in_words(size: Size) -> str:
 def parameters(size: Size) -> int:
     """Return the number of parameters of a size's model, which is not made."""
     with torch.device("meta"):
-        return sum(each.numel() for each in make_model(size).parameters())
+        return make_model(size).num_parameters()
+
+
+def write_values(
+    name: str,
+    runs: Sequence[Run],
+    rows: pd.DataFrame,
+    digits: dict[str, int],
+    paper: pd.DataFrame,
+    unseen: Sequence[str] = (),
+) -> None:
+    """Write a table whose columns are values, printed with their `digits`, but for the `unseen`.
+
+    Its rows are of a model, and of a context where `paper`, the published rows, has several.
+    """
+    by = [key for key in ("model", "context") if key in paper]
+    table = over_seeds(rows, by, [*digits, *unseen], paper)
+    texts = {value: printed(table, value, places) for value, places in digits.items()}
+    keys = table[["model", "source", *by[1:]]]
+    write_table(name, runs, table, keys.join(pd.DataFrame(texts)), rows)
 
 
 def write_table(
@@ -441,28 +446,25 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("out", type=Path, help="folder of the runs and the tables")
     parser.add_argument("--size", default="paper", help="hour, paper, tiny, or a YAML file")
-    seeds, only = "a run for each (0 1 2)", f"some of the strategies: {', '.join(names)}"
-    parser.add_argument(
-        "--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="SEED", help=seeds
-    )
-    parser.add_argument(
-        "--only", nargs="+", choices=names, default=list(names), metavar="STRATEGY", help=only
-    )
-    given = parser.parse_args()
+    several: dict[str, Any] = {"nargs": "+", "metavar": "SEED", "help": "a run for each (0 1 2)"}
+    parser.add_argument("--seeds", type=int, default=[0, 1, 2], **several)
+    several |= {"metavar": "STRATEGY", "help": f"some of the strategies: {', '.join(names)}"}
+    parser.add_argument("--only", choices=names, default=list(names), **several)
+    options = parser.parse_args()
+    out = options.out
     try:
-        size = read_size(given.size)
+        size = read_size(options.size)
     except ValueError as error:
         parser.error(str(error))
     if size["training"]["bf16"] and not is_torch_bf16_gpu_available():
-        parser.error(
-            f"size {given.size} takes a GPU with bfloat16, and none is here: --size hour takes none"
-        )
-    if given.out.exists() and not given.out.is_dir():
-        parser.error(f"{given.out} is a file: name a folder")
-    kept = given.out / "size.json"
+        needed = "takes a GPU with bfloat16, and none is here: --size hour takes none"
+        parser.error(f"size {options.size} {needed}")
+    if out.exists() and not out.is_dir():
+        parser.error(f"{out} is a file: name a folder")
+    kept = out / "size.json"
     if kept.exists() and json.loads(kept.read_text()) != size:
-        parser.error(f"{given.out} holds runs of another size: name another folder")
-    given.out.mkdir(parents=True, exist_ok=True)
+        parser.error(f"{out} holds runs of another size: name another folder")
+    out.mkdir(parents=True, exist_ok=True)
     with whole_file(kept, force=True) as file:
         file.write_text(json.dumps(size))
-    write([Run(size, given.out, seed) for seed in given.seeds], given.only)
+    write([Run(size, out, seed) for seed in options.seeds], options.only)

@@ -46,8 +46,8 @@ def push(model: Path, repo: str, *, private: bool = False, dry_run: Path | None 
     """Publish a folder that `train` made; return the URL of the commit.
 
     With `dry_run`, write there the folder that would be uploaded and return its path. Raises
-    ValueError for a name or a folder that is none, OSError in one line if the Hub can't be reached
-    or refuses.
+    ValueError for a wrong name or folder, OSError in one line if the Hub can't be reached or
+    refuses.
     """
     if not REPOSITORY.fullmatch(repo):
         raise ValueError(f"the repository must be user/name, got {repo!r}")

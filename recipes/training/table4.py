@@ -1,7 +1,7 @@
 """Table 4: CDF, CDO and N_eff without filler, by how the model was pretrained (section 5.1)."""
 
 import pandas as pd
-from experiments import Run, decay, main, over_seeds, printed, write_table
+from experiments import Run, decay, main, write_values
 
 from cogniload_analysis import published_table
 
@@ -12,9 +12,7 @@ def write(runs: list[Run], names: list[str]) -> None:
     """Write Table 4."""
     rows = pd.DataFrame([decay(run, name, 0, "from scratch") for name in names for run in runs])
     paper = published_table("factor_pretraining").query("model in @names")
-    table = over_seeds(rows, ["model"], list(DIGITS), paper)
-    texts = pd.DataFrame({name: printed(table, name, digits) for name, digits in DIGITS.items()})
-    write_table("table4", runs, table, table[["model", "source"]].join(texts), rows)
+    write_values("table4", runs, rows, DIGITS, paper)
 
 
 if __name__ == "__main__":

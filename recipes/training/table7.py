@@ -1,7 +1,7 @@
 """Table 7: what repeated sampling wins back of N_eff after the course (section 5.3)."""
 
 import pandas as pd
-from experiments import Run, answers, decay, main, over_seeds, printed, write_table
+from experiments import Run, answers, decay, main, row_of, write_values
 
 from cogniload_analysis import published_table
 from cogniload_analysis.factor.sampling import fit_repeated_sampling, n_eff_by_attempts
@@ -14,13 +14,7 @@ def regression(run: Run, name: str, context: int) -> dict[str, object]:
     responses = answers(run, name, context, run.size["test"]["attempts"])
     clean = decay(run, "Clean", 0, "from scratch")["N_eff"]
     fit = vars(fit_repeated_sampling(n_eff_by_attempts(responses), clean))
-    row = {
-        "model": name,
-        "seed": run.seed,
-        "context": context,
-        "accuracy": responses["correct"].mean(),
-    }
-    return row | fit | {"N_clean": clean}
+    return row_of(run, name, context, responses) | fit | {"N_clean": clean}
 
 
 def write(runs: list[Run], names: list[str]) -> None:
@@ -30,9 +24,7 @@ def write(runs: list[Run], names: list[str]) -> None:
         regression(run, name, context) for name in names for context in contexts for run in runs
     )
     paper = published_table("factor_repeated_sampling").assign(model="Course")
-    table = over_seeds(rows, ["model", "context"], [*DIGITS, "N_clean"], paper)
-    texts = pd.DataFrame({name: printed(table, name, digits) for name, digits in DIGITS.items()})
-    write_table("table7", runs, table, table[["model", "source", "context"]].join(texts), rows)
+    write_values("table7", runs, rows, DIGITS, paper, unseen=["N_clean"])
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def quick_environment(monkeypatch):
     """In place of lm-eval's look at the machine, which takes two seconds, and shorter retries."""
     facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
     monkeypatch.setattr(
-        "lm_eval_tasks.runner.evaluate.add_env_info", lambda results: results.update(facts)
+        "lm_eval_tasks.runner.model.add_env_info", lambda results: results.update(facts)
     )
 
 

@@ -68,7 +68,7 @@ def test_a_pattern_stands_for_the_tasks_that_it_matches():
     given = {"tasks": ["factor_*_mini", "cogniload_min?", "factor_symbolic_mini"]}
     given |= {"metadata": {}, "model_args": {}, "num_fewshot": None, "gen_kwargs": {}}
     found = ["factor_realistic_mini", "factor_symbolic_mini", "cogniload_mini"]
-    assert [*load_tasks(given, None, {})["tasks"]] == found
+    assert [*load_tasks(SimpleNamespace(**given), None, {})["tasks"]] == found
 
 
 def test_include_path_without_a_folder_is_refused(tmp_path):

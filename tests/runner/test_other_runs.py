@@ -55,7 +55,7 @@ def test_other_versions_are_refused(server, half, monkeypatch, name, value, mess
 
 def test_another_model_is_refused(server, half, monkeypatch):
     monkeypatch.setattr(
-        "lm_eval_tasks.runner.evaluate.check_server", lambda *_: {"root": "/models/another"}
+        "lm_eval_tasks.runner.model.check_server", lambda *_: {"root": "/models/another"}
     )
     message = "model.root '/models/solver', now '/models/another'"
     assert message in error_of(*arguments(server, half))

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from lm_eval_tasks.runner.arguments import read_configuration
-from lm_eval_tasks.runner.evaluate import BLOCK_SIZE
+from lm_eval_tasks.runner.run import BLOCK_SIZE
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))

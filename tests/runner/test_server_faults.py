@@ -171,7 +171,7 @@ def test_a_huge_answer_is_refused(server, tmp_path, monkeypatch, concurrent):
         server.instead = instead
         message = error_of(*arguments(server, tmp_path, num_concurrent=concurrent))
         assert message == (
-            f"the server at {url_of(server)} answered more than 16 MiB, which is the limit"
+            f"the server at {url_of(server)} answered more than 1 MiB, which is the limit"
         )
 
 
@@ -205,7 +205,7 @@ def silent_server():
 
 
 def test_a_server_that_never_answers_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("lm_eval_tasks.runner.server.PATIENCE", 1)
+    monkeypatch.setattr("lm_eval_tasks.runner.model.PATIENCE", 1)
     with silent_server() as silent:
         message = error_of(*arguments(silent, tmp_path))
         url = url_of(silent).replace("chat/completions", "models")
@@ -257,7 +257,7 @@ def test_requests_are_those_of_lm_eval(server, tmp_path, monkeypatch, concurrent
     settings = {"num_concurrent": concurrent}
     assert command(*arguments(server, tmp_path / "ours", **settings))[0] == 0
     ours, server.requests = server.requests, []
-    monkeypatch.setattr("lm_eval_tasks.runner.evaluate.fill_every_slot", lambda _: None)
+    monkeypatch.setattr("lm_eval_tasks.runner.model.fill_every_slot", lambda _: None)
     assert command(*arguments(server, tmp_path / "theirs", **settings))[0] == 0
     sent = [sorted(map(json.dumps, requests)) for requests in (ours, server.requests)]
     assert sent[0] == sent[1]

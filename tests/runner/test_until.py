@@ -255,7 +255,7 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]}
     assert command(*until_arguments(server, tmp_path, budget=64))[0] == 0
     state = Store(tmp_path / "state")
-    search = Search(state, state.begun())
+    search = Search.of(state, state.begun())
     assert search.catch_up() == []
     assert len(search.design.told) == 64
     assert all(answer == (False, True) for answer in search.design.told.values())
@@ -394,7 +394,7 @@ def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
             holder.kill()
             holder.join()
 
-        assert Search(store, store.begun()).take_block(lock, say, wait=True).number == 2
+        assert Search.of(store, store.begun()).take_block(lock, say, wait=True).number == 2
     assert lines == ["waiting for the other shards' blocks: 2"]
 
 
@@ -409,7 +409,7 @@ def test_a_block_that_another_does_before_it_is_locked_is_not_taken(undisturbed,
                 (store.folder / file.name).write_bytes(file.read_bytes())
             return True
 
-    search = Search(store, store.begun())
+    search = Search.of(store, store.begun())
     assert search.take_block(LockAfterAnother(), print, wait=False).number == 2
 
 

@@ -90,7 +90,7 @@ def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tm
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": None}]}
     assert command(*arguments(server, tmp_path, *BLOCK, budget=64))[0] == 0
     state = Store(tmp_path / "state")
-    search = Search(state, state.begun())
+    search = Search.of(state, state.begun())
     assert search.catch_up() == []
     assert len(search.design.told) == 64
     assert all(answer == (False, True) for answer in search.design.told.values())

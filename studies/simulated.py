@@ -1,0 +1,45 @@
+"""What the studies of adaptive designs share: their options, their runs, and where a run stops."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+Job = tuple[Any, str, int]
+"""What answers, in which world, and the seed."""
+
+
+def study_parser(about: str, worlds: Sequence[str], seeds: int, budget: int) -> ArgumentParser:
+    """Return the options that every study takes: its `worlds`, and its usual seeds and budget."""
+    parser = ArgumentParser(description=about.splitlines()[0])
+    for name, default in (("seeds", seeds), ("budget", budget), ("processes", 2)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--worlds", nargs="+", choices=worlds, default=list(worlds))
+    return parser
+
+
+def run_all(run: Callable[[Job], list[dict]], jobs: Sequence[Job], processes: int) -> pd.DataFrame:
+    """Return the rows of all jobs as a frame; a job's rows are those that `run` returns."""
+    with ProcessPoolExecutor(processes) as pool:
+        results = tqdm(pool.map(run, jobs, chunksize=4), total=len(jobs), disable=None)
+        return pd.DataFrame([row for rows in results for row in rows])
+
+
+def at_stop(rows: pd.DataFrame, target: float, least: int, run: Sequence[str]) -> pd.DataFrame:
+    """Return the batch at which each run would have stopped; its last where it never did.
+
+    `least` is the number of puzzles before which no run stops, and `run` the columns of a run.
+    """
+    met = (rows["n"] >= least) & (rows["width"] <= target)
+    order = rows["n"].where(met, -rows["n"])
+    ordered = rows.assign(met=met, target=target, order=order)
+    ordered = ordered.sort_values(["met", "order"], ascending=[False, True])
+    return ordered.drop(columns="order").groupby(list(run)).head(1).sort_index()
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, with one decimal."""
+    return f"{100 * share:.1f} %"
