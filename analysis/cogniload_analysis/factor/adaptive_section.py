@@ -42,6 +42,7 @@ from cogniload_analysis.factor.decay_design import (
 )
 from cogniload_analysis.factor.figures import COMPLEXITY
 from cogniload_analysis.factor.tables import CONDITION_COLUMNS
+from cogniload_analysis.factor.words import say
 
 
 def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
@@ -131,22 +132,14 @@ SPECS = {RUNS: run_table, BATCHES: batch_table, CELLS: asked_table, CURVES: curv
 def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
     """Say a row of `run_table` in words, a sentence a finding."""
     tested = {"N_eff": (row["smallest_N"], row["largest_N"])}
-    N_eff, CDF, CDO, cap, floor = (
-        describe_interval(
+    at = {
+        name: describe_interval(
             Interval(row[name], row[f"{name}_low"], row[f"{name}_high"]),
             tested.get(name, (-np.inf, np.inf)),
         )
         for name in PARAMETERS
-    )
-    own = [
-        f"N_eff is {N_eff}, CDF {CDF}, CDO {CDO}; in {100 * row['no_phase_1']:.0f} % of the "
-        "posterior there is no phase without errors.",
-        f"The cap, the accuracy that complexity leaves to easy puzzles, is {cap}; the floor, what "
-        f"is guessed, is {floor}.",
-        "The fits below read the same answers over a window of N and without a prior, so their "
-        "numbers differ a little.",
-    ]
-    return say_run(row, own)
+    }
+    return say_run(row, [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")])
 
 
 def draw_run(
