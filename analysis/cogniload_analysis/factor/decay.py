@@ -21,6 +21,7 @@ from scipy.stats import chi2
 from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
+from cogniload_analysis.frame_checks import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 
 # The accuracies of phase 2, ends included (Appendix B.2).
@@ -318,18 +319,8 @@ def by_condition(frame: pd.DataFrame) -> Iterator[tuple[Condition, pd.DataFrame]
 
 def count_points(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy and the number of responses at each N; errors as in the fit."""
-    for column in ("N", "correct"):
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are N and correct; "
-                f"it has {reprlib.repr(list(frame))}"
-            )
-    for column in CONDITION:
-        if column in frame and frame[column].nunique() > 1:
-            raise ValueError(
-                f"a fit is of one {column}, and the frame holds {frame[column].nunique()}: "
-                f"fit each of frame.groupby({column!r})"
-            )
+    check_columns(frame, ("N", "correct"), "N and correct")
+    check_single(frame, CONDITION)
     N, correct = (
         pd.to_numeric(frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
         for column in ("N", "correct")
@@ -338,10 +329,8 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
         "N": ((N > 0) & np.isfinite(N), "a positive number"),
         "correct": ((correct >= 0) & (correct <= 1), "0, 1 or a share between them"),
     }
-    for column, (fits, wanted) in allowed.items():
-        if not fits.all():
-            got = reprlib.repr(frame[column][~fits].tolist()[0])
-            raise ValueError(f"{column} must be {wanted}, got {got}")
+    for column, (sound, wanted) in allowed.items():
+        check_values(frame, column, sound, wanted)
     levels, place = np.unique(N, return_inverse=True)
     responses = np.bincount(place)
     accuracy = np.bincount(place, correct) / responses

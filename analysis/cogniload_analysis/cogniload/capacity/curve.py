@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import expit, logsumexp
 
 from cogniload_analysis.adaptive.design import half_width
+from cogniload_analysis.cogniload.fits.glm import count_cells
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.intervals import TAILS, percentiles
 
@@ -402,25 +403,26 @@ def last_crossing(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     never asked is no sign of capacity. Between two loads, the accuracy is a line.
     """
     above = accuracy >= 0.5
-    falls = above[:, :-1] & ~above[:, 1:]
-    left = falls.shape[1] - 1 - np.argmax(falls[:, ::-1], axis=1)
-    rows = np.arange(len(accuracy))
-    high, low = accuracy[rows, left], accuracy[rows, left + 1]
-    with np.errstate(all="ignore"):
-        within = load[left] + (high - 0.5) / (high - low) * (load[left + 1] - load[left])
-    return np.where(falls.any(axis=1), within, np.where(above[:, 0], np.inf, -np.inf))
+    lost = np.where(above[:, 0], np.inf, -np.inf)
+    return _last_passage(load, accuracy, above[:, :-1] & ~above[:, 1:], lost)
 
 
 def largest_root(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the largest load at which each row passes 50 % in either direction; NaN without."""
     above = accuracy >= 0.5
-    changes = above[:, 1:] != above[:, :-1]
-    left = len(load) - 2 - np.argmax(changes[:, ::-1], axis=1)
+    return _last_passage(load, accuracy, above[:, 1:] != above[:, :-1], np.nan)
+
+
+def _last_passage(
+    load: np.ndarray, accuracy: np.ndarray, passes: np.ndarray, otherwise: float | np.ndarray
+) -> np.ndarray:
+    """Return the load at which each row is 50 % in the last interval in which it passes."""
+    left = passes.shape[1] - 1 - np.argmax(passes[:, ::-1], axis=1)
     rows = np.arange(len(accuracy))
     here, there = accuracy[rows, left], accuracy[rows, left + 1]
     with np.errstate(all="ignore"):
-        root = load[left] + (0.5 - here) / (there - here) * (load[left + 1] - load[left])
-    return np.where(changes.any(axis=1), root, np.nan)
+        root = load[left] + (here - 0.5) / (here - there) * (load[left + 1] - load[left])
+    return np.where(passes.any(axis=1), root, otherwise)
 
 
 def count_answers(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Answers:
@@ -429,38 +431,10 @@ def count_answers(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Answers:
     A frame of counted cells, with `successes` and `failures` in the place of `correct`, will do.
     Raises ValueError for a column that is missing or holds other values.
     """
-    counted = "successes" in frame
-    wanted = ("successes", "failures") if counted else ("correct",)
-    columns = {}
-    for name in ("d", "N", "rho", *wanted):
-        if name not in frame:
-            raise ValueError(
-                f"the frame must have the column {name}, it has {', '.join(map(str, frame))}"
-            )
-        columns[name] = np.asarray(frame[name], dtype=float)
-    allowed = {
-        "d": (columns["d"] > 0, "positive numbers"),
-        "N": (columns["N"] > 0, "positive numbers"),
-        "rho": ((columns["rho"] >= 0) & (columns["rho"] <= 1), "fractions from 0 to 1"),
-    } | {
-        name: (columns[name] >= 0, "counts")
-        if counted
-        else (np.isin(columns[name], (0, 1)), "0 or 1")
-        for name in wanted
-    }
-    for name, (right, what) in allowed.items():
-        if not np.all(right):
-            raise ValueError(f"{name} must hold {what}, got {columns[name][~right][0]:g}")
-    right = columns[wanted[0]]
-    total = right + columns["failures"] if counted else np.ones_like(right)
-    loads = make_loads(columns["d"], columns["N"], columns["rho"]).reshape(-1, 3)
-    cells, cell = np.unique(loads, axis=0, return_inverse=True)
-    cell = cell.reshape(-1)
-    return Answers(
-        cells,
-        np.bincount(cell, right, minlength=len(cells)),
-        np.bincount(cell, total, minlength=len(cells)),
-    )
+    cells = count_cells(pd.DataFrame(frame).drop(columns="model", errors="ignore"))
+    right, wrong = (cells[name].to_numpy(float) for name in ("successes", "failures"))
+    loads = make_loads(*(cells[load].to_numpy(float) for load in ("d", "N", "rho")))
+    return Answers(loads.reshape(-1, 3), right, right + wrong)
 
 
 @lru_cache(maxsize=16)

@@ -20,6 +20,7 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
 from cogniload_analysis.cogniload.fits.thresholds import Z
+from cogniload_analysis.frame_checks import check_columns, check_single
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import read_steps
 
@@ -115,17 +116,8 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
 
     Raises ValueError, in one line, for a missing column and for the responses of several models.
     """
-    for column in NEEDED:
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are {', '.join(NEEDED)}; "
-                f"it has {', '.join(map(str, frame))}"
-            )
-    if "model" in frame and frame["model"].nunique() > 1:
-        raise ValueError(
-            f"a fit is of one model, and the frame holds {frame['model'].nunique()}: "
-            "fit each of frame.groupby('model')"
-        )
+    check_columns(frame, NEEDED)
+    check_single(frame, ["model"])
     read = frame[frame["read"].astype(bool)].reset_index(drop=True)
     features = {id_: statement_features(text) for id_, text in read[["id", "puzzle"]].to_numpy()}
     trials = expand_trials(read, features)
