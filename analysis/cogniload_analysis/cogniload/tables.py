@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS as CURVE_COEFFICIENTS
-from cogniload_analysis.cogniload.capacity.curve import FLOOR, Capacity, Link
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
-    UNCOVERED,
-    PublishedCurve,
-    compare_fits,
-    covers_grid,
-    covers_paper,
-    curve_crossing,
-    goodness_of_fit,
-)
+from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
+from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.fits.glm import (
     INTERACTIONS,
@@ -244,17 +236,14 @@ def threshold_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
 
     Models whose cells are no grid have none. The other loads are at the means of the cells.
     """
-    rows = []
-    for model, glm in glms.items():
-        if not covers_grid(glm.cells):
-            continue
-        thresholds = glm.thresholds()
-        for name, load in LOAD_OF.items():
-            tested = {f"{end}_tested": getattr(glm.cells[load], end)() for end in ("min", "max")}
-            threshold = vars(getattr(thresholds, name))
-            about = {"model": model, "threshold": name, "meaning": PROJECTION}
-            rows.append(about | threshold | tested)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"model": model, "threshold": name, "meaning": PROJECTION}
+        | vars(getattr(glm.thresholds(), name))
+        | {"min_tested": glm.cells[load].min(), "max_tested": glm.cells[load].max()}
+        for model, glm in glms.items()
+        if covers_grid(glm.cells)
+        for name, load in LOAD_OF.items()
+    )
 
 
 def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
@@ -262,14 +251,13 @@ def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
 
     The other loads are at the means of the paper's grid.
     """
-    rows = []
-    for model, capacity in capacities.items():
-        for name in LOAD_OF:
-            low, high = ends_asked(capacity, name)
-            about = {"model": model, "threshold": name, "meaning": CROSSING}
-            tested = {"min_tested": low, "max_tested": high}
-            rows.append(about | vars(getattr(capacity, name)) | tested)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"model": model, "threshold": name, "meaning": CROSSING}
+        | vars(getattr(capacity, name))
+        | dict(zip(TESTED, tested_ends(capacity, name), strict=True))
+        for model, capacity in capacities.items()
+        for name in LOAD_OF
+    )
 
 
 THRESHOLDS = TableSpec(
@@ -288,8 +276,14 @@ THRESHOLDS = TableSpec(
 )
 
 
-def ends_asked(capacity: Capacity, threshold: str) -> tuple[float, float]:
-    """Return the least and the largest load that was or can be asked, where a crossing is known."""
+def name_ends(meaning: str, threshold: Threshold) -> dict[str, float]:
+    """Return a threshold and the ends of its interval, in columns that begin with its meaning."""
+    ends = {f"{meaning}_low": threshold.low, f"{meaning}_high": threshold.high}
+    return {meaning: threshold.value} | ends
+
+
+def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
+    """Return the least and the largest load that a design can ask, where a crossing is known."""
     return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
 
 
@@ -307,10 +301,8 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
         for name in LOAD_OF:
             crossing, projection = (getattr(of, name) for of in (capacities[model], thresholds))
             row: dict[str, float | str] = {"model": model, "threshold": name}
-            for meaning, threshold in ((CROSSING, crossing), (PROJECTION, projection)):
-                row |= {meaning: threshold.value}
-                row |= {f"{meaning}_{end}": getattr(threshold, end) for end in ("low", "high")}
-            low, high = ends_asked(capacities[model], name)
+            row |= name_ends(CROSSING, crossing) | name_ends(PROJECTION, projection)
+            low, high = tested_ends(capacities[model], name)
             inside = low <= crossing.value <= high
             difference = crossing.value - projection.value if inside else np.nan
             if name == "ECL50" and np.isfinite(difference):
@@ -359,9 +351,10 @@ def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
     """
     rows = []
     for model, glm in glms.items():
-        fit = goodness_of_fit(glm)
+        fit = goodness_of_fit.goodness_of_fit(glm)
         row = {"model": model, "miss": fit.miss, "where": fit.where}
-        rows.append(row | {"sampling_error": fit.sampling_error} | compare_fits(glm))
+        row |= {"sampling_error": fit.sampling_error}
+        rows.append(row | goodness_of_fit.compare_fits(glm))
     return pd.DataFrame(rows)
 
 
@@ -451,10 +444,9 @@ def ranking_table(
     known = capacities or {}
     rows = [_rank(model, glm, known.get(model)) for model, glm in glms.items()]
     published = published_table("glm")[["model", "ECL50"]].assign(source="published", note="")
-    published["crossing"] = published["model"].map(published_crossings())
+    crossings = published["model"].map(published_crossings())
     printed = published["ECL50"].between(*CROSSINGS_KNOWN)
-    published["crossing"] = published["crossing"].where(printed)
-    published["covers"] = True
+    published = published.assign(crossing=crossings.where(printed), covers=True)
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
     covers = table.pop("covers").astype(bool)
     projection, crossing = (table[name].where(covers) for name in ("ECL50", "crossing"))
@@ -494,20 +486,16 @@ RANKING = TableSpec(
 def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, float | str]:
     threshold = projections(glm, PAPER_MEANS).ECL50
     crossing = capacity.ECL50 if capacity else Threshold()
-    low, high = ends_asked(capacity, "ECL50") if capacity else (np.nan, np.nan)
-    covers = covers_paper(glm.cells)
+    tested = tested_ends(capacity, "ECL50") if capacity else (np.nan, np.nan)
+    covers = goodness_of_fit.covers_paper(glm.cells)
+    notes = threshold.note, "" if covers else goodness_of_fit.UNCOVERED
     return {
         "model": model,
         "source": "this report",
-        "ECL50": threshold.value,
-        "low": threshold.low,
-        "high": threshold.high,
-        "crossing": crossing.value,
-        "crossing_low": crossing.low,
-        "crossing_high": crossing.high,
-        "min_tested": low,
-        "max_tested": high,
-        "note": "; ".join(filter(None, [threshold.note, "" if covers else UNCOVERED])),
+        **{"ECL50": threshold.value, "low": threshold.low, "high": threshold.high},
+        **name_ends(CROSSING, crossing),
+        **dict(zip(TESTED, tested, strict=True)),
+        "note": "; ".join(filter(None, notes)),
         "covers": covers,
     }
 
@@ -516,8 +504,9 @@ def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, floa
 def published_crossings() -> dict[str, float]:
     """Return the crossing of each published model whose curve with a floor is known, by model."""
     curves = published_curves()
-    curves = curves[np.isclose(curves["floor"], FLOOR)].set_index("model")
+    curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
+    link, crossing = curve.Link(), goodness_of_fit.curve_crossing
     return {
-        str(model): curve_crossing(PublishedCurve(row.to_numpy(dtype=float), Link(), solved=True))
-        for model, row in curves[list(CURVE_COEFFICIENTS)].iterrows()
+        str(model): crossing(goodness_of_fit.PublishedCurve(row.to_numpy(float), link, True))
+        for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
