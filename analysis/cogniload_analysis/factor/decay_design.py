@@ -24,21 +24,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.design import (
-    MAX_INDEX,
-    Adaptive,
-    Answer,
-    Batch,
-    Design,
-    Goal,
-    Interval,
-    Plan,
-    Settings,
-    check_integer,
-    describe_interval,
-    question_cut,
-    spread,
-)
+from cogniload_analysis.adaptive import design
+from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Plan, Settings
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.published import published_table
@@ -113,7 +100,7 @@ class DecaySettings(Settings):
             object.__setattr__(self, "N", (min(self.knob.default), max(self.knob.default)))
         super().__post_init__()
         for end in self.N:
-            check_integer("N", end, self.knob.low, self.knob.high)
+            design.check_integer("N", end, self.knob.low, self.knob.high)
 
     @property
     def knob(self) -> Knob:
@@ -148,12 +135,8 @@ def published_prior() -> DecayPrior:
     published = pd.concat([table[["CDF", "CDO"]] for table in tables])
     slope, place = np.log(-published["CDF"]), -published["CDO"] / published["CDF"]
     margin = (WIDER - 1) / 2 * (place.max() - place.min())
-    return DecayPrior(
-        float(slope.mean()),
-        float(WIDER * slope.std()),
-        float(place.min() - margin),
-        float(place.max() + margin),
-    )
+    ends = float(place.min() - margin), float(place.max() + margin)
+    return DecayPrior(float(slope.mean()), float(WIDER * slope.std()), *ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,11 +220,6 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         N = np.unique(np.round(np.linspace(*self.settings.N, MOST_ASKED))).astype(int)
         return np.array([n for n in N if (n,) not in self.dropped], int)
 
-    @cached_property
-    def asked_N(self) -> frozenset[int]:
-        """The same, to look one up."""
-        return frozenset(self.candidates.tolist())
-
     @property
     def longest(self) -> tuple[Puzzle, ...]:
         """A puzzle with the largest N."""
@@ -249,7 +227,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is of an N that the design can ask."""
-        return puzzle.N in self.asked_N
+        return puzzle.N in self.candidates
 
     def check(self, puzzle: Sequence[float]) -> Puzzle:
         """Return a puzzle with plain numbers; ValueError if it is none."""
@@ -258,9 +236,8 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         except (TypeError, ValueError):
             raise ValueError(f"a puzzle must be (N, index), got {brief(puzzle)}") from None
         knob = self.settings.knob
-        return Puzzle(
-            check_integer("N", N, knob.low, knob.high), check_integer("index", index, 0, MAX_INDEX)
-        )
+        index = design.check_integer("index", index, 0, design.MAX_INDEX)
+        return Puzzle(design.check_integer("N", N, knob.low, knob.high), index)
 
     def believe(self, answers: Mapping[Puzzle, Answer]) -> DecayBelief:
         """Return the posterior on a grid that has closed in on it."""
@@ -277,7 +254,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         if known:
             counts = choose_counts(belief, self.candidates, self.settings, size)
         else:
-            counts = spread(size, len(self.candidates))
+            counts = design.spread(size, len(self.candidates))
         return number_puzzles(self.candidates, counts, earlier)
 
     def describe(
@@ -289,20 +266,19 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         bands = [belief.interval(column) for column in belief.accuracy(N).T]
         band = {name: [getattr(at, name) for at in bands] for name in ("value", "low", "high")}
         intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
+        start = belief.interval(belief.start)
         return DecayEstimate(
             n=len(answers),
             **intervals,
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
             over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
-            flags=tuple(
-                find_flags(intervals, belief.interval(belief.start), answers, self.settings)
-            ),
+            flags=tuple(find_flags(intervals, start, answers, self.settings)),
             stopped=batches[-1].stopped,
         )
 
 
-class DecayDesign(Design[Puzzle]):
+class DecayDesign(design.Design[Puzzle]):
     """Asks for puzzles of one context, is told the answers, and estimates a model's decay.
 
     `target`, `budget`, `N`, `suite` and `goal` as in `DecaySettings`; a puzzle is (N, index), where
@@ -333,10 +309,10 @@ class DecayDesign(Design[Puzzle]):
         endless = -np.inf, np.inf
         return [
             f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            f"N_eff {describe_interval(estimate.N_eff, self.plan.settings.N)}, "
+            f"N_eff {design.describe_interval(estimate.N_eff, self.plan.settings.N)}, "
             f"no phase without errors in {estimate.no_phase_1:.0%} of the posterior",
-            f"CDF   {describe_interval(estimate.CDF, endless)}",
-            f"CDO   {describe_interval(estimate.CDO, endless)}",
+            f"CDF   {design.describe_interval(estimate.CDF, endless)}",
+            f"CDO   {design.describe_interval(estimate.CDO, endless)}",
             *(f"note: {flag}" for flag in estimate.flags),
         ]
 
@@ -449,7 +425,7 @@ def choose_counts(
     noise = np.maximum(weights @ (accuracy * (1 - accuracy)), LEAST_CHANCE)
     toward = np.array(list(goal_covariances(belief, apart, settings)))
     counts = np.zeros(len(N), int)
-    for block in spread(size, min(GREEDY_BLOCKS, size)).tolist():
+    for block in design.spread(size, min(GREEDY_BLOCKS, size)).tolist():
         gain = (toward**2).sum(axis=0) / (np.diag(covariance) + noise / block)
         # Rounded, so that another machine's last digit does not choose another puzzle.
         best = int(np.argmax(np.round(gain / max(gain.max(), LEAST_CHANCE), 6)))
@@ -512,23 +488,22 @@ def find_flags(
         return
     half = N_eff.value + np.log(0.5) / intervals["CDF"].value
     near = [answer.cut for (N, _), answer in answers.items() if not answer.correct and half >= N]
-    yield from question_cut(near, "N_eff")
+    yield from design.question_cut(near, "N_eff")
     smallest, largest = settings.N
     if cap.value < LOW_CAP:
         yield (
             f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something besides "
             "complexity may fail the model. N_eff is where the line would reach 100 %, and its "
             "interval need not hold the N from which accuracy falls: "
-            f"{describe_interval(start, settings.N)}"
+            f"{design.describe_interval(start, settings.N)}"
         )
     if N_eff.low < smallest or N_eff.high > largest:
         yield f"N_eff may lie outside what can be asked, {smallest} to {largest}"
 
 
 DECAYS = {
-    FACTOR.suites[suite].name: Adaptive(
-        (knob,), DecaySettings.GOALS, partial(DecayDesign, suite=suite)
-    )
+    FACTOR.suites[suite].name: design.Adaptive((knob,), DecaySettings.GOALS, make)
     for suite, knob in COMPLEXITY_COLUMNS.items()
+    for make in [partial(DecayDesign, suite=suite)]
 }
 """How FACTOR's suites are asked adaptively."""
