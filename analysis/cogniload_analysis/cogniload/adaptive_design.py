@@ -6,7 +6,7 @@
         design.tell(puzzles, [solve(puzzle) for puzzle in puzzles])
     print(design.estimate().ECL50)
 
-Its rules are in `adaptive`.
+Its rules are in `capacity.next_puzzles`.
 """
 
 from math import isnan
@@ -33,7 +33,7 @@ from cogniload_gen.cogniload import BENCHMARK
 
 
 class AdaptiveDesign(Design[Puzzle]):
-    """Asks for puzzles, is told the answers, and estimates a model's capacity.
+    """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
     `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
     "vague", a folder of the user's earlier results, or a frame of such (model, d, N, rho as a
@@ -57,7 +57,7 @@ class AdaptiveDesign(Design[Puzzle]):
         )
 
     def estimate(self) -> Capacity:
-        """Return the `Capacity` that all answers told so far say, with flags and reason to stop."""
+        """Return the `Capacity` by all answers so far, with flags and the reason to stop."""
         return self.plan.describe(self._told, self.batches)
 
     def summary(self) -> list[str]:
@@ -77,17 +77,17 @@ def describe_NT50(estimate: Capacity) -> str:
     if isnan(estimate.NT50.value):
         none = 1 - estimate.NT50_share
         return f"none: accuracy is {estimate.NT50.status}, whatever rho (probability {none:.0%})"
-    said = describe_interval(estimate.NT50, (0, 1))
-    return f"{said}, if there is one (probability {estimate.NT50_share:.0%})"
+    interval = describe_interval(estimate.NT50, (0, 1))
+    return f"{interval}, if there is one (probability {estimate.NT50_share:.0%})"
 
 
-def read_prior(given: PriorChoice | PathLike) -> Prior:
+def read_prior(choice: PriorChoice | PathLike) -> Prior:
     """Return a prior as `find_prior`, or that of the results in a folder."""
-    if not isinstance(given, str | PathLike):
-        return find_prior(given)
-    named = given in (PUBLISHED, VAGUE) or not Path(given).exists()
-    return find_prior(str(given)) if named else earlier_prior(read_samples(Path(given)))
+    if not isinstance(choice, str | PathLike):
+        return find_prior(choice)
+    named = choice in (PUBLISHED, VAGUE) or not Path(choice).exists()
+    return find_prior(str(choice)) if named else earlier_prior(read_samples(Path(choice)))
 
 
 CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), CapacitySettings.GOALS, AdaptiveDesign)}
-"""How CogniLoad is asked adaptively."""
+"""CogniLoad's adaptive design, by the benchmark's name."""

@@ -63,7 +63,7 @@ BATCHES = TableSpec(
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
-    """Return how many puzzles of each cell were asked, and how many solved.
+    """Return how many puzzles each cell had, and how many the model solved.
 
     Columns: model, axis ("N", "d" or "rho": the load that varies along it), d, N, rho (a fraction),
     puzzles and correct.
@@ -100,7 +100,7 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return the curve of each run along each load: median and ends of 95 % of the draws.
 
     Columns: model, load, level (rho as a fraction), accuracy, low and high. The curve over N goes
-    beyond what can be asked, and that over d stops at what can be.
+    beyond the N of puzzles, and that over d ends where they do.
     """
     tables = []
     for run in replays:

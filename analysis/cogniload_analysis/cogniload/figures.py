@@ -112,7 +112,7 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int 
 def draw_run(
     cells: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
 ) -> Figure:
-    """Draw one adaptive run: its curves over the measured accuracy, and where it asked.
+    """Draw one adaptive run: its curves over the measured accuracy, and its puzzles.
 
     The frames are its rows of `asked_table`, `curve_table` and `batch_table`. Below them stands how
     the interval shrank.
@@ -132,7 +132,7 @@ def draw_run(
         curves.append(curve_panel(points, rows, label, finish_curve))
         counts.append(count_panel(points, label, finish_counts))
     pairs = zip(curves, counts, strict=True)
-    # On a phone, where it asked stands below each curve.
+    # On a phone, the puzzles stand below each curve.
     panels = [*curves, *counts] if columns > 1 else [panel for pair in pairs for panel in pair]
     shrunk = shrink_panel(batches, f"{batches['goal'].iloc[0]} (crossing)")
     return draw_panels([*panels, shrunk], columns, height=2.2)

@@ -35,7 +35,7 @@ class ComparisonPlan:
     throughput: float
 
     def gpu_hours(self, puzzles: int) -> float:
-        """Return the hours of one GPU for so many responses."""
+        """Return the hours of one GPU for the responses to a number of puzzles."""
         return puzzles * self.response_tokens / self.throughput / 3600
 
     def summary(self) -> str:
@@ -56,10 +56,10 @@ class ComparisonPlan:
                 for name, puzzles in rows.items()
             ]
         )
-        accuracy, told = f"{100 * self.accuracy:.1f} %", f"{100 * self.detect:g} points"
+        accuracy, points = f"{100 * self.accuracy:.1f} %", f"{100 * self.detect:g} points"
         return "\n\n".join(
             [
-                f"To tell {told} less from the {accuracy} of {self.like}, with a chance of "
+                f"To tell {points} less from the {accuracy} of {self.like}, with a chance of "
                 f"{100 * POWER:.0f} % at the 5 % level:",
                 table.to_string(index=False),
                 f"Accuracies are the published GLM's on the paper's grid of {cells} cells, and "
@@ -134,7 +134,7 @@ def count_puzzles(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:
     """
     apart = first - second
     within = (first * (1 - first) + second * (1 - second)).mean()
-    overall = sum(each.mean() * (1 - each.mean()) for each in (first, second))
+    overall = sum(cells.mean() * (1 - cells.mean()) for cells in (first, second))
     variances = within + apart.var(), overall
     same, other = (
         int(np.ceil(puzzles_needed(float(variance), float(apart.mean())))) for variance in variances

@@ -89,7 +89,7 @@ def find_break(response: str, puzzle: Row, row: Any) -> Break | None:
         return Break("the answer (the tracking is right to the end)", (), None)
     t = steps.first_error
     true = solution.states[t][solution.poi]
-    states = tuple((name_part(each), true[each], steps.taken[each]) for each in true)
+    states = tuple((name_part(part), true[part], steps.taken[part]) for part in true)
     where = f"statement {t} ({say_kind(steps.error)})" if t else "the initial state"
     return Break(where, states, steps.place)
 

@@ -88,7 +88,7 @@ BATCHES = TableSpec(
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
-    """Return how many puzzles of each N were asked, and how many solved.
+    """Return how many puzzles each N had, and how many the model solved.
 
     Columns: model, suite, context, noise, N, puzzles and correct.
     """

@@ -178,7 +178,7 @@ def fit_complexity_decay(
       each with the same weight. It knows no floor.
 
     Returns a `ComplexityDecay`. Raises ValueError for a column that is missing or holds other
-    values, for several models or contexts, and for a method, a range or a floor that is none.
+    values, for several models or contexts, and for another method, range or floor.
     Section 3.4, Appendix B.
     """
     if method not in get_args(Method):
@@ -222,7 +222,7 @@ def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
 def _fit_curve(
     points: pd.DataFrame, accuracy_range: tuple[float, float], floors: tuple[float, float]
 ) -> ComplexityDecay:
-    """Fit by the binomial likelihood over a window, and beyond it where the floor is not known."""
+    """Fit by the binomial likelihood over a window, and beyond it where the floor is open."""
     points["used"], problem = _find_window(points, *accuracy_range)
     if problem:
         return _no_fit(points, accuracy_range, "likelihood", problem)
@@ -247,7 +247,7 @@ def _fit_curve(
 def _no_fit(
     points: pd.DataFrame, accuracy_range: tuple[float, float], method: Method, problem: str
 ) -> ComplexityDecay:
-    """Return a fit of which nothing is known, because of `problem`."""
+    """Return a fit without an estimate, because of `problem`."""
     nothing = pd.Series(np.nan, TERMS)
     problems = dict.fromkeys([*TERMS, "N_eff"], problem) if problem else {}
     covariance = pd.DataFrame(np.nan, TERMS, TERMS)

@@ -60,7 +60,7 @@ OTHER_WEIGHT = 0.15
 """What the goals that a run is not for weigh beside the one that it is for."""
 
 LEAST_CDO, MOST_CDO = -4.0, 12.0
-"""Beyond these, a CDO's exact value plays no part in what is asked."""
+"""Beyond these, a CDO's exact value plays no part in the choice of puzzles."""
 
 LOW_CAP = 0.95
 """A cap is said to be low if its median is: its upper end falls below only after many answers."""
@@ -75,10 +75,10 @@ class Puzzle(NamedTuple):
 
 @dataclass(frozen=True)
 class DecaySettings(Settings):
-    """What decides, with the answers, which puzzles are asked.
+    """What decides, with the answers, which puzzles a design asks.
 
-    The target is a share of N_eff or CDF, or in units of the CDO. `N` is None for the paper's range
-    of the suite. The others are those of `Settings`.
+    The target is a share of N_eff or CDF, or in units of the CDO. With None, `N` is the
+    paper's range of the suite. The others are those of `Settings`.
     """
 
     GOALS = (
@@ -183,7 +183,7 @@ class DecayEstimate:
     is where the line reaches an accuracy of 1; without meaning where the CDO is not positive, of
     which `no_phase_1` is the probability. `cap` and `floor` are accuracies. `over_N` holds N,
     accuracy, low and high. `half_width` is half the width of the goal's interval, as its target has
-    it: a share, or units of the goal. `flags` say what to mind, `stopped` why no more is asked.
+    it: a share, or units of the goal. `flags` say what to mind, `stopped` why it has stopped.
     """
 
     n: int
@@ -216,7 +216,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
     @cached_property
     def candidates(self) -> np.ndarray:
-        """The N that can be asked, but for dropped ones: all of the range, or forty of them."""
+        """The N of puzzles, but for dropped ones: all of the range, or forty of them."""
         N = np.unique(np.round(np.linspace(*self.settings.N, MOST_ASKED))).astype(int)
         return np.array([n for n in N if (n,) not in self.dropped], int)
 
@@ -230,7 +230,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         return puzzle.N in self.candidates
 
     def check(self, puzzle: Sequence[float]) -> Puzzle:
-        """Return a puzzle with plain numbers; ValueError if it is none."""
+        """Return a puzzle with plain numbers; ValueError for anything else."""
         try:
             N, index = puzzle
         except (TypeError, ValueError):
@@ -279,7 +279,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
 
 class DecayDesign(design.Design[Puzzle]):
-    """Asks for puzzles of one context, is told the answers, and estimates a model's decay.
+    """Asks for puzzles of one context, takes the answers, and estimates a model's decay.
 
     `target`, `budget`, `N`, `suite` and `goal` as in `DecaySettings`; a puzzle is (N, index), where
     N is the op of the realistic suite. Raises ValueError for a setting that is out of range. What
@@ -300,7 +300,7 @@ class DecayDesign(design.Design[Puzzle]):
         self.plan: DecayPlan = DecayPlan(settings, published_prior())
 
     def estimate(self) -> DecayEstimate:
-        """Return the `DecayEstimate` that all answers told so far say."""
+        """Return the `DecayEstimate` by all answers so far."""
         return self.plan.describe(self._told, self.batches)
 
     def summary(self) -> list[str]:
@@ -442,7 +442,7 @@ def goal_covariances(
 ) -> Iterable[np.ndarray]:
     """Yield the covariance of each goal with the accuracies, over its deviation, weighted.
 
-    N_eff counts as its logarithm, and only as far as it can be asked: from half the smallest N to
+    N_eff counts as its logarithm, and only as far as puzzles go: from half the smallest N to
     twice the largest.
     """
     smallest, largest = settings.N
@@ -506,4 +506,4 @@ DECAYS = {
     for suite, knob in COMPLEXITY_COLUMNS.items()
     for make in [partial(DecayDesign, suite=suite)]
 }
-"""How FACTOR's suites are asked adaptively."""
+"""The adaptive designs of FACTOR's suites, by the benchmark's name."""

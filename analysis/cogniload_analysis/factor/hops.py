@@ -1,7 +1,7 @@
 """FACTOR: accuracy by hops, and beside what shortcuts reach on the very same puzzles.
 
-N counts the variables of a symbolic puzzle, not the reasoning: of 20 variables, the deepest that is
-asked for is 2.4 edges from a number on average. So accuracy is shown by hops too.
+N counts the variables of a symbolic puzzle, not the reasoning: of 20 variables, the deepest one
+of the question is 2.4 edges from a number on average. So accuracy is shown by hops too.
 """
 
 from itertools import takewhile

@@ -376,7 +376,7 @@ RESPONSES = TableSpec(
 
 
 def _about(condition: Condition) -> dict[str, Any]:
-    """Return the columns that say of which condition a row is."""
+    """Return the columns that say a row's condition."""
     return dict(zip(CONDITION, condition, strict=True))
 
 

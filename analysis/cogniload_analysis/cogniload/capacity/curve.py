@@ -41,7 +41,7 @@ LENGTHS = (3.0, 0.25, 0.3)
 
 CURVE_POINTS = 48
 CURVE_REACH = 0.3, 3.125
-"""A curve is held from 0.3 times the smallest N that can be asked to 3.125 times the largest."""
+"""A curve is held from 0.3 times the smallest N of a design to 3.125 times the largest."""
 
 CURVE_D = np.arange(-5, 20.5, 0.5)
 CURVE_RHO = np.linspace(0, 1, 21)
@@ -125,7 +125,7 @@ class Answers:
 class Posterior:
     """The logits at some loads, after the answers.
 
-    `loads` are those asked for and after them those of the `answers`; `mean` is the mode there,
+    `loads` are those of interest and after them those of the `answers`; `mean` is the mode there,
     `prior_covariance` the prior's, `precision` what the answers of each cell add at the mode (the
     Fisher weights), and `pull` the prior's gradient there.
     """
@@ -194,7 +194,7 @@ class Draws:
 class Belief:
     """What is believed of a model: the posteriors under each floor, by their evidence.
 
-    Whether a model that is lost guesses, or fails for good, is open until it was asked what it
+    Whether a model that is lost guesses, or fails for good, is open until it has tried what it
     can't do; a floor that is wrong would bend the whole curve.
     """
 
@@ -202,7 +202,7 @@ class Belief:
 
     @property
     def loads(self) -> np.ndarray:
-        """The loads that were asked for."""
+        """The loads of interest."""
         first = self.posteriors[0]
         return first.loads[: first.cells.start]
 
@@ -225,7 +225,7 @@ class Belief:
         total = np.cumsum(np.exp(weights - weights.max()))
         # Evenly spaced in the sum of weights.
         chosen = np.searchsorted(total / total[-1], (np.arange(count) + 0.5) / count)
-        return Draws(*(each[chosen] for each in draws))
+        return Draws(*(values[chosen] for values in draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +248,8 @@ class Capacity:
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
     that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
     crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
-    answers. `asked_N` and `asked_d` are the ends of the loads that were or can be asked. `flags`
-    say in words what a reader should know; none of them hides a number.
+    answers. `asked_N` and `asked_d` are the ends of the loads that puzzles have or can have.
+    `flags` say in words what a reader should know; none of them hides a number.
     """
 
     n: int
@@ -372,7 +372,7 @@ def square_root(covariance: np.ndarray) -> np.ndarray:
 
 
 def curve_N(N: tuple[int, int]) -> np.ndarray:
-    """Return the N at which a curve is held, for a range of N that can be asked."""
+    """Return the N at which a curve is held, for a range of N of puzzles."""
     return np.geomspace(CURVE_REACH[0] * N[0], CURVE_REACH[1] * N[1], CURVE_POINTS)
 
 
@@ -399,8 +399,8 @@ def last_crossing(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the largest load at which each row falls through 50 %.
 
     Rows that never do give infinity if they begin above, and else minus infinity: little is known
-    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load that was
-    never asked is no sign of capacity. Between two loads, the accuracy is a line.
+    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load without
+    puzzles is no sign of capacity. Between two loads, the accuracy is a line.
     """
     above = accuracy >= 0.5
     lost = np.where(above[:, 0], np.inf, -np.inf)
@@ -457,7 +457,7 @@ def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
 def describe_capacity(
     answers: Answers, prior: Prior, N: tuple[int, int], d: tuple[float, float]
 ) -> Capacity:
-    """Return the `Capacity` that answers tell, N and d being the ranges that were or can be asked.
+    """Return the `Capacity` by answers; N and d are the ranges that puzzles have or can have.
 
     Flags and the reason to stop are the caller's.
     """
@@ -500,7 +500,7 @@ def glm_crossing(answers: Answers) -> float:
 
 
 def find_coefficients(answers: Answers, line: Line, link: Link) -> np.ndarray:
-    """Return the nine coefficients of the line that fits best, given what is known of it."""
+    """Return the nine coefficients of the line that fits best, under what is known of it."""
     # The logits at nine loads in general position determine the line.
     loads = make_loads(*np.array(ANCHORS, dtype=float).T)
     logits = find_posterior(answers, loads, line, link, smooth=False).mean[: len(loads)]
@@ -508,19 +508,19 @@ def find_coefficients(answers: Answers, line: Line, link: Link) -> np.ndarray:
 
 
 def vague_line() -> Line:
-    """Return a line of which little is known: it falls with d and N, by how much is open."""
+    """Return a line that little is known about: it falls with d and N, by how much is open."""
     mean = np.array([0, -0.3, -3, 0, 0.5, 0, 0, 0, 0])
     deviations = np.array([4, 0.3, 3, 1, 1, 0.5, 0.3, 1, 0.3])
     return Line(mean, np.diag(deviations**2))
 
 
-def _threshold(draws: np.ndarray, asked: tuple[float, float], knob: str) -> Threshold:
+def _threshold(draws: np.ndarray, span: tuple[float, float], knob: str) -> Threshold:
     """The crossing of a falling curve, said to lie outside where its median does."""
     value, low, high = map(float, (np.median(draws), *percentiles(draws)))
     status, note = "crossing", ""
-    if not asked[0] <= value <= asked[1]:
-        status = f"always {'above' if value > asked[1] else 'below'} 50 %"
-        note = f"outside what was asked: {knob} from {asked[0]:g} to {asked[1]:g}"
+    if not span[0] <= value <= span[1]:
+        status = f"always {'above' if value > span[1] else 'below'} 50 %"
+        note = f"outside what was asked: {knob} from {span[0]:g} to {span[1]:g}"
     return Threshold(value, low, high, "posterior draws", status, note=note)
 
 

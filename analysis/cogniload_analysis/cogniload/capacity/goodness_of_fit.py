@@ -185,7 +185,7 @@ def covers_grid(cells: pd.DataFrame) -> bool:
 def covers_paper(cells: pd.DataFrame) -> bool:
     """Tell whether cells or responses (d, N) reach over the paper's d and N.
 
-    Only models that were asked so are ranked: of others, an ECL50 is an extrapolation.
+    Only models with such puzzles have a rank: of others, an ECL50 is an extrapolation.
     """
     return all(
         cells[load].min() <= min(paper) and cells[load].max() >= max(paper)
@@ -214,17 +214,17 @@ def compare_fits(glm: LoadGLM) -> dict[str, float]:
     if len(kept) == MAIN_TERMS and covers_grid(cells):
         chosen["both"] = list(range(terms.shape[1]))
     target = (cells["successes"] / total).to_numpy()
-    found = {"plain": margin_chi_square(cells, glm.predict(*loads))}
+    fits = {"plain": margin_chi_square(cells, glm.predict(*loads))}
     for name, places in chosen.items():
         mine = terms[:, places]
         solution = _project(mine, np.zeros(len(mine)), target, rows[:, 0], Link(), share)
         if np.abs(solution.fun).max() < SOLVED * len(mine):
             accuracy = Link().accuracy(mine @ solution.x, rows[:, 0])
-            found[name] = margin_chi_square(cells, accuracy)
+            fits[name] = margin_chi_square(cells, accuracy)
     levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
     degrees = levels - (len(kept) - 1)
-    p = float(chi2.sf(found["plain"], degrees)) if degrees > 0 else np.nan
-    return nothing | found | {"degrees": degrees, "p": p}
+    p = float(chi2.sf(fits["plain"], degrees)) if degrees > 0 else np.nan
+    return nothing | fits | {"degrees": degrees, "p": p}
 
 
 def margin_chi_square(cells: pd.DataFrame, accuracy: np.ndarray) -> float:

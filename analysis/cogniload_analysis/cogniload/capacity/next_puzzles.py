@@ -29,7 +29,7 @@ from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
 from cogniload_analysis.intervals import percentiles
 
 MEAN_D, OTHER_D, OTHER_D_EVERY = 5, 6, 5
-"""The paper's mean d of 5.2 is asked as four puzzles of d = 5 to one of d = 6."""
+"""Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
 
 MEAN_N, MEAN_RHO = 71, 50.0
 ASKED_D = tuple(range(1, 11))

@@ -71,8 +71,8 @@ def published_prior(without: Collection[str] = ()) -> Prior:
     kept = table[~table["model"].isin(list(without))]
     lines = []
     for link in LINKS:
-        found = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
-        lines.append(Line(found.mean(axis=0), widen(np.cov(found.T))))
+        models = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
+        lines.append(Line(models.mean(axis=0), widen(np.cov(models.T))))
     return Prior(tuple(lines), "published")
 
 
@@ -92,16 +92,16 @@ def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
         raise ValueError(
             f"the frame must have the column model, it has {', '.join(map(str, frame))}"
         )
-    groups = pd.DataFrame(frame).groupby("model", observed=True)
-    answers = [count_answers(rows) for _, rows in groups]
+    by_model = pd.DataFrame(frame).groupby("model", observed=True)
+    answers = [count_answers(rows) for _, rows in by_model]
     if not answers:
         raise ValueError("the earlier results must hold answers, got none")
     lines = []
     for link, published in zip(LINKS, published_prior().lines, strict=True):
-        found = np.array([find_coefficients(each, vague_line(), link) for each in answers])
-        apart = found - found.mean(axis=0)
+        models = np.array([find_coefficients(cells, vague_line(), link) for cells in answers])
+        apart = models - models.mean(axis=0)
         spread = published.covariance * PSEUDO_MODELS + widen(apart.T @ apart)
-        lines.append(Line(found.mean(axis=0), spread / (PSEUDO_MODELS + len(found) - 1)))
+        lines.append(Line(models.mean(axis=0), spread / (PSEUDO_MODELS + len(models) - 1)))
     return Prior(tuple(lines), "earlier")
 
 
@@ -111,18 +111,18 @@ def widen(covariance: np.ndarray) -> np.ndarray:
     return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
 
 
-def find_prior(given: PriorChoice) -> Prior:
+def find_prior(choice: PriorChoice) -> Prior:
     """Return the prior that a user names: "published", "vague", or a frame of earlier results."""
-    if isinstance(given, Prior):
-        return given
-    if isinstance(given, Mapping | pd.DataFrame):
-        return earlier_prior(given)
+    if isinstance(choice, Prior):
+        return choice
+    if isinstance(choice, Mapping | pd.DataFrame):
+        return earlier_prior(choice)
     named = {PUBLISHED: published_prior, VAGUE: vague_prior}
-    if not isinstance(given, str) or given not in named:
+    if not isinstance(choice, str) or choice not in named:
         raise ValueError(
-            f"prior must be published, vague, a folder of results or a frame, got {brief(given)}"
+            f"prior must be published, vague, a folder of results or a frame, got {brief(choice)}"
         )
-    return named[given]()
+    return named[choice]()
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ class StepHazard:
     `shares` the shares of wrong and of right answers by kind of the first error, `accuracy` the
     predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio p of dropping
     `position`: small where the hazard grows or falls along the response. `recovery` is the share of
-    responses whose told state is right again later, of those that slip, and `luck` the share of
+    responses whose state is right again later, of those that slip, and `luck` the share of
     right answers that come after an error. `responses` and `unread` count.
     """
 
@@ -94,12 +94,12 @@ def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
     `frame` has the columns `response` and `puzzle` (the puzzle's text). The new columns are read,
     first_error (NaN for none), error, recovered and coverage.
     """
-    found = [
+    readings = [
         read_steps(response, {"puzzle": puzzle})
         for response, puzzle in zip(frame["response"], frame["puzzle"], strict=True)
     ]
     columns: dict[str, list[Any]] = {
-        name: [getattr(steps, name) for steps in found]
+        name: [getattr(steps, name) for steps in readings]
         for name in ("read", "first_error", "error", "recovered", "coverage")
     }
     columns["first_error"] = [np.nan if t is None else t for t in columns["first_error"]]
