@@ -31,5 +31,6 @@ class Sentences(Formatter):
     def format_field(self, value: Any, format_spec: str) -> Any:
         """Set one value; a format that ends in % sets a fraction in percent, without the sign."""
         if format_spec.endswith("%"):
-            return format(100 * value, f"{format_spec[:-1]}f")
+            kind = "" if format_spec.endswith("g%") else "f"
+            return format(100 * value, format_spec[:-1] + kind)
         return super().format_field(value, format_spec)

@@ -46,10 +46,7 @@ CURVE_REACH = 0.3, 3.125
 CURVE_D = np.arange(-5, 20.5, 0.5)
 CURVE_RHO = np.linspace(0, 1, 21)
 DRAWS = 2000
-ANCHORS = (
-    *((d, N, rho) for d in (1, 10) for N in (20, 250) for rho in (0.05, 0.95)),
-    (5, 70, 0.5),
-)
+ANCHORS = (*((d, N, rho) for d in (1, 10) for N in (20, 250) for rho in (0.05, 0.95)), (5, 70, 0.5))
 LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
@@ -290,39 +287,32 @@ def smooth_covariance(loads: np.ndarray) -> np.ndarray:
 
 
 def find_posterior(
-    answers: Answers, loads: np.ndarray, line: Line, link: Link, *, smooth: bool = True
+    answers: Answers,
+    loads: np.ndarray,
+    line: Line,
+    link: Link,
+    smooth: np.ndarray | float | None = None,
 ) -> Posterior:
     """Return the posterior of the logits at `loads` under one link (steps 2 and 3).
 
-    Beforehand, their covariance is F S F' of the line, and with `smooth` that of leaving it. The
-    mode is found by damped Fisher scoring (Rasmussen and Williams 2006, section 3.4). Without
-    answers it is the prior.
+    Beforehand, their covariance is F S F' of the line and that of leaving it: `smooth`, over the
+    loads and after them the answers' cells, if it is not the usual one. The mode is found by damped
+    Fisher scoring (Rasmussen and Williams 2006, section 3.4). Without answers it is the prior.
     """
     loads = np.concatenate([loads, answers.loads])
-    return _find_posterior(answers, loads, line, link, smooth_covariance(loads) * smooth)
-
-
-def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
-    """Return what is believed of the curve at `loads`, whatever the floor."""
-    loads = np.concatenate([loads, answers.loads])
-    smooth = smooth_covariance(loads)
-    return Belief(
-        tuple(
-            _find_posterior(answers, loads, line, link, smooth)
-            for line, link in zip(prior.lines, LINKS, strict=True)
-        )
-    )
-
-
-def _find_posterior(
-    answers: Answers, loads: np.ndarray, line: Line, link: Link, smooth: np.ndarray
-) -> Posterior:
-    """The posterior at loads that end with the answers' cells."""
     terms = line_terms(loads)
+    smooth = smooth_covariance(loads) if smooth is None else smooth
     mean, K = terms @ line.mean, terms @ line.covariance @ terms.T + smooth
     cells = slice(len(loads) - len(answers.loads), len(loads))
     pull, precision = _find_mode(answers, mean[cells], K[cells, cells], link)
     return Posterior(answers, link, loads, mean + K[:, cells] @ pull, K, precision, pull)
+
+
+def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
+    """Return what is believed of the curve at `loads`, whatever the floor."""
+    smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
+    pairs = zip(prior.lines, LINKS, strict=True)
+    return Belief(tuple(find_posterior(answers, loads, *pair, smooth) for pair in pairs))
 
 
 def log_likelihood(answers: Answers, logits: np.ndarray, link: Link) -> np.ndarray:
@@ -378,15 +368,9 @@ def curve_N(N: tuple[int, int]) -> np.ndarray:
 
 def curve_loads(N: tuple[int, int]) -> np.ndarray:
     """Return the loads of the three curves through the paper's means: over N, over d, over rho."""
-    means = PAPER_MEANS
-    statements = 10**means.log10_N
-    return np.concatenate(
-        [
-            make_loads(means.d, curve_N(N), means.rho),
-            make_loads(CURVE_D, statements, means.rho),
-            make_loads(means.d, statements, CURVE_RHO),
-        ]
-    )
+    d, mean_N, rho = PAPER_MEANS.d, 10**PAPER_MEANS.log10_N, PAPER_MEANS.rho
+    axes = (d, curve_N(N), rho), (CURVE_D, mean_N, rho), (d, mean_N, CURVE_RHO)
+    return np.concatenate([make_loads(*axis) for axis in axes])
 
 
 OVER_N = slice(0, CURVE_POINTS)
@@ -494,7 +478,7 @@ def glm_crossing(answers: Answers) -> float:
     main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
     plain = Line(wide.mean, wide.covariance * main)
     ends = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
-    at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=False).mean[:2]
+    at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=0.0).mean[:2]
     fall = at_10 - at_100
     return float(10 ** np.clip(1 + at_10 / fall, -300, 300)) if fall > 0 else np.inf
 
@@ -503,7 +487,7 @@ def find_coefficients(answers: Answers, line: Line, link: Link) -> np.ndarray:
     """Return the nine coefficients of the line that fits best, under what is known of it."""
     # The logits at nine loads in general position determine the line.
     loads = make_loads(*np.array(ANCHORS, dtype=float).T)
-    logits = find_posterior(answers, loads, line, link, smooth=False).mean[: len(loads)]
+    logits = find_posterior(answers, loads, line, link, smooth=0.0).mean[: len(loads)]
     return np.linalg.solve(line_terms(loads), logits)
 
 

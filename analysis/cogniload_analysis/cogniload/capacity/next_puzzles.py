@@ -438,9 +438,7 @@ def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
 
 
 def estimate_capacity(
-    frame: Mapping[str, np.ndarray] | pd.DataFrame,
-    *,
-    prior: PriorChoice = "published",
+    frame: Mapping[str, np.ndarray] | pd.DataFrame, *, prior: PriorChoice = "published"
 ) -> Capacity:
     """Return the `Capacity` that one model's responses say, from any cells.
 
