@@ -23,6 +23,9 @@ from statsmodels.regression.linear_model import OLS
 from cogniload_analysis.factor import likelihood
 from cogniload_analysis.frame_checks import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("decay")
 
 # The accuracies of phase 2, ends included (Appendix B.2).
 ACCURACY_RANGES = {
@@ -229,19 +232,14 @@ def _fit_curve(
     counts = _count(points, floors)
     (curve,), (best,) = likelihood.fit(counts)
     if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
-        problem = "accuracy falls too steeply: the decay lies between two neighbouring N"
-        return _no_fit(points, accuracy_range, "likelihood", problem)
+        return _no_fit(points, accuracy_range, "likelihood", say("too_steep"))
     cdf, cdo, lapses, floor = map(float, curve)
+    params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})
     decay = replace(
-        _no_fit(points, accuracy_range, "likelihood", ""),
-        params=pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo}),
-        floor=floor,
-        floors=floors,
-        lapses=lapses,
-    )
-    return replace(
-        decay, problems=_question_n_eff(decay.params), note=_question_floor(decay, points)
-    )
+        _no_fit(points, accuracy_range, "likelihood", ""), params=params, lapses=lapses,
+        floor=floor, floors=floors, problems=_question_n_eff(params),
+    )  # fmt: skip
+    return replace(decay, note=_question_floor(decay, points))
 
 
 def _no_fit(
@@ -268,14 +266,12 @@ def _find_window(points: pd.DataFrame, low: float, high: float) -> tuple[np.ndar
     elif accuracy.min() == 1:
         problem = "every response is right"
     elif not used.any():
-        problem = f"accuracy stays above {high:g} up to N = {points['N'].max():g}"
+        problem = say("too_high", high=high, last=points["N"].max())
     elif accuracy[used].max() == 0:
-        problem = f"every response is wrong from N = {points['N'][used].min():g} on"
+        problem = say("too_low", first=points["N"][used].min())
     elif used.sum() < POINTS_NEEDED:
-        problem = (
-            f"accuracy goes from {high:g} to {low:g} within {used.sum()} of {len(points)} N "
-            f"({POINTS_NEEDED} are needed)"
-        )
+        counts = {"used": used.sum(), "count": len(points), "needed": POINTS_NEEDED}
+        problem = say("too_short", counts, low=low, high=high)
     return used, problem
 
 
@@ -358,12 +354,10 @@ def _find_problem(points: pd.DataFrame, low: float, high: float) -> str:
     used = points[points["used"]]
     if len(used) < POINTS_NEEDED:
         number = f"only {len(used)}" if len(used) else "none"
-        return (
-            f"{number} of {len(points)} N has an accuracy from {low:g} to {high:g} "
-            f"({POINTS_NEEDED} are needed)"
-        )
+        counts = {"used": number, "count": len(points), "needed": POINTS_NEEDED}
+        return say("too_few", counts, low=low, high=high)
     if used["accuracy"].nunique() == 1:
-        return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
+        return say("flat", accuracy=used["accuracy"].iloc[0])
     return ""
 
 
@@ -374,10 +368,7 @@ def _question_points(points: pd.DataFrame, low: float) -> str:
     if not below:
         return ""
     where = "1 value" if below == 1 else f"{below} values"
-    return (
-        f"at {where} of N below {last:g} the accuracy is under the fitted range; luck decides "
-        "which points there are fitted, so the line is too flat"
-    )
+    return say("below_range", where=where, last=last)
 
 
 def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
@@ -394,10 +385,7 @@ def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
         higher = likelihood.fit(_count(points, (0.0, decay.accuracy_range[0])))[1][0]
         if higher < best + FAR_LIKELIER:
             return ""
-        return (
-            f"more than {100 * highest:g} % seem to be guessed; if that chance is known, give it "
-            "as the floor"
-        )
+        return say("guessed_more", highest=highest)
     last = points["N"][points["used"]].max()
     beyond = points[points["N"] > last]
     chance, responses = decay.predict(beyond["N"].to_numpy()), beyond["responses"].to_numpy()
@@ -406,10 +394,8 @@ def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
     right = float((beyond["accuracy"] * responses).sum())
     if right <= expected + 4 * deviation + 2:
         return ""
-    return (
-        f"beyond N = {last:g}, {right / responses.sum():.1%} are right, where the curve has "
-        f"{expected / responses.sum():.1%}; if they are guessed, give that chance as the floor"
-    )
+    total = responses.sum()
+    return say("right_beyond", last=last, right=right / total, expected=expected / total)
 
 
 def _question_n_eff(params: pd.Series) -> dict[str, str]:

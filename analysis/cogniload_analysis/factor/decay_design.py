@@ -29,9 +29,12 @@ from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Pl
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.published import published_table
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import check_choice
 from cogniload_gen.factor import FACTOR
+
+say = Sentences("decay")
 
 PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
 WIDER = 2.0
@@ -251,10 +254,9 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         self, belief: DecayBelief, size: int, known: int, earlier: Sequence[Puzzle]
     ) -> list[Puzzle]:
         """Return the pilot, spread evenly over N, or the puzzles that narrow the goal most."""
+        counts = design.spread(size, len(self.candidates))
         if known:
             counts = choose_counts(belief, self.candidates, self.settings, size)
-        else:
-            counts = design.spread(size, len(self.candidates))
         return number_puzzles(self.candidates, counts, earlier)
 
     def describe(
@@ -491,14 +493,10 @@ def find_flags(
     yield from design.question_cut(near, "N_eff")
     smallest, largest = settings.N
     if cap.value < LOW_CAP:
-        yield (
-            f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something besides "
-            "complexity may fail the model. N_eff is where the line would reach 100 %, and its "
-            "interval need not hold the N from which accuracy falls: "
-            f"{design.describe_interval(start, settings.N)}"
-        )
+        from_N = design.describe_interval(start, settings.N)
+        yield say("easy_failed", lost=1 - cap.value, start=from_N)
     if N_eff.low < smallest or N_eff.high > largest:
-        yield f"N_eff may lie outside what can be asked, {smallest} to {largest}"
+        yield say("outside", least=smallest, most=largest)
 
 
 DECAYS = {

@@ -108,14 +108,13 @@ def decay_table(decays: Decays) -> pd.DataFrame:
         row |= {"mean_accuracy": decay.points["accuracy"].mean()}
         ends = decay.conf_int()
         for name, value in (("CDF", decay.cdf), ("CDO", decay.cdo), ("N_eff", decay.n_eff)):
-            low, high = ends.loc[name]
-            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
-        used = decay.points["N"][decay.points["used"]]
+            row |= {name: value} | ends.loc[name].add_prefix(f"{name}_").to_dict()
+        N, used = decay.points["N"], decay.points["N"][decay.points["used"]]
         row |= {"method": decay.method, "rsquared": decay.rsquared, "N_used": len(used)}
         row |= {"first_N": used.min(), "last_N": used.max()}
         row |= {"floor": decay.floor, "lapses": decay.lapses}
-        row |= {"N_tested": len(decay.points), "min_N": decay.points["N"].min()}
-        row |= {"max_N": decay.points["N"].max(), "problem": decay.problems.get("CDF", "")}
+        row |= {"N_tested": len(N), "min_N": N.min(), "max_N": N.max()}
+        row |= {"problem": decay.problems.get("CDF", "")}
         rows.append(row | {"N_eff_problem": decay.problems.get("N_eff", ""), "note": decay.note})
     return pd.DataFrame(rows)
 
@@ -169,10 +168,8 @@ def context_series(decays: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str],
     """
     for (model, suite), rows in decays.groupby(["model", "suite"], sort=True):
         for noise in sorted(set(rows["noise"]) - {"none"}) or ["none"]:
-            yield (
-                (str(model), str(suite), noise),
-                rows[rows["noise"].isin([noise, "none"])].sort_values("context"),
-            )
+            of_noise = rows[rows["noise"].isin([noise, "none"])]
+            yield (str(model), str(suite), noise), of_noise.sort_values("context")
 
 
 def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
@@ -180,17 +177,15 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
 
     `decays` is `decay_table`'s. Section 4.2.
     """
-    series: list[tuple[dict[str, str], pd.DataFrame, float]] = [
-        ({"model": model, "suite": suite, "noise": noise, "source": HERE}, rows, _middle(rows))
-        for (model, suite, noise), rows in context_series(decays)
-    ]
-    for name, source in (
-        ("factor_by_context", "published, Tables 2 and 3"),
-        ("factor_posttraining", "published, Tables 5 and 6"),
-    ):
+    series: list[tuple[dict[str, str], pd.DataFrame, float]] = []
+    for (model, suite, noise), rows in context_series(decays):
+        about = {"model": model, "suite": suite, "noise": noise, "source": HERE}
+        series.append((about, rows, float((rows["min_N"].min() + rows["max_N"].max()) / 2)))
+    sources = {"factor_by_context": "Tables 2 and 3", "factor_posttraining": "Tables 5 and 6"}
+    for name, source in sources.items():
+        about = {"suite": "symbolic", "noise": "filler", "source": f"published, {source}"}
         for model, rows in published_table(name).groupby("model", sort=False):
-            about = {"model": str(model), "suite": "symbolic", "noise": "filler", "source": source}
-            series.append((about, rows, MIDDLE_N))
+            series.append(({"model": str(model)} | about, rows, MIDDLE_N))
     return pd.DataFrame(
         about
         | {"contexts": len(rows), "min_context": rows["context"].min()}
@@ -224,16 +219,18 @@ def zero_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     With the published models of Table 1 and the trained ones of Table 4.
     """
     mine = decays[(decays["suite"] == "symbolic") & (decays["context"] == 0)]
-    mine = mine[["model", "CDF", "CDO", "N_eff", "N_eff_low", "N_eff_high"]]
-    tables = [mine.assign(source=HERE)]
-    for name, source in (
-        ("factor_zero_context", "published, Table 1"),
-        ("factor_pretraining", "published, Table 4"),
-    ):
-        published = published_table(name)[["model", "CDF", "CDO", "N_eff"]]
-        tables.append(published.assign(source=source))
-    table = pd.concat(tables, ignore_index=True)
+    published = {"zero_context": "published, Table 1", "pretraining": "published, Table 4"}
+    table = add_published(mine, published)
+    table = table[["model", "CDF", "CDO", "N_eff", "N_eff_low", "N_eff_high", "source"]]
     return table.sort_values("N_eff", ascending=False, kind="stable", ignore_index=True)
+
+
+def add_published(mine: pd.DataFrame, sources: dict[str, str]) -> pd.DataFrame:
+    """Return rows of this report and of FACTOR's published tables, whose `source` says which."""
+    published = (
+        published_table(f"factor_{name}").assign(source=source) for name, source in sources.items()
+    )
+    return pd.concat([mine.assign(source=HERE), *published], ignore_index=True)
 
 
 ZERO_CONTEXT = TableSpec(
@@ -254,11 +251,9 @@ ZERO_CONTEXT = TableSpec(
 
 def by_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     """Return CDF and CDO by context in the symbolic suite, with those of Tables 2, 3, 5 and 6."""
-    mine = decays[decays["suite"] == "symbolic"].assign(source=HERE)
-    tables = [mine[["model", "source", "context", "CDF", "CDO"]]]
-    tables.append(published_table("factor_by_context").assign(source="published"))
-    tables.append(published_table("factor_posttraining").assign(source="published, trained"))
-    return pd.concat(tables, ignore_index=True)
+    published = {"by_context": "published", "posttraining": "published, trained"}
+    table = add_published(decays[decays["suite"] == "symbolic"], published)
+    return table[["model", "source", "context", "CDF", "CDO"]]
 
 
 CDF_BY_CONTEXT = TableSpec(
@@ -378,8 +373,3 @@ RESPONSES = TableSpec(
 def _about(condition: Condition) -> dict[str, Any]:
     """Return the columns that say a row's condition."""
     return dict(zip(CONDITION, condition, strict=True))
-
-
-def _middle(rows: pd.DataFrame) -> float:
-    """Return the middle of the N that were tested."""
-    return float((rows["min_N"].min() + rows["max_N"].max()) / 2)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from numbers import Real
 from reprlib import repr as brief
 from typing import Literal, NamedTuple, TypeAlias
@@ -27,6 +27,9 @@ from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacit
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
 from cogniload_analysis.intervals import percentiles
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("capacity")
 
 MEAN_D, OTHER_D, OTHER_D_EVERY = 5, 6, 5
 """Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
@@ -125,16 +128,14 @@ class CapacityPlan(Plan[Puzzle, Belief]):
     @cached_property
     def cells(self) -> frozenset[tuple[int, int, float]]:
         """The cells that the design can ask from."""
-        return frozenset(
-            cell for candidate in self.candidates for cell in candidate_cells(candidate)
-        )
+        return frozenset(chain.from_iterable(map(candidate_cells, self.candidates)))
 
     @property
     def prior_values(self) -> np.ndarray:
         """The mean and the covariance of each line, and the link that it is for."""
         return np.concatenate(
             [
-                np.concatenate([[link.floor, link.ceiling], line.mean, line.covariance.ravel()])
+                [link.floor, link.ceiling, *line.mean, *line.covariance.ravel()]
                 for link, line in zip(curve.LINKS, self.prior.lines, strict=True)
             ]
         )
@@ -142,10 +143,8 @@ class CapacityPlan(Plan[Puzzle, Belief]):
     @property
     def longest(self) -> tuple[Puzzle, ...]:
         """A puzzle with the largest N, and one with the largest d."""
-        return (
-            Puzzle(OTHER_D, self.settings.N[1], MEAN_RHO, 0),
-            Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
-        )
+        largest_N, largest_d = (OTHER_D, self.settings.N[1]), (ASKED_D[-1], MEAN_N)
+        return Puzzle(*largest_N, MEAN_RHO, 0), Puzzle(*largest_d, MEAN_RHO, 0)
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is one of a cell that the design can ask from."""
@@ -182,10 +181,9 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         self, belief: Belief, size: int, known: int, earlier: Sequence[Puzzle]
     ) -> list[Puzzle]:
         """Return the pilot, or the puzzles that narrow the goals most (step 4)."""
+        counts = pilot_counts(self.candidates, size)
         if known:
             counts = choose_counts(belief, self.candidates, self.settings, size, known)
-        else:
-            counts = pilot_counts(self.candidates, size)
         return number_puzzles(self.candidates, counts, earlier)
 
     def describe(self, answers: Known, batches: Sequence[Batch[Puzzle]]) -> Capacity:
@@ -311,12 +309,11 @@ def goal_gradients(
         "ID50": crossing_gradients(curve.CURVE_D, accuracy, slope, curve.OVER_D),
         "rho": shown,
     }
-    return np.concatenate(
-        [
-            rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
-            for goal, rows in goals.items()
-        ]
+    scaled = (
+        rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
+        for goal, rows in goals.items()
     )
+    return np.concatenate(list(scaled))
 
 
 def crossing_gradients(
@@ -378,10 +375,7 @@ def find_flags(
     where = "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,"
     yield from design.question_cut(near, where)
     if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
-        yield (
-            f"the plain GLM of the same answers puts ECL50 at {capacity.glm_ECL50:.3g}, the curve "
-            f"at {ECL50.value:.3g}: accuracy does not follow a line in logits"
-        )
+        yield say("bent", vars(capacity))
     shortest = [
         answer.correct
         for (d, N, rho, _), answer in answers.items()
@@ -389,12 +383,9 @@ def find_flags(
     ]
     failed = len(shortest) - sum(shortest)
     if ECL50.value >= EASY * smallest and binom.sf(failed - 1, len(shortest), 0.1) < SURPRISE:
-        yield (
-            f"{failed} of the {len(shortest)} shortest puzzles (N = {smallest}) failed: something "
-            "besides the load may fail the model"
-        )
+        yield say("shortest_failed", failed=failed, count=len(shortest), N=smallest)
     if ECL50.low < smallest or ECL50.high > largest:
-        yield f"ECL50 may lie outside what can be asked, {smallest} to {largest} statements"
+        yield say("outside", least=smallest, most=largest)
     yield from compare_halves(batches, answers, plan)
 
 
@@ -414,10 +405,7 @@ def compare_halves(batches: Sequence[Batch], answers: Known, plan: CapacityPlan)
         for belief in [plan.believe({p: answers[p] for p in half})]
     )
     if abs(early.mean() - late.mean()) > DISAGREE * np.hypot(early.std(), late.std()):
-        yield (
-            f"the run's halves disagree: ECL50 {10 ** early.mean():.3g} by the earlier puzzles, "
-            f"{10 ** late.mean():.3g} by the later"
-        )
+        yield say("halves_differ", early=10 ** early.mean(), late=10 ** late.mean())
 
 
 def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
