@@ -15,24 +15,14 @@ from pathlib import Path
 from typing import Literal
 
 from cogniload_analysis.adaptive.design import Adaptive, Design, describe_interval
+from cogniload_analysis.cogniload.capacity import next_puzzles
+from cogniload_analysis.cogniload.capacity import prior as priors
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Prior
-from cogniload_analysis.cogniload.capacity.next_puzzles import (
-    CapacityPlan,
-    CapacitySettings,
-    Puzzle,
-)
-from cogniload_analysis.cogniload.capacity.prior import (
-    PUBLISHED,
-    VAGUE,
-    PriorChoice,
-    earlier_prior,
-    find_prior,
-)
 from cogniload_analysis.cogniload.frame import read_samples
 from cogniload_gen.cogniload import BENCHMARK
 
 
-class AdaptiveDesign(Design[Puzzle]):
+class AdaptiveDesign(Design[next_puzzles.Puzzle]):
     """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
     `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
@@ -49,12 +39,12 @@ class AdaptiveDesign(Design[Puzzle]):
         seed: int = 42,
         *,
         goal: Literal["ECL50", "ID50"] = "ECL50",
-        prior: PriorChoice | PathLike = "published",
+        prior: priors.PriorChoice | PathLike = "published",
     ) -> None:
         super().__init__()
-        self.plan: CapacityPlan = CapacityPlan(
-            CapacitySettings(goal, target, budget, N, seed), read_prior(prior)
-        )
+        settings = next_puzzles.CapacitySettings(goal, target, budget, N, seed)
+        self.plan: next_puzzles.CapacityPlan
+        self.plan = next_puzzles.CapacityPlan(settings, read_prior(prior))
 
     def estimate(self) -> Capacity:
         """Return the `Capacity` by all answers so far, with flags and the reason to stop."""
@@ -81,13 +71,16 @@ def describe_NT50(estimate: Capacity) -> str:
     return f"{interval}, if there is one (probability {estimate.NT50_share:.0%})"
 
 
-def read_prior(choice: PriorChoice | PathLike) -> Prior:
+def read_prior(choice: priors.PriorChoice | PathLike) -> Prior:
     """Return a prior as `find_prior`, or that of the results in a folder."""
     if not isinstance(choice, str | PathLike):
-        return find_prior(choice)
-    named = choice in (PUBLISHED, VAGUE) or not Path(choice).exists()
-    return find_prior(str(choice)) if named else earlier_prior(read_samples(Path(choice)))
+        return priors.find_prior(choice)
+    named = choice in (priors.PUBLISHED, priors.VAGUE) or not Path(choice).exists()
+    if named:
+        return priors.find_prior(str(choice))
+    return priors.earlier_prior(read_samples(Path(choice)))
 
 
-CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), CapacitySettings.GOALS, AdaptiveDesign)}
+GOALS = next_puzzles.CapacitySettings.GOALS
+CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), GOALS, AdaptiveDesign)}
 """CogniLoad's adaptive design, by the benchmark's name."""

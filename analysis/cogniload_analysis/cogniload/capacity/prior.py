@@ -15,15 +15,8 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.curve import (
-    COEFFICIENTS,
-    LINKS,
-    Line,
-    Prior,
-    count_answers,
-    find_coefficients,
-    vague_line,
-)
+from cogniload_analysis.cogniload.capacity import curve
+from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS, LINKS, Line, Prior
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_analysis.published import published_table
 from cogniload_gen.files.whole import whole_file
@@ -45,11 +38,11 @@ def refit_models() -> pd.DataFrame:
     floor has no such curve, and is left out there.
     """
     rows = [
-        (link.floor, model, *curve.coefficients)
+        (link.floor, model, *fit.coefficients)
         for link in LINKS
         for model in published_table("glm")["model"]
-        for curve in [refit_published(model, link, interactions=True)]
-        if curve.solved
+        for fit in [refit_published(model, link, interactions=True)]
+        if fit.solved
     ]
     return pd.DataFrame(rows, columns=["floor", "model", *COEFFICIENTS]).round(DECIMALS)
 
@@ -78,7 +71,7 @@ def published_prior(without: Collection[str] = ()) -> Prior:
 
 def vague_prior() -> Prior:
     """Return a prior that knows little under any floor."""
-    return Prior((vague_line(),) * len(LINKS), "vague")
+    return Prior((curve.vague_line(),) * len(LINKS), "vague")
 
 
 def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
@@ -93,12 +86,13 @@ def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
             f"the frame must have the column model, it has {', '.join(map(str, frame))}"
         )
     by_model = pd.DataFrame(frame).groupby("model", observed=True)
-    answers = [count_answers(rows) for _, rows in by_model]
+    answers = [curve.count_answers(rows) for _, rows in by_model]
     if not answers:
         raise ValueError("the earlier results must hold answers, got none")
     lines = []
     for link, published in zip(LINKS, published_prior().lines, strict=True):
-        models = np.array([find_coefficients(cells, vague_line(), link) for cells in answers])
+        wide = curve.vague_line()
+        models = np.array([curve.find_coefficients(cells, wide, link) for cells in answers])
         apart = models - models.mean(axis=0)
         spread = published.covariance * PSEUDO_MODELS + widen(apart.T @ apart)
         lines.append(Line(models.mean(axis=0), spread / (PSEUDO_MODELS + len(models) - 1)))
