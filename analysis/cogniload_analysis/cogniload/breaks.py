@@ -14,15 +14,7 @@ from cogniload_analysis.cogniload.fits.glm import LoadGLM
 from cogniload_analysis.cogniload.fits.step_hazard import SLIPS, StepHazard, slip_rates, slip_trials
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display.cells import (
-    interval,
-    number,
-    percent,
-    percent_interval,
-    percent_of,
-    starred,
-    thousands,
-)
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import ACCURACY_COLUMNS, accuracy_table
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.intervals import wilson_interval
@@ -112,13 +104,13 @@ BREAKS = TableSpec(
     "right again later, and answer right.",
     (
         MODEL,
-        Column("responses", "Responses", thousands),
-        Column("read", "Read", thousands),
-        Column(("read", "responses"), "Read [%]", percent_of),
-        Column("errors", "With an error", number(0)),
-        Column("recovered", "Recovered", number(0)),
-        Column("right", "Right", number(0)),
-        Column("right_after_error", "Right after an error", number(0)),
+        Column("responses", "Responses", cells.thousands),
+        Column("read", "Read", cells.thousands),
+        Column(("read", "responses"), "Read [%]", cells.percent_of),
+        Column("errors", "With an error", cells.number(0)),
+        Column("recovered", "Recovered", cells.number(0)),
+        Column("right", "Right", cells.number(0)),
+        Column("right_after_error", "Right after an error", cells.number(0)),
     ),
     "breaks",
 )
@@ -193,8 +185,8 @@ KINDS = TableSpec(
         MODEL,
         Column("error", "First error", say_kind),
         Column("responses", "Responses"),
-        Column("share", "Of those read [%]", percent),
-        Column("share_of_wrong", "Of the wrong [%]", percent),
+        Column("share", "Of those read [%]", cells.percent),
+        Column("share_of_wrong", "Of the wrong [%]", cells.percent),
         Column("right", "Right answers"),
         Column("recovered", "Recovered"),
     ),
@@ -247,8 +239,8 @@ SLIP_RATES = TableSpec(
         Column("error", "First error", say_kind),
         Column("slips", "Count"),
         Column("at_risk", "Statements"),
-        Column("per_1000", "Per 1,000", number(2)),
-        Column(("low", "high"), "95 % interval", interval(2)),
+        Column("per_1000", "Per 1,000", cells.number(2)),
+        Column(("low", "high"), "95 % interval", cells.interval(2)),
     ),
     "breaks",
 )
@@ -267,8 +259,8 @@ SURVIVAL = TableSpec(
         Column("statement", "Statement"),
         Column("at_risk", "Responses"),
         Column("errors", "First errors"),
-        Column("share", "Still right [%]", percent),
-        Column(("low", "high"), "90 % interval", percent_interval),
+        Column("share", "Still right [%]", cells.percent),
+        Column(("low", "high"), "90 % interval", cells.percent_interval),
     ),
     "breaks",
     folded=True,
@@ -349,8 +341,8 @@ HAZARD = TableSpec(
     (
         MODEL,
         Column("term", "Term", TERM_NAMES.__getitem__),
-        Column(("estimate", "p"), "Estimate", starred(number(2))),
-        Column(("low", "high"), "95 % interval", interval(2)),
+        Column(("estimate", "p"), "Estimate", cells.starred(cells.number(2))),
+        Column(("low", "high"), "95 % interval", cells.interval(2)),
     ),
     "breaks",
 )
@@ -398,8 +390,8 @@ PREDICTION = TableSpec(
         Column(("load", "level"), "At", "{} = {:g}".format),
         Column("responses", "Responses"),
         *ACCURACY_COLUMNS,
-        Column("predicted", "Step hazard [%]", percent),
-        Column("glm", "GLM [%]", percent),
+        Column("predicted", "Step hazard [%]", cells.percent),
+        Column("glm", "GLM [%]", cells.percent),
     ),
     "breaks",
 )
@@ -412,9 +404,10 @@ def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Seri
     """
     if hazard is None:
         return pd.Series(dtype=float), pd.Series(dtype=float)
-    cells = hazard.accuracy
-    weighed = cells["predicted"] * cells["responses"]
+    accuracy = hazard.accuracy
+    weighed = accuracy["predicted"] * accuracy["responses"]
     sums, counts = (
-        counts.groupby(cells[load]).sum(min_count=1) for counts in (weighed, cells["responses"])
+        counts.groupby(accuracy[load]).sum(min_count=1)
+        for counts in (weighed, accuracy["responses"])
     )
     return sums / counts, counts.astype(float)

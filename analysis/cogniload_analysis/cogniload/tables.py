@@ -27,17 +27,7 @@ from cogniload_analysis.cogniload.fits.thresholds import (
     Thresholds,
 )
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.cells import (
-    MISSING,
-    form,
-    number,
-    set_number,
-    starred,
-    stars,
-    tokens,
-    within,
-    words,
-)
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import TOKEN_COLUMNS, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.published import published_table
@@ -83,25 +73,25 @@ SYMBOLS = {"χ²": r"$\chi^2$", "ρ²": r"$\rho^2$", "ρ": r"$\rho$"}
 def show_threshold(meaning: str, name: str, value: float, least: float, most: float) -> str:
     """Set a threshold: a crossing is known within a range, a projection goes as far as its line."""
     if meaning == PROJECTION:
-        return set_number(value, DECIMALS[name])
-    return within(value, DECIMALS[name], least, most)
+        return cells.set_number(value, DECIMALS[name])
+    return cells.within(value, DECIMALS[name], least, most)
 
 
 def show_ends(meaning: str, name: str, low: float, high: float, least: float, most: float) -> str:
     """Set the interval of a threshold."""
     if math.isnan(low):
-        return MISSING
+        return cells.MISSING
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
 def _show_estimate(*values: Any) -> str:
     *threshold, status = values
     shown = show_threshold(*threshold)
-    return status if shown == MISSING else shown
+    return status if shown == cells.MISSING else shown
 
 
 def _show_method(value: float, method: Any) -> str:
-    return MISSING if math.isnan(value) else words(method)
+    return cells.MISSING if math.isnan(value) else cells.words(method)
 
 
 def _threshold_heading(name: str, meaning: str) -> tuple[str, str]:
@@ -113,13 +103,13 @@ def _projection_column(name: str) -> Column:
     """Return the column of a projection; a missing NT50 has the side of 50 % it stays on."""
     heading, latex = _threshold_heading(name, PROJECTION)
     if name != "NT50":
-        return Column(name, heading, number(DECIMALS[name]), latex)
+        return Column(name, heading, cells.number(DECIMALS[name]), latex)
     return Column((name, f"{name}_status"), heading, _show_NT50, latex)
 
 
 def _show_NT50(value: float, status: str) -> str:
     side = re.match("always (above|below)", status)
-    return f"{MISSING} ({side[1]})" if side else set_number(value, DECIMALS["NT50"])
+    return f"{cells.MISSING} ({side[1]})" if side else cells.set_number(value, DECIMALS["NT50"])
 
 
 def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
@@ -166,7 +156,7 @@ TOKENS = TableSpec(
         Across(
             "d",
             TOKEN_COLUMNS,
-            lambda *counts: f"P{tokens(*counts[:2])} | O{tokens(*counts[2:])}",
+            lambda *counts: f"P{cells.tokens(*counts[:2])} | O{cells.tokens(*counts[2:])}",
             "d = {:g}".format,
         ),
     ),
@@ -208,7 +198,7 @@ GLM = TableSpec(
     (
         MODEL,
         *(
-            Column((term, f"{term}_p"), heading, starred(number(2)), latex)
+            Column((term, f"{term}_p"), heading, cells.starred(cells.number(2)), latex)
             for term, (heading, latex) in COEFFICIENTS.items()
         ),
         *map(_projection_column, DECIMALS),
@@ -270,7 +260,7 @@ THRESHOLDS = TableSpec(
         Column(("meaning", "threshold", "value", *TESTED, "status"), "Estimate", _show_estimate),
         Column(("meaning", "threshold", "low", "high", *TESTED), "95 % interval", show_ends),
         Column(("value", "method"), "Method", _show_method),
-        Column("note", "Note", words),
+        Column("note", "Note", cells.words),
     ),
     "fits",
 )
@@ -325,7 +315,7 @@ def _meaning_columns(meaning: str) -> tuple[Column, Column]:
 def show_difference(threshold: str, difference: float) -> str:
     """Set the difference of the crossing from the projection, with its sign."""
     if math.isnan(difference):
-        return MISSING
+        return cells.MISSING
     return f"{100 * difference:+.0f} %" if threshold == "ECL50" else f"{difference:+.2f}"
 
 
@@ -365,14 +355,14 @@ FIT = TableSpec(
     f"interactions. {STARS}",
     (
         MODEL,
-        Column("miss", "Miss [points]", number(1)),
-        Column("where", "at", words),
-        Column("sampling_error", "Sampling error", number(1)),
-        Column(("plain", "p"), "χ², GLM", starred(number(1))),
-        Column("floor", "χ², with floor", number(1)),
-        Column("both", "χ², with both", number(1)),
-        Column("degrees", "df", number(0)),
-        Column("p", "p, GLM", form("{:.3g}")),
+        Column("miss", "Miss [points]", cells.number(1)),
+        Column("where", "at", cells.words),
+        Column("sampling_error", "Sampling error", cells.number(1)),
+        Column(("plain", "p"), "χ², GLM", cells.starred(cells.number(1))),
+        Column("floor", "χ², with floor", cells.number(1)),
+        Column("both", "χ², with both", cells.number(1)),
+        Column("degrees", "df", cells.number(0)),
+        Column("p", "p, GLM", cells.form("{:.3g}")),
     ),
     "fits",
 )
@@ -388,9 +378,9 @@ AIC = TableSpec(
     "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6.",
     (
         MODEL,
-        Column("p_LR", "p", number(3), "$p_{LR}$"),
-        Column("aic_linear", "AIC, linear", number(3)),
-        Column("aic_quadratic", "AIC, quadratic", number(3)),
+        Column("p_LR", "p", cells.number(3), "$p_{LR}$"),
+        Column("aic_linear", "AIC, linear", cells.number(3)),
+        Column("aic_quadratic", "AIC, quadratic", cells.number(3)),
     ),
     "fits",
 )
@@ -416,11 +406,11 @@ INTERACTION = TableSpec(
             column
             for term, (loads, latex) in INTERACTING.items()
             for column in (
-                Column(f"beta_{term}", f"β {loads}", number(2), rf"$\beta_{{{latex}}}$"),
+                Column(f"beta_{term}", f"β {loads}", cells.number(2), rf"$\beta_{{{latex}}}$"),
                 Column(
                     f"p_{term}",
                     f"p {loads}",
-                    lambda p: form("{:.3g}")(p) + stars(p),
+                    lambda p: cells.form("{:.3g}")(p) + cells.stars(p),
                     rf"$p_{{LR}}({latex})$",
                 ),
             )
@@ -460,7 +450,7 @@ def _ranking_columns(meaning: str, rank: str, value: str, ends: tuple[str, str])
     heading, latex = _threshold_heading("ECL50", meaning)
     show, interval = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
     return [
-        Column(rank, f"Rank ({meaning})", number(0)),
+        Column(rank, f"Rank ({meaning})", cells.number(0)),
         Column((value, *TESTED), heading, show, latex),
         Column((*ends, *TESTED), f"95 % ({meaning})", interval),
     ]
@@ -477,7 +467,7 @@ RANKING = TableSpec(
         *_ranking_columns(PROJECTION, "rank", "ECL50", ("low", "high")),
         *_ranking_columns(CROSSING, "crossing_rank", CROSSING, ("crossing_low", "crossing_high")),
         Column("source", "From"),
-        Column("note", "Note", words),
+        Column("note", "Note", cells.words),
     ),
     "ranking",
 )

@@ -13,17 +13,9 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
+from cogniload_analysis.cogniload.fits import thresholds
 from cogniload_analysis.cogniload.fits.glm import TERMS, LoadGLM, fit_load_glm, load_design
-from cogniload_analysis.cogniload.fits.thresholds import (
-    BETA_D,
-    BETA_N,
-    BOOTSTRAP_DRAWS,
-    LoadMeans,
-    Threshold,
-    Z,
-    capacity_thresholds,
-    estimate_thresholds,
-)
+from cogniload_analysis.cogniload.fits.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
 from cogniload_analysis.intervals import percentiles
 
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
@@ -47,7 +39,7 @@ class _Fit:
 
     def thresholds(self, means: LoadMeans, covariance: np.ndarray) -> dict[str, Threshold]:
         """Return the thresholds by name."""
-        estimates = vars(estimate_thresholds(self.beta, covariance, means))
+        estimates = vars(thresholds.estimate_thresholds(self.beta, covariance, means))
         problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
         return {name: replace(at, note=problems[name] or at.note) for name, at in estimates.items()}
 
@@ -166,10 +158,11 @@ def _draw_differences(
     NaN where a draw of either has no threshold, or has passed a slope of zero.
     """
     beta = np.nan_to_num(np.concatenate([first.beta, second.beta]))
-    drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, BOOTSTRAP_DRAWS).T
+    draws = thresholds.BOOTSTRAP_DRAWS
+    drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, draws).T
     sides = []
     for coefficients, centre in ((drawn[:5], beta[:5]), (drawn[5:], beta[5:])):
-        ECL50, NT50, ID50 = capacity_thresholds(*coefficients, **vars(means))
+        ECL50, NT50, ID50 = thresholds.capacity_thresholds(*coefficients, **vars(means))
         with np.errstate(divide="ignore", invalid="ignore"):
             log10_ECL50 = np.log10(ECL50)
         rising = coefficients[[BETA_N, BETA_D]] * centre[[BETA_N, BETA_D], None] <= 0

@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.cells import (
-    MISSING,
-    interval,
-    number,
-    percent,
-    set_number,
-    tokens,
-    words,
-)
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import (
@@ -53,17 +45,17 @@ ACCURACY_BY_N = TableSpec(
 
 def _mark_n_eff(n_eff: float, cdo: float) -> str:
     """Set an N_eff, with a dagger if it has no meaning, as the paper prints it all the same."""
-    return set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
+    return cells.set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
 
 
 def _flat(note: Any) -> str:
     """Return a double dagger where `note` warns that the line is too flat."""
-    return "‡" if words(note) else ""
+    return "‡" if cells.words(note) else ""
 
 
 def _first_words(*texts: Any) -> str:
     """Return the first of some texts that is not empty."""
-    return next(filter(None, map(words, texts)), "")
+    return next(filter(None, map(cells.words, texts)), "")
 
 
 def _show_contexts(shortest: float, longest: float) -> str:
@@ -72,18 +64,20 @@ def _show_contexts(shortest: float, longest: float) -> str:
 
 
 N_EFF = Column(("N_eff", "CDO"), "Neff", _mark_n_eff, SYMBOLS["Neff"])
-RSQUARED = Column("rsquared", "R²", number(3), "$R^2$")
-NOTE = Column("problem", "Note", words)
+RSQUARED = Column("rsquared", "R²", cells.number(3), "$R^2$")
+NOTE = Column("problem", "Note", cells.words)
 SOURCE = Column("source", "From")
 ESTIMATES = (
     *CONDITION_COLUMNS,
-    Column("mean_accuracy", "Mean acc", number(3)),
-    Column("CDF", show=number(4)),
-    Column(("CDF_low", "CDF_high"), "CDF, 95 %", interval(4), r"CDF, 95\,\%"),
-    Column("CDO", show=number(3)),
-    Column(("CDO_low", "CDO_high"), "CDO, 95 %", interval(3), r"CDO, 95\,\%"),
+    Column("mean_accuracy", "Mean acc", cells.number(3)),
+    Column("CDF", show=cells.number(4)),
+    Column(("CDF_low", "CDF_high"), "CDF, 95 %", cells.interval(4), r"CDF, 95\,\%"),
+    Column("CDO", show=cells.number(3)),
+    Column(("CDO_low", "CDO_high"), "CDO, 95 %", cells.interval(3), r"CDO, 95\,\%"),
     N_EFF,
-    Column(("N_eff_low", "N_eff_high"), "Neff, 95 %", interval(2), rf"{SYMBOLS['Neff']}, 95\,\%"),
+    Column(
+        ("N_eff_low", "N_eff_high"), "Neff, 95 %", cells.interval(2), rf"{SYMBOLS['Neff']}, 95\,\%"
+    ),
 )
 
 
@@ -129,13 +123,13 @@ DECAY = TableSpec(
         Column(
             ("N_used", "first_N", "last_N"),
             "Window",
-            lambda used, first, last: f"{first:g}–{last:g}" if used else MISSING,
+            lambda used, first, last: f"{first:g}–{last:g}" if used else cells.MISSING,
         ),
         *(
             Column(
                 (name, "CDF"),
                 heading,
-                lambda share, cdf: MISSING if math.isnan(cdf) else percent(share),
+                lambda share, cdf: cells.MISSING if math.isnan(cdf) else cells.percent(share),
             )
             for name, heading in (("floor", "Floor [%]"), ("lapses", "Lapses [%]"))
         ),
@@ -205,8 +199,8 @@ MODES = TableSpec(
         Column("noise", "Noise"),
         Column(("min_context", "max_context"), "Contexts", _show_contexts),
         Column(("name", "problem"), "Failure mode", _first_words),
-        Column("cdf_loss", "By CDF [%]", number(0, 100)),
-        Column("cdo_loss", "By CDO [%]", number(0, 100)),
+        Column("cdf_loss", "By CDF [%]", cells.number(0, 100)),
+        Column("cdo_loss", "By CDO [%]", cells.number(0, 100)),
         SOURCE,
     ),
     "fits",
@@ -239,10 +233,10 @@ ZERO_CONTEXT = TableSpec(
     "all by least squares. † No meaning, as the CDO is not positive.",
     (
         MODEL,
-        Column("CDF", show=number(4)),
-        Column("CDO", show=number(4)),
+        Column("CDF", show=cells.number(4)),
+        Column("CDO", show=cells.number(4)),
         N_EFF,
-        Column(("N_eff_low", "N_eff_high"), "95 % interval", interval(2)),
+        Column(("N_eff_low", "N_eff_high"), "95 % interval", cells.interval(2)),
         SOURCE,
     ),
     "among",
@@ -259,13 +253,13 @@ def by_context_table(decays: pd.DataFrame) -> pd.DataFrame:
 CDF_BY_CONTEXT = TableSpec(
     "factor_cdf_by_context",
     "CDF × 100 by tokens of filler and least squares, as Tables 2 and 5.",
-    (MODEL, Across("context", "CDF", number(2, 100), show_context), SOURCE),
+    (MODEL, Across("context", "CDF", cells.number(2, 100), show_context), SOURCE),
     "among",
 )
 CDO_BY_CONTEXT = TableSpec(
     "factor_cdo_by_context",
     "CDO by tokens of filler and least squares, as Tables 3 and 6.",
-    (MODEL, Across("context", "CDO", number(3), show_context), SOURCE),
+    (MODEL, Across("context", "CDO", cells.number(3), show_context), SOURCE),
     "among",
 )
 
@@ -293,11 +287,11 @@ ATTEMPTS = TableSpec(
     (
         *CONDITION_COLUMNS,
         Column("t", "t", latex="$t$"),
-        Column("accuracy", "Acc [%]", percent),
-        Column(("CDF", "note"), "CDF", lambda cdf, note: set_number(cdf, 4) + _flat(note)),
-        Column("CDO", show=number(3)),
-        Column("N_eff", "Neff", number(2), SYMBOLS["Neff"]),
-        Column(("low", "high"), "95 % interval", interval(2)),
+        Column("accuracy", "Acc [%]", cells.percent),
+        Column(("CDF", "note"), "CDF", lambda cdf, note: cells.set_number(cdf, 4) + _flat(note)),
+        Column("CDO", show=cells.number(3)),
+        Column("N_eff", "Neff", cells.number(2), SYMBOLS["Neff"]),
+        Column(("low", "high"), "95 % interval", cells.interval(2)),
         NOTE,
     ),
     "attempts",
@@ -337,10 +331,10 @@ SAMPLING = TableSpec(
     "or noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as Table 7.",
     (
         *CONDITION_COLUMNS,
-        Column("k", "k", show=number(4), latex="$k$"),
-        Column("b", "b", show=number(4), latex="$b$"),
-        Column("rsquared", "R²", number(4), "$R^2$"),
-        Column("N_clean", "Nclean", number(2), SYMBOLS["Nclean"]),
+        Column("k", "k", show=cells.number(4), latex="$k$"),
+        Column("b", "b", show=cells.number(4), latex="$b$"),
+        Column("rsquared", "R²", cells.number(4), "$R^2$"),
+        Column("N_clean", "Nclean", cells.number(2), SYMBOLS["Nclean"]),
         SOURCE,
         NOTE,
     ),
@@ -363,8 +357,8 @@ RESPONSES = TableSpec(
         *CONDITION_COLUMNS,
         Column("responses", "Responses"),
         *(Column(outcome.value, outcome.value.replace("_", "-")) for outcome in FactorOutcome),
-        Column(("prompt_tokens_mean", "prompt_tokens_p90"), "Prompt", tokens),
-        Column(("response_tokens_mean", "response_tokens_p90"), "Output", tokens),
+        Column(("prompt_tokens_mean", "prompt_tokens_p90"), "Prompt", cells.tokens),
+        Column(("response_tokens_mean", "response_tokens_p90"), "Output", cells.tokens),
     ),
     "errors",
 )
