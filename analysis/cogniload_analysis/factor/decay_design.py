@@ -265,8 +265,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         """Return the `DecayEstimate` that answers say, with flags and the reason to stop."""
         belief, N = self.believe(answers), self.candidates
         goal = self.find_goal(belief)
-        bands = [belief.interval(column) for column in belief.accuracy(N).T]
-        band = {name: [getattr(at, name) for at in bands] for name in ("value", "low", "high")}
+        bands = pd.DataFrame([vars(belief.interval(column)) for column in belief.accuracy(N).T])
         intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
         start = belief.interval(belief.start)
         return DecayEstimate(
@@ -274,7 +273,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             **intervals,
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
-            over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
+            over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),
             flags=tuple(find_flags(intervals, start, answers, self.settings)),
             stopped=batches[-1].stopped,
         )
@@ -379,21 +378,16 @@ def weigh(
     weights = np.exp(logs - logs.max()).ravel()
     pairs = len(CAPS) * len(FLOORS)
     cap, floor = (axis.ravel() for axis in np.meshgrid(list(CAPS), list(FLOORS), indexing="ij"))
-    return DecayBelief(
-        np.repeat(-np.exp(log_slope), pairs),
-        np.repeat(N_eff, pairs),
-        np.tile(cap, len(line)),
-        np.tile(floor, len(line)),
-        weights / weights.sum(),
-    )
+    points = (np.repeat(values, pairs) for values in (-np.exp(log_slope), N_eff))
+    rates = (np.tile(values, len(line)) for values in (cap, floor))
+    return DecayBelief(*points, *rates, weights / weights.sum())
 
 
 def drop_unlikely(belief: DecayBelief) -> DecayBelief:
     """Return a posterior without the points that have no say in it."""
     kept = belief.weights > UNLIKELY * belief.weights.max()
-    CDF, N_eff, cap, floor = (values[kept] for values in belief.parameters)
     weights = belief.weights[kept]
-    return DecayBelief(CDF, N_eff, cap, floor, weights / weights.sum())
+    return DecayBelief(*(values[kept] for values in belief.parameters), weights / weights.sum())
 
 
 def likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

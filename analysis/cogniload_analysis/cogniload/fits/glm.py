@@ -324,9 +324,8 @@ def fit_load_glm(
             elif guess is not None or lapse:
                 estimate = _maximise_above_guess(frame, rates, terms, lapse, clustered)
             else:
-                estimate = _estimate(
-                    _maximise_rows(frame, terms) if clustered else _maximise(cells, terms)
-                )
+                fit = _maximise_rows(frame, terms) if clustered else _maximise(cells, terms)
+                estimate = _estimate(fit)
         except np.linalg.LinAlgError as error:
             problems = dict.fromkeys(names, str(error))
     if lapse:
@@ -394,12 +393,8 @@ def _maximise_above_guess(
     index = [*terms, LAPSE] if lapse else list(terms)
     params = pd.Series(maximum.params, index)
     errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
-    return _Estimate(
-        params,
-        pd.DataFrame(covariance, index, index),
-        pd.Series(2 * norm.sf(abs(params) / errors), index),
-        maximum.llf,
-    )
+    pvalues = pd.Series(2 * norm.sf(abs(params) / errors), index)
+    return _Estimate(params, pd.DataFrame(covariance, index, index), pvalues, maximum.llf)
 
 
 def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
@@ -426,9 +421,8 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     if problems:
         return RhoComparison(problem=next(iter(problems.values())))
     linear, quadratic = (_maximise(cells, terms) for terms in (TERMS[:-1], TERMS))
-    return RhoComparison(
-        linear.aic, quadratic.aic, float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
-    )
+    p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
+    return RhoComparison(linear.aic, quadratic.aic, p_LR)
 
 
 def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
@@ -443,11 +437,9 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(problems.values())))
     full = _maximise(cells, terms)
-    dropped = [
-        _maximise(cells, [term for term in terms if term != dropped]).llf
-        for dropped in INTERACTIONS
-    ]
-    p_LR = chi2.sf(2 * (full.llf - np.array(dropped)), 1)
+    others = ([term for term in terms if term != dropped] for dropped in INTERACTIONS)
+    without = np.array([_maximise(cells, kept).llf for kept in others])
+    p_LR = chi2.sf(2 * (full.llf - without), 1)
     return InteractionGLM(full.params[list(INTERACTIONS)], pd.Series(p_LR, INTERACTIONS))
 
 
@@ -538,14 +530,13 @@ def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     separation = _import_firthmodels().detect_separation(
         design[counts > 0], answers[counts > 0], fit_intercept=False
     )
-    endless = [
+    endless = ", ".join(
         f"{term} to {'+' if direction > 0 else '-'}infinity"
         for term, direction in zip(terms, separation.directions, strict=True)
         if direction
-    ]
-    if not endless:
-        return ""
-    return f"right and wrong answers are separated: the likelihood drives {', '.join(endless)}"
+    )
+    cause = f"right and wrong answers are separated: the likelihood drives {endless}"
+    return cause if endless else ""
 
 
 def _design_cells(cells: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
@@ -605,15 +596,12 @@ def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
             raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
         profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
         pvalues = model.lrt().lrt_pvalues_
-    p = expit(design @ model.coef_)
+    p, index = expit(design @ model.coef_), list(terms)
     information = design.T @ design.mul(counts * p * (1 - p), axis=0)
-    index = list(terms)
-    return _Estimate(
-        pd.Series(model.coef_, index),
-        pd.DataFrame(np.linalg.inv(information), index, index),
-        pd.Series(pvalues, index),
-        profile=pd.DataFrame(profile, index, ["low", "high"]).reindex(TERMS),
-    )
+    covariance = pd.DataFrame(np.linalg.inv(information), index, index)
+    ends = pd.DataFrame(profile, index, ["low", "high"]).reindex(TERMS)
+    params, pvalues = pd.Series(model.coef_, index), pd.Series(pvalues, index)
+    return _Estimate(params, covariance, pvalues, profile=ends)
 
 
 def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
