@@ -27,7 +27,9 @@ def check_single(frame: pd.DataFrame, columns: Iterable[str]) -> None:
             )
 
 
-def check_values(frame: pd.DataFrame, column: str, sound: np.ndarray, allowed: str) -> None:
+def check_values(
+    frame: pd.DataFrame, column: str, sound: np.ndarray | pd.Series, allowed: str
+) -> None:
     """Raise ValueError, with the first of them, where values are not `sound`."""
     if not np.all(sound):
         wrong = frame[column][~np.asarray(sound)].tolist()[0]
