@@ -171,14 +171,8 @@ def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
     """
     rows = []
     for model, glm in glms.items():
-        intervals = glm.conf_int()
-        coefficients = {
-            "": glm.params,
-            "_se": glm.bse,
-            "_p": glm.pvalues,
-            "_low": intervals["low"],
-            "_high": intervals["high"],
-        }
+        coefficients = {"": glm.params, "_se": glm.bse, "_p": glm.pvalues}
+        coefficients |= {f"_{end}": values for end, values in glm.conf_int().items()}
         row = {"model": model, "estimator": glm.estimator, "responses": glm.nobs, "AIC": glm.aic}
         row |= {"cells": len(glm.cells), "cells_all_right": glm.cells["failures"].eq(0).sum()}
         row |= {"cells_all_wrong": glm.cells["successes"].eq(0).sum()}

@@ -54,26 +54,21 @@ def retrieval_table(frame: pd.DataFrame, *more: str) -> pd.DataFrame:
     """
     retrieved = frame[frame["needed"].notna()]
     closed, right = retrieved["found"] == retrieved["needed"], retrieved["correct"].astype(bool)
-    parts = {
-        "right_closed": right & closed,
-        "right_open": right & ~closed,
-        "not_reasoned": ~right & closed,
-        "not_retrieved": ~right & ~closed,
-    }
+    answers = (right & closed, right & ~closed, ~right & closed, ~right & ~closed)
+    parts = dict(zip(PARTS, answers, strict=True))
     counted = retrieved[[*BY, *more, "needed", "found"]].assign(responses=1, **parts)
     groups = counted.groupby([*BY, *more], observed=True)
     table = groups[["responses", "needed", "found", *parts]].sum().astype(int).reset_index()
-    all_found, correct = (
-        table["right_closed"] + table[part] for part in ("not_reasoned", "right_open")
-    )
-    low, high = wilson_interval(all_found, table["responses"])
+    whole = table["right_closed"] + table["not_reasoned"]
+    correct = table["right_closed"] + table["right_open"]
+    low, high = wilson_interval(whole, table["responses"])
     return table.assign(
         recall=table["found"] / table["needed"],
-        closure=all_found / table["responses"],
+        closure=whole / table["responses"],
         closure_low=low,
         closure_high=high,
         accuracy=correct / table["responses"],
-        accuracy_closed=table["right_closed"] / all_found.where(all_found > 0),
+        accuracy_closed=table["right_closed"] / whole.where(whole > 0),
     )
 
 

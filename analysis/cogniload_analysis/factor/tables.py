@@ -102,7 +102,8 @@ def decay_table(decays: Decays) -> pd.DataFrame:
         row |= {"mean_accuracy": decay.points["accuracy"].mean()}
         ends = decay.conf_int()
         for name, value in (("CDF", decay.cdf), ("CDO", decay.cdo), ("N_eff", decay.n_eff)):
-            row |= {name: value} | ends.loc[name].add_prefix(f"{name}_").to_dict()
+            low, high = ends.loc[name]
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         N, used = decay.points["N"], decay.points["N"][decay.points["used"]]
         row |= {"method": decay.method, "rsquared": decay.rsquared, "N_used": len(used)}
         row |= {"first_N": used.min(), "last_N": used.max()}
@@ -178,8 +179,8 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
     sources = {"factor_by_context": "Tables 2 and 3", "factor_posttraining": "Tables 5 and 6"}
     for name, source in sources.items():
         about = {"suite": "symbolic", "noise": "filler", "source": f"published, {source}"}
-        for model, rows in published_table(name).groupby("model", sort=False):
-            series.append(({"model": str(model)} | about, rows, MIDDLE_N))
+        for printed, rows in published_table(name).groupby("model", sort=False):
+            series.append(({"model": str(printed)} | about, rows, MIDDLE_N))
     return pd.DataFrame(
         about
         | {"contexts": len(rows), "min_context": rows["context"].min()}

@@ -8,6 +8,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,9 @@ class Link:
         s = expit(logit)
         return (self.ceiling - self.bottom(d)) * s * (1 - s)
 
+
+Smooth: TypeAlias = np.ndarray | float
+"""The covariance by which curves leave their lines."""
 
 LINKS = tuple(Link(floor) for floor in (0, FLOOR / 2, FLOOR))
 
@@ -287,11 +291,7 @@ def smooth_covariance(loads: np.ndarray) -> np.ndarray:
 
 
 def find_posterior(
-    answers: Answers,
-    loads: np.ndarray,
-    line: Line,
-    link: Link,
-    smooth: np.ndarray | float | None = None,
+    answers: Answers, loads: np.ndarray, line: Line, link: Link, smooth: Smooth | None = None
 ) -> Posterior:
     """Return the posterior of the logits at `loads` under one link (steps 2 and 3).
 

@@ -112,11 +112,8 @@ class CapacityPlan(Plan[Puzzle, Belief]):
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """The places from which the design takes puzzles, but for those of dropped cells."""
-        return tuple(
-            candidate
-            for candidate in make_candidates(self.settings.N)
-            if self.dropped.isdisjoint(candidate_cells(candidate))
-        )
+        every = make_candidates(self.settings.N)
+        return tuple(place for place in every if self.dropped.isdisjoint(candidate_cells(place)))
 
     @cached_property
     def loads(self) -> np.ndarray:

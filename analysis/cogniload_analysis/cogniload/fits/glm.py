@@ -230,9 +230,7 @@ class LoadGLM:
         all_right = self.cells["failures"].eq(0).sum()
         all_wrong = self.cells["successes"].eq(0).sum()
         coefficients = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
-        thresholds = pd.DataFrame(
-            {name: vars(threshold) for name, threshold in vars(self.thresholds()).items()}
-        )
+        thresholds = pd.DataFrame({name: vars(at) for name, at in vars(self.thresholds()).items()})
         return "\n\n".join(
             [
                 f"CogniLoad GLM, {self.estimator}: {self.nobs} responses in {len(self.cells)} "
