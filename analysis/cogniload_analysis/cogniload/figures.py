@@ -242,8 +242,9 @@ def _accuracy_panel(
     """Return the panel of accuracy by a load, a series a model."""
     series = []
     for model, rows in accuracy_table(frame, load).groupby("model", observed=True):
-        ends = (rows["low"], rows["high"]) if intervals else ()
-        series.append(Series(str(model), _scale(rows[load], load), rows["accuracy"], *ends))
+        low, high = (rows["low"], rows["high"]) if intervals else (None, None)
+        level = _scale(rows[load], load)
+        series.append(Series(str(model), level, rows["accuracy"], low, high))
     return _panel(frame, load, [*series, *_chance(frame, load)], title)
 
 

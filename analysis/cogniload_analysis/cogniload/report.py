@@ -1,9 +1,10 @@
 """CogniLoad's part of the report: its fits, tables, figures and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pandas as pd
+from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive.section import report_runs
@@ -175,7 +176,7 @@ def draw_pictures(
         names[model]: (words.say("picture_fit", model=model), partial(figures.draw_fit, rows, fit))
         for (model, rows), fit in zip(responses.items(), glms.values(), strict=True)
     }
-    drawings = {
+    drawings: dict[str, Callable[..., Figure]] = {
         "ranking": lambda columns: ranked,
         "figure_1": partial(figures.draw_accuracy, frame),
         "figure_3": partial(figures.draw_rho_by_d, frame),

@@ -96,9 +96,9 @@ def draw_two_phases(decays: Decays, columns: int = PAPER) -> Figure:
             _draw_window(axes, decay)
             if "N_eff" not in decay.problems:
                 axes.axvline(decay.n_eff, color="#777777", linestyle=":")
-                text, place = f"$N_{{\\mathrm{{eff}}}}$ {decay.n_eff:.1f}", (decay.n_eff, 0.02)
-                beside = {"xytext": (3, 0), "textcoords": "offset points"}
-                axes.annotate(text, place, **beside, parse_math=True)
+                text, at = f"$N_{{\\mathrm{{eff}}}}$ {decay.n_eff:.1f}", (decay.n_eff, 0.02)
+                offset = "offset points"
+                axes.annotate(text, at, xytext=(3, 0), textcoords=offset, parse_math=True)
 
         series = _accuracy_series(decay, "measured, and the fit")
         title = shorten_name(condition[0])
@@ -140,8 +140,9 @@ def draw_cdf_cdo(table: pd.DataFrame, columns: int = PAPER) -> Figure:
     for name, scale in (("CDF", 100), ("CDO", 1)):
         series = []
         for (model, _, noise), rows in measured:
-            ends = (scale * rows[column] for column in (name, f"{name}_low", f"{name}_high"))
-            series.append(Series(model + f", {noise}" * noises, rows["context"], *ends))
+            value, low, high = (scale * rows[name + end] for end in ("", "_low", "_high"))
+            label = model + f", {noise}" * noises
+            series.append(Series(label, rows["context"], value, low, high))
         series += [
             Series(f"{model} (published)", rows["context"], scale * rows[name], faint=True)
             for model in NAMED_MODELS * (suite == "symbolic")
