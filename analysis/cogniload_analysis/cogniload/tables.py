@@ -291,8 +291,8 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
             difference = crossing.value - projection.value if inside else np.nan
             if name == "ECL50" and np.isfinite(difference):
                 difference /= projection.value
-            row |= {"min_tested": low, "max_tested": high}
-            row |= {"difference": difference if np.isfinite(difference) else np.nan}
+            difference = difference if np.isfinite(difference) else np.nan
+            row |= {"min_tested": low, "max_tested": high, "difference": difference}
             rows.append(row | {"note": "" if covers_grid(glm.cells) else "no grid"})
     return pd.DataFrame(rows)
 
@@ -336,9 +336,8 @@ def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
     rows = []
     for model, glm in glms.items():
         fit = goodness_of_fit.goodness_of_fit(glm)
-        row = {"model": model, "miss": fit.miss, "where": fit.where}
-        row |= {"sampling_error": fit.sampling_error}
-        rows.append(row | goodness_of_fit.compare_fits(glm))
+        row = {name: getattr(fit, name) for name in ("miss", "where", "sampling_error")}
+        rows.append({"model": model} | row | goodness_of_fit.compare_fits(glm))
     return pd.DataFrame(rows)
 
 

@@ -45,13 +45,11 @@ def report_factor(
         for number, (suite, model) in enumerate(pairs, start=1)
     }
     pictures = draw_pictures(decays, data, names)
+    files = (name_file(number, model) for number, (model, *_) in enumerate(replays, start=1))
     run_tables, run_pictures, runs = report_runs(
         list(replays.values()),
         adaptive_section.SPECS,
-        [
-            f"factor_adaptive_{name_file(number, model)}"
-            for number, (model, *_) in enumerate(replays, start=1)
-        ],
+        [f"factor_adaptive_{file}" for file in files],
         along="by N",
         draw=adaptive_section.draw_run,
         say=adaptive_section.say_decay_run,

@@ -16,15 +16,9 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
-from cogniload_analysis.cogniload.fits import guessing
+from cogniload_analysis.cogniload.fits import guessing, thresholds
 from cogniload_analysis.cogniload.fits.guessing import Guess, eta_at, guess_rates
-from cogniload_analysis.cogniload.fits.thresholds import (
-    LoadMeans,
-    Threshold,
-    Thresholds,
-    Z,
-    estimate_thresholds,
-)
+from cogniload_analysis.cogniload.fits.thresholds import LoadMeans, Threshold, Thresholds, Z
 from cogniload_analysis.frame_checks import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 
@@ -128,10 +122,10 @@ class LoadGLM:
                     f"can't hold {load} at {held:g}, where the data have {tested:g}: "
                     f"{self.problems[term]}"
                 )
-        thresholds = self._estimate_thresholds(means, level)
+        estimates = self._estimate_thresholds(means, level)
         if level == HALF:
-            return thresholds
-        percent, by_name = f"{100 * level:g}", vars(thresholds).items()
+            return estimates
+        percent, by_name = f"{100 * level:g}", vars(estimates).items()
         return SimpleNamespace(**{name.replace("50", percent): at for name, at in by_name})
 
     @cached_property
@@ -154,7 +148,7 @@ class LoadGLM:
         def estimate(load: str, d: float = means.d) -> Thresholds:
             if np.isnan(d):
                 return Thresholds(*3 * [Threshold(note="no d has this accuracy")])
-            return estimate_thresholds(*self._main_terms(means, level, load, d), means)
+            return thresholds.estimate_thresholds(*self._main_terms(means, level, load, d), means)
 
         at_N = at_rho = at_d = estimate("N")
         if len(self.params) > len(TERMS) or not self.guesses.empty:
@@ -230,13 +224,13 @@ class LoadGLM:
         all_right = self.cells["failures"].eq(0).sum()
         all_wrong = self.cells["successes"].eq(0).sum()
         coefficients = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
-        thresholds = pd.DataFrame({name: vars(at) for name, at in vars(self.thresholds()).items()})
+        estimates = pd.DataFrame({name: vars(at) for name, at in vars(self.thresholds()).items()})
         return "\n\n".join(
             [
                 f"CogniLoad GLM, {self.estimator}: {self.nobs} responses in {len(self.cells)} "
                 f"cells ({all_right} all right, {all_wrong} all wrong), AIC {self.aic:.3f}",
                 coefficients.join(self.conf_int()).to_string(float_format="{:.4f}".format),
-                thresholds.T.drop(columns="rising").to_string(float_format="{:.4g}".format),
+                estimates.T.drop(columns="rising").to_string(float_format="{:.4g}".format),
                 *(f"{term}: {problem}" for term, problem in self.problems.items()),
             ]
         )

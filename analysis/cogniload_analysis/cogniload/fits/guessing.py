@@ -6,12 +6,13 @@ estimated with the coefficients of eta (Wichmann and Hill 2001).
 """
 
 from dataclasses import dataclass
-from reprlib import repr as brief
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
+
+from cogniload_analysis.frame_checks import check_values
 
 Guess: TypeAlias = str | float | None
 BY_OPTIONS = "options"
@@ -60,10 +61,7 @@ def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
         if "options" not in frame:
             return 1 / np.maximum(frame["d"].to_numpy(dtype=float) + 1, 3)
         options = frame["options"].map(lambda value: len(value) if np.ndim(value) else value)
-        if not (options >= 2).all():
-            raise ValueError(
-                f"options must be 2 or more, got {brief(options[~(options >= 2)].tolist()[0])}"
-            )
+        check_values(pd.DataFrame({"options": options}), "options", options >= 2, "2 or more")
         return 1 / options.to_numpy(dtype=float)
     if isinstance(guess, str) or not 0 <= guess < 1:
         raise ValueError(
