@@ -6,7 +6,7 @@
         design.tell(puzzles, [solve(puzzle) for puzzle in puzzles])
     print(design.estimate().ECL50)
 
-Its rules are in `adaptive`.
+Its rules are in `capacity.next_puzzles`.
 """
 
 from math import isnan
@@ -15,25 +15,15 @@ from pathlib import Path
 from typing import Literal
 
 from cogniload_analysis.adaptive.design import Adaptive, Design, describe_interval
+from cogniload_analysis.cogniload.capacity import next_puzzles
+from cogniload_analysis.cogniload.capacity import prior as priors
 from cogniload_analysis.cogniload.capacity.curve import Capacity, Prior
-from cogniload_analysis.cogniload.capacity.next_puzzles import (
-    CapacityPlan,
-    CapacitySettings,
-    Puzzle,
-)
-from cogniload_analysis.cogniload.capacity.prior import (
-    PUBLISHED,
-    VAGUE,
-    PriorChoice,
-    earlier_prior,
-    find_prior,
-)
 from cogniload_analysis.cogniload.frame import read_samples
 from cogniload_gen.cogniload import BENCHMARK
 
 
-class AdaptiveDesign(Design[Puzzle]):
-    """Asks for puzzles, is told the answers, and estimates a model's capacity.
+class AdaptiveDesign(Design[next_puzzles.Puzzle]):
+    """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
     `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
     "vague", a folder of the user's earlier results, or a frame of such (model, d, N, rho as a
@@ -49,15 +39,15 @@ class AdaptiveDesign(Design[Puzzle]):
         seed: int = 42,
         *,
         goal: Literal["ECL50", "ID50"] = "ECL50",
-        prior: PriorChoice | PathLike = "published",
+        prior: priors.PriorChoice | PathLike = "published",
     ) -> None:
         super().__init__()
-        self.plan: CapacityPlan = CapacityPlan(
-            CapacitySettings(goal, target, budget, N, seed), read_prior(prior)
-        )
+        settings = next_puzzles.CapacitySettings(goal, target, budget, N, seed)
+        self.plan: next_puzzles.CapacityPlan
+        self.plan = next_puzzles.CapacityPlan(settings, read_prior(prior))
 
     def estimate(self) -> Capacity:
-        """Return the `Capacity` that all answers told so far say, with flags and reason to stop."""
+        """Return the `Capacity` by all answers so far, with flags and the reason to stop."""
         return self.plan.describe(self._told, self.batches)
 
     def summary(self) -> list[str]:
@@ -77,17 +67,20 @@ def describe_NT50(estimate: Capacity) -> str:
     if isnan(estimate.NT50.value):
         none = 1 - estimate.NT50_share
         return f"none: accuracy is {estimate.NT50.status}, whatever rho (probability {none:.0%})"
-    said = describe_interval(estimate.NT50, (0, 1))
-    return f"{said}, if there is one (probability {estimate.NT50_share:.0%})"
+    interval = describe_interval(estimate.NT50, (0, 1))
+    return f"{interval}, if there is one (probability {estimate.NT50_share:.0%})"
 
 
-def read_prior(given: PriorChoice | PathLike) -> Prior:
+def read_prior(choice: priors.PriorChoice | PathLike) -> Prior:
     """Return a prior as `find_prior`, or that of the results in a folder."""
-    if not isinstance(given, str | PathLike):
-        return find_prior(given)
-    named = given in (PUBLISHED, VAGUE) or not Path(given).exists()
-    return find_prior(str(given)) if named else earlier_prior(read_samples(Path(given)))
+    if not isinstance(choice, str | PathLike):
+        return priors.find_prior(choice)
+    named = choice in (priors.PUBLISHED, priors.VAGUE) or not Path(choice).exists()
+    if named:
+        return priors.find_prior(str(choice))
+    return priors.earlier_prior(read_samples(Path(choice)))
 
 
-CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), CapacitySettings.GOALS, AdaptiveDesign)}
-"""How CogniLoad is asked adaptively."""
+GOALS = next_puzzles.CapacitySettings.GOALS
+CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), GOALS, AdaptiveDesign)}
+"""CogniLoad's adaptive design, by the benchmark's name."""

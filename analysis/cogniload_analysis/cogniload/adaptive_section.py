@@ -6,21 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.adaptive import section
 from cogniload_analysis.adaptive.replay import Replay, batch_table, find_replay, run_row, set_up
-from cogniload_analysis.adaptive.section import (
-    BAND_COLUMNS,
-    COUNT_COLUMNS,
-    RUN_CAPTION,
-    RUN_COLUMNS,
-    batch_columns,
-)
-from cogniload_analysis.cogniload.capacity.next_puzzles import (
-    MEAN_N,
-    MEAN_RHO,
-    CapacityPlan,
-    CapacitySettings,
-    Puzzle,
-)
+from cogniload_analysis.cogniload.capacity import next_puzzles
 from cogniload_analysis.cogniload.capacity.prior import PUBLISHED, VAGUE, find_prior
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
@@ -31,15 +19,15 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
     replays = {}
     for model, rows in responses.items():
         in_percent = rows.assign(rho=(100 * rows["rho"]).round(9))
-        if run := find_replay(in_percent, {"model": model}, make_plans, Puzzle):
+        if run := find_replay(in_percent, {"model": model}, make_plans, next_puzzles.Puzzle):
             replays[model] = run
     return replays
 
 
-def make_plans(settings: Mapping[str, Any]) -> dict[str, CapacityPlan]:
+def make_plans(settings: Mapping[str, Any]) -> dict[str, next_puzzles.CapacityPlan]:
     """Return the plans of the settings in the results; ValueError or TypeError for none."""
-    known = set_up(CapacitySettings, settings)
-    return {name: CapacityPlan(known, find_prior(name)) for name in (PUBLISHED, VAGUE)}
+    known = set_up(next_puzzles.CapacitySettings, settings)
+    return {name: next_puzzles.CapacityPlan(known, find_prior(name)) for name in (PUBLISHED, VAGUE)}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -53,17 +41,17 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     )
 
 
-RUNS = TableSpec("adaptive", RUN_CAPTION, (MODEL, *RUN_COLUMNS), "runs")
+RUNS = TableSpec("adaptive", section.RUN_CAPTION, (MODEL, *section.RUN_COLUMNS), "runs")
 BATCHES = TableSpec(
     "adaptive_batches",
     "What was known before each batch, replayed: median and 95 % of the posterior draws.",
-    (MODEL, *batch_columns("{} (crossing)")),
+    (MODEL, *section.batch_columns("{} (crossing)")),
     "runs",
 )
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
-    """Return how many puzzles of each cell were asked, and how many solved.
+    """Return how many puzzles each cell had, and how many the model solved.
 
     Columns: model, axis ("N", "d" or "rho": the load that varies along it), d, N, rho (a fraction),
     puzzles and correct.
@@ -74,9 +62,8 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
         frame = pd.DataFrame(rows, columns=["d", "N", "percent", "correct"])
         counts = frame.groupby(["d", "N", "percent"])["correct"].agg(puzzles="size", correct="sum")
         cells = counts.reset_index()
-        axis = np.select(
-            [cells["percent"] != MEAN_RHO, cells["N"] == MEAN_N], ["rho", "d"], default="N"
-        )
+        places = [cells["percent"] != next_puzzles.MEAN_RHO, cells["N"] == next_puzzles.MEAN_N]
+        axis = np.select(places, ["rho", "d"], default="N")
         cells = cells.assign(**run.about, axis=axis, rho=cells["percent"] / 100)
         tables.append(cells[["model", "axis", "d", "N", "rho", "puzzles", "correct"]])
     return pd.concat(tables, ignore_index=True)
@@ -89,7 +76,7 @@ CELLS = TableSpec(
         MODEL,
         Column("axis", "Axis", lambda load: load.replace("rho", "ρ")),
         *load_columns(LOADS),
-        *COUNT_COLUMNS,
+        *section.COUNT_COLUMNS,
     ),
     "runs",
     folded=True,
@@ -100,7 +87,7 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return the curve of each run along each load: median and ends of 95 % of the draws.
 
     Columns: model, load, level (rho as a fraction), accuracy, low and high. The curve over N goes
-    beyond what can be asked, and that over d stops at what can be.
+    beyond the N of puzzles, and that over d ends where they do.
     """
     tables = []
     for run in replays:
@@ -123,7 +110,7 @@ CURVES = TableSpec(
         MODEL,
         Column("load", "Load", lambda load: load.replace("rho", "ρ [%]")),
         Column(("load", "level"), "Level", _show_level),
-        *BAND_COLUMNS,
+        *section.BAND_COLUMNS,
     ),
     "runs",
     folded=True,

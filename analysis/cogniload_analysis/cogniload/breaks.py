@@ -4,32 +4,17 @@ A response counts as read if its sample says so. Where too few were, a model has
 row of `break_table`, and nothing is claimed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload.fits import step_hazard
 from cogniload_analysis.cogniload.fits.glm import LoadGLM
-from cogniload_analysis.cogniload.fits.step_hazard import (
-    SLIPS,
-    TERMS,
-    StepHazard,
-    fit_step_hazard,
-    last_trials,
-    slip_rates,
-    slip_trials,
-)
+from cogniload_analysis.cogniload.fits.step_hazard import SLIPS, StepHazard, slip_rates, slip_trials
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display.cells import (
-    interval,
-    number,
-    percent,
-    percent_interval,
-    percent_of,
-    starred,
-    thousands,
-)
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import ACCURACY_COLUMNS, accuracy_table
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.intervals import wilson_interval
@@ -67,7 +52,9 @@ def fit_hazard(read: pd.DataFrame) -> StepHazard | None:
     every = np.linspace(0, len(ordered) - 1, min(FITTED, len(ordered))).round().astype(int)
     chosen = ordered.iloc[every]
     try:
-        return fit_step_hazard(chosen.assign(puzzle=pd.Series(dict(read_puzzles(chosen)))))
+        return step_hazard.fit_step_hazard(
+            chosen.assign(puzzle=pd.Series(dict(read_puzzles(chosen))))
+        )
     except ValueError:
         return None
 
@@ -117,13 +104,13 @@ BREAKS = TableSpec(
     "right again later, and answer right.",
     (
         MODEL,
-        Column("responses", "Responses", thousands),
-        Column("read", "Read", thousands),
-        Column(("read", "responses"), "Read [%]", percent_of),
-        Column("errors", "With an error", number(0)),
-        Column("recovered", "Recovered", number(0)),
-        Column("right", "Right", number(0)),
-        Column("right_after_error", "Right after an error", number(0)),
+        Column("responses", "Responses", cells.thousands),
+        Column("read", "Read", cells.thousands),
+        Column(("read", "responses"), "Read [%]", cells.percent_of),
+        Column("errors", "With an error", cells.number(0)),
+        Column("recovered", "Recovered", cells.number(0)),
+        Column("right", "Right", cells.number(0)),
+        Column("right_after_error", "Right after an error", cells.number(0)),
     ),
     "breaks",
 )
@@ -146,9 +133,7 @@ def _describe_breaks(read: pd.DataFrame) -> dict[str, float | str]:
         "right_recovered": (after_error & read["recovered"]).sum(),
         "half": below.min(),
         "last": end["statement"],
-        "share": end["share"],
-        "low": end["low"],
-        "high": end["high"],
+        **end[["share", "low", "high"]],
         "per_1000": slips["per_1000"],
         "slips_low": slips["low"],
         "slips_high": slips["high"],
@@ -166,23 +151,31 @@ def _describe_hazard(hazard: StepHazard | None) -> dict[str, float | str]:
     }
 
 
+def of_models(
+    read: Mapping[str, pd.DataFrame], make: Callable[[pd.DataFrame], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return what `make` returns of each model's responses as one table, with their `model`."""
+    tables = {model: make(mine) for model, mine in read.items()}
+    return pd.concat(tables, names=["model", None]).reset_index("model").reset_index(drop=True)
+
+
 def kind_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the first errors of each model by kind, with "none" for the responses without one.
 
     Columns: model, error, responses, share (of those read), wrong (those whose answer is wrong),
     share_of_wrong, right and recovered.
     """
-    rows = []
-    for model, mine in read.items():
-        wrong_ones = (~mine["correct"]).sum()
-        for kind in (*ERRORS, NONE):
-            those = mine[mine["error"].fillna(NONE) == kind]
-            wrong = (~those["correct"]).sum()
-            row = {"model": model, "error": kind, "responses": len(those)}
-            row |= {"share": len(those) / len(mine), "wrong": wrong}
-            row |= {"share_of_wrong": wrong / wrong_ones if wrong_ones else np.nan}
-            rows.append(row | {"right": len(those) - wrong, "recovered": those["recovered"].sum()})
-    return pd.DataFrame(rows)
+
+    def count_kinds(mine: pd.DataFrame) -> pd.DataFrame:
+        counted = mine.assign(responses=1, wrong=~mine["correct"], right=mine["correct"])
+        by_kind = counted.groupby(mine["error"].fillna(NONE).rename("error"))
+        sums = by_kind[["responses", "wrong", "right", "recovered"]].sum()
+        table = sums.reindex([*ERRORS, NONE], fill_value=0).reset_index()
+        table.insert(2, "share", table["responses"] / len(mine))
+        table.insert(4, "share_of_wrong", table["wrong"] / table["wrong"].sum())
+        return table
+
+    return of_models(read, count_kinds)
 
 
 KINDS = TableSpec(
@@ -192,8 +185,8 @@ KINDS = TableSpec(
         MODEL,
         Column("error", "First error", say_kind),
         Column("responses", "Responses"),
-        Column("share", "Of those read [%]", percent),
-        Column("share_of_wrong", "Of the wrong [%]", percent),
+        Column("share", "Of those read [%]", cells.percent),
+        Column("share_of_wrong", "Of the wrong [%]", cells.percent),
         Column("right", "Right answers"),
         Column("recovered", "Recovered"),
     ),
@@ -203,14 +196,14 @@ KINDS = TableSpec(
 
 def kind_by_table(read: dict[str, pd.DataFrame], load: str) -> pd.DataFrame:
     """Return the count of each kind of first error by model and level of a load, "d" or "N"."""
-    parts = []
-    for model, mine in read.items():
+
+    def count_kinds(mine: pd.DataFrame) -> pd.DataFrame:
         counts = pd.crosstab(mine[load], mine["error"].fillna(NONE))
         counts = counts.reindex(columns=[*ERRORS, NONE], fill_value=0)
         counts.insert(0, "read", counts.sum(axis=1))
-        parts.append(counts.reset_index().assign(model=model))
-    table = pd.concat(parts, ignore_index=True).rename_axis(columns=None)
-    return table[["model", load, "read", *ERRORS, NONE]]
+        return counts.reset_index().rename_axis(columns=None)
+
+    return of_models(read, count_kinds)
 
 
 KINDS_BY = TableSpec(
@@ -228,14 +221,14 @@ KINDS_BY = TableSpec(
 
 def slip_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return each model's first errors per 1,000 statements at risk by kind; see `slip_rates`."""
-    parts = []
-    for model, mine in read.items():
+
+    def rate(mine: pd.DataFrame) -> pd.DataFrame:
         trials = slip_trials(mine)
-        rates = slip_rates(trials).reset_index(names="error")
-        parts.append(
-            rates.rename(columns={"errors": "slips"}).assign(model=model, at_risk=len(trials))
-        )
-    return pd.concat(parts)[["model", "error", "slips", "at_risk", "per_1000", "low", "high"]]
+        rates = slip_rates(trials).rename_axis("error").rename(columns={"errors": "slips"})
+        rates.insert(1, "at_risk", len(trials))
+        return rates.reset_index()
+
+    return of_models(read, rate)
 
 
 SLIP_RATES = TableSpec(
@@ -246,8 +239,8 @@ SLIP_RATES = TableSpec(
         Column("error", "First error", say_kind),
         Column("slips", "Count"),
         Column("at_risk", "Statements"),
-        Column("per_1000", "Per 1,000", number(2)),
-        Column(("low", "high"), "95 % interval", interval(2)),
+        Column("per_1000", "Per 1,000", cells.number(2)),
+        Column(("low", "high"), "95 % interval", cells.interval(2)),
     ),
     "breaks",
 )
@@ -255,9 +248,7 @@ SLIP_RATES = TableSpec(
 
 def survival_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the `survival_curve` of each model."""
-    parts = [survival_curve(mine).assign(model=model) for model, mine in read.items()]
-    columns = ["model", "statement", "at_risk", "errors", "share", "low", "high"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    return of_models(read, survival_curve)
 
 
 SURVIVAL = TableSpec(
@@ -268,8 +259,8 @@ SURVIVAL = TableSpec(
         Column("statement", "Statement"),
         Column("at_risk", "Responses"),
         Column("errors", "First errors"),
-        Column("share", "Still right [%]", percent),
-        Column(("low", "high"), "90 % interval", percent_interval),
+        Column("share", "Still right [%]", cells.percent),
+        Column(("low", "high"), "90 % interval", cells.percent_interval),
     ),
     "breaks",
     folded=True,
@@ -285,7 +276,7 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
     of responses that would give Greenwood's variance. Without responses that end early it is
     Wilson's of the share itself. Responses to one puzzle count as independent.
     """
-    last = last_trials(read).to_numpy()
+    last = step_hazard.last_trials(read).to_numpy()
     slipped = read["error"].isin(SLIPS).to_numpy()
     length = last.max(initial=0) + 1
     errors = np.bincount(last[slipped], minlength=length)
@@ -315,17 +306,20 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
 
 def hazard_table(hazards: dict[str, StepHazard | None]) -> pd.DataFrame:
     """Return the coefficients of each model's step hazard with 95 % intervals, a row a term."""
-    rows = []
-    for model, hazard in hazards.items():
-        if hazard is None:
-            continue
-        interval = hazard.conf_int()
-        for term in TERMS:
-            row = {"model": model, "term": term, "estimate": hazard.params[term]}
-            row |= {"low": interval.loc[term, "low"], "high": interval.loc[term, "high"]}
-            rows.append(row | {"p": hazard.pvalues[term], "statements": len(hazard.trials)})
     columns = ["model", "term", "estimate", "low", "high", "p", "statements"]
-    return pd.DataFrame(rows, columns=columns)
+    fits = {model: hazard for model, hazard in hazards.items() if hazard is not None}
+    if not fits:
+        return pd.DataFrame(columns=columns)
+    table = pd.concat(
+        {
+            model: hazard.conf_int().assign(
+                estimate=hazard.params, p=hazard.pvalues, statements=len(hazard.trials)
+            )
+            for model, hazard in fits.items()
+        },
+        names=["model", "term"],
+    )
+    return table.reset_index()[columns]
 
 
 TERM_NAMES = {
@@ -347,8 +341,8 @@ HAZARD = TableSpec(
     (
         MODEL,
         Column("term", "Term", TERM_NAMES.__getitem__),
-        Column(("estimate", "p"), "Estimate", starred(number(2))),
-        Column(("low", "high"), "95 % interval", interval(2)),
+        Column(("estimate", "p"), "Estimate", cells.starred(cells.number(2))),
+        Column(("low", "high"), "95 % interval", cells.interval(2)),
     ),
     "breaks",
 )
@@ -396,8 +390,8 @@ PREDICTION = TableSpec(
         Column(("load", "level"), "At", "{} = {:g}".format),
         Column("responses", "Responses"),
         *ACCURACY_COLUMNS,
-        Column("predicted", "Step hazard [%]", percent),
-        Column("glm", "GLM [%]", percent),
+        Column("predicted", "Step hazard [%]", cells.percent),
+        Column("glm", "GLM [%]", cells.percent),
     ),
     "breaks",
 )
@@ -410,9 +404,10 @@ def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Seri
     """
     if hazard is None:
         return pd.Series(dtype=float), pd.Series(dtype=float)
-    cells = hazard.accuracy
-    weighed = cells["predicted"] * cells["responses"]
+    accuracy = hazard.accuracy
+    weighed = accuracy["predicted"] * accuracy["responses"]
     sums, counts = (
-        counts.groupby(cells[load]).sum(min_count=1) for counts in (weighed, cells["responses"])
+        counts.groupby(accuracy[load]).sum(min_count=1)
+        for counts in (weighed, accuracy["responses"])
     )
     return sums / counts, counts.astype(float)

@@ -94,25 +94,17 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int 
         if len(rows) < 2 or rows[["predicted", "glm"]].isna().all(axis=None):
             continue
         level = rows["level"]
-        measured = Series(
-            "measured, 90 % interval",
-            level,
-            rows["accuracy"],
-            rows["low"],
-            rows["high"],
-            joined=False,
-        )
         predicted = Series("step hazard", level, rows["predicted"])
         fitted = Series("GLM", level, rows["glm"])
-        table = pd.DataFrame({load: level})
-        panels.append(_panel(table, load, [measured, predicted, fitted]))
+        series = [_measured(level, rows), predicted, fitted]
+        panels.append(_panel(pd.DataFrame({load: level}), load, series))
     return draw_panels(panels, columns, height=PANEL_HEIGHT)
 
 
 def draw_run(
     cells: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
 ) -> Figure:
-    """Draw one adaptive run: its curves over the measured accuracy, and where it asked.
+    """Draw one adaptive run: its curves over the measured accuracy, and its puzzles.
 
     The frames are its rows of `asked_table`, `curve_table` and `batch_table`. Below them stands how
     the interval shrank.
@@ -132,7 +124,7 @@ def draw_run(
         curves.append(curve_panel(points, rows, label, finish_curve))
         counts.append(count_panel(points, label, finish_counts))
     pairs = zip(curves, counts, strict=True)
-    # On a phone, where it asked stands below each curve.
+    # On a phone, the puzzles stand below each curve.
     panels = [*curves, *counts] if columns > 1 else [panel for pair in pairs for panel in pair]
     shrunk = shrink_panel(batches, f"{batches['goal'].iloc[0]} (crossing)")
     return draw_panels([*panels, shrunk], columns, height=2.2)
@@ -248,17 +240,18 @@ def _accuracy_panel(
     frame: pd.DataFrame, load: str, title: str = "", *, intervals: bool = False
 ) -> Panel:
     """Return the panel of accuracy by a load, a series a model."""
-    series = [
-        Series(
-            str(model),
-            _scale(rows[load], load),
-            rows["accuracy"],
-            rows["low"] if intervals else None,
-            rows["high"] if intervals else None,
-        )
-        for model, rows in accuracy_table(frame, load).groupby("model", observed=True)
-    ]
+    series = []
+    for model, rows in accuracy_table(frame, load).groupby("model", observed=True):
+        low, high = (rows["low"], rows["high"]) if intervals else (None, None)
+        level = _scale(rows[load], load)
+        series.append(Series(str(model), level, rows["accuracy"], low, high))
     return _panel(frame, load, [*series, *_chance(frame, load)], title)
+
+
+def _measured(level: pd.Series, table: pd.DataFrame) -> Series:
+    """Return the points of `accuracy_table` with their intervals."""
+    ends = table["low"], table["high"]
+    return Series("measured, 90 % interval", level, table["accuracy"], *ends, joined=False)
 
 
 def _chance(frame: pd.DataFrame, load: str) -> list[Series]:
@@ -273,10 +266,7 @@ def _chance(frame: pd.DataFrame, load: str) -> list[Series]:
 def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
     """Return the panel of one model's accuracy by a load, and the fit where there is one."""
     table = accuracy_table(frame, load)
-    x = _scale(table[load], load)
-    points = Series(
-        "measured, 90 % interval", x, table["accuracy"], table["low"], table["high"], joined=False
-    )
+    points = _measured(_scale(table[load], load), table)
     if "beta_0" in glm.problems:
         return _panel(frame, load, [points, *_chance(frame, load)])
     loads, accuracy = _average_prediction(glm, load)

@@ -5,13 +5,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import UNCOVERED, covers_paper
-from cogniload_analysis.display.cells import (
-    MISSING,
-    form,
-    number,
-    percent,
-)
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
+from cogniload_analysis.cogniload.words import say
+from cogniload_analysis.display.cells import MISSING, form, number, percent
 from cogniload_analysis.display.print import ACCURACY_COLUMNS
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.load import Load
@@ -25,7 +21,7 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
     """Return what the first screen says of each model; the other tables are in `data`, by name.
 
     Columns: rank, model, correct, responses, accuracy, low, high, chance, ECL50, ECL50_low,
-    ECL50_high, NT50 and ID50 (projections), least_N and most_N (asked), covers (the paper's d and
+    ECL50_high, NT50 and ID50 (projections), least_N and most_N (tested), covers (the paper's d and
     N), cut_share and response_tokens (mean). The rank is by ECL50, and only of models whose puzzles
     cover the paper's d and N; one that solves all of them comes first. Others follow, the most
     accurate first.
@@ -56,7 +52,7 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
 
 
 def show_length(N: float, least_N: float, most_N: float) -> str:
-    """Set an N in print, capped to what the N that were asked can tell."""
+    """Set an N in print, capped to what the tested N can show."""
     if math.isnan(N):
         return MISSING
     most, least = REACH * most_N, least_N / REACH
@@ -109,20 +105,20 @@ def levels_spec(*loads: Load) -> TableSpec:
 
 def say_overview(row: dict) -> str:
     """Say a row of `overview_table` in a sentence."""
-    parts = [f"{row['model']} solves {100 * row['accuracy']:.1f} %"]
+    parts = [say("overview", row)]
     if not row["low"] > row["chance"] and not math.isnan(row["chance"]):
-        parts.append(f"no more than guesses would ({100 * row['chance']:.1f} %)")
+        parts.append(say("overview_guesses", row))
     if not math.isnan(row["ECL50"]):
-        value, *ends = (
+        N, *ends = (
             show_length(row[name], row["least_N"], row["most_N"])
             for name in ("ECL50", "ECL50_low", "ECL50_high")
         )
         interval = " to ".join(ends).replace(MISSING, "unknown")
-        parts.append(f"ECL50 is {value} statements ({interval})")
+        parts.append(say("overview_ECL50", N=N, interval=interval))
     if row["cut_share"] > 0:
-        parts.append(f"{100 * row['cut_share']:.1f} % of its responses were cut off")
+        parts.append(say("overview_cut", row))
     if not row["covers"]:
-        parts.append(f"unranked, as {UNCOVERED}")
+        parts.append(say("overview_uncovered"))
     elif math.isnan(row["rank"]):
-        parts.append("unranked, as it has no ECL50 (projection)")
+        parts.append(say("overview_unknown"))
     return "; ".join(parts) + "."

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import FULL_NAMES, PAPER_GRID
 from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
+from cogniload_analysis.cogniload.words import say
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
 
@@ -35,40 +36,24 @@ class ComparisonPlan:
     throughput: float
 
     def gpu_hours(self, puzzles: int) -> float:
-        """Return the hours of one GPU for so many responses."""
+        """Return the hours of one GPU for the responses to a number of puzzles."""
         return puzzles * self.response_tokens / self.throughput / 3600
 
     def summary(self) -> str:
         """Return the plan as text."""
-        rows = {"both runs answer the same puzzles": self.same_puzzles}
-        rows["each run has its own puzzles"] = self.other_puzzles
-        cells = len(PAPER_GRID)
-        table = pd.DataFrame(
-            [
-                {
-                    "": name,
-                    "puzzles a run": f"{puzzles:,}",
-                    "a cell": int(np.ceil(puzzles / cells)),
-                    "prompt tokens": f"{puzzles * self.prompt_tokens / 1e6:.2f} M",
-                    "response tokens": f"{puzzles * self.response_tokens / 1e6:.2f} M",
-                    "GPU hours": f"{self.gpu_hours(puzzles):.2f}",
-                }
-                for name, puzzles in rows.items()
-            ]
-        )
-        accuracy, told = f"{100 * self.accuracy:.1f} %", f"{100 * self.detect:g} points"
-        return "\n\n".join(
-            [
-                f"To tell {told} less from the {accuracy} of {self.like}, with a chance of "
-                f"{100 * POWER:.0f} % at the 5 % level:",
-                table.to_string(index=False),
-                f"Accuracies are the published GLM's on the paper's grid of {cells} cells, and "
-                f"prompts as long as the paper's.\nAssumed: {self.response_tokens:,g} tokens a "
-                f"response, {self.throughput:,g} tokens a second and GPU; and that within a cell "
-                "two runs\nfail on puzzles apart from one another (if on the same ones, fewer "
-                "puzzles do).",
-            ]
-        )
+        runs = {"both runs answer the same puzzles": self.same_puzzles}
+        runs["each run has its own puzzles"] = self.other_puzzles
+        puzzles, cells = np.array(list(runs.values())), len(PAPER_GRID)
+        columns = {
+            "": list(runs),
+            "puzzles a run": map("{:,}".format, puzzles),
+            "a cell": np.ceil(puzzles / cells).astype(int),
+            "prompt tokens": map("{:.2f} M".format, puzzles * self.prompt_tokens / 1e6),
+            "response tokens": map("{:.2f} M".format, puzzles * self.response_tokens / 1e6),
+            "GPU hours": [f"{self.gpu_hours(number):.2f}" for number in puzzles],
+        }
+        table = pd.DataFrame({name: list(column) for name, column in columns.items()})
+        return say("plan", vars(self), power=POWER, cells=cells, table=table.to_string(index=False))
 
 
 def plan_comparison(
@@ -97,14 +82,7 @@ def plan_comparison(
         )
     same, other = count_puzzles(better, lower_accuracies(better, detect))
     return ComparisonPlan(
-        like,
-        accuracy,
-        detect,
-        same,
-        other,
-        mean_prompt_tokens(like),
-        response_tokens,
-        throughput,
+        like, accuracy, detect, same, other, mean_prompt_tokens(like), response_tokens, throughput
     )
 
 
@@ -134,7 +112,7 @@ def count_puzzles(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:
     """
     apart = first - second
     within = (first * (1 - first) + second * (1 - second)).mean()
-    overall = sum(each.mean() * (1 - each.mean()) for each in (first, second))
+    overall = sum(cells.mean() * (1 - cells.mean()) for cells in (first, second))
     variances = within + apart.var(), overall
     same, other = (
         int(np.ceil(puzzles_needed(float(variance), float(apart.mean())))) for variance in variances

@@ -1,41 +1,18 @@
 """CogniLoad's part of the report: its fits, tables, figures and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pandas as pd
+from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive.section import report_runs
-from cogniload_analysis.cogniload import adaptive_section, breaks, figures, tables
+from cogniload_analysis.cogniload import adaptive_section, breaks, figures, overview, tables, words
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
-from cogniload_analysis.cogniload.fits.glm import (
-    InteractionGLM,
-    LoadGLM,
-    RhoComparison,
-    compare_rho_terms,
-    fit_interactions,
-    fit_soundly,
-)
+from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.cogniload.overview import (
-    OVERVIEW,
-    levels_spec,
-    overview_table,
-    say_overview,
-)
-from cogniload_analysis.cogniload.words import (
-    say_accuracy,
-    say_breaks,
-    say_cells,
-    say_chance,
-    say_fit,
-    say_meanings,
-    say_predictions,
-    say_run,
-    say_threshold,
-)
 from cogniload_analysis.display.content import Findings, Picture, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_columns, accuracy_table
@@ -52,9 +29,9 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     glms, comparisons, interactions, capacities = {}, {}, {}, {}
     replays = adaptive_section.find_replays(responses)
     for model, rows in tqdm(responses.items(), "fitting", unit="model", disable=None):
-        glms[model] = fit_soundly(rows)
-        comparisons[model] = compare_rho_terms(rows)
-        interactions[model] = fit_interactions(rows)
+        glms[model] = glm.fit_soundly(rows)
+        comparisons[model] = glm.compare_rho_terms(rows)
+        interactions[model] = glm.fit_interactions(rows)
         run = replays.get(model)
         capacities[model] = run.estimate if run else estimate_capacity(rows)
     several = len(frame[[load.name for load in LOADS]].drop_duplicates()) > 1
@@ -66,8 +43,9 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         *(build_tables_of_several_cells(frame, comparisons, interactions) if several else []),
     ]
     data = {table.name: table.data for table in made}
-    overview = OVERVIEW.table(overview_table(frame, data | {"ranking": ranking}))
-    made += [overview, *([tables.RANKING.table(ranking)] if several else [])]
+    first = overview.OVERVIEW.table(overview.overview_table(frame, data | {"ranking": ranking}))
+    overviews = first.data.to_dict("records")
+    made += [first, *([tables.RANKING.table(ranking)] if several else [])]
     files = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
     names = {model: f"fit_{file}" for model, file in files.items()}
     pictures = draw_pictures(frame, responses, glms, ranking, names) if several else {}
@@ -78,7 +56,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         [f"adaptive_{files[model]}" for model in replays],
         along="along each load",
         draw=figures.draw_run,
-        say=say_run,
+        say=words.say_run,
     )
     pictures |= draw_breaks(data, broken) | run_pictures
     return Findings(
@@ -86,7 +64,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         pictures=pictures,
         models=describe_models(made, {model: pictures.get(name) for model, name in names.items()}),
         sections={
-            "overview": [{"said": say_overview(row)} for row in overview.data.to_dict("records")],
+            "overview": [{"said": overview.say_overview(row)} for row in overviews],
             "breaks": describe_breaks(data, {m: pictures[n] for m, n in broken.items()}),
             "runs": runs,
         },
@@ -95,7 +73,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
 
 
 def build_tables(
-    frame: pd.DataFrame, glms: dict[str, LoadGLM], capacities: dict[str, Capacity]
+    frame: pd.DataFrame, glms: dict[str, glm.LoadGLM], capacities: dict[str, Capacity]
 ) -> list[Table]:
     """Return the tables that a single cell has as well, each section's in the page's order."""
     thresholds = pd.concat([tables.threshold_table(glms), tables.crossing_table(capacities)])
@@ -115,8 +93,8 @@ def build_tables(
 
 def build_tables_of_several_cells(
     frame: pd.DataFrame,
-    comparisons: dict[str, RhoComparison],
-    interactions: dict[str, InteractionGLM],
+    comparisons: dict[str, glm.RhoComparison],
+    interactions: dict[str, glm.InteractionGLM],
 ) -> list[Table]:
     """Return the tables that say nothing of a single cell."""
     d, N, rho = LOADS
@@ -124,14 +102,15 @@ def build_tables_of_several_cells(
         tables.AIC.table(tables.aic_table(comparisons)),
         tables.INTERACTION.table(tables.interaction_table(interactions)),
         *(
-            levels_spec(*loads).table(accuracy_table(frame, *(load.name for load in loads)))
+            spec.table(accuracy_table(frame, *(load.name for load in loads)))
             for loads in ((d,), (N,), (rho,), (d, N), (N, rho))
+            for spec in [overview.levels_spec(*loads)]
         ),
     ]
 
 
 def build_break_tables(
-    frame: pd.DataFrame, read: dict[str, pd.DataFrame], glms: dict[str, LoadGLM]
+    frame: pd.DataFrame, read: dict[str, pd.DataFrame], glms: dict[str, glm.LoadGLM]
 ) -> list[Table]:
     """Return the tables on where the reasoning breaks.
 
@@ -140,16 +119,13 @@ def build_break_tables(
     if frame["coverage"].isna().all():
         return []
     hazards = {model: breaks.fit_hazard(rows) for model, rows in read.items()}
-    overview = breaks.BREAKS.table(breaks.break_table(frame, read, hazards))
+    first = breaks.BREAKS.table(breaks.break_table(frame, read, hazards))
     if not read:
-        return [overview]
+        return [first]
     return [
-        overview,
+        first,
         breaks.KINDS.table(breaks.kind_table(read)),
-        *(
-            breaks.KINDS_BY.table(breaks.kind_by_table(read, load), load=load)
-            for load in ("d", "N")
-        ),
+        *(breaks.KINDS_BY.table(breaks.kind_by_table(read, by), load=by) for by in ("d", "N")),
         breaks.SLIP_RATES.table(breaks.slip_table(read)),
         breaks.PREDICTION.table(breaks.prediction_table(read, hazards, glms)),
         breaks.HAZARD.table(breaks.hazard_table(hazards)),
@@ -164,12 +140,8 @@ def draw_breaks(data: dict[str, pd.DataFrame], names: dict[str, str]) -> dict[st
         survival, predictions = (
             rows[rows["model"] == model] for rows in (data["survival"], data["prediction"])
         )
-        drawings[name] = (
-            f"Share of the responses of {model} whose tracking is still right by statement, with "
-            "90 % intervals, and accuracy by N and by d beside what the step hazard and the GLM "
-            "predict.",
-            partial(figures.draw_breaks, survival, predictions),
-        )
+        draw = partial(figures.draw_breaks, survival, predictions)
+        drawings[name] = words.say("picture_breaks", model=model), draw
     return draw_all(drawings)
 
 
@@ -181,9 +153,9 @@ def describe_breaks(
         return []
     described: list[dict[str, object]] = []
     for row in data["breaks"].to_dict("records"):
-        model, sentences = row["model"], say_breaks(row)
+        model, sentences = row["model"], words.say_breaks(row)
         if row["enough"]:
-            sentences += say_predictions(rows_of(data["prediction"], model))
+            sentences += words.say_predictions(rows_of(data["prediction"], model))
         described.append({"name": model, "said": sentences, "picture": pictures.get(model)})
     return described
 
@@ -191,7 +163,7 @@ def describe_breaks(
 def draw_pictures(
     frame: pd.DataFrame,
     responses: dict[str, pd.DataFrame],
-    glms: dict[str, LoadGLM],
+    glms: dict[str, glm.LoadGLM],
     ranking: pd.DataFrame,
     names: dict[str, str],
 ) -> dict[str, Picture]:
@@ -199,49 +171,25 @@ def draw_pictures(
 
     `names` has the name of each model's own picture.
     """
-    averaged = "averaged over the two other loads"
     ranked = figures.draw_ranking(ranking)
-    drawings: dict[str, Drawing] = {
-        names[model]: (
-            f"Accuracy of {model} by each load, {averaged}, and the GLM that was fitted.",
-            partial(figures.draw_fit, rows, glms[model]),
-        )
-        for model, rows in responses.items()
+    own: dict[str, Drawing] = {
+        names[model]: (words.say("picture_fit", model=model), partial(figures.draw_fit, rows, fit))
+        for (model, rows), fit in zip(responses.items(), glms.values(), strict=True)
     }
-    drawings |= {
-        "ranking": (
-            "ECL50 of the models of this report (with 95 % intervals) and of the paper: projection "
-            "and, hollow, crossing.",
-            lambda columns: ranked,
-        ),
-        "figure_1": (
-            f"Accuracy by d, N and ρ, each {averaged}.",
-            partial(figures.draw_accuracy, frame),
-        ),
-        "figure_3": (
-            "Accuracy by ρ at a low, a middle and a high d.",
-            partial(figures.draw_rho_by_d, frame),
-        ),
-        "figure_4": (
-            "Accuracy by ρ at a low, a middle and a high N.",
-            partial(figures.draw_rho_by_N, frame),
-        ),
+    drawings: dict[str, Callable[..., Figure]] = {
+        "ranking": lambda columns: ranked,
+        "figure_1": partial(figures.draw_accuracy, frame),
+        "figure_3": partial(figures.draw_rho_by_d, frame),
+        "figure_4": partial(figures.draw_rho_by_N, frame),
+        "figure_5": partial(figures.draw_accuracy_by, frame, "d"),
+        "figure_6": partial(figures.draw_accuracy_by, frame, "rho"),
+        "figure_7": partial(figures.draw_accuracy_by, frame, "N"),
+        "outcomes_by_N": partial(figures.draw_outcomes, frame),
     }
-    for number, load, symbol in ((5, "d", "d"), (6, "rho", "ρ"), (7, "N", "N")):
-        drawings[f"figure_{number}"] = (
-            f"Accuracy by {symbol}, {averaged}, with 90 % Wilson intervals.",
-            partial(figures.draw_accuracy_by, frame, load),
-        )
-    drawings["outcomes_by_N"] = (
-        "Share of each wrong outcome by N, over the two other loads.",
-        partial(figures.draw_outcomes, frame),
-    )
     if frame["response_tokens"].notna().any():
-        drawings["tokens_by_load"] = (
-            f"Tokens of a response by d, N and ρ: means, each {averaged}.",
-            partial(figures.draw_tokens, frame),
-        )
-    return draw_all(drawings)
+        drawings["tokens_by_load"] = partial(figures.draw_tokens, frame)
+    paper = {name: (words.say(f"picture_{name}"), draw) for name, draw in drawings.items()}
+    return draw_all(own | paper)
 
 
 def describe_models(
@@ -258,13 +206,13 @@ def describe_models(
     return [
         {
             "name": row["model"],
-            "accuracy": say_accuracy(row),
-            "chance": say_chance(row),
-            "cells": say_cells(row),
+            "accuracy": words.say_accuracy(row),
+            "chance": words.say_chance(row),
+            "cells": words.say_cells(row),
             "thresholds": [
-                *map(say_threshold, rows_of(data["thresholds"], row["model"])),
-                *filter(None, map(say_meanings, rows_of(meanings, row["model"]))),
-                *map(say_fit, rows_of(data["fit"], row["model"])),
+                *map(words.say_threshold, rows_of(data["thresholds"], row["model"])),
+                *filter(None, map(words.say_meanings, rows_of(meanings, row["model"]))),
+                *map(words.say_fit, rows_of(data["fit"], row["model"])),
             ],
             "problems": row["problems"],
             "estimator": row["estimator"],

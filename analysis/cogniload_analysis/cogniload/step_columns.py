@@ -31,20 +31,15 @@ def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
     read, coverage = held["read"], held["coverage"]
     if not isinstance(read, bool):
         raise ValueError(f"read must be true or false, got {brief(read)}")
-    if (
-        isinstance(coverage, bool)
-        or not isinstance(coverage, int | float)
-        or not 0 <= coverage <= 1
-    ):
+    if type(coverage) not in (int, float) or not 0 <= coverage <= 1:
         raise ValueError(f"coverage must be a number from 0 to 1, got {brief(coverage)}")
     if not read:
         return False, math.nan, "", False, float(coverage)
     first, error, recovered = held["first_error"], held["error"], held["recovered"]
     N = read_integer(sample["doc"], "N")
     if first is not None and (type(first) is not int or not 0 <= first <= N):
-        raise ValueError(
-            f"first_error must be null or a statement from 0 to {N}, got {brief(first)}"
-        )
+        allowed = f"null or a statement from 0 to {N}"
+        raise ValueError(f"first_error must be {allowed}, got {brief(first)}")
     if error is not None and error not in ERRORS:
         raise ValueError(f"error must be null or one of {', '.join(ERRORS)}; got {brief(error)}")
     if (first is None) != (error in (None, "answer")) or (first == 0) != (error == "initial"):
@@ -89,7 +84,7 @@ def find_break(response: str, puzzle: Row, row: Any) -> Break | None:
         return Break("the answer (the tracking is right to the end)", (), None)
     t = steps.first_error
     true = solution.states[t][solution.poi]
-    states = tuple((name_part(each), true[each], steps.taken[each]) for each in true)
+    states = tuple((name_part(part), true[part], steps.taken[part]) for part in true)
     where = f"statement {t} ({say_kind(steps.error)})" if t else "the initial state"
     return Break(where, states, steps.place)
 

@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS as CURVE_COEFFICIENTS
-from cogniload_analysis.cogniload.capacity.curve import FLOOR, Capacity, Link
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
-    UNCOVERED,
-    PublishedCurve,
-    compare_fits,
-    covers_grid,
-    covers_paper,
-    curve_crossing,
-    goodness_of_fit,
-)
+from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
+from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.capacity.prior import published_curves
 from cogniload_analysis.cogniload.fits.glm import (
     INTERACTIONS,
@@ -35,17 +27,7 @@ from cogniload_analysis.cogniload.fits.thresholds import (
     Thresholds,
 )
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.cells import (
-    MISSING,
-    form,
-    number,
-    set_number,
-    starred,
-    stars,
-    tokens,
-    within,
-    words,
-)
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import TOKEN_COLUMNS, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.published import published_table
@@ -91,25 +73,25 @@ SYMBOLS = {"χ²": r"$\chi^2$", "ρ²": r"$\rho^2$", "ρ": r"$\rho$"}
 def show_threshold(meaning: str, name: str, value: float, least: float, most: float) -> str:
     """Set a threshold: a crossing is known within a range, a projection goes as far as its line."""
     if meaning == PROJECTION:
-        return set_number(value, DECIMALS[name])
-    return within(value, DECIMALS[name], least, most)
+        return cells.set_number(value, DECIMALS[name])
+    return cells.within(value, DECIMALS[name], least, most)
 
 
 def show_ends(meaning: str, name: str, low: float, high: float, least: float, most: float) -> str:
     """Set the interval of a threshold."""
     if math.isnan(low):
-        return MISSING
+        return cells.MISSING
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
 def _show_estimate(*values: Any) -> str:
     *threshold, status = values
     shown = show_threshold(*threshold)
-    return status if shown == MISSING else shown
+    return status if shown == cells.MISSING else shown
 
 
 def _show_method(value: float, method: Any) -> str:
-    return MISSING if math.isnan(value) else words(method)
+    return cells.MISSING if math.isnan(value) else cells.words(method)
 
 
 def _threshold_heading(name: str, meaning: str) -> tuple[str, str]:
@@ -121,13 +103,13 @@ def _projection_column(name: str) -> Column:
     """Return the column of a projection; a missing NT50 has the side of 50 % it stays on."""
     heading, latex = _threshold_heading(name, PROJECTION)
     if name != "NT50":
-        return Column(name, heading, number(DECIMALS[name]), latex)
+        return Column(name, heading, cells.number(DECIMALS[name]), latex)
     return Column((name, f"{name}_status"), heading, _show_NT50, latex)
 
 
 def _show_NT50(value: float, status: str) -> str:
     side = re.match("always (above|below)", status)
-    return f"{MISSING} ({side[1]})" if side else set_number(value, DECIMALS["NT50"])
+    return f"{cells.MISSING} ({side[1]})" if side else cells.set_number(value, DECIMALS["NT50"])
 
 
 def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
@@ -174,7 +156,7 @@ TOKENS = TableSpec(
         Across(
             "d",
             TOKEN_COLUMNS,
-            lambda *counts: f"P{tokens(*counts[:2])} | O{tokens(*counts[2:])}",
+            lambda *counts: f"P{cells.tokens(*counts[:2])} | O{cells.tokens(*counts[2:])}",
             "d = {:g}".format,
         ),
     ),
@@ -189,14 +171,8 @@ def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
     """
     rows = []
     for model, glm in glms.items():
-        intervals = glm.conf_int()
-        coefficients = {
-            "": glm.params,
-            "_se": glm.bse,
-            "_p": glm.pvalues,
-            "_low": intervals["low"],
-            "_high": intervals["high"],
-        }
+        coefficients = {"": glm.params, "_se": glm.bse, "_p": glm.pvalues}
+        coefficients |= {f"_{end}": values for end, values in glm.conf_int().items()}
         row = {"model": model, "estimator": glm.estimator, "responses": glm.nobs, "AIC": glm.aic}
         row |= {"cells": len(glm.cells), "cells_all_right": glm.cells["failures"].eq(0).sum()}
         row |= {"cells_all_wrong": glm.cells["successes"].eq(0).sum()}
@@ -216,7 +192,7 @@ GLM = TableSpec(
     (
         MODEL,
         *(
-            Column((term, f"{term}_p"), heading, starred(number(2)), latex)
+            Column((term, f"{term}_p"), heading, cells.starred(cells.number(2)), latex)
             for term, (heading, latex) in COEFFICIENTS.items()
         ),
         *map(_projection_column, DECIMALS),
@@ -244,17 +220,14 @@ def threshold_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
 
     Models whose cells are no grid have none. The other loads are at the means of the cells.
     """
-    rows = []
-    for model, glm in glms.items():
-        if not covers_grid(glm.cells):
-            continue
-        thresholds = glm.thresholds()
-        for name, load in LOAD_OF.items():
-            tested = {f"{end}_tested": getattr(glm.cells[load], end)() for end in ("min", "max")}
-            threshold = vars(getattr(thresholds, name))
-            about = {"model": model, "threshold": name, "meaning": PROJECTION}
-            rows.append(about | threshold | tested)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"model": model, "threshold": name, "meaning": PROJECTION}
+        | vars(getattr(glm.thresholds(), name))
+        | {"min_tested": glm.cells[load].min(), "max_tested": glm.cells[load].max()}
+        for model, glm in glms.items()
+        if covers_grid(glm.cells)
+        for name, load in LOAD_OF.items()
+    )
 
 
 def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
@@ -262,14 +235,13 @@ def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
 
     The other loads are at the means of the paper's grid.
     """
-    rows = []
-    for model, capacity in capacities.items():
-        for name in LOAD_OF:
-            low, high = ends_asked(capacity, name)
-            about = {"model": model, "threshold": name, "meaning": CROSSING}
-            tested = {"min_tested": low, "max_tested": high}
-            rows.append(about | vars(getattr(capacity, name)) | tested)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {"model": model, "threshold": name, "meaning": CROSSING}
+        | vars(getattr(capacity, name))
+        | dict(zip(TESTED, tested_ends(capacity, name), strict=True))
+        for model, capacity in capacities.items()
+        for name in LOAD_OF
+    )
 
 
 THRESHOLDS = TableSpec(
@@ -282,14 +254,20 @@ THRESHOLDS = TableSpec(
         Column(("meaning", "threshold", "value", *TESTED, "status"), "Estimate", _show_estimate),
         Column(("meaning", "threshold", "low", "high", *TESTED), "95 % interval", show_ends),
         Column(("value", "method"), "Method", _show_method),
-        Column("note", "Note", words),
+        Column("note", "Note", cells.words),
     ),
     "fits",
 )
 
 
-def ends_asked(capacity: Capacity, threshold: str) -> tuple[float, float]:
-    """Return the least and the largest load that was or can be asked, where a crossing is known."""
+def name_ends(meaning: str, threshold: Threshold) -> dict[str, float]:
+    """Return a threshold and the ends of its interval, in columns that begin with its meaning."""
+    ends = {f"{meaning}_low": threshold.low, f"{meaning}_high": threshold.high}
+    return {meaning: threshold.value} | ends
+
+
+def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
+    """Return the least and the largest load that a design can ask, where a crossing is known."""
     return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
 
 
@@ -307,16 +285,14 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
         for name in LOAD_OF:
             crossing, projection = (getattr(of, name) for of in (capacities[model], thresholds))
             row: dict[str, float | str] = {"model": model, "threshold": name}
-            for meaning, threshold in ((CROSSING, crossing), (PROJECTION, projection)):
-                row |= {meaning: threshold.value}
-                row |= {f"{meaning}_{end}": getattr(threshold, end) for end in ("low", "high")}
-            low, high = ends_asked(capacities[model], name)
+            row |= name_ends(CROSSING, crossing) | name_ends(PROJECTION, projection)
+            low, high = tested_ends(capacities[model], name)
             inside = low <= crossing.value <= high
             difference = crossing.value - projection.value if inside else np.nan
             if name == "ECL50" and np.isfinite(difference):
                 difference /= projection.value
-            row |= {"min_tested": low, "max_tested": high}
-            row |= {"difference": difference if np.isfinite(difference) else np.nan}
+            difference = difference if np.isfinite(difference) else np.nan
+            row |= {"min_tested": low, "max_tested": high, "difference": difference}
             rows.append(row | {"note": "" if covers_grid(glm.cells) else "no grid"})
     return pd.DataFrame(rows)
 
@@ -333,7 +309,7 @@ def _meaning_columns(meaning: str) -> tuple[Column, Column]:
 def show_difference(threshold: str, difference: float) -> str:
     """Set the difference of the crossing from the projection, with its sign."""
     if math.isnan(difference):
-        return MISSING
+        return cells.MISSING
     return f"{100 * difference:+.0f} %" if threshold == "ECL50" else f"{difference:+.2f}"
 
 
@@ -359,9 +335,9 @@ def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
     """
     rows = []
     for model, glm in glms.items():
-        fit = goodness_of_fit(glm)
-        row = {"model": model, "miss": fit.miss, "where": fit.where}
-        rows.append(row | {"sampling_error": fit.sampling_error} | compare_fits(glm))
+        fit = goodness_of_fit.goodness_of_fit(glm)
+        row = {name: getattr(fit, name) for name in ("miss", "where", "sampling_error")}
+        rows.append({"model": model} | row | goodness_of_fit.compare_fits(glm))
     return pd.DataFrame(rows)
 
 
@@ -372,14 +348,14 @@ FIT = TableSpec(
     f"interactions. {STARS}",
     (
         MODEL,
-        Column("miss", "Miss [points]", number(1)),
-        Column("where", "at", words),
-        Column("sampling_error", "Sampling error", number(1)),
-        Column(("plain", "p"), "χ², GLM", starred(number(1))),
-        Column("floor", "χ², with floor", number(1)),
-        Column("both", "χ², with both", number(1)),
-        Column("degrees", "df", number(0)),
-        Column("p", "p, GLM", form("{:.3g}")),
+        Column("miss", "Miss [points]", cells.number(1)),
+        Column("where", "at", cells.words),
+        Column("sampling_error", "Sampling error", cells.number(1)),
+        Column(("plain", "p"), "χ², GLM", cells.starred(cells.number(1))),
+        Column("floor", "χ², with floor", cells.number(1)),
+        Column("both", "χ², with both", cells.number(1)),
+        Column("degrees", "df", cells.number(0)),
+        Column("p", "p, GLM", cells.form("{:.3g}")),
     ),
     "fits",
 )
@@ -395,9 +371,9 @@ AIC = TableSpec(
     "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6.",
     (
         MODEL,
-        Column("p_LR", "p", number(3), "$p_{LR}$"),
-        Column("aic_linear", "AIC, linear", number(3)),
-        Column("aic_quadratic", "AIC, quadratic", number(3)),
+        Column("p_LR", "p", cells.number(3), "$p_{LR}$"),
+        Column("aic_linear", "AIC, linear", cells.number(3)),
+        Column("aic_quadratic", "AIC, quadratic", cells.number(3)),
     ),
     "fits",
 )
@@ -423,11 +399,11 @@ INTERACTION = TableSpec(
             column
             for term, (loads, latex) in INTERACTING.items()
             for column in (
-                Column(f"beta_{term}", f"β {loads}", number(2), rf"$\beta_{{{latex}}}$"),
+                Column(f"beta_{term}", f"β {loads}", cells.number(2), rf"$\beta_{{{latex}}}$"),
                 Column(
                     f"p_{term}",
                     f"p {loads}",
-                    lambda p: form("{:.3g}")(p) + stars(p),
+                    lambda p: cells.form("{:.3g}")(p) + cells.stars(p),
                     rf"$p_{{LR}}({latex})$",
                 ),
             )
@@ -451,10 +427,9 @@ def ranking_table(
     known = capacities or {}
     rows = [_rank(model, glm, known.get(model)) for model, glm in glms.items()]
     published = published_table("glm")[["model", "ECL50"]].assign(source="published", note="")
-    published["crossing"] = published["model"].map(published_crossings())
+    crossings = published["model"].map(published_crossings())
     printed = published["ECL50"].between(*CROSSINGS_KNOWN)
-    published["crossing"] = published["crossing"].where(printed)
-    published["covers"] = True
+    published = published.assign(crossing=crossings.where(printed), covers=True)
     table = pd.concat([pd.DataFrame(rows), published], ignore_index=True)
     covers = table.pop("covers").astype(bool)
     projection, crossing = (table[name].where(covers) for name in ("ECL50", "crossing"))
@@ -468,7 +443,7 @@ def _ranking_columns(meaning: str, rank: str, value: str, ends: tuple[str, str])
     heading, latex = _threshold_heading("ECL50", meaning)
     show, interval = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
     return [
-        Column(rank, f"Rank ({meaning})", number(0)),
+        Column(rank, f"Rank ({meaning})", cells.number(0)),
         Column((value, *TESTED), heading, show, latex),
         Column((*ends, *TESTED), f"95 % ({meaning})", interval),
     ]
@@ -485,7 +460,7 @@ RANKING = TableSpec(
         *_ranking_columns(PROJECTION, "rank", "ECL50", ("low", "high")),
         *_ranking_columns(CROSSING, "crossing_rank", CROSSING, ("crossing_low", "crossing_high")),
         Column("source", "From"),
-        Column("note", "Note", words),
+        Column("note", "Note", cells.words),
     ),
     "ranking",
 )
@@ -494,20 +469,16 @@ RANKING = TableSpec(
 def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, float | str]:
     threshold = projections(glm, PAPER_MEANS).ECL50
     crossing = capacity.ECL50 if capacity else Threshold()
-    low, high = ends_asked(capacity, "ECL50") if capacity else (np.nan, np.nan)
-    covers = covers_paper(glm.cells)
+    tested = tested_ends(capacity, "ECL50") if capacity else (np.nan, np.nan)
+    covers = goodness_of_fit.covers_paper(glm.cells)
+    notes = threshold.note, "" if covers else goodness_of_fit.UNCOVERED
     return {
         "model": model,
         "source": "this report",
-        "ECL50": threshold.value,
-        "low": threshold.low,
-        "high": threshold.high,
-        "crossing": crossing.value,
-        "crossing_low": crossing.low,
-        "crossing_high": crossing.high,
-        "min_tested": low,
-        "max_tested": high,
-        "note": "; ".join(filter(None, [threshold.note, "" if covers else UNCOVERED])),
+        **{"ECL50": threshold.value, "low": threshold.low, "high": threshold.high},
+        **name_ends(CROSSING, crossing),
+        **dict(zip(TESTED, tested, strict=True)),
+        "note": "; ".join(filter(None, notes)),
         "covers": covers,
     }
 
@@ -516,8 +487,9 @@ def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, floa
 def published_crossings() -> dict[str, float]:
     """Return the crossing of each published model whose curve with a floor is known, by model."""
     curves = published_curves()
-    curves = curves[np.isclose(curves["floor"], FLOOR)].set_index("model")
+    curves = curves[np.isclose(curves["floor"], curve.FLOOR)].set_index("model")
+    link, crossing = curve.Link(), goodness_of_fit.curve_crossing
     return {
-        str(model): curve_crossing(PublishedCurve(row.to_numpy(dtype=float), Link(), solved=True))
-        for model, row in curves[list(CURVE_COEFFICIENTS)].iterrows()
+        str(model): crossing(goodness_of_fit.PublishedCurve(row.to_numpy(float), link, True))
+        for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }

@@ -13,17 +13,9 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_analysis.analysis import Pairs
+from cogniload_analysis.cogniload.fits import thresholds
 from cogniload_analysis.cogniload.fits.glm import TERMS, LoadGLM, fit_load_glm, load_design
-from cogniload_analysis.cogniload.fits.thresholds import (
-    BETA_D,
-    BETA_N,
-    BOOTSTRAP_DRAWS,
-    LoadMeans,
-    Threshold,
-    Z,
-    capacity_thresholds,
-    estimate_thresholds,
-)
+from cogniload_analysis.cogniload.fits.thresholds import BETA_D, BETA_N, LoadMeans, Threshold, Z
 from cogniload_analysis.intervals import percentiles
 
 NAMES = {"ECL50": "beta_N", "NT50": "beta_rho2", "ID50": "beta_d"}
@@ -47,11 +39,9 @@ class _Fit:
 
     def thresholds(self, means: LoadMeans, covariance: np.ndarray) -> dict[str, Threshold]:
         """Return the thresholds by name."""
-        found = vars(estimate_thresholds(self.beta, covariance, means))
+        estimates = vars(thresholds.estimate_thresholds(self.beta, covariance, means))
         problems = {name: self.glm.problems.get(term, "") for name, term in NAMES.items()}
-        return {
-            name: replace(each, note=problems[name] or each.note) for name, each in found.items()
-        }
+        return {name: replace(at, note=problems[name] or at.note) for name, at in estimates.items()}
 
 
 def compare_thresholds(frame: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
@@ -88,46 +78,42 @@ def _fit(rows: pd.DataFrame, puzzles: np.ndarray, count: int) -> _Fit:
 
 
 def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
-    for each in (first, second):
-        if "beta_0" in each.glm.problems:
-            nothing = Threshold(note=each.glm.problems["beta_0"])
-            yield from (_row(name, nothing, nothing) for name in NAMES)
+    for fit in (first, second):
+        if "beta_0" in fit.glm.problems:
+            nothing = Threshold(note=fit.glm.problems["beta_0"])
+            yield from (_row(name, (nothing, nothing)) for name in NAMES)
             return
     means = _common_means(first, second)
     covariance = _joint_covariance(first, second)
-    at = {
-        first: first.thresholds(means, covariance[:5, :5]),
-        second: second.thresholds(means, covariance[5:, 5:]),
-    }
+    of_first = first.thresholds(means, covariance[:5, :5])
+    of_second = second.thresholds(means, covariance[5:, 5:])
     draws: np.ndarray | None = None
     for place, name in enumerate(NAMES):
-        pair = at[first][name], at[second][name]
-        if any(each.status != "crossing" for each in pair):
-            yield _row(name, *pair)
-        elif all(each.method == "delta method" for each in pair):
+        pair = of_first[name], of_second[name]
+        if any(at.status != "crossing" for at in pair):
+            yield _row(name, pair)
+        elif all(at.method == "delta method" for at in pair):
             sides = zip((first, second), pair, (1, -1), strict=True)
             slopes = np.concatenate(
-                [sign * _gradient(name, fit.beta, means, each.value) for fit, each, sign in sides]
+                [sign * _gradient(name, fit.beta, means, at.value) for fit, at, sign in sides]
             )
-            difference = _difference(*(_scale(name, each.value) for each in pair))
+            difference = _difference(*(_scale(name, at.value) for at in pair))
             # Of the same answers it is 0, which rounding may leave below.
             error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
             p = 2 * norm.sf(abs(difference) / error) if difference else 1.0
             ends = difference - Z * error, difference + Z * error
-            yield _row(name, *pair, ends, float(p), "delta method")
+            yield _row(name, pair, ends, float(p), "delta method")
         else:
             if draws is None:
                 draws = _draw_differences(first, second, covariance, means)
-            yield _row(name, *pair, *_read_draws(draws[place]), "parametric bootstrap")
+            yield _row(name, pair, *_read_draws(draws[place]), "parametric bootstrap")
 
 
 def _common_means(first: _Fit, second: _Fit) -> LoadMeans:
     """Return the means of the loads over the responses of both."""
-    sides = first.glm.means, second.glm.means
+    sides = [list(vars(fit.glm.means).values()) for fit in (first, second)]
     weights = [first.responses, second.responses]
-    loads = ("d", "log10_N", "rho")
-    by_load = [[getattr(means, load) for means in sides] for load in loads]
-    return LoadMeans(*(float(np.average(values, weights=weights)) for values in by_load))
+    return LoadMeans(*map(float, np.average(sides, axis=0, weights=weights)))
 
 
 def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
@@ -135,7 +121,7 @@ def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
     influence = np.concatenate([first.influence, second.influence], axis=1)
     clusters = int(influence.any(axis=1).sum())
     responses = first.responses + second.responses
-    terms = sum(int(each.glm.params.notna().sum()) for each in (first, second))
+    terms = sum(int(fit.glm.params.notna().sum()) for fit in (first, second))
     correction = clusters / (clusters - 1) * (responses - 1) / (responses - terms)
     return correction * influence.T @ influence
 
@@ -172,10 +158,11 @@ def _draw_differences(
     NaN where a draw of either has no threshold, or has passed a slope of zero.
     """
     beta = np.nan_to_num(np.concatenate([first.beta, second.beta]))
-    drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, BOOTSTRAP_DRAWS).T
+    draws = thresholds.BOOTSTRAP_DRAWS
+    drawn = np.random.default_rng(0).multivariate_normal(beta, covariance, draws).T
     sides = []
     for coefficients, centre in ((drawn[:5], beta[:5]), (drawn[5:], beta[5:])):
-        ECL50, NT50, ID50 = capacity_thresholds(*coefficients, **vars(means))
+        ECL50, NT50, ID50 = thresholds.capacity_thresholds(*coefficients, **vars(means))
         with np.errstate(divide="ignore", invalid="ignore"):
             log10_ECL50 = np.log10(ECL50)
         rising = coefficients[[BETA_N, BETA_D]] * centre[[BETA_N, BETA_D], None] <= 0
@@ -199,27 +186,23 @@ def _read_draws(drawn: np.ndarray) -> tuple[tuple[float, float], float]:
 
 def _row(
     name: str,
-    first: Threshold,
-    second: Threshold,
+    pair: tuple[Threshold, Threshold],
     ends: tuple[float, float] = (np.nan, np.nan),
     p: float = np.nan,
     method: str = "",
 ) -> dict[str, object]:
     """Return a difference as a row of the table."""
-    ratio = name == "ECL50"
+    (first, second), ratio = pair, name == "ECL50"
     with np.errstate(over="ignore"):
         low, high = (float(np.power(10.0, end)) if ratio else end for end in ends)
-    known = bool(method)
     difference = first.value / second.value if ratio else first.value - second.value
-    notes = dict.fromkeys(
-        each.note or each.status for each in (first, second) if each.status != "crossing"
-    )
+    notes = dict.fromkeys(at.note or at.status for at in pair if at.status != "crossing")
     return {
         "measure": name,
         "scale": "ratio" if ratio else "difference",
         "first_value": first.value,
         "second_value": second.value,
-        "difference": difference if known else np.nan,
+        "difference": difference if method else np.nan,
         "low": low,
         "high": high,
         "p": p,

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cogniload_analysis.adaptive import section
 from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.replay import (
     Replay,
@@ -23,25 +24,13 @@ from cogniload_analysis.adaptive.replay import (
     set_up,
     shrink_panel,
 )
-from cogniload_analysis.adaptive.section import (
-    BAND_COLUMNS,
-    COUNT_COLUMNS,
-    RUN_CAPTION,
-    RUN_COLUMNS,
-    batch_columns,
-)
 from cogniload_analysis.display.figures import PAPER, draw_panels
 from cogniload_analysis.display.tables import Column, TableSpec
+from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
-from cogniload_analysis.factor.decay_design import (
-    PARAMETERS,
-    DecayPlan,
-    DecaySettings,
-    Puzzle,
-    published_prior,
-)
 from cogniload_analysis.factor.figures import COMPLEXITY
 from cogniload_analysis.factor.tables import CONDITION_COLUMNS
+from cogniload_analysis.factor.words import say
 
 
 def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
@@ -50,15 +39,15 @@ def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
     for condition, rows in by_condition(frame):
         about = dict(zip(CONDITION, condition, strict=True))
         make = partial(make_plans, suite=condition[1])
-        if run := find_replay(rows, about, make, Puzzle):
+        if run := find_replay(rows, about, make, decay_design.Puzzle):
             replays[condition] = run
     return replays
 
 
-def make_plans(settings: Mapping[str, Any], suite: str) -> dict[str, DecayPlan]:
+def make_plans(settings: Mapping[str, Any], suite: str) -> dict[str, decay_design.DecayPlan]:
     """Return the plan of the settings in the results; ValueError or TypeError for none."""
-    plan = DecayPlan(set_up(DecaySettings, settings, suite=suite), published_prior())
-    return {"published": plan}
+    known = set_up(decay_design.DecaySettings, settings, suite=suite)
+    return {"published": decay_design.DecayPlan(known, decay_design.published_prior())}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -70,24 +59,26 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     rows = []
     for run in replays:
         row = run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
-        for name in PARAMETERS:
+        for name in decay_design.PARAMETERS:
             at = getattr(run.estimate, name)
             row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-RUNS = TableSpec("factor_adaptive", RUN_CAPTION, (*CONDITION_COLUMNS, *RUN_COLUMNS), "runs")
+RUNS = TableSpec(
+    "factor_adaptive", section.RUN_CAPTION, (*CONDITION_COLUMNS, *section.RUN_COLUMNS), "runs"
+)
 BATCHES = TableSpec(
     "factor_adaptive_batches",
     "What was known before each batch, told again: median and 95 % of the posterior.",
-    (*CONDITION_COLUMNS, *batch_columns()),
+    (*CONDITION_COLUMNS, *section.batch_columns()),
     "runs",
 )
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
-    """Return how many puzzles of each N were asked, and how many solved.
+    """Return how many puzzles each N had, and how many the model solved.
 
     Columns: model, suite, context, noise, N, puzzles and correct.
     """
@@ -102,7 +93,7 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
 CELLS = TableSpec(
     "factor_adaptive_cells",
     "The N that adaptive runs asked.",
-    (*CONDITION_COLUMNS, Column("N"), *COUNT_COLUMNS),
+    (*CONDITION_COLUMNS, Column("N"), *section.COUNT_COLUMNS),
     "runs",
     folded=True,
 )
@@ -120,7 +111,7 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
 CURVES = TableSpec(
     "factor_adaptive_curve",
     "Accuracy by N in adaptive runs: median and 95 % of the posterior.",
-    (*CONDITION_COLUMNS, Column("N"), *BAND_COLUMNS),
+    (*CONDITION_COLUMNS, Column("N"), *section.BAND_COLUMNS),
     "runs",
     folded=True,
 )
@@ -131,22 +122,14 @@ SPECS = {RUNS: run_table, BATCHES: batch_table, CELLS: asked_table, CURVES: curv
 def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
     """Say a row of `run_table` in words, a sentence a finding."""
     tested = {"N_eff": (row["smallest_N"], row["largest_N"])}
-    N_eff, CDF, CDO, cap, floor = (
-        describe_interval(
+    at = {
+        name: describe_interval(
             Interval(row[name], row[f"{name}_low"], row[f"{name}_high"]),
             tested.get(name, (-np.inf, np.inf)),
         )
-        for name in PARAMETERS
-    )
-    own = [
-        f"N_eff is {N_eff}, CDF {CDF}, CDO {CDO}; in {100 * row['no_phase_1']:.0f} % of the "
-        "posterior there is no phase without errors.",
-        f"The cap, the accuracy that complexity leaves to easy puzzles, is {cap}; the floor, what "
-        f"is guessed, is {floor}.",
-        "The fits below read the same answers over a window of N and without a prior, so their "
-        "numbers differ a little.",
-    ]
-    return say_run(row, own)
+        for name in decay_design.PARAMETERS
+    }
+    return say_run(row, [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")])
 
 
 def draw_run(

@@ -21,7 +21,11 @@ from scipy.stats import chi2
 from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
+from cogniload_analysis.frame_checks import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("decay")
 
 # The accuracies of phase 2, ends included (Appendix B.2).
 ACCURACY_RANGES = {
@@ -177,7 +181,7 @@ def fit_complexity_decay(
       each with the same weight. It knows no floor.
 
     Returns a `ComplexityDecay`. Raises ValueError for a column that is missing or holds other
-    values, for several models or contexts, and for a method, a range or a floor that is none.
+    values, for several models or contexts, and for another method, range or floor.
     Section 3.4, Appendix B.
     """
     if method not in get_args(Method):
@@ -221,32 +225,27 @@ def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
 def _fit_curve(
     points: pd.DataFrame, accuracy_range: tuple[float, float], floors: tuple[float, float]
 ) -> ComplexityDecay:
-    """Fit by the binomial likelihood over a window, and beyond it where the floor is not known."""
+    """Fit by the binomial likelihood over a window, and beyond it where the floor is open."""
     points["used"], problem = _find_window(points, *accuracy_range)
     if problem:
         return _no_fit(points, accuracy_range, "likelihood", problem)
     counts = _count(points, floors)
     (curve,), (best,) = likelihood.fit(counts)
     if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
-        problem = "accuracy falls too steeply: the decay lies between two neighbouring N"
-        return _no_fit(points, accuracy_range, "likelihood", problem)
+        return _no_fit(points, accuracy_range, "likelihood", say("too_steep"))
     cdf, cdo, lapses, floor = map(float, curve)
+    params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})
     decay = replace(
-        _no_fit(points, accuracy_range, "likelihood", ""),
-        params=pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo}),
-        floor=floor,
-        floors=floors,
-        lapses=lapses,
-    )
-    return replace(
-        decay, problems=_question_n_eff(decay.params), note=_question_floor(decay, points)
-    )
+        _no_fit(points, accuracy_range, "likelihood", ""), params=params, lapses=lapses,
+        floor=floor, floors=floors, problems=_question_n_eff(params),
+    )  # fmt: skip
+    return replace(decay, note=_question_floor(decay, points))
 
 
 def _no_fit(
     points: pd.DataFrame, accuracy_range: tuple[float, float], method: Method, problem: str
 ) -> ComplexityDecay:
-    """Return a fit of which nothing is known, because of `problem`."""
+    """Return a fit without an estimate, because of `problem`."""
     nothing = pd.Series(np.nan, TERMS)
     problems = dict.fromkeys([*TERMS, "N_eff"], problem) if problem else {}
     covariance = pd.DataFrame(np.nan, TERMS, TERMS)
@@ -267,14 +266,12 @@ def _find_window(points: pd.DataFrame, low: float, high: float) -> tuple[np.ndar
     elif accuracy.min() == 1:
         problem = "every response is right"
     elif not used.any():
-        problem = f"accuracy stays above {high:g} up to N = {points['N'].max():g}"
+        problem = say("too_high", high=high, last=points["N"].max())
     elif accuracy[used].max() == 0:
-        problem = f"every response is wrong from N = {points['N'][used].min():g} on"
+        problem = say("too_low", first=points["N"][used].min())
     elif used.sum() < POINTS_NEEDED:
-        problem = (
-            f"accuracy goes from {high:g} to {low:g} within {used.sum()} of {len(points)} N "
-            f"({POINTS_NEEDED} are needed)"
-        )
+        counts = {"used": used.sum(), "count": len(points), "needed": POINTS_NEEDED}
+        problem = say("too_short", counts, low=low, high=high)
     return used, problem
 
 
@@ -318,18 +315,8 @@ def by_condition(frame: pd.DataFrame) -> Iterator[tuple[Condition, pd.DataFrame]
 
 def count_points(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy and the number of responses at each N; errors as in the fit."""
-    for column in ("N", "correct"):
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are N and correct; "
-                f"it has {reprlib.repr(list(frame))}"
-            )
-    for column in CONDITION:
-        if column in frame and frame[column].nunique() > 1:
-            raise ValueError(
-                f"a fit is of one {column}, and the frame holds {frame[column].nunique()}: "
-                f"fit each of frame.groupby({column!r})"
-            )
+    check_columns(frame, ("N", "correct"), "N and correct")
+    check_single(frame, CONDITION)
     N, correct = (
         pd.to_numeric(frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
         for column in ("N", "correct")
@@ -338,10 +325,8 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
         "N": ((N > 0) & np.isfinite(N), "a positive number"),
         "correct": ((correct >= 0) & (correct <= 1), "0, 1 or a share between them"),
     }
-    for column, (fits, wanted) in allowed.items():
-        if not fits.all():
-            got = reprlib.repr(frame[column][~fits].tolist()[0])
-            raise ValueError(f"{column} must be {wanted}, got {got}")
+    for column, (sound, wanted) in allowed.items():
+        check_values(frame, column, sound, wanted)
     levels, place = np.unique(N, return_inverse=True)
     responses = np.bincount(place)
     accuracy = np.bincount(place, correct) / responses
@@ -369,12 +354,10 @@ def _find_problem(points: pd.DataFrame, low: float, high: float) -> str:
     used = points[points["used"]]
     if len(used) < POINTS_NEEDED:
         number = f"only {len(used)}" if len(used) else "none"
-        return (
-            f"{number} of {len(points)} N has an accuracy from {low:g} to {high:g} "
-            f"({POINTS_NEEDED} are needed)"
-        )
+        counts = {"used": number, "count": len(points), "needed": POINTS_NEEDED}
+        return say("too_few", counts, low=low, high=high)
     if used["accuracy"].nunique() == 1:
-        return f"every N in the range has the same accuracy, {used['accuracy'].iloc[0]:g}"
+        return say("flat", accuracy=used["accuracy"].iloc[0])
     return ""
 
 
@@ -385,10 +368,7 @@ def _question_points(points: pd.DataFrame, low: float) -> str:
     if not below:
         return ""
     where = "1 value" if below == 1 else f"{below} values"
-    return (
-        f"at {where} of N below {last:g} the accuracy is under the fitted range; luck decides "
-        "which points there are fitted, so the line is too flat"
-    )
+    return say("below_range", where=where, last=last)
 
 
 def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
@@ -405,10 +385,7 @@ def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
         higher = likelihood.fit(_count(points, (0.0, decay.accuracy_range[0])))[1][0]
         if higher < best + FAR_LIKELIER:
             return ""
-        return (
-            f"more than {100 * highest:g} % seem to be guessed; if that chance is known, give it "
-            "as the floor"
-        )
+        return say("guessed_more", highest=highest)
     last = points["N"][points["used"]].max()
     beyond = points[points["N"] > last]
     chance, responses = decay.predict(beyond["N"].to_numpy()), beyond["responses"].to_numpy()
@@ -417,10 +394,8 @@ def _question_floor(decay: ComplexityDecay, points: pd.DataFrame) -> str:
     right = float((beyond["accuracy"] * responses).sum())
     if right <= expected + 4 * deviation + 2:
         return ""
-    return (
-        f"beyond N = {last:g}, {right / responses.sum():.1%} are right, where the curve has "
-        f"{expected / responses.sum():.1%}; if they are guessed, give that chance as the floor"
-    )
+    total = responses.sum()
+    return say("right_beyond", last=last, right=right / total, expected=expected / total)
 
 
 def _question_n_eff(params: pd.Series) -> dict[str, str]:

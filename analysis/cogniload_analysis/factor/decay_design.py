@@ -24,27 +24,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.design import (
-    MAX_INDEX,
-    Adaptive,
-    Answer,
-    Batch,
-    Design,
-    Goal,
-    Interval,
-    Plan,
-    Settings,
-    check_integer,
-    describe_interval,
-    question_cut,
-    spread,
-)
+from cogniload_analysis.adaptive import design
+from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Plan, Settings
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.published import published_table
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import check_choice
 from cogniload_gen.factor import FACTOR
+
+say = Sentences("decay")
 
 PUBLISHED = ("zero_context", "by_context", "pretraining", "posttraining")
 WIDER = 2.0
@@ -73,7 +63,7 @@ OTHER_WEIGHT = 0.15
 """What the goals that a run is not for weigh beside the one that it is for."""
 
 LEAST_CDO, MOST_CDO = -4.0, 12.0
-"""Beyond these, a CDO's exact value plays no part in what is asked."""
+"""Beyond these, a CDO's exact value plays no part in the choice of puzzles."""
 
 LOW_CAP = 0.95
 """A cap is said to be low if its median is: its upper end falls below only after many answers."""
@@ -88,10 +78,10 @@ class Puzzle(NamedTuple):
 
 @dataclass(frozen=True)
 class DecaySettings(Settings):
-    """What decides, with the answers, which puzzles are asked.
+    """What decides, with the answers, which puzzles a design asks.
 
-    The target is a share of N_eff or CDF, or in units of the CDO. `N` is None for the paper's range
-    of the suite. The others are those of `Settings`.
+    The target is a share of N_eff or CDF, or in units of the CDO. With None, `N` is the
+    paper's range of the suite. The others are those of `Settings`.
     """
 
     GOALS = (
@@ -113,7 +103,7 @@ class DecaySettings(Settings):
             object.__setattr__(self, "N", (min(self.knob.default), max(self.knob.default)))
         super().__post_init__()
         for end in self.N:
-            check_integer("N", end, self.knob.low, self.knob.high)
+            design.check_integer("N", end, self.knob.low, self.knob.high)
 
     @property
     def knob(self) -> Knob:
@@ -148,12 +138,8 @@ def published_prior() -> DecayPrior:
     published = pd.concat([table[["CDF", "CDO"]] for table in tables])
     slope, place = np.log(-published["CDF"]), -published["CDO"] / published["CDF"]
     margin = (WIDER - 1) / 2 * (place.max() - place.min())
-    return DecayPrior(
-        float(slope.mean()),
-        float(WIDER * slope.std()),
-        float(place.min() - margin),
-        float(place.max() + margin),
-    )
+    ends = float(place.min() - margin), float(place.max() + margin)
+    return DecayPrior(float(slope.mean()), float(WIDER * slope.std()), *ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +186,7 @@ class DecayEstimate:
     is where the line reaches an accuracy of 1; without meaning where the CDO is not positive, of
     which `no_phase_1` is the probability. `cap` and `floor` are accuracies. `over_N` holds N,
     accuracy, low and high. `half_width` is half the width of the goal's interval, as its target has
-    it: a share, or units of the goal. `flags` say what to mind, `stopped` why no more is asked.
+    it: a share, or units of the goal. `flags` say what to mind, `stopped` why it has stopped.
     """
 
     n: int
@@ -233,14 +219,9 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
     @cached_property
     def candidates(self) -> np.ndarray:
-        """The N that can be asked, but for dropped ones: all of the range, or forty of them."""
+        """The N of puzzles, but for dropped ones: all of the range, or forty of them."""
         N = np.unique(np.round(np.linspace(*self.settings.N, MOST_ASKED))).astype(int)
         return np.array([n for n in N if (n,) not in self.dropped], int)
-
-    @cached_property
-    def asked_N(self) -> frozenset[int]:
-        """The same, to look one up."""
-        return frozenset(self.candidates.tolist())
 
     @property
     def longest(self) -> tuple[Puzzle, ...]:
@@ -249,18 +230,17 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is of an N that the design can ask."""
-        return puzzle.N in self.asked_N
+        return puzzle.N in self.candidates
 
     def check(self, puzzle: Sequence[float]) -> Puzzle:
-        """Return a puzzle with plain numbers; ValueError if it is none."""
+        """Return a puzzle with plain numbers; ValueError for anything else."""
         try:
             N, index = puzzle
         except (TypeError, ValueError):
             raise ValueError(f"a puzzle must be (N, index), got {brief(puzzle)}") from None
         knob = self.settings.knob
-        return Puzzle(
-            check_integer("N", N, knob.low, knob.high), check_integer("index", index, 0, MAX_INDEX)
-        )
+        index = design.check_integer("index", index, 0, design.MAX_INDEX)
+        return Puzzle(design.check_integer("N", N, knob.low, knob.high), index)
 
     def believe(self, answers: Mapping[Puzzle, Answer]) -> DecayBelief:
         """Return the posterior on a grid that has closed in on it."""
@@ -274,10 +254,9 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         self, belief: DecayBelief, size: int, known: int, earlier: Sequence[Puzzle]
     ) -> list[Puzzle]:
         """Return the pilot, spread evenly over N, or the puzzles that narrow the goal most."""
+        counts = design.spread(size, len(self.candidates))
         if known:
             counts = choose_counts(belief, self.candidates, self.settings, size)
-        else:
-            counts = spread(size, len(self.candidates))
         return number_puzzles(self.candidates, counts, earlier)
 
     def describe(
@@ -286,24 +265,22 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         """Return the `DecayEstimate` that answers say, with flags and the reason to stop."""
         belief, N = self.believe(answers), self.candidates
         goal = self.find_goal(belief)
-        bands = [belief.interval(column) for column in belief.accuracy(N).T]
-        band = {name: [getattr(at, name) for at in bands] for name in ("value", "low", "high")}
+        bands = pd.DataFrame([vars(belief.interval(column)) for column in belief.accuracy(N).T])
         intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
+        start = belief.interval(belief.start)
         return DecayEstimate(
             n=len(answers),
             **intervals,
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
-            over_N=pd.DataFrame({"N": N} | band).rename(columns={"value": "accuracy"}),
-            flags=tuple(
-                find_flags(intervals, belief.interval(belief.start), answers, self.settings)
-            ),
+            over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),
+            flags=tuple(find_flags(intervals, start, answers, self.settings)),
             stopped=batches[-1].stopped,
         )
 
 
-class DecayDesign(Design[Puzzle]):
-    """Asks for puzzles of one context, is told the answers, and estimates a model's decay.
+class DecayDesign(design.Design[Puzzle]):
+    """Asks for puzzles of one context, takes the answers, and estimates a model's decay.
 
     `target`, `budget`, `N`, `suite` and `goal` as in `DecaySettings`; a puzzle is (N, index), where
     N is the op of the realistic suite. Raises ValueError for a setting that is out of range. What
@@ -324,7 +301,7 @@ class DecayDesign(Design[Puzzle]):
         self.plan: DecayPlan = DecayPlan(settings, published_prior())
 
     def estimate(self) -> DecayEstimate:
-        """Return the `DecayEstimate` that all answers told so far say."""
+        """Return the `DecayEstimate` by all answers so far."""
         return self.plan.describe(self._told, self.batches)
 
     def summary(self) -> list[str]:
@@ -333,10 +310,10 @@ class DecayDesign(Design[Puzzle]):
         endless = -np.inf, np.inf
         return [
             f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            f"N_eff {describe_interval(estimate.N_eff, self.plan.settings.N)}, "
+            f"N_eff {design.describe_interval(estimate.N_eff, self.plan.settings.N)}, "
             f"no phase without errors in {estimate.no_phase_1:.0%} of the posterior",
-            f"CDF   {describe_interval(estimate.CDF, endless)}",
-            f"CDO   {describe_interval(estimate.CDO, endless)}",
+            f"CDF   {design.describe_interval(estimate.CDF, endless)}",
+            f"CDO   {design.describe_interval(estimate.CDO, endless)}",
             *(f"note: {flag}" for flag in estimate.flags),
         ]
 
@@ -401,21 +378,16 @@ def weigh(
     weights = np.exp(logs - logs.max()).ravel()
     pairs = len(CAPS) * len(FLOORS)
     cap, floor = (axis.ravel() for axis in np.meshgrid(list(CAPS), list(FLOORS), indexing="ij"))
-    return DecayBelief(
-        np.repeat(-np.exp(log_slope), pairs),
-        np.repeat(N_eff, pairs),
-        np.tile(cap, len(line)),
-        np.tile(floor, len(line)),
-        weights / weights.sum(),
-    )
+    points = (np.repeat(values, pairs) for values in (-np.exp(log_slope), N_eff))
+    rates = (np.tile(values, len(line)) for values in (cap, floor))
+    return DecayBelief(*points, *rates, weights / weights.sum())
 
 
 def drop_unlikely(belief: DecayBelief) -> DecayBelief:
     """Return a posterior without the points that have no say in it."""
     kept = belief.weights > UNLIKELY * belief.weights.max()
-    CDF, N_eff, cap, floor = (values[kept] for values in belief.parameters)
     weights = belief.weights[kept]
-    return DecayBelief(CDF, N_eff, cap, floor, weights / weights.sum())
+    return DecayBelief(*(values[kept] for values in belief.parameters), weights / weights.sum())
 
 
 def likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
@@ -449,7 +421,7 @@ def choose_counts(
     noise = np.maximum(weights @ (accuracy * (1 - accuracy)), LEAST_CHANCE)
     toward = np.array(list(goal_covariances(belief, apart, settings)))
     counts = np.zeros(len(N), int)
-    for block in spread(size, min(GREEDY_BLOCKS, size)).tolist():
+    for block in design.spread(size, min(GREEDY_BLOCKS, size)).tolist():
         gain = (toward**2).sum(axis=0) / (np.diag(covariance) + noise / block)
         # Rounded, so that another machine's last digit does not choose another puzzle.
         best = int(np.argmax(np.round(gain / max(gain.max(), LEAST_CHANCE), 6)))
@@ -466,7 +438,7 @@ def goal_covariances(
 ) -> Iterable[np.ndarray]:
     """Yield the covariance of each goal with the accuracies, over its deviation, weighted.
 
-    N_eff counts as its logarithm, and only as far as it can be asked: from half the smallest N to
+    N_eff counts as its logarithm, and only as far as puzzles go: from half the smallest N to
     twice the largest.
     """
     smallest, largest = settings.N
@@ -512,23 +484,18 @@ def find_flags(
         return
     half = N_eff.value + np.log(0.5) / intervals["CDF"].value
     near = [answer.cut for (N, _), answer in answers.items() if not answer.correct and half >= N]
-    yield from question_cut(near, "N_eff")
+    yield from design.question_cut(near, "N_eff")
     smallest, largest = settings.N
     if cap.value < LOW_CAP:
-        yield (
-            f"about {100 * (1 - cap.value):.0f} % fail however easy a puzzle is: something besides "
-            "complexity may fail the model. N_eff is where the line would reach 100 %, and its "
-            "interval need not hold the N from which accuracy falls: "
-            f"{describe_interval(start, settings.N)}"
-        )
+        from_N = design.describe_interval(start, settings.N)
+        yield say("easy_failed", lost=1 - cap.value, start=from_N)
     if N_eff.low < smallest or N_eff.high > largest:
-        yield f"N_eff may lie outside what can be asked, {smallest} to {largest}"
+        yield say("outside", least=smallest, most=largest)
 
 
 DECAYS = {
-    FACTOR.suites[suite].name: Adaptive(
-        (knob,), DecaySettings.GOALS, partial(DecayDesign, suite=suite)
-    )
+    FACTOR.suites[suite].name: design.Adaptive((knob,), DecaySettings.GOALS, make)
     for suite, knob in COMPLEXITY_COLUMNS.items()
+    for make in [partial(DecayDesign, suite=suite)]
 }
-"""How FACTOR's suites are asked adaptively."""
+"""The adaptive designs of FACTOR's suites, by the benchmark's name."""

@@ -5,6 +5,8 @@ of both models at once. So it holds for any method of the fit, for puzzles that 
 for several attempts at a puzzle.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 from scipy.stats import t
@@ -54,26 +56,22 @@ def _leave_out(responses: pd.DataFrame) -> np.ndarray:
     return np.array([fit_complexity_decay(rows).params[list(TERMS)].to_numpy() for rows in kept])
 
 
-def _compare(first: np.ndarray, second: np.ndarray) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+def _compare(first: np.ndarray, second: np.ndarray) -> Iterator[dict[str, object]]:
     differences = first - second
     for place, name in enumerate(TERMS):
         whole, parts = differences[0, place], differences[1:, place]
         error = np.sqrt((GROUPS - 1) * np.var(parts))
         known = bool(np.isfinite(error) and error > 0)
         margin = t.ppf((1 + CONFIDENCE) / 2, GROUPS - 1) * error if known else np.nan
-        rows.append(
-            {
-                "measure": name,
-                "scale": "difference",
-                "first_value": first[0, place],
-                "second_value": second[0, place],
-                "difference": whole if known else np.nan,
-                "low": whole - margin,
-                "high": whole + margin,
-                "p": 2 * t.sf(abs(whole) / error, GROUPS - 1) if known else np.nan,
-                "method": "jackknife over puzzles" if known else "",
-                "note": "" if known else "the decay of one can't be fitted, whole or in part",
-            }
-        )
-    return rows
+        yield {
+            "measure": name,
+            "scale": "difference",
+            "first_value": first[0, place],
+            "second_value": second[0, place],
+            "difference": whole if known else np.nan,
+            "low": whole - margin,
+            "high": whole + margin,
+            "p": 2 * t.sf(abs(whole) / error, GROUPS - 1) if known else np.nan,
+            "method": "jackknife over puzzles" if known else "",
+            "note": "" if known else "the decay of one can't be fitted, whole or in part",
+        }

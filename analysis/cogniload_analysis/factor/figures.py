@@ -54,9 +54,8 @@ def draw_by_model(decays: Decays, columns: int = PAPER) -> Figure:
     `decays` holds one suite. Figures 1c and 4a.
     """
     shortest = _shortest(decays)
-    return draw_panels(
-        _accuracy_panels(shortest, {condition: condition[0] for condition in shortest}), columns
-    )
+    labels = {condition: condition[0] for condition in shortest}
+    return draw_panels(_accuracy_panels(shortest, labels), columns)
 
 
 def draw_mean_accuracy(table: pd.DataFrame, columns: int = PAPER) -> Figure:
@@ -67,16 +66,11 @@ def draw_mean_accuracy(table: pd.DataFrame, columns: int = PAPER) -> Figure:
     best = table.groupby("model")["mean_accuracy"].max().sort_values()
     places = pd.Series(range(len(best)), best.index)
     conditions = table[["context", "noise"]].drop_duplicates().sort_values(["context", "noise"])
-    series = [
-        Series(
-            _label_context(context, noise),
-            rows["mean_accuracy"],
-            places[rows["model"]],
-            joined=False,
-        )
-        for context, noise in conditions.itertuples(index=False)
-        for rows in [table[(table["context"] == context) & (table["noise"] == noise)]]
-    ]
+    series = []
+    for context, noise in conditions.itertuples(index=False):
+        rows = table[(table["context"] == context) & (table["noise"] == noise)]
+        place, label = places[rows["model"]], _label_context(context, noise)
+        series.append(Series(label, rows["mean_accuracy"], place, joined=False))
 
     def finish(axes: Axes) -> None:
         axes.set_yticks(places, best.index.map(shorten_name))
@@ -93,25 +87,18 @@ def draw_two_phases(decays: Decays, columns: int = PAPER) -> Figure:
     phases. The models with the most N_eff come first; `decays` holds one suite.
     """
     shortest = _shortest(decays)
-    order = sorted(
-        shortest, key=lambda condition: -np.nan_to_num(shortest[condition].n_eff, nan=-np.inf)
-    )
+    order = sorted(shortest.items(), key=lambda item: -np.nan_to_num(item[1].n_eff, nan=-np.inf))
     panels = []
-    for condition in order[:LARGEST_PANELS]:
-        decay = shortest[condition]
+    for condition, decay in order[:LARGEST_PANELS]:
 
         def finish(axes: Axes, decay: ComplexityDecay = decay) -> None:
             _set_accuracy(axes)
             _draw_window(axes, decay)
             if "N_eff" not in decay.problems:
                 axes.axvline(decay.n_eff, color="#777777", linestyle=":")
-                axes.annotate(
-                    f"$N_{{\\mathrm{{eff}}}}$ {decay.n_eff:.1f}",
-                    (decay.n_eff, 0.02),
-                    xytext=(3, 0),
-                    textcoords="offset points",
-                    parse_math=True,
-                )
+                text, at = f"$N_{{\\mathrm{{eff}}}}$ {decay.n_eff:.1f}", (decay.n_eff, 0.02)
+                offset = "offset points"
+                axes.annotate(text, at, xytext=(3, 0), textcoords=offset, parse_math=True)
 
         series = _accuracy_series(decay, "measured, and the fit")
         title = shorten_name(condition[0])
@@ -126,9 +113,8 @@ def draw_realistic(decays: Decays, model: str, columns: int = PAPER) -> Figure:
     """
     mine = {condition: decay for condition, decay in decays.items() if condition[0] == model}
     noises = sorted({noise for *_, noise in mine} - {"none"})
-    by_context = {
-        about: decay for about, decay in mine.items() if about[3] in {"none", *noises[:1]}
-    }
+    one_noise = {"none", *noises[:1]}
+    by_context = {about: decay for about, decay in mine.items() if about[3] in one_noise}
     by_noise = {about: decay for about, decay in mine.items() if about[3] != "none"}
     shortest = _shortest(decays)
     labels = {about: _label_context(*about[2:]) for about in mine}
@@ -152,16 +138,11 @@ def draw_cdf_cdo(table: pd.DataFrame, columns: int = PAPER) -> Figure:
     noises = len({noise for (_, _, noise), _ in measured}) > 1
     panels = []
     for name, scale in (("CDF", 100), ("CDO", 1)):
-        series = [
-            Series(
-                model + f", {noise}" * noises,
-                rows["context"],
-                scale * rows[name],
-                scale * rows[f"{name}_low"],
-                scale * rows[f"{name}_high"],
-            )
-            for (model, _, noise), rows in measured
-        ]
+        series = []
+        for (model, _, noise), rows in measured:
+            value, low, high = (scale * rows[name + end] for end in ("", "_low", "_high"))
+            label = model + f", {noise}" * noises
+            series.append(Series(label, rows["context"], value, low, high))
         series += [
             Series(f"{model} (published)", rows["context"], scale * rows[name], faint=True)
             for model in NAMED_MODELS * (suite == "symbolic")
@@ -210,9 +191,8 @@ def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame, columns: int =
 
     panels = [Panel(by_t, "Attempts t", "Neff", finish=finish)]
     if sampling["k"][sampling["source"] == HERE].notna().any():
-        panels.append(
-            Panel(gaps, "Attempts t", "Nclean − Neff", finish=lambda axes: finish(axes, log_y=True))
-        )
+        logarithmic = partial(finish, log_y=True)
+        panels.append(Panel(gaps, "Attempts t", "Nclean − Neff", finish=logarithmic))
     return draw_panels(panels, columns)
 
 
@@ -296,9 +276,8 @@ def draw_shortcuts(table: pd.DataFrame, columns: int = PAPER) -> Figure:
     suite.
     """
     panels = []
+    shown = {"measured": "accuracy", "no hop": "floor"} | {name: name for name in HOP_BASELINES}
     for (context, noise), rows in table.groupby(["context", "noise"], observed=True):
-        shown = {"measured": "accuracy", "no hop": "floor"}
-        shown |= {name: name for name in HOP_BASELINES}
         series = [
             Series(label, rows["N"], rows[name], faint=name != "accuracy")
             for label, name in shown.items()

@@ -1,7 +1,7 @@
 """FACTOR: accuracy by hops, and beside what shortcuts reach on the very same puzzles.
 
-N counts the variables of a symbolic puzzle, not the reasoning: of 20 variables, the deepest that is
-asked for is 2.4 edges from a number on average. So accuracy is shown by hops too.
+N counts the variables of a symbolic puzzle, not the reasoning: of 20 variables, the deepest one
+of the question is 2.4 edges from a number on average. So accuracy is shown by hops too.
 """
 
 from itertools import takewhile
@@ -15,6 +15,7 @@ from cogniload_analysis.display.print import accuracy_columns, accuracy_table
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
+from cogniload_analysis.factor.words import say
 from cogniload_analysis.load import Load
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen import benchmarks
@@ -109,16 +110,8 @@ def say_shortcuts(rows: pd.DataFrame) -> str:
     weights = rows["responses"]
     mine, theirs = (np.average(rows[name], weights=weights) for name in ("accuracy", "floor"))
     if mine <= theirs:
-        return (
-            f"Does not beat the shortcut “{floor}”, which takes no hop: {100 * mine:.1f} % of the "
-            f"answers are right, and {100 * theirs:.1f} % of the shortcut's."
-        )
+        return say("shortcut_wins", shortcut=floor, mine=mine, theirs=theirs)
     means = {name: np.average(rows[name], weights=weights) for name in HOP_BASELINES[:2]}
     beaten = list(takewhile(lambda name: means[name] < mine, means))
-    reach = "; the shortcut of one hop is not beaten"
-    if beaten:
-        reach = f"; the shortcut of {beaten[-1]} is beaten too"
-    return (
-        f"{100 * mine:.1f} % of the answers are right, against {100 * theirs:.1f} % of the "
-        f"shortcut “{floor}”, which takes no hop{reach}."
-    )
+    reach = f"{beaten[-1]} is beaten too" if beaten else "one hop is not beaten"
+    return say("shortcut_loses", shortcut=floor, mine=mine, theirs=theirs, reach=reach)

@@ -15,7 +15,7 @@ from cogniload_analysis.factor import adaptive_section, figures, hops, retrieval
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import show_context
 from cogniload_analysis.factor.tables import HERE, Decays
-from cogniload_analysis.factor.words import say_decay, say_mode, say_sampling
+from cogniload_analysis.factor.words import say, say_decay, say_mode, say_sampling
 
 Frames = Mapping[str, pd.DataFrame]
 """The raw numbers of the part's tables, by the tables' names."""
@@ -45,13 +45,11 @@ def report_factor(
         for number, (suite, model) in enumerate(pairs, start=1)
     }
     pictures = draw_pictures(decays, data, names)
+    files = (name_file(number, model) for number, (model, *_) in enumerate(replays, start=1))
     run_tables, run_pictures, runs = report_runs(
         list(replays.values()),
         adaptive_section.SPECS,
-        [
-            f"factor_adaptive_{name_file(number, model)}"
-            for number, (model, *_) in enumerate(replays, start=1)
-        ],
+        [f"factor_adaptive_{file}" for file in files],
         along="by N",
         draw=adaptive_section.draw_run,
         say=adaptive_section.say_decay_run,
@@ -115,28 +113,21 @@ def draw_pictures(
     """
     drawings: dict[str, Drawing] = {}
     if "factor_by_hops" in data:
-        drawings["factor_hops"] = (
-            "Accuracy by hops (symbolic suite), each model at its shortest context.",
-            partial(figures.draw_by_hops, data["factor_by_hops"]),
-        )
+        draw = partial(figures.draw_by_hops, data["factor_by_hops"])
+        drawings["factor_hops"] = say("picture_hops"), draw
     for (suite, model), name in names.items():
-        mine = {about: decay for about, decay in decays.items() if about[:2] == (model, suite)}
-        drawings[name] = (
-            f"Accuracy of {model} by N ({suite} suite), by context; and the fits.",
-            partial(figures.draw_by_context, mine),
-        )
+        about = {"suite": suite, "model": model}
+        mine = {key: decay for key, decay in decays.items() if key[:2] == (model, suite)}
+        drawings[name] = say("picture_model", about), partial(figures.draw_by_context, mine)
         shortcuts = _rows_of(data, "factor_shortcuts", suite, model)
         if len(shortcuts):
-            drawings[f"{name}_shortcuts"] = (
-                f"Accuracy of {model} by N ({suite} suite), beside shortcuts.",
-                partial(figures.draw_shortcuts, shortcuts),
-            )
+            draw = partial(figures.draw_shortcuts, shortcuts)
+            drawings[f"{name}_shortcuts"] = say("picture_shortcuts", about), draw
         retrieved = _rows_of(data, "factor_retrieval_by_N", suite, model)
         if len(retrieved):
-            drawings[name.replace("factor_", "factor_retrieval_", 1)] = (
-                f"What became of the retrieved prompts of {model} ({suite} suite), by N.",
-                partial(figures.draw_retrieval, retrieved),
-            )
+            place = name.replace("factor_", "factor_retrieval_", 1)
+            draw = partial(figures.draw_retrieval, retrieved)
+            drawings[place] = say("picture_retrieval", about), draw
     for suite in sorted({suite for suite, _ in names}):
         drawings |= _draw_suite(suite, data, decays)
     return draw_all(drawings)
@@ -150,38 +141,24 @@ def _draw_suite(suite: str, data: Frames, decays: Decays) -> dict[str, Drawing]:
     decays = {about: decay for about, decay in decays.items() if about[1] == suite}
     shown = rows.groupby("model").agg(noises=("noise", "nunique"), best=("mean_accuracy", "max"))
     best = shown.sort_values(["noises", "best"], ascending=False, kind="stable").index[0]
-    drawings: dict[str, Drawing] = {
-        f"factor_figure_1b_{suite}": (
-            f"Accuracy averaged over N ({suite} suite), by context.",
-            partial(figures.draw_mean_accuracy, rows),
-        ),
-        f"factor_figure_1c_{suite}": (
-            f"Models at their shortest context ({suite} suite): accuracy by N, and the fits.",
-            partial(figures.draw_by_model, decays),
-        ),
-        f"factor_figure_3_{suite}": (
-            f"The two phases ({suite} suite): accuracy with its 90 % interval, the fit, and Neff "
-            "where it has a meaning. Thin lines: the window's borders, and the floor.",
-            partial(figures.draw_two_phases, decays),
-        ),
+    drawings = {
+        "figure_1b": partial(figures.draw_mean_accuracy, rows),
+        "figure_1c": partial(figures.draw_by_model, decays),
+        "figure_3": partial(figures.draw_two_phases, decays),
     }
     if suite == "realistic":
-        drawings["factor_figure_4"] = (
-            f"The realistic suite: models at their shortest context; and {best} by context and, "
-            "where it had several kinds, by noise.",
-            partial(figures.draw_realistic, decays, best),
-        )
+        drawings["figure_4"] = partial(figures.draw_realistic, decays, best)
     if rows["context"].nunique() > 1:
-        drawings[f"factor_figure_5_{suite}"] = (
-            f"CDF and CDO by context ({suite} suite), with 95 % intervals.",
-            partial(figures.draw_cdf_cdo, rows),
-        )
+        drawings["figure_5"] = partial(figures.draw_cdf_cdo, rows)
     if len(attempts):
-        drawings[f"factor_figure_6_{suite}"] = (
-            f"Neff by the number of attempts t ({suite} suite), and the gap to Nclean.",
-            partial(figures.draw_attempts, attempts, sampling),
+        drawings["figure_6"] = partial(figures.draw_attempts, attempts, sampling)
+    return {
+        f"factor_{name}" + f"_{suite}" * (name != "figure_4"): (
+            say(f"picture_{name}", suite=suite, best=best),
+            draw,
         )
-    return drawings
+        for name, draw in drawings.items()
+    }
 
 
 def describe_model(suite: str, model: str, data: Frames, picture: Picture) -> dict[str, object]:

@@ -4,9 +4,6 @@ The paper's section 1 sets retrieval beside full attention: where a statement th
 is not in the prompt, no reasoning can make up for it. Samples tell how many were needed and found.
 """
 
-from collections.abc import Hashable
-from typing import Any
-
 import pandas as pd
 
 from cogniload_analysis.columns import Columns
@@ -14,6 +11,7 @@ from cogniload_analysis.display.cells import percent, percent_interval
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
+from cogniload_analysis.factor.words import say
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files.inputs import show_controls
@@ -56,26 +54,21 @@ def retrieval_table(frame: pd.DataFrame, *more: str) -> pd.DataFrame:
     """
     retrieved = frame[frame["needed"].notna()]
     closed, right = retrieved["found"] == retrieved["needed"], retrieved["correct"].astype(bool)
-    parts = {
-        "right_closed": right & closed,
-        "right_open": right & ~closed,
-        "not_reasoned": ~right & closed,
-        "not_retrieved": ~right & ~closed,
-    }
+    answers = (right & closed, right & ~closed, ~right & closed, ~right & ~closed)
+    parts = dict(zip(PARTS, answers, strict=True))
     counted = retrieved[[*BY, *more, "needed", "found"]].assign(responses=1, **parts)
     groups = counted.groupby([*BY, *more], observed=True)
     table = groups[["responses", "needed", "found", *parts]].sum().astype(int).reset_index()
-    all_found, correct = (
-        table["right_closed"] + table[part] for part in ("not_reasoned", "right_open")
-    )
-    low, high = wilson_interval(all_found, table["responses"])
+    whole = table["right_closed"] + table["not_reasoned"]
+    correct = table["right_closed"] + table["right_open"]
+    low, high = wilson_interval(whole, table["responses"])
     return table.assign(
         recall=table["found"] / table["needed"],
-        closure=all_found / table["responses"],
+        closure=whole / table["responses"],
         closure_low=low,
         closure_high=high,
         accuracy=correct / table["responses"],
-        accuracy_closed=table["right_closed"] / all_found.where(all_found > 0),
+        accuracy_closed=table["right_closed"] / whole.where(whole > 0),
     )
 
 
@@ -107,17 +100,8 @@ RETRIEVAL_BY_N = TableSpec(
 )
 
 
-def say_retrieval(row: dict[Hashable, Any]) -> str:
+def say_retrieval(row: dict) -> str:
     """Say of a row of `retrieval_table` how its failures split."""
     wrong = row["not_retrieved"] + row["not_reasoned"]
-    sentence = (
-        f"Retrieval ({row['retrieval']}) at {row['context']:,} tokens found all that the answer "
-        f"needs for {100 * row['closure']:.1f} % of {row['responses']} puzzles (90 % interval "
-        f"{100 * row['closure_low']:.1f} to {100 * row['closure_high']:.1f})"
-    )
-    if not wrong:
-        return f"{sentence}; every answer is right."
-    return (
-        f"{sentence}. Of {wrong} wrong answers, {row['not_retrieved']} were not retrieved and "
-        f"{row['not_reasoned']} retrieved, not reasoned."
-    )
+    failures = say("retrieval_failures" if wrong else "retrieval_all_right", row, wrong=wrong)
+    return say("retrieval", row, failures=failures)

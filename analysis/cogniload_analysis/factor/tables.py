@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.display.cells import (
-    MISSING,
-    interval,
-    number,
-    percent,
-    set_number,
-    tokens,
-    words,
-)
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import (
@@ -53,17 +45,17 @@ ACCURACY_BY_N = TableSpec(
 
 def _mark_n_eff(n_eff: float, cdo: float) -> str:
     """Set an N_eff, with a dagger if it has no meaning, as the paper prints it all the same."""
-    return set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
+    return cells.set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
 
 
 def _flat(note: Any) -> str:
     """Return a double dagger where `note` warns that the line is too flat."""
-    return "‡" if words(note) else ""
+    return "‡" if cells.words(note) else ""
 
 
 def _first_words(*texts: Any) -> str:
     """Return the first of some texts that is not empty."""
-    return next(filter(None, map(words, texts)), "")
+    return next(filter(None, map(cells.words, texts)), "")
 
 
 def _show_contexts(shortest: float, longest: float) -> str:
@@ -72,18 +64,20 @@ def _show_contexts(shortest: float, longest: float) -> str:
 
 
 N_EFF = Column(("N_eff", "CDO"), "Neff", _mark_n_eff, SYMBOLS["Neff"])
-RSQUARED = Column("rsquared", "R²", number(3), "$R^2$")
-NOTE = Column("problem", "Note", words)
+RSQUARED = Column("rsquared", "R²", cells.number(3), "$R^2$")
+NOTE = Column("problem", "Note", cells.words)
 SOURCE = Column("source", "From")
 ESTIMATES = (
     *CONDITION_COLUMNS,
-    Column("mean_accuracy", "Mean acc", number(3)),
-    Column("CDF", show=number(4)),
-    Column(("CDF_low", "CDF_high"), "CDF, 95 %", interval(4), r"CDF, 95\,\%"),
-    Column("CDO", show=number(3)),
-    Column(("CDO_low", "CDO_high"), "CDO, 95 %", interval(3), r"CDO, 95\,\%"),
+    Column("mean_accuracy", "Mean acc", cells.number(3)),
+    Column("CDF", show=cells.number(4)),
+    Column(("CDF_low", "CDF_high"), "CDF, 95 %", cells.interval(4), r"CDF, 95\,\%"),
+    Column("CDO", show=cells.number(3)),
+    Column(("CDO_low", "CDO_high"), "CDO, 95 %", cells.interval(3), r"CDO, 95\,\%"),
     N_EFF,
-    Column(("N_eff_low", "N_eff_high"), "Neff, 95 %", interval(2), rf"{SYMBOLS['Neff']}, 95\,\%"),
+    Column(
+        ("N_eff_low", "N_eff_high"), "Neff, 95 %", cells.interval(2), rf"{SYMBOLS['Neff']}, 95\,\%"
+    ),
 )
 
 
@@ -110,12 +104,12 @@ def decay_table(decays: Decays) -> pd.DataFrame:
         for name, value in (("CDF", decay.cdf), ("CDO", decay.cdo), ("N_eff", decay.n_eff)):
             low, high = ends.loc[name]
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}
-        used = decay.points["N"][decay.points["used"]]
+        N, used = decay.points["N"], decay.points["N"][decay.points["used"]]
         row |= {"method": decay.method, "rsquared": decay.rsquared, "N_used": len(used)}
         row |= {"first_N": used.min(), "last_N": used.max()}
         row |= {"floor": decay.floor, "lapses": decay.lapses}
-        row |= {"N_tested": len(decay.points), "min_N": decay.points["N"].min()}
-        row |= {"max_N": decay.points["N"].max(), "problem": decay.problems.get("CDF", "")}
+        row |= {"N_tested": len(N), "min_N": N.min(), "max_N": N.max()}
+        row |= {"problem": decay.problems.get("CDF", "")}
         rows.append(row | {"N_eff_problem": decay.problems.get("N_eff", ""), "note": decay.note})
     return pd.DataFrame(rows)
 
@@ -130,13 +124,13 @@ DECAY = TableSpec(
         Column(
             ("N_used", "first_N", "last_N"),
             "Window",
-            lambda used, first, last: f"{first:g}–{last:g}" if used else MISSING,
+            lambda used, first, last: f"{first:g}–{last:g}" if used else cells.MISSING,
         ),
         *(
             Column(
                 (name, "CDF"),
                 heading,
-                lambda share, cdf: MISSING if math.isnan(cdf) else percent(share),
+                lambda share, cdf: cells.MISSING if math.isnan(cdf) else cells.percent(share),
             )
             for name, heading in (("floor", "Floor [%]"), ("lapses", "Lapses [%]"))
         ),
@@ -169,10 +163,8 @@ def context_series(decays: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str],
     """
     for (model, suite), rows in decays.groupby(["model", "suite"], sort=True):
         for noise in sorted(set(rows["noise"]) - {"none"}) or ["none"]:
-            yield (
-                (str(model), str(suite), noise),
-                rows[rows["noise"].isin([noise, "none"])].sort_values("context"),
-            )
+            of_noise = rows[rows["noise"].isin([noise, "none"])]
+            yield (str(model), str(suite), noise), of_noise.sort_values("context")
 
 
 def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
@@ -180,17 +172,15 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
 
     `decays` is `decay_table`'s. Section 4.2.
     """
-    series: list[tuple[dict[str, str], pd.DataFrame, float]] = [
-        ({"model": model, "suite": suite, "noise": noise, "source": HERE}, rows, _middle(rows))
-        for (model, suite, noise), rows in context_series(decays)
-    ]
-    for name, source in (
-        ("factor_by_context", "published, Tables 2 and 3"),
-        ("factor_posttraining", "published, Tables 5 and 6"),
-    ):
-        for model, rows in published_table(name).groupby("model", sort=False):
-            about = {"model": str(model), "suite": "symbolic", "noise": "filler", "source": source}
-            series.append((about, rows, MIDDLE_N))
+    series: list[tuple[dict[str, str], pd.DataFrame, float]] = []
+    for (model, suite, noise), rows in context_series(decays):
+        about = {"model": model, "suite": suite, "noise": noise, "source": HERE}
+        series.append((about, rows, float((rows["min_N"].min() + rows["max_N"].max()) / 2)))
+    sources = {"factor_by_context": "Tables 2 and 3", "factor_posttraining": "Tables 5 and 6"}
+    for name, source in sources.items():
+        about = {"suite": "symbolic", "noise": "filler", "source": f"published, {source}"}
+        for printed, rows in published_table(name).groupby("model", sort=False):
+            series.append(({"model": str(printed)} | about, rows, MIDDLE_N))
     return pd.DataFrame(
         about
         | {"contexts": len(rows), "min_context": rows["context"].min()}
@@ -210,8 +200,8 @@ MODES = TableSpec(
         Column("noise", "Noise"),
         Column(("min_context", "max_context"), "Contexts", _show_contexts),
         Column(("name", "problem"), "Failure mode", _first_words),
-        Column("cdf_loss", "By CDF [%]", number(0, 100)),
-        Column("cdo_loss", "By CDO [%]", number(0, 100)),
+        Column("cdf_loss", "By CDF [%]", cells.number(0, 100)),
+        Column("cdo_loss", "By CDO [%]", cells.number(0, 100)),
         SOURCE,
     ),
     "fits",
@@ -224,16 +214,18 @@ def zero_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     With the published models of Table 1 and the trained ones of Table 4.
     """
     mine = decays[(decays["suite"] == "symbolic") & (decays["context"] == 0)]
-    mine = mine[["model", "CDF", "CDO", "N_eff", "N_eff_low", "N_eff_high"]]
-    tables = [mine.assign(source=HERE)]
-    for name, source in (
-        ("factor_zero_context", "published, Table 1"),
-        ("factor_pretraining", "published, Table 4"),
-    ):
-        published = published_table(name)[["model", "CDF", "CDO", "N_eff"]]
-        tables.append(published.assign(source=source))
-    table = pd.concat(tables, ignore_index=True)
+    published = {"zero_context": "published, Table 1", "pretraining": "published, Table 4"}
+    table = add_published(mine, published)
+    table = table[["model", "CDF", "CDO", "N_eff", "N_eff_low", "N_eff_high", "source"]]
     return table.sort_values("N_eff", ascending=False, kind="stable", ignore_index=True)
+
+
+def add_published(mine: pd.DataFrame, sources: dict[str, str]) -> pd.DataFrame:
+    """Return rows of this report and of FACTOR's published tables, whose `source` says which."""
+    published = (
+        published_table(f"factor_{name}").assign(source=source) for name, source in sources.items()
+    )
+    return pd.concat([mine.assign(source=HERE), *published], ignore_index=True)
 
 
 ZERO_CONTEXT = TableSpec(
@@ -242,10 +234,10 @@ ZERO_CONTEXT = TableSpec(
     "all by least squares. † No meaning, as the CDO is not positive.",
     (
         MODEL,
-        Column("CDF", show=number(4)),
-        Column("CDO", show=number(4)),
+        Column("CDF", show=cells.number(4)),
+        Column("CDO", show=cells.number(4)),
         N_EFF,
-        Column(("N_eff_low", "N_eff_high"), "95 % interval", interval(2)),
+        Column(("N_eff_low", "N_eff_high"), "95 % interval", cells.interval(2)),
         SOURCE,
     ),
     "among",
@@ -254,23 +246,21 @@ ZERO_CONTEXT = TableSpec(
 
 def by_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     """Return CDF and CDO by context in the symbolic suite, with those of Tables 2, 3, 5 and 6."""
-    mine = decays[decays["suite"] == "symbolic"].assign(source=HERE)
-    tables = [mine[["model", "source", "context", "CDF", "CDO"]]]
-    tables.append(published_table("factor_by_context").assign(source="published"))
-    tables.append(published_table("factor_posttraining").assign(source="published, trained"))
-    return pd.concat(tables, ignore_index=True)
+    published = {"by_context": "published", "posttraining": "published, trained"}
+    table = add_published(decays[decays["suite"] == "symbolic"], published)
+    return table[["model", "source", "context", "CDF", "CDO"]]
 
 
 CDF_BY_CONTEXT = TableSpec(
     "factor_cdf_by_context",
     "CDF × 100 by tokens of filler and least squares, as Tables 2 and 5.",
-    (MODEL, Across("context", "CDF", number(2, 100), show_context), SOURCE),
+    (MODEL, Across("context", "CDF", cells.number(2, 100), show_context), SOURCE),
     "among",
 )
 CDO_BY_CONTEXT = TableSpec(
     "factor_cdo_by_context",
     "CDO by tokens of filler and least squares, as Tables 3 and 6.",
-    (MODEL, Across("context", "CDO", number(3), show_context), SOURCE),
+    (MODEL, Across("context", "CDO", cells.number(3), show_context), SOURCE),
     "among",
 )
 
@@ -298,11 +288,11 @@ ATTEMPTS = TableSpec(
     (
         *CONDITION_COLUMNS,
         Column("t", "t", latex="$t$"),
-        Column("accuracy", "Acc [%]", percent),
-        Column(("CDF", "note"), "CDF", lambda cdf, note: set_number(cdf, 4) + _flat(note)),
-        Column("CDO", show=number(3)),
-        Column("N_eff", "Neff", number(2), SYMBOLS["Neff"]),
-        Column(("low", "high"), "95 % interval", interval(2)),
+        Column("accuracy", "Acc [%]", cells.percent),
+        Column(("CDF", "note"), "CDF", lambda cdf, note: cells.set_number(cdf, 4) + _flat(note)),
+        Column("CDO", show=cells.number(3)),
+        Column("N_eff", "Neff", cells.number(2), SYMBOLS["Neff"]),
+        Column(("low", "high"), "95 % interval", cells.interval(2)),
         NOTE,
     ),
     "attempts",
@@ -342,10 +332,10 @@ SAMPLING = TableSpec(
     "or noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as Table 7.",
     (
         *CONDITION_COLUMNS,
-        Column("k", "k", show=number(4), latex="$k$"),
-        Column("b", "b", show=number(4), latex="$b$"),
-        Column("rsquared", "R²", number(4), "$R^2$"),
-        Column("N_clean", "Nclean", number(2), SYMBOLS["Nclean"]),
+        Column("k", "k", show=cells.number(4), latex="$k$"),
+        Column("b", "b", show=cells.number(4), latex="$b$"),
+        Column("rsquared", "R²", cells.number(4), "$R^2$"),
+        Column("N_clean", "Nclean", cells.number(2), SYMBOLS["Nclean"]),
         SOURCE,
         NOTE,
     ),
@@ -368,18 +358,13 @@ RESPONSES = TableSpec(
         *CONDITION_COLUMNS,
         Column("responses", "Responses"),
         *(Column(outcome.value, outcome.value.replace("_", "-")) for outcome in FactorOutcome),
-        Column(("prompt_tokens_mean", "prompt_tokens_p90"), "Prompt", tokens),
-        Column(("response_tokens_mean", "response_tokens_p90"), "Output", tokens),
+        Column(("prompt_tokens_mean", "prompt_tokens_p90"), "Prompt", cells.tokens),
+        Column(("response_tokens_mean", "response_tokens_p90"), "Output", cells.tokens),
     ),
     "errors",
 )
 
 
 def _about(condition: Condition) -> dict[str, Any]:
-    """Return the columns that say of which condition a row is."""
+    """Return the columns that say a row's condition."""
     return dict(zip(CONDITION, condition, strict=True))
-
-
-def _middle(rows: pd.DataFrame) -> float:
-    """Return the middle of the N that were tested."""
-    return float((rows["min_N"].min() + rows["max_N"].max()) / 2)

@@ -2,59 +2,56 @@
 
 import math
 
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("factor")
+
 
 def say_decay(row: dict) -> str:
     """Say a row of FACTOR's `decay_table` in words."""
     where = _say_condition(row)
     if row["problem"]:
-        return f"{where}: no decay can be fitted, as {row['problem']}."
-    factor = 100 * math.expm1(row["CDF"])
+        return say("no_decay", row, where=where)
+    percent = 100 * math.expm1(row["CDF"])
+    moves = "falls" if percent < 0 else "rises"
     unit = "variable" if row["suite"] == "symbolic" else "operation"
-    ends = f"{row['CDF_low']:.4f} to {row['CDF_high']:.4f}"
-    sentence = (
-        f"{where}: accuracy {'falls' if factor < 0 else 'rises'} by {abs(factor):.1f} % with each "
-        f"further {unit} (CDF {row['CDF']:.4f}, 95 % interval {ends})"
-    )
-    if row["CDF"] < 0:
-        sentence += _say_start(row, unit) + _say_window(row)
-    return sentence + (f". Careful: {row['note']}." if row["note"] else ".")
+    start, window = (_say_start(row, unit), _say_window(row)) if row["CDF"] < 0 else ("", "")
+    careful = say("decay_careful", row) if row["note"] else ""
+    phrases = {"where": where, "moves": moves, "percent": abs(percent), "unit": unit}
+    return say("decay", row, **phrases, start=start, window=window, careful=careful)
 
 
 def say_mode(row: dict) -> str:
     """Say a row of FACTOR's `mode_table` in words."""
     longer = "With longer contexts" + f" of {row['noise']} noise" * (row["suite"] == "realistic")
     if row["problem"]:
-        return f"{longer}: no failure mode can be named, as {row['problem']}."
-    N, losses = f"N = {row['N']:g}", []
-    for name in ("CDF", "CDO"):
-        loss = 100 * row[f"{name.lower()}_loss"]
-        takes = "takes" if loss >= 0 else "adds"
-        losses.append(f"the trend of the {name} {takes} {abs(loss):.0f} % of the accuracy at {N}")
-    return f"{longer}: {row['name']}; {', '.join(losses)}."
+        return say("no_mode", row, longer=longer)
+    losses: dict[str, object] = {}
+    for name in ("cdf", "cdo"):
+        loss = 100 * row[f"{name}_loss"]
+        losses |= {name: abs(loss), f"{name}_takes": "takes" if loss >= 0 else "adds"}
+    return say("mode", row, longer=longer, **losses)
 
 
 def say_sampling(row: dict) -> str:
     """Say a row of FACTOR's `sampling_table` in words."""
     where = _say_condition(row)
     if row["problem"]:
-        return f"{where}: the gain from several attempts can't be fitted, as {row['problem']}."
+        return say("no_sampling", row, where=where)
     clean = "filler" if row["suite"] == "symbolic" else "noise"
     goal = "the Nclean given" if row["given"] else f"the Neff of a single attempt without {clean}"
-    return (
-        f"{where}: after t attempts, Neff is still {math.exp(row['b']):.1f} × t^{row['k']:.2f} "
-        f"below {row['N_clean']:.1f}, {goal} (R² {row['rsquared']:.3f})."
-    )
+    return say("sampling", row, where=where, scale=math.exp(row["b"]), goal=goal)
 
 
 def _say_start(row: dict, unit: str) -> str:
     """Say where the decay begins: at N_eff or, if the CDO is not positive, from the outset."""
     if row["CDO"] <= 0:
-        return f", from the outset: the line begins at {100 * math.exp(row['CDO']):.0f} %"
-    low, high = row["N_eff_low"], row["N_eff_high"]
-    interval = ""
-    if not math.isnan(low) and math.isfinite(high):  # a lower end below 0 has no meaning
-        interval = f", 95 % interval {f'{low:.1f}' if low > 0 else 'up'} to {high:.1f}"
-    return f", from about {row['N_eff']:.1f} {unit}s on (Neff{interval})"
+        return say("decay_outset", begins=math.exp(row["CDO"]))
+    low, interval = row["N_eff_low"], ""
+    if not math.isnan(low) and math.isfinite(row["N_eff_high"]):
+        # a lower end below 0 has no meaning
+        interval = say("decay_interval", row, low=f"{low:.1f}" if low > 0 else "up")
+    return say("decay_start", row, unit=unit, interval=interval)
 
 
 def _say_window(row: dict) -> str:
@@ -62,16 +59,9 @@ def _say_window(row: dict) -> str:
 
     An end of the CDO's interval may be infinite, which the table prints as it is.
     """
-    phrase = f". The window is N = {row['first_N']:g} to {row['last_N']:g}"
-    phrase += (
-        f"; {100 * row['floor']:.1f} % are taken for guessed, {100 * row['lapses']:.1f} % for "
-    )
-    phrase += "lapses"
-    low, high = row["CDO_low"], row["CDO_high"]
-    if math.isinf(low) or math.isinf(high):
-        sides = [side for side, end in (("below", low), ("above", high)) if math.isinf(end)]
-        phrase += f"; the data leave the CDO open {' and '.join(sides)}"
-    return phrase
+    ends = {"below": row["CDO_low"], "above": row["CDO_high"]}
+    sides = " and ".join(side for side, end in ends.items() if math.isinf(end))
+    return say("decay_window", row, open=say("decay_open", sides=sides) if sides else "")
 
 
 def _say_condition(row: dict) -> str:

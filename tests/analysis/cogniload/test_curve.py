@@ -187,11 +187,11 @@ def test_rows_and_counts_are_counted_alike():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"d": None}, "the frame must have the column d, it has N, rho, correct"),
-        ({"N": [0.0]}, "N must hold positive numbers, got 0"),
-        ({"rho": [50.0]}, "rho must hold fractions from 0 to 1, got 50"),
-        ({"correct": [2]}, "correct must hold 0 or 1, got 2"),
-        ({"d": [np.nan]}, "d must hold positive numbers, got nan"),
+        ({"d": None}, "the frame has no column 'd': needed are d, N, rho"),
+        ({"N": [0.0]}, "N must be a positive number, got 0"),
+        ({"rho": [50.0]}, "rho must be a fraction from 0 to 1, not percent, got 50"),
+        ({"correct": [2]}, "correct must be 0 or 1, got 2"),
+        ({"d": [np.nan]}, "d must be a positive number, got nan"),
         ({"d": [], "N": [], "rho": [], "correct": []}, "the frame must hold answers, got none"),
     ],
 )
@@ -199,7 +199,8 @@ def test_a_wrong_frame_is_refused_in_one_line(change, says):
     frame = {"d": [5], "N": [71], "rho": [0.5], "correct": [1]} | change
     with pytest.raises(ValueError) as error:
         estimate_capacity({name: column for name, column in frame.items() if column is not None})
-    assert str(error.value) == says
+    assert str(error.value).startswith(says)
+    assert "\n" not in str(error.value)
 
 
 def test_the_shipped_prior_is_the_published_tables_refitted(tmp_path, monkeypatch):

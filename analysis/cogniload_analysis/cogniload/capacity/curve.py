@@ -8,6 +8,7 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import expit, logsumexp
 
 from cogniload_analysis.adaptive.design import half_width
+from cogniload_analysis.cogniload.fits.glm import count_cells
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.intervals import TAILS, percentiles
 
@@ -40,15 +42,12 @@ LENGTHS = (3.0, 0.25, 0.3)
 
 CURVE_POINTS = 48
 CURVE_REACH = 0.3, 3.125
-"""A curve is held from 0.3 times the smallest N that can be asked to 3.125 times the largest."""
+"""A curve is held from 0.3 times the smallest N of a design to 3.125 times the largest."""
 
 CURVE_D = np.arange(-5, 20.5, 0.5)
 CURVE_RHO = np.linspace(0, 1, 21)
 DRAWS = 2000
-ANCHORS = (
-    *((d, N, rho) for d in (1, 10) for N in (20, 250) for rho in (0.05, 0.95)),
-    (5, 70, 0.5),
-)
+ANCHORS = (*((d, N, rho) for d in (1, 10) for N in (20, 250) for rho in (0.05, 0.95)), (5, 70, 0.5))
 LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
@@ -83,6 +82,9 @@ class Link:
         s = expit(logit)
         return (self.ceiling - self.bottom(d)) * s * (1 - s)
 
+
+Smooth: TypeAlias = np.ndarray | float
+"""The covariance by which curves leave their lines."""
 
 LINKS = tuple(Link(floor) for floor in (0, FLOOR / 2, FLOOR))
 
@@ -124,7 +126,7 @@ class Answers:
 class Posterior:
     """The logits at some loads, after the answers.
 
-    `loads` are those asked for and after them those of the `answers`; `mean` is the mode there,
+    `loads` are those of interest and after them those of the `answers`; `mean` is the mode there,
     `prior_covariance` the prior's, `precision` what the answers of each cell add at the mode (the
     Fisher weights), and `pull` the prior's gradient there.
     """
@@ -193,7 +195,7 @@ class Draws:
 class Belief:
     """What is believed of a model: the posteriors under each floor, by their evidence.
 
-    Whether a model that is lost guesses, or fails for good, is open until it was asked what it
+    Whether a model that is lost guesses, or fails for good, is open until it has tried what it
     can't do; a floor that is wrong would bend the whole curve.
     """
 
@@ -201,7 +203,7 @@ class Belief:
 
     @property
     def loads(self) -> np.ndarray:
-        """The loads that were asked for."""
+        """The loads of interest."""
         first = self.posteriors[0]
         return first.loads[: first.cells.start]
 
@@ -224,7 +226,7 @@ class Belief:
         total = np.cumsum(np.exp(weights - weights.max()))
         # Evenly spaced in the sum of weights.
         chosen = np.searchsorted(total / total[-1], (np.arange(count) + 0.5) / count)
-        return Draws(*(each[chosen] for each in draws))
+        return Draws(*(values[chosen] for values in draws))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +249,8 @@ class Capacity:
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
     that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
     crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
-    answers. `asked_N` and `asked_d` are the ends of the loads that were or can be asked. `flags`
-    say in words what a reader should know; none of them hides a number.
+    answers. `asked_N` and `asked_d` are the ends of the loads that puzzles have or can have.
+    `flags` say in words what a reader should know; none of them hides a number.
     """
 
     n: int
@@ -289,39 +291,28 @@ def smooth_covariance(loads: np.ndarray) -> np.ndarray:
 
 
 def find_posterior(
-    answers: Answers, loads: np.ndarray, line: Line, link: Link, *, smooth: bool = True
+    answers: Answers, loads: np.ndarray, line: Line, link: Link, smooth: Smooth | None = None
 ) -> Posterior:
     """Return the posterior of the logits at `loads` under one link (steps 2 and 3).
 
-    Beforehand, their covariance is F S F' of the line, and with `smooth` that of leaving it. The
-    mode is found by damped Fisher scoring (Rasmussen and Williams 2006, section 3.4). Without
-    answers it is the prior.
+    Beforehand, their covariance is F S F' of the line and that of leaving it: `smooth`, over the
+    loads and after them the answers' cells, if it is not the usual one. The mode is found by damped
+    Fisher scoring (Rasmussen and Williams 2006, section 3.4). Without answers it is the prior.
     """
     loads = np.concatenate([loads, answers.loads])
-    return _find_posterior(answers, loads, line, link, smooth_covariance(loads) * smooth)
-
-
-def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
-    """Return what is believed of the curve at `loads`, whatever the floor."""
-    loads = np.concatenate([loads, answers.loads])
-    smooth = smooth_covariance(loads)
-    return Belief(
-        tuple(
-            _find_posterior(answers, loads, line, link, smooth)
-            for line, link in zip(prior.lines, LINKS, strict=True)
-        )
-    )
-
-
-def _find_posterior(
-    answers: Answers, loads: np.ndarray, line: Line, link: Link, smooth: np.ndarray
-) -> Posterior:
-    """The posterior at loads that end with the answers' cells."""
     terms = line_terms(loads)
+    smooth = smooth_covariance(loads) if smooth is None else smooth
     mean, K = terms @ line.mean, terms @ line.covariance @ terms.T + smooth
     cells = slice(len(loads) - len(answers.loads), len(loads))
     pull, precision = _find_mode(answers, mean[cells], K[cells, cells], link)
     return Posterior(answers, link, loads, mean + K[:, cells] @ pull, K, precision, pull)
+
+
+def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
+    """Return what is believed of the curve at `loads`, whatever the floor."""
+    smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
+    pairs = zip(prior.lines, LINKS, strict=True)
+    return Belief(tuple(find_posterior(answers, loads, *pair, smooth) for pair in pairs))
 
 
 def log_likelihood(answers: Answers, logits: np.ndarray, link: Link) -> np.ndarray:
@@ -371,21 +362,15 @@ def square_root(covariance: np.ndarray) -> np.ndarray:
 
 
 def curve_N(N: tuple[int, int]) -> np.ndarray:
-    """Return the N at which a curve is held, for a range of N that can be asked."""
+    """Return the N at which a curve is held, for a range of N of puzzles."""
     return np.geomspace(CURVE_REACH[0] * N[0], CURVE_REACH[1] * N[1], CURVE_POINTS)
 
 
 def curve_loads(N: tuple[int, int]) -> np.ndarray:
     """Return the loads of the three curves through the paper's means: over N, over d, over rho."""
-    means = PAPER_MEANS
-    statements = 10**means.log10_N
-    return np.concatenate(
-        [
-            make_loads(means.d, curve_N(N), means.rho),
-            make_loads(CURVE_D, statements, means.rho),
-            make_loads(means.d, statements, CURVE_RHO),
-        ]
-    )
+    d, mean_N, rho = PAPER_MEANS.d, 10**PAPER_MEANS.log10_N, PAPER_MEANS.rho
+    axes = (d, curve_N(N), rho), (CURVE_D, mean_N, rho), (d, mean_N, CURVE_RHO)
+    return np.concatenate([make_loads(*axis) for axis in axes])
 
 
 OVER_N = slice(0, CURVE_POINTS)
@@ -398,29 +383,30 @@ def last_crossing(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the largest load at which each row falls through 50 %.
 
     Rows that never do give infinity if they begin above, and else minus infinity: little is known
-    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load that was
-    never asked is no sign of capacity. Between two loads, the accuracy is a line.
+    of the slope of a model that guesses everywhere, and a row that rises to 50 % at a load without
+    puzzles is no sign of capacity. Between two loads, the accuracy is a line.
     """
     above = accuracy >= 0.5
-    falls = above[:, :-1] & ~above[:, 1:]
-    left = falls.shape[1] - 1 - np.argmax(falls[:, ::-1], axis=1)
-    rows = np.arange(len(accuracy))
-    high, low = accuracy[rows, left], accuracy[rows, left + 1]
-    with np.errstate(all="ignore"):
-        within = load[left] + (high - 0.5) / (high - low) * (load[left + 1] - load[left])
-    return np.where(falls.any(axis=1), within, np.where(above[:, 0], np.inf, -np.inf))
+    lost = np.where(above[:, 0], np.inf, -np.inf)
+    return _last_passage(load, accuracy, above[:, :-1] & ~above[:, 1:], lost)
 
 
 def largest_root(load: np.ndarray, accuracy: np.ndarray) -> np.ndarray:
     """Return the largest load at which each row passes 50 % in either direction; NaN without."""
     above = accuracy >= 0.5
-    changes = above[:, 1:] != above[:, :-1]
-    left = len(load) - 2 - np.argmax(changes[:, ::-1], axis=1)
+    return _last_passage(load, accuracy, above[:, 1:] != above[:, :-1], np.nan)
+
+
+def _last_passage(
+    load: np.ndarray, accuracy: np.ndarray, passes: np.ndarray, otherwise: float | np.ndarray
+) -> np.ndarray:
+    """Return the load at which each row is 50 % in the last interval in which it passes."""
+    left = passes.shape[1] - 1 - np.argmax(passes[:, ::-1], axis=1)
     rows = np.arange(len(accuracy))
     here, there = accuracy[rows, left], accuracy[rows, left + 1]
     with np.errstate(all="ignore"):
-        root = load[left] + (0.5 - here) / (there - here) * (load[left + 1] - load[left])
-    return np.where(changes.any(axis=1), root, np.nan)
+        root = load[left] + (here - 0.5) / (here - there) * (load[left + 1] - load[left])
+    return np.where(passes.any(axis=1), root, otherwise)
 
 
 def count_answers(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Answers:
@@ -429,38 +415,10 @@ def count_answers(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Answers:
     A frame of counted cells, with `successes` and `failures` in the place of `correct`, will do.
     Raises ValueError for a column that is missing or holds other values.
     """
-    counted = "successes" in frame
-    wanted = ("successes", "failures") if counted else ("correct",)
-    columns = {}
-    for name in ("d", "N", "rho", *wanted):
-        if name not in frame:
-            raise ValueError(
-                f"the frame must have the column {name}, it has {', '.join(map(str, frame))}"
-            )
-        columns[name] = np.asarray(frame[name], dtype=float)
-    allowed = {
-        "d": (columns["d"] > 0, "positive numbers"),
-        "N": (columns["N"] > 0, "positive numbers"),
-        "rho": ((columns["rho"] >= 0) & (columns["rho"] <= 1), "fractions from 0 to 1"),
-    } | {
-        name: (columns[name] >= 0, "counts")
-        if counted
-        else (np.isin(columns[name], (0, 1)), "0 or 1")
-        for name in wanted
-    }
-    for name, (right, what) in allowed.items():
-        if not np.all(right):
-            raise ValueError(f"{name} must hold {what}, got {columns[name][~right][0]:g}")
-    right = columns[wanted[0]]
-    total = right + columns["failures"] if counted else np.ones_like(right)
-    loads = make_loads(columns["d"], columns["N"], columns["rho"]).reshape(-1, 3)
-    cells, cell = np.unique(loads, axis=0, return_inverse=True)
-    cell = cell.reshape(-1)
-    return Answers(
-        cells,
-        np.bincount(cell, right, minlength=len(cells)),
-        np.bincount(cell, total, minlength=len(cells)),
-    )
+    cells = count_cells(pd.DataFrame(frame).drop(columns="model", errors="ignore"))
+    right, wrong = (cells[name].to_numpy(float) for name in ("successes", "failures"))
+    loads = make_loads(*(cells[load].to_numpy(float) for load in ("d", "N", "rho")))
+    return Answers(loads.reshape(-1, 3), right, right + wrong)
 
 
 @lru_cache(maxsize=16)
@@ -483,7 +441,7 @@ def crossings_N(accuracy: np.ndarray, N: tuple[int, int]) -> np.ndarray:
 def describe_capacity(
     answers: Answers, prior: Prior, N: tuple[int, int], d: tuple[float, float]
 ) -> Capacity:
-    """Return the `Capacity` that answers tell, N and d being the ranges that were or can be asked.
+    """Return the `Capacity` by answers; N and d are the ranges that puzzles have or can have.
 
     Flags and the reason to stop are the caller's.
     """
@@ -520,33 +478,33 @@ def glm_crossing(answers: Answers) -> float:
     main = np.diag(np.arange(len(COEFFICIENTS)) < MAIN_TERMS).astype(float)
     plain = Line(wide.mean, wide.covariance * main)
     ends = make_loads(PAPER_MEANS.d, np.array([10.0, 100.0]), PAPER_MEANS.rho)
-    at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=False).mean[:2]
+    at_10, at_100 = find_posterior(answers, ends, plain, Link(0, 1), smooth=0.0).mean[:2]
     fall = at_10 - at_100
     return float(10 ** np.clip(1 + at_10 / fall, -300, 300)) if fall > 0 else np.inf
 
 
 def find_coefficients(answers: Answers, line: Line, link: Link) -> np.ndarray:
-    """Return the nine coefficients of the line that fits best, given what is known of it."""
+    """Return the nine coefficients of the line that fits best, under what is known of it."""
     # The logits at nine loads in general position determine the line.
     loads = make_loads(*np.array(ANCHORS, dtype=float).T)
-    logits = find_posterior(answers, loads, line, link, smooth=False).mean[: len(loads)]
+    logits = find_posterior(answers, loads, line, link, smooth=0.0).mean[: len(loads)]
     return np.linalg.solve(line_terms(loads), logits)
 
 
 def vague_line() -> Line:
-    """Return a line of which little is known: it falls with d and N, by how much is open."""
+    """Return a line that little is known about: it falls with d and N, by how much is open."""
     mean = np.array([0, -0.3, -3, 0, 0.5, 0, 0, 0, 0])
     deviations = np.array([4, 0.3, 3, 1, 1, 0.5, 0.3, 1, 0.3])
     return Line(mean, np.diag(deviations**2))
 
 
-def _threshold(draws: np.ndarray, asked: tuple[float, float], knob: str) -> Threshold:
+def _threshold(draws: np.ndarray, span: tuple[float, float], knob: str) -> Threshold:
     """The crossing of a falling curve, said to lie outside where its median does."""
     value, low, high = map(float, (np.median(draws), *percentiles(draws)))
     status, note = "crossing", ""
-    if not asked[0] <= value <= asked[1]:
-        status = f"always {'above' if value > asked[1] else 'below'} 50 %"
-        note = f"outside what was asked: {knob} from {asked[0]:g} to {asked[1]:g}"
+    if not span[0] <= value <= span[1]:
+        status = f"always {'above' if value > span[1] else 'below'} 50 %"
+        note = f"outside what was asked: {knob} from {span[0]:g} to {span[1]:g}"
     return Threshold(value, low, high, "posterior draws", status, note=note)
 
 

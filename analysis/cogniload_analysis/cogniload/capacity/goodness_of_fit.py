@@ -100,18 +100,10 @@ def refit_published(model: str, link: Link, *, interactions: bool) -> PublishedC
     terms = line_terms(loads)
     # The printed interactions, whose lower terms are absorbed by the main ones, in centred terms.
     centred = np.linalg.lstsq(terms, raw * interactions, rcond=None)[0]
-    solution = _project(
-        terms[:, :MAIN_TERMS],
-        terms[:, MAIN_TERMS:] @ centred[MAIN_TERMS:],
-        target,
-        loads[:, 0],
-        link,
-    )
-    return PublishedCurve(
-        np.concatenate([solution.x, centred[MAIN_TERMS:]]),
-        link,
-        bool(np.abs(solution.fun).max() < SOLVED * len(target)),
-    )
+    offset = terms[:, MAIN_TERMS:] @ centred[MAIN_TERMS:]
+    solution = _project(terms[:, :MAIN_TERMS], offset, target, loads[:, 0], link)
+    solved = bool(np.abs(solution.fun).max() < SOLVED * len(target))
+    return PublishedCurve(np.concatenate([solution.x, centred[MAIN_TERMS:]]), link, solved)
 
 
 def _project(
@@ -147,12 +139,10 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
     number of responses, and needs several in a cell. NaN where the GLM could not be fitted.
     """
     cells = glm.cells
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
     fitted = glm.predict(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
     if np.isnan(fitted).any() or not len(cells):
         return GoodnessOfFit(np.nan, "", np.nan, np.nan, 0, np.nan)
-    over = cells["successes"].to_numpy() - total * fitted
-    variance = total * fitted * (1 - fitted)
+    total, over, variance = _residuals(cells, fitted)
     margins = [
         (100 * over[at].sum() / total[at].sum(), f"{load} = {value:g}", at)
         for load in ("d", "N", "rho")
@@ -185,7 +175,7 @@ def covers_grid(cells: pd.DataFrame) -> bool:
 def covers_paper(cells: pd.DataFrame) -> bool:
     """Tell whether cells or responses (d, N) reach over the paper's d and N.
 
-    Only models that were asked so are ranked: of others, an ECL50 is an extrapolation.
+    Only models with such puzzles have a rank: of others, an ECL50 is an extrapolation.
     """
     return all(
         cells[load].min() <= min(paper) and cells[load].max() >= max(paper)
@@ -214,29 +204,34 @@ def compare_fits(glm: LoadGLM) -> dict[str, float]:
     if len(kept) == MAIN_TERMS and covers_grid(cells):
         chosen["both"] = list(range(terms.shape[1]))
     target = (cells["successes"] / total).to_numpy()
-    found = {"plain": margin_chi_square(cells, glm.predict(*loads))}
+    fits = {"plain": margin_chi_square(cells, glm.predict(*loads))}
     for name, places in chosen.items():
         mine = terms[:, places]
         solution = _project(mine, np.zeros(len(mine)), target, rows[:, 0], Link(), share)
         if np.abs(solution.fun).max() < SOLVED * len(mine):
             accuracy = Link().accuracy(mine @ solution.x, rows[:, 0])
-            found[name] = margin_chi_square(cells, accuracy)
+            fits[name] = margin_chi_square(cells, accuracy)
     levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
     degrees = levels - (len(kept) - 1)
-    p = float(chi2.sf(found["plain"], degrees)) if degrees > 0 else np.nan
-    return nothing | found | {"degrees": degrees, "p": p}
+    p = float(chi2.sf(fits["plain"], degrees)) if degrees > 0 else np.nan
+    return nothing | fits | {"degrees": degrees, "p": p}
+
+
+def _residuals(
+    cells: pd.DataFrame, accuracy: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the answers of counted cells, the right ones over an accuracy, and their variance."""
+    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
+    over = cells["successes"].to_numpy() - total * accuracy
+    return total, over, total * accuracy * (1 - accuracy)
 
 
 def margin_chi_square(cells: pd.DataFrame, accuracy: np.ndarray) -> float:
     """Return the chi-square of counted cells over their accuracies by d, by N and by rho."""
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
-    over = cells["successes"].to_numpy() - total * accuracy
-    variance = total * accuracy * (1 - accuracy)
-    sums = [
-        pd.DataFrame({"over": over, "variance": variance}).groupby(cells[load].to_numpy()).sum()
-        for load in ("d", "N", "rho")
-    ]
-    by_level = pd.concat(sums)
+    _, over, variance = _residuals(cells, accuracy)
+    residuals = pd.DataFrame({"over": over, "variance": variance})
+    loads = [cells[load].to_numpy() for load in ("d", "N", "rho")]
+    by_level = pd.concat([residuals.groupby(load).sum() for load in loads])
     return float((by_level["over"] ** 2 / np.maximum(by_level["variance"], 1e-300)).sum())
 
 

@@ -11,54 +11,28 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from numbers import Real
 from reprlib import repr as brief
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from cogniload_analysis.adaptive.design import (
-    MAX_INDEX,
-    MAX_N,
-    MAX_SEED,
-    Answer,
-    Batch,
-    Goal,
-    Interval,
-    Plan,
-    Settings,
-    check_integer,
-    question_cut,
-    spread,
-)
-from cogniload_analysis.cogniload.capacity.curve import (
-    CURVE_D,
-    LINKS,
-    OVER_D,
-    OVER_N,
-    Answers,
-    Belief,
-    Capacity,
-    Prior,
-    believe,
-    count_answers,
-    crossings_N,
-    curve_loads,
-    curve_N,
-    describe_capacity,
-    draw_accuracy,
-    last_crossing,
-    make_loads,
-)
+from cogniload_analysis.adaptive import design
+from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Plan, Settings
+from cogniload_analysis.cogniload.capacity import curve
+from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
 from cogniload_analysis.intervals import percentiles
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("capacity")
 
 MEAN_D, OTHER_D, OTHER_D_EVERY = 5, 6, 5
-"""The paper's mean d of 5.2 is asked as four puzzles of d = 5 to one of d = 6."""
+"""Four puzzles of d = 5 to one of d = 6 stand for the paper's mean d of 5.2."""
 
 MEAN_N, MEAN_RHO = 71, 50.0
 ASKED_D = tuple(range(1, 11))
@@ -86,8 +60,12 @@ class Puzzle(NamedTuple):
     index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
 
 
+Known: TypeAlias = Mapping[Puzzle, Answer]
+"""Answers by puzzle."""
+
+
 class Candidate(NamedTuple):
-    """A place on an axis where puzzles can be asked, and the cells that they are taken from."""
+    """A place on an axis from whose cells a design takes puzzles."""
 
     axis: Literal["N", "d", "rho"]
     d: float
@@ -97,7 +75,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class CapacitySettings(Settings):
-    """What decides, with the answers, which puzzles are asked.
+    """What decides, with the answers, which puzzles a design asks.
 
     The target is a share of ECL50, or in units of d for ID50. `seed` is that of the draws by which
     the design weighs what it does not know yet. The others are those of `Settings`.
@@ -114,7 +92,7 @@ class CapacitySettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_integer("seed", self.seed, 0, MAX_SEED)
+        design.check_integer("seed", self.seed, 0, design.MAX_SEED)
 
     @property
     def asked(self) -> tuple[float, float]:
@@ -133,84 +111,92 @@ class CapacityPlan(Plan[Puzzle, Belief]):
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
-        """The places where puzzles can be asked, but for those of dropped cells."""
-        return tuple(
-            candidate
-            for candidate in make_candidates(self.settings.N)
-            if self.dropped.isdisjoint(candidate_cells(candidate))
-        )
+        """The places from which the design takes puzzles, but for those of dropped cells."""
+        every = make_candidates(self.settings.N)
+        return tuple(place for place in every if self.dropped.isdisjoint(candidate_cells(place)))
 
     @cached_property
     def loads(self) -> np.ndarray:
         """The loads of the three curves, and after them those of the candidates."""
         d, N, rho = (np.array(column) for column in list(zip(*self.candidates, strict=True))[1:])
-        return np.concatenate([curve_loads(self.settings.N), make_loads(d, N, rho / 100)])
+        loads = curve.make_loads(d, N, rho / 100)
+        return np.concatenate([curve.curve_loads(self.settings.N), loads])
 
     @cached_property
     def cells(self) -> frozenset[tuple[int, int, float]]:
         """The cells that the design can ask from."""
-        return frozenset(
-            cell for candidate in self.candidates for cell in candidate_cells(candidate)
-        )
+        return frozenset(chain.from_iterable(map(candidate_cells, self.candidates)))
 
     @property
     def prior_values(self) -> np.ndarray:
         """The mean and the covariance of each line, and the link that it is for."""
         return np.concatenate(
             [
-                np.concatenate([[link.floor, link.ceiling], line.mean, line.covariance.ravel()])
-                for link, line in zip(LINKS, self.prior.lines, strict=True)
+                [link.floor, link.ceiling, *line.mean, *line.covariance.ravel()]
+                for link, line in zip(curve.LINKS, self.prior.lines, strict=True)
             ]
         )
 
     @property
     def longest(self) -> tuple[Puzzle, ...]:
         """A puzzle with the largest N, and one with the largest d."""
-        return (
-            Puzzle(OTHER_D, self.settings.N[1], MEAN_RHO, 0),
-            Puzzle(ASKED_D[-1], MEAN_N, MEAN_RHO, 0),
-        )
+        largest_N, largest_d = (OTHER_D, self.settings.N[1]), (ASKED_D[-1], MEAN_N)
+        return Puzzle(*largest_N, MEAN_RHO, 0), Puzzle(*largest_d, MEAN_RHO, 0)
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is one of a cell that the design can ask from."""
         return puzzle[:3] in self.cells
 
-    def check(self, given: Sequence[float]) -> Puzzle:
-        """Return a puzzle with plain numbers; ValueError if it is none."""
-        return check_puzzle(given)
+    def check(self, puzzle: Sequence[float]) -> Puzzle:
+        """Return a puzzle with plain numbers; ValueError for anything else."""
+        try:
+            d, N, rho, index = puzzle
+        except (TypeError, ValueError):
+            raise ValueError(f"a puzzle must be (d, N, rho, index), got {brief(puzzle)}") from None
+        d, N = design.check_integer("d", d, 1, 12), design.check_integer("N", N, 1, design.MAX_N)
+        index = design.check_integer("index", index, 0, design.MAX_INDEX)
+        if isinstance(rho, bool) or not isinstance(rho, Real) or not 0 < rho <= 100:
+            raise ValueError(f"rho must be a percentage above 0 and up to 100, got {brief(rho)}")
+        return Puzzle(d, N, float(rho), index)
 
-    def believe(self, told: Mapping[Puzzle, Answer]) -> Belief:
+    def believe(self, answers: Known) -> Belief:
         """Return the posterior at the curves and the candidates (step 3)."""
-        return believe(count_told(told), self.loads, self.prior)
+        return curve.believe(count_cells(answers), self.loads, self.prior)
+
+    def draw(self, belief: Belief, goal: str) -> np.ndarray:
+        """Return draws of ECL50 (statements) or ID50 (units of d)."""
+        if goal == "ECL50":
+            return curve.crossings_N(curve.draw_accuracy(belief, curve.OVER_N), self.settings.N)
+        return curve.last_crossing(curve.CURVE_D, curve.draw_accuracy(belief, curve.OVER_D))
 
     def find_goal(self, belief: Belief) -> Interval:
         """Return the interval of ECL50 or ID50."""
-        return goal_crossing(belief, self.settings)
+        draws = self.draw(belief, self.settings.goal)
+        return Interval(float(np.median(draws)), *map(float, percentiles(draws)))
 
     def choose(
-        self, belief: Belief, size: int, known: int, asked: Sequence[Puzzle]
+        self, belief: Belief, size: int, known: int, earlier: Sequence[Puzzle]
     ) -> list[Puzzle]:
         """Return the pilot, or the puzzles that narrow the goals most (step 4)."""
+        counts = pilot_counts(self.candidates, size)
         if known:
             counts = choose_counts(belief, self.candidates, self.settings, size, known)
-        else:
-            counts = pilot_counts(self.candidates, size)
-        return number_puzzles(self.candidates, counts, asked)
+        return number_puzzles(self.candidates, counts, earlier)
 
-    def describe(self, told: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]) -> Capacity:
+    def describe(self, answers: Known, batches: Sequence[Batch[Puzzle]]) -> Capacity:
         """Return the `Capacity` that answers say, with flags and reason to stop (steps 7 and 8)."""
-        capacity = describe_capacity(
-            count_told(told), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
+        capacity = curve.describe_capacity(
+            count_cells(answers), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
         )
-        flags = tuple(find_flags(capacity, batches, told, self))
+        flags = tuple(find_flags(capacity, batches, answers, self))
         return replace(capacity, flags=flags, stopped=batches[-1].stopped)
 
 
 def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
-    """Return the places where puzzles can be asked, on three axes through the mean loads (step 1).
+    """Return the places from which a design takes puzzles, on three axes (step 1).
 
-    About 20 N from the smallest to the largest in equal ratios, d from 1 to 10, and rho from 5 to
-    95 %.
+    The axes go through the mean loads: about 20 N from the smallest to the largest in equal ratios,
+    d from 1 to 10, and rho from 5 to 95 %.
     """
     statements = sorted({round(n) for n in np.geomspace(*N, ASKED_N_COUNT)})
     return (
@@ -226,29 +212,20 @@ def candidate_cells(candidate: Candidate) -> tuple[tuple[int, int, float], ...]:
     return tuple((int(d), candidate.N, candidate.rho) for d in of_d)
 
 
-def count_told(told: Mapping[Puzzle, Answer]) -> Answers:
+def count_cells(answers: Known) -> Answers:
     """Count answers by cell, in an order that does not depend on that of telling."""
-    columns = np.array([(*puzzle[:3], answer.correct) for puzzle, answer in told.items()])
+    columns = np.array([(*puzzle[:3], answer.correct) for puzzle, answer in answers.items()])
     d, N, rho, correct = columns.reshape(-1, 4).T
-    return count_answers({"d": d, "N": N, "rho": rho / 100, "correct": correct})
-
-
-def goal_crossing(belief: Belief, settings: CapacitySettings) -> Interval:
-    """Return the goal's interval by the draws: in statements, or in units of d."""
-    if settings.goal == "ECL50":
-        draws = crossings_N(draw_accuracy(belief, OVER_N), settings.N)
-    else:
-        draws = last_crossing(CURVE_D, draw_accuracy(belief, OVER_D))
-    return Interval(float(np.median(draws)), *map(float, percentiles(draws)))
+    return curve.count_answers({"d": d, "N": N, "rho": rho / 100, "correct": correct})
 
 
 def pilot_counts(candidates: Sequence[Candidate], size: int) -> np.ndarray:
-    """Return how many puzzles of each candidate the pilot has: spread evenly on each axis."""
+    """Return how many puzzles of each candidate the pilot has, spread evenly on each axis."""
     axes = [candidate.axis for candidate in candidates]
     left, counts = size, []
     for axis, members in groupby(axes):
         share = left if axis == axes[-1] else round(size * PILOT_SHARES[axis])
-        counts.append(spread(share, len(list(members))))
+        counts.append(design.spread(share, len(list(members))))
         left -= share
     return np.concatenate(counts)
 
@@ -272,16 +249,16 @@ def choose_counts(
     first = end - len(candidates)
     draws = belief.draw(slice(0, end), DESIGN_DRAWS, (settings.seed, known))
     slope, accuracy = draws.slope, draws.accuracy
-    told = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[first:]
+    information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[first:]
     whole = belief.best.covariance(np.arange(end))
     gradients = goal_gradients(whole, candidates, settings, accuracy, slope)
     covariance, toward = whole[first:, first:].copy(), gradients @ whole[:, first:]
 
     counts = probe_counts(candidates, round(PROBE_SHARE * size))
     for place in np.flatnonzero(counts).tolist():
-        _learn(covariance, toward, place, counts[place] * told[place])
-    for block in spread(int(size - counts.sum()), GREEDY_BLOCKS).tolist():
-        precision = block * told
+        _learn(covariance, toward, place, counts[place] * information[place])
+    for block in design.spread(int(size - counts.sum()), GREEDY_BLOCKS).tolist():
+        precision = block * information
         gain = (toward**2).sum(axis=0) * precision / (1 + precision * np.diag(covariance))
         # Rounded, so that another machine's last digit does not choose another puzzle.
         place = int(np.argmax(np.round(gain / gain.max(), 6)))
@@ -302,7 +279,7 @@ def probe_counts(candidates: Sequence[Candidate], probes: int) -> np.ndarray:
     """Return counts with the probes on the smallest and on the largest N."""
     counts = np.zeros(len(candidates), int)
     last = sum(candidate.axis == "N" for candidate in candidates) - 1
-    counts[[0, last]] = spread(probes, 2)
+    counts[[0, last]] = design.spread(probes, 2)
     return counts
 
 
@@ -317,7 +294,7 @@ def goal_gradients(
 
     The trace of (rows @ covariance @ rows') is the criterion of step 4.
     """
-    x = np.log10(curve_N(settings.N))
+    x = np.log10(curve.curve_N(settings.N))
     weights = WEIGHTS | {"ECL50": WEIGHTS["ID50"], "ID50": WEIGHTS["ECL50"]}
     weights = WEIGHTS if settings.goal == "ECL50" else weights
     rho = np.flatnonzero([candidate.axis == "rho" for candidate in candidates])
@@ -325,16 +302,15 @@ def goal_gradients(
     places = len(covariance) - len(candidates) + rho
     shown[np.arange(len(rho)), places] = np.sqrt(np.mean(slope[:, places] ** 2, axis=0))
     goals = {
-        "ECL50": crossing_gradients(x, accuracy, slope, OVER_N),
-        "ID50": crossing_gradients(CURVE_D, accuracy, slope, OVER_D),
+        "ECL50": crossing_gradients(x, accuracy, slope, curve.OVER_N),
+        "ID50": crossing_gradients(curve.CURVE_D, accuracy, slope, curve.OVER_D),
         "rho": shown,
     }
-    return np.concatenate(
-        [
-            rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
-            for goal, rows in goals.items()
-        ]
+    scaled = (
+        rows * np.sqrt(weights[goal] / np.sum((rows @ covariance) * rows))
+        for goal, rows in goals.items()
     )
+    return np.concatenate(list(scaled))
 
 
 def crossing_gradients(
@@ -345,13 +321,13 @@ def crossing_gradients(
     `accuracy` and its `slope` by the logit are of all loads, `part` says which make the curve. A
     draw that crosses beyond the curve counts at its end.
     """
-    curve = accuracy[:, part]
-    crossing = np.clip(last_crossing(load, curve), load[0], load[-1])
+    along = accuracy[:, part]
+    crossing = np.clip(curve.last_crossing(load, along), load[0], load[-1])
     left = np.clip(np.searchsorted(load, crossing, side="right") - 1, 0, len(load) - 2)
     share = (crossing - load[left]) / (load[left + 1] - load[left])
     before, after = np.maximum(left - SMOOTHED, 0), np.minimum(left + 1 + SMOOTHED, len(load) - 1)
-    rows = np.arange(len(curve))
-    fall = np.abs(curve[rows, before] - curve[rows, after]) / (load[after] - load[before])
+    rows = np.arange(len(along))
+    fall = np.abs(along[rows, before] - along[rows, after]) / (load[after] - load[before])
     # A draw that is nearly flat would outweigh all others.
     fall = np.maximum(fall, FLAT * np.median(fall))
     gradients = np.zeros_like(accuracy)
@@ -361,13 +337,13 @@ def crossing_gradients(
 
 
 def number_puzzles(
-    candidates: Sequence[Candidate], counts: np.ndarray, asked: Iterable[Puzzle]
+    candidates: Sequence[Candidate], counts: np.ndarray, earlier: Iterable[Puzzle]
 ) -> list[Puzzle]:
-    """Return so many new puzzles of each candidate, one of each in turn.
+    """Return new puzzles of each candidate, as many as its count, one of each in turn.
 
-    Indices go on where `asked` ends, and every fifth puzzle at the mean d of 5.2 has d = 6.
+    Indices continue after those of `earlier`. Every fifth puzzle at the mean d of 5.2 has d = 6.
     """
-    used = Counter(puzzle[:3] for puzzle in asked)
+    used = Counter(puzzle[:3] for puzzle in earlier)
     puzzles = []
     for turn in range(counts.max(initial=0)):
         for place in np.flatnonzero(counts > turn).tolist():
@@ -380,63 +356,53 @@ def number_puzzles(
 
 
 def find_flags(
-    capacity: Capacity, batches: Sequence[Batch], told: Mapping[Puzzle, Answer], plan: CapacityPlan
+    capacity: Capacity, batches: Sequence[Batch], answers: Known, plan: CapacityPlan
 ) -> Iterable[str]:
     """Yield in words what a reader of an estimate should know (step 8)."""
     ECL50, (smallest, largest) = capacity.ECL50, plan.settings.N
-    if not told:
+    if not answers:
         return
     inside = smallest <= ECL50.value <= largest
     at = float(np.clip(ECL50.value, smallest, largest))
     near = [
         answer.cut
-        for puzzle, answer in told.items()
+        for puzzle, answer in answers.items()
         if not answer.correct and 1 / NEAR < puzzle.N / at < NEAR
     ]
-    yield from question_cut(near, "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,")
+    where = "ECL50" if inside else f"N = {at:g}, the nearest to ECL50,"
+    yield from design.question_cut(near, where)
     if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
-        yield (
-            f"the plain GLM of the same answers puts ECL50 at {capacity.glm_ECL50:.3g}, the curve "
-            f"at {ECL50.value:.3g}: accuracy does not follow a line in logits"
-        )
+        yield say("bent", vars(capacity))
     shortest = [
         answer.correct
-        for (d, N, rho, _), answer in told.items()
+        for (d, N, rho, _), answer in answers.items()
         if N == smallest and d in (MEAN_D, OTHER_D) and rho == MEAN_RHO
     ]
     failed = len(shortest) - sum(shortest)
     if ECL50.value >= EASY * smallest and binom.sf(failed - 1, len(shortest), 0.1) < SURPRISE:
-        yield (
-            f"{failed} of the {len(shortest)} shortest puzzles (N = {smallest}) failed: something "
-            "besides the load may fail the model"
-        )
+        yield say("shortest_failed", failed=failed, count=len(shortest), N=smallest)
     if ECL50.low < smallest or ECL50.high > largest:
-        yield f"ECL50 may lie outside what can be asked, {smallest} to {largest} statements"
-    yield from compare_halves(batches, told, plan)
+        yield say("outside", least=smallest, most=largest)
+    yield from compare_halves(batches, answers, plan)
 
 
-def compare_halves(
-    batches: Sequence[Batch], told: Mapping[Puzzle, Answer], plan: CapacityPlan
-) -> Iterable[str]:
-    """Yield a sentence if the first half of the puzzles asked says another ECL50 than the second.
+def compare_halves(batches: Sequence[Batch], answers: Known, plan: CapacityPlan) -> Iterable[str]:
+    """Yield a sentence if the first half of the puzzles gives another ECL50 than the second.
 
     Their order is that of asking, so that the order of telling changes nothing.
     """
-    asked = [p for batch in batches for p in batch.puzzles if p in told]
-    if len(asked) < plan.settings.STOP_AFTER:
+    puzzles = [p for batch in batches for p in batch.puzzles if p in answers]
+    if len(puzzles) < plan.settings.STOP_AFTER:
         return
-    halves = asked[: len(asked) // 2], asked[len(asked) // 2 :]
-    ends = curve_N(plan.settings.N)[[0, -1]]
+    halves = puzzles[: len(puzzles) // 2], puzzles[len(puzzles) // 2 :]
+    ends = curve.curve_N(plan.settings.N)[[0, -1]]
     early, late = (
-        np.log10(np.clip(crossings_N(draw_accuracy(belief, OVER_N), plan.settings.N), *ends))
+        np.log10(np.clip(plan.draw(belief, "ECL50"), *ends))
         for half in halves
-        for belief in [believe(count_told({p: told[p] for p in half}), plan.loads, plan.prior)]
+        for belief in [plan.believe({p: answers[p] for p in half})]
     )
     if abs(early.mean() - late.mean()) > DISAGREE * np.hypot(early.std(), late.std()):
-        yield (
-            f"the run's halves disagree: ECL50 {10 ** early.mean():.3g} by the earlier puzzles, "
-            f"{10 ** late.mean():.3g} by the later"
-        )
+        yield say("halves_differ", early=10 ** early.mean(), late=10 ** late.mean())
 
 
 def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
@@ -457,9 +423,7 @@ def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
 
 
 def estimate_capacity(
-    frame: Mapping[str, np.ndarray] | pd.DataFrame,
-    *,
-    prior: PriorChoice = "published",
+    frame: Mapping[str, np.ndarray] | pd.DataFrame, *, prior: PriorChoice = "published"
 ) -> Capacity:
     """Return the `Capacity` that one model's responses say, from any cells.
 
@@ -470,26 +434,9 @@ def estimate_capacity(
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.
     """
-    answers = count_answers(frame)
+    answers = curve.count_answers(frame)
     if not answers.n:
         raise ValueError("the frame must hold answers, got none")
     d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
     N = round(tested.min()), round(tested.max())
-    return describe_capacity(answers, find_prior(prior), N, (float(d.min()), float(d.max())))
-
-
-def check_puzzle(given: Sequence[float]) -> Puzzle:
-    """Return a puzzle with plain numbers; ValueError if it is none."""
-    try:
-        d, N, rho, index = given
-    except (TypeError, ValueError):
-        raise ValueError(f"a puzzle must be (d, N, rho, index), got {brief(given)}") from None
-    for name, number, low, high in (
-        ("d", d, 1, 12),
-        ("N", N, 1, MAX_N),
-        ("index", index, 0, MAX_INDEX),
-    ):
-        check_integer(name, number, low, high)
-    if isinstance(rho, bool) or not isinstance(rho, Real) or not 0 < rho <= 100:
-        raise ValueError(f"rho must be a percentage above 0 and up to 100, got {brief(rho)}")
-    return Puzzle(int(d), int(N), float(rho), int(index))
+    return curve.describe_capacity(answers, find_prior(prior), N, (float(d.min()), float(d.max())))

@@ -15,15 +15,8 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.cogniload.capacity.curve import (
-    COEFFICIENTS,
-    LINKS,
-    Line,
-    Prior,
-    count_answers,
-    find_coefficients,
-    vague_line,
-)
+from cogniload_analysis.cogniload.capacity import curve
+from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS, LINKS, Line, Prior
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_analysis.published import published_table
 from cogniload_gen.files.whole import whole_file
@@ -45,11 +38,11 @@ def refit_models() -> pd.DataFrame:
     floor has no such curve, and is left out there.
     """
     rows = [
-        (link.floor, model, *curve.coefficients)
+        (link.floor, model, *fit.coefficients)
         for link in LINKS
         for model in published_table("glm")["model"]
-        for curve in [refit_published(model, link, interactions=True)]
-        if curve.solved
+        for fit in [refit_published(model, link, interactions=True)]
+        if fit.solved
     ]
     return pd.DataFrame(rows, columns=["floor", "model", *COEFFICIENTS]).round(DECIMALS)
 
@@ -71,14 +64,14 @@ def published_prior(without: Collection[str] = ()) -> Prior:
     kept = table[~table["model"].isin(list(without))]
     lines = []
     for link in LINKS:
-        found = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
-        lines.append(Line(found.mean(axis=0), widen(np.cov(found.T))))
+        models = kept.loc[np.isclose(kept["floor"], link.floor), list(COEFFICIENTS)].to_numpy()
+        lines.append(Line(models.mean(axis=0), widen(np.cov(models.T))))
     return Prior(tuple(lines), "published")
 
 
 def vague_prior() -> Prior:
     """Return a prior that knows little under any floor."""
-    return Prior((vague_line(),) * len(LINKS), "vague")
+    return Prior((curve.vague_line(),) * len(LINKS), "vague")
 
 
 def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
@@ -92,16 +85,17 @@ def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
         raise ValueError(
             f"the frame must have the column model, it has {', '.join(map(str, frame))}"
         )
-    groups = pd.DataFrame(frame).groupby("model", observed=True)
-    answers = [count_answers(rows) for _, rows in groups]
+    by_model = pd.DataFrame(frame).groupby("model", observed=True)
+    answers = [curve.count_answers(rows) for _, rows in by_model]
     if not answers:
         raise ValueError("the earlier results must hold answers, got none")
     lines = []
     for link, published in zip(LINKS, published_prior().lines, strict=True):
-        found = np.array([find_coefficients(each, vague_line(), link) for each in answers])
-        apart = found - found.mean(axis=0)
+        wide = curve.vague_line()
+        models = np.array([curve.find_coefficients(cells, wide, link) for cells in answers])
+        apart = models - models.mean(axis=0)
         spread = published.covariance * PSEUDO_MODELS + widen(apart.T @ apart)
-        lines.append(Line(found.mean(axis=0), spread / (PSEUDO_MODELS + len(found) - 1)))
+        lines.append(Line(models.mean(axis=0), spread / (PSEUDO_MODELS + len(models) - 1)))
     return Prior(tuple(lines), "earlier")
 
 
@@ -111,18 +105,18 @@ def widen(covariance: np.ndarray) -> np.ndarray:
     return INFLATION * ((1 - SHRINKAGE) * covariance + SHRINKAGE * diagonal)
 
 
-def find_prior(given: PriorChoice) -> Prior:
+def find_prior(choice: PriorChoice) -> Prior:
     """Return the prior that a user names: "published", "vague", or a frame of earlier results."""
-    if isinstance(given, Prior):
-        return given
-    if isinstance(given, Mapping | pd.DataFrame):
-        return earlier_prior(given)
+    if isinstance(choice, Prior):
+        return choice
+    if isinstance(choice, Mapping | pd.DataFrame):
+        return earlier_prior(choice)
     named = {PUBLISHED: published_prior, VAGUE: vague_prior}
-    if not isinstance(given, str) or given not in named:
+    if not isinstance(choice, str) or choice not in named:
         raise ValueError(
-            f"prior must be published, vague, a folder of results or a frame, got {brief(given)}"
+            f"prior must be published, vague, a folder of results or a frame, got {brief(choice)}"
         )
-    return named[given]()
+    return named[choice]()
 
 
 def main() -> None:

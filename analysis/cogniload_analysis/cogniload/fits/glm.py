@@ -16,15 +16,10 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
-from cogniload_analysis.cogniload.fits import guessing
+from cogniload_analysis.cogniload.fits import guessing, thresholds
 from cogniload_analysis.cogniload.fits.guessing import Guess, eta_at, guess_rates
-from cogniload_analysis.cogniload.fits.thresholds import (
-    LoadMeans,
-    Threshold,
-    Thresholds,
-    Z,
-    estimate_thresholds,
-)
+from cogniload_analysis.cogniload.fits.thresholds import LoadMeans, Threshold, Thresholds, Z
+from cogniload_analysis.frame_checks import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 
 TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
@@ -46,7 +41,7 @@ class LoadGLM:
     """The GLM of one model: the logit of a correct answer on d, log10 N, rho, rho^2.
 
     `params`, `bse` and `pvalues` are indexed by beta_0, beta_d, beta_N, beta_rho and beta_rho2,
-    then, where they were asked for, by beta_dN, beta_drho, beta_Nrho and beta_dNrho, and by lapse.
+    then, where the fit has them, by beta_dN, beta_drho, beta_Nrho and beta_dNrho, and by lapse.
     What the data can't estimate is NaN, and `problems` says why, by term; a lapse rate of 0 is at
     its bound, and has no standard error. `llf` and `aic` are those of the Bernoulli likelihood
     (NaN for a penalised fit), `cells` holds the successes and failures of each (d, N, rho), and
@@ -74,7 +69,7 @@ class LoadGLM:
 
     @property
     def lapse(self) -> float:
-        """The estimated lapse rate; 0 where none was asked for."""
+        """The estimated lapse rate; 0 in a fit without one."""
         return float(self.params.get(LAPSE, 0.0))
 
     def conf_int(self) -> pd.DataFrame:
@@ -127,11 +122,11 @@ class LoadGLM:
                     f"can't hold {load} at {held:g}, where the data have {tested:g}: "
                     f"{self.problems[term]}"
                 )
-        found = self._estimate_thresholds(means, level)
+        estimates = self._estimate_thresholds(means, level)
         if level == HALF:
-            return found
-        named = vars(found).items()
-        return SimpleNamespace(**{name.replace("50", f"{100 * level:g}"): t for name, t in named})
+            return estimates
+        percent, by_name = f"{100 * level:g}", vars(estimates).items()
+        return SimpleNamespace(**{name.replace("50", percent): at for name, at in by_name})
 
     @cached_property
     def _thresholds_at_means(self) -> Thresholds:
@@ -142,27 +137,22 @@ class LoadGLM:
             return Thresholds(*3 * [Threshold(note=self.problems["beta_0"])])
         least, most = float(self.guess(means.d)), 1 - self.lapse
         if not least < level < most:
-            if level == HALF:  # what is asked for unless a level is given
+            if level == HALF:  # the default
                 why = "guesses solve" if least >= HALF else "lapses cost"
                 return Thresholds(*3 * [Threshold(note=f"{why} half of the puzzles or more")])
             raise ValueError(
                 f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - the "
                 f"lapse rate, {most:.3g}: got {level!r}"
             )
-        if self.params.index.equals(pd.Index(TERMS)) and self.guesses.empty:
-            at_d = at_N = at_rho = estimate_thresholds(
-                *self._main_terms(means, level, "N", means.d), means
-            )
-        else:
-            at_N, at_rho = (
-                estimate_thresholds(*self._main_terms(means, level, load, means.d), means)
-                for load in ("N", "rho")
-            )
-            d = self._find_d(means, level)
+
+        def estimate(load: str, d: float = means.d) -> Thresholds:
             if np.isnan(d):
-                at_d = Thresholds(*3 * [Threshold(note="no d has this accuracy")])
-            else:
-                at_d = estimate_thresholds(*self._main_terms(means, level, "d", d), means)
+                return Thresholds(*3 * [Threshold(note="no d has this accuracy")])
+            return thresholds.estimate_thresholds(*self._main_terms(means, level, load, d), means)
+
+        at_N = at_rho = at_d = estimate("N")
+        if len(self.params) > len(TERMS) or not self.guesses.empty:
+            at_rho, at_d = estimate("rho"), estimate("d", self._find_d(means, level))
         return Thresholds(
             self._explain(at_N.ECL50, "N", "beta_N", level),
             self._explain(at_rho.NT50, "rho", "beta_rho2", level),
@@ -216,7 +206,7 @@ class LoadGLM:
         with np.errstate(invalid="ignore"):
             above = eta - logit((level - guess) / (1 - guess - self.lapse))
         crossings = d[:-1][above[:-1] * above[1:] <= 0]
-        return float(min(crossings, key=lambda each: abs(each - means.d), default=np.nan))
+        return float(min(crossings, key=lambda crossing: abs(crossing - means.d), default=np.nan))
 
     def _explain(self, threshold: Threshold, knob: str, term: str, level: float) -> Threshold:
         """Add to a threshold's note why it is missing, or that it lies outside what was tested."""
@@ -234,15 +224,13 @@ class LoadGLM:
         all_right = self.cells["failures"].eq(0).sum()
         all_wrong = self.cells["successes"].eq(0).sum()
         coefficients = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
-        thresholds = pd.DataFrame(
-            {name: vars(threshold) for name, threshold in vars(self.thresholds()).items()}
-        )
+        estimates = pd.DataFrame({name: vars(at) for name, at in vars(self.thresholds()).items()})
         return "\n\n".join(
             [
                 f"CogniLoad GLM, {self.estimator}: {self.nobs} responses in {len(self.cells)} "
                 f"cells ({all_right} all right, {all_wrong} all wrong), AIC {self.aic:.3f}",
                 coefficients.join(self.conf_int()).to_string(float_format="{:.4f}".format),
-                thresholds.T.drop(columns="rising").to_string(float_format="{:.4g}".format),
+                estimates.T.drop(columns="rising").to_string(float_format="{:.4g}".format),
                 *(f"{term}: {problem}" for term, problem in self.problems.items()),
             ]
         )
@@ -328,9 +316,8 @@ def fit_load_glm(
             elif guess is not None or lapse:
                 estimate = _maximise_above_guess(frame, rates, terms, lapse, clustered)
             else:
-                estimate = _estimate(
-                    _maximise_rows(frame, terms) if clustered else _maximise(cells, terms)
-                )
+                fit = _maximise_rows(frame, terms) if clustered else _maximise(cells, terms)
+                estimate = _estimate(fit)
         except np.linalg.LinAlgError as error:
             problems = dict.fromkeys(names, str(error))
     if lapse:
@@ -373,11 +360,10 @@ def _name_estimator(guess: Guess, lapse: bool, *, penalised: bool, clustered: bo
 def _maximise_above_guess(
     frame: pd.DataFrame, rates: np.ndarray, terms: Sequence[str], lapse: bool, clustered: bool
 ) -> _Estimate:
-    """Fit with a guess rate for each row of the frame, and a lapse rate if it is asked for."""
-    counted = _count_rows(frame.assign(guess=rates))
-    cells = counted.groupby(["d", "N", "rho", "guess"], as_index=False)[
-        ["successes", "failures"]
-    ].sum()
+    """Fit with a guess rate for each row of the frame, and a lapse rate if `lapse` is true."""
+    cells = _count_rows(frame.assign(guess=rates))
+    loads, counts = ["d", "N", "rho", "guess"], ["successes", "failures"]
+    cells = cells.groupby(loads, as_index=False)[counts].sum()
     total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
     cells, total = cells[total > 0], total[total > 0]
     maximum = guessing.maximise(
@@ -399,12 +385,8 @@ def _maximise_above_guess(
     index = [*terms, LAPSE] if lapse else list(terms)
     params = pd.Series(maximum.params, index)
     errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
-    return _Estimate(
-        params,
-        pd.DataFrame(covariance, index, index),
-        pd.Series(2 * norm.sf(abs(params) / errors), index),
-        maximum.llf,
-    )
+    pvalues = pd.Series(2 * norm.sf(abs(params) / errors), index)
+    return _Estimate(params, pd.DataFrame(covariance, index, index), pvalues, maximum.llf)
 
 
 def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
@@ -431,9 +413,8 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     if problems:
         return RhoComparison(problem=next(iter(problems.values())))
     linear, quadratic = (_maximise(cells, terms) for terms in (TERMS[:-1], TERMS))
-    return RhoComparison(
-        linear.aic, quadratic.aic, float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
-    )
+    p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
+    return RhoComparison(linear.aic, quadratic.aic, p_LR)
 
 
 def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
@@ -448,11 +429,9 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(problems.values())))
     full = _maximise(cells, terms)
-    dropped = [
-        _maximise(cells, [term for term in terms if term != dropped]).llf
-        for dropped in INTERACTIONS
-    ]
-    p_LR = chi2.sf(2 * (full.llf - np.array(dropped)), 1)
+    others = ([term for term in terms if term != dropped] for dropped in INTERACTIONS)
+    without = np.array([_maximise(cells, kept).llf for kept in others])
+    p_LR = chi2.sf(2 * (full.llf - without), 1)
     return InteractionGLM(full.params[list(INTERACTIONS)], pd.Series(p_LR, INTERACTIONS))
 
 
@@ -462,26 +441,23 @@ def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
     `frame` and the errors as for `fit_load_glm`.
     """
     outcome = ["successes", "failures"] if "successes" in frame else ["correct"]
-    for column in ("d", "N", "rho", *outcome):
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are d, N, rho and either correct or "
-                f"successes and failures; it has {', '.join(map(str, frame))}"
-            )
-    if "model" in frame and frame["model"].nunique() > 1:
-        raise ValueError(
-            f"a fit is of one model, and the frame holds {frame['model'].nunique()}: "
-            "fit each of frame.groupby('model')"
-        )
-    _check_values(frame, "d", frame["d"] > 0, "a positive number")
-    _check_values(frame, "N", frame["N"] > 0, "a positive number")
-    _check_values(frame, "rho", frame["rho"].between(0, 1), "a fraction from 0 to 1, not percent")
+    needed = "d, N, rho and either correct or successes and failures"
+    check_columns(frame, ("d", "N", "rho", *outcome), needed)
+    check_single(frame, ["model"])
+    allowed = {
+        "d": (frame["d"] > 0, "a positive number"),
+        "N": (frame["N"] > 0, "a positive number"),
+        "rho": (frame["rho"].between(0, 1), "a fraction from 0 to 1, not percent"),
+    }
     if outcome == ["correct"]:
-        _check_values(frame, "correct", frame["correct"].isin([0, 1]), "0 or 1")
-    frame = _count_rows(frame)
-    for column in ("successes", "failures"):
-        _check_values(frame, column, frame[column] >= 0, "a count")
-    cells = frame.groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
+        allowed["correct"] = frame["correct"].isin([0, 1]), "0 or 1"
+    else:
+        allowed |= {column: (frame[column] >= 0, "a count") for column in outcome}
+    for column, (sound, wanted) in allowed.items():
+        check_values(frame, column, sound, wanted)
+    cells = (
+        _count_rows(frame).groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
+    )
     return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
 
 
@@ -543,17 +519,16 @@ def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     if np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
         return ""
     design, answers, counts = _count_answers(cells, terms)
-    found = _import_firthmodels().detect_separation(
+    separation = _import_firthmodels().detect_separation(
         design[counts > 0], answers[counts > 0], fit_intercept=False
     )
-    endless = [
+    endless = ", ".join(
         f"{term} to {'+' if direction > 0 else '-'}infinity"
-        for term, direction in zip(terms, found.directions, strict=True)
+        for term, direction in zip(terms, separation.directions, strict=True)
         if direction
-    ]
-    if not endless:
-        return ""
-    return f"right and wrong answers are separated: the likelihood drives {', '.join(endless)}"
+    )
+    cause = f"right and wrong answers are separated: the likelihood drives {endless}"
+    return cause if endless else ""
 
 
 def _design_cells(cells: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
@@ -613,15 +588,12 @@ def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
             raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
         profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
         pvalues = model.lrt().lrt_pvalues_
-    p = expit(design @ model.coef_)
+    p, index = expit(design @ model.coef_), list(terms)
     information = design.T @ design.mul(counts * p * (1 - p), axis=0)
-    index = list(terms)
-    return _Estimate(
-        pd.Series(model.coef_, index),
-        pd.DataFrame(np.linalg.inv(information), index, index),
-        pd.Series(pvalues, index),
-        profile=pd.DataFrame(profile, index, ["low", "high"]).reindex(TERMS),
-    )
+    covariance = pd.DataFrame(np.linalg.inv(information), index, index)
+    ends = pd.DataFrame(profile, index, ["low", "high"]).reindex(TERMS)
+    params, pvalues = pd.Series(model.coef_, index), pd.Series(pvalues, index)
+    return _Estimate(params, covariance, pvalues, profile=ends)
 
 
 def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
@@ -631,8 +603,3 @@ def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
         return LoadMeans(np.nan, np.nan, np.nan)
     loads = cells["d"], np.log10(cells["N"]), cells["rho"]
     return LoadMeans(*(float(np.average(load, weights=total)) for load in loads))
-
-
-def _check_values(frame: pd.DataFrame, column: str, allowed: pd.Series, wanted: str) -> None:
-    if not allowed.all():
-        raise ValueError(f"{column} must be {wanted}, got {frame[column][~allowed].tolist()[0]!r}")

@@ -6,12 +6,13 @@ estimated with the coefficients of eta (Wichmann and Hill 2001).
 """
 
 from dataclasses import dataclass
-from reprlib import repr as brief
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
+
+from cogniload_analysis.frame_checks import check_values
 
 Guess: TypeAlias = str | float | None
 BY_OPTIONS = "options"
@@ -46,9 +47,9 @@ class Maximum:
 
 
 def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
-    """Return the rate at which each row's puzzle is solved by guessing.
+    """Return the rate at which guesses solve each row's puzzle.
 
-    `guess` is None (never), a rate, or "options": one over the puzzle's number of options. The
+    `guess` may be None (never), a rate, or "options": one over the puzzle's number of options. The
     column `chance` holds that rate, or `options` the number or the options themselves; else d tells
     the number, max(d + 1, 3) (section 2.1.1). Raises ValueError for anything else.
     """
@@ -59,11 +60,8 @@ def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
             return frame["chance"].to_numpy(dtype=float)
         if "options" not in frame:
             return 1 / np.maximum(frame["d"].to_numpy(dtype=float) + 1, 3)
-        options = frame["options"].map(lambda each: len(each) if np.ndim(each) else each)
-        if not (options >= 2).all():
-            raise ValueError(
-                f"options must be 2 or more, got {brief(options[~(options >= 2)].tolist()[0])}"
-            )
+        options = frame["options"].map(lambda value: len(value) if np.ndim(value) else value)
+        check_values(pd.DataFrame({"options": options}), "options", options >= 2, "2 or more")
         return 1 / options.to_numpy(dtype=float)
     if isinstance(guess, str) or not 0 <= guess < 1:
         raise ValueError(
@@ -104,7 +102,7 @@ def maximise(
     theta = np.append(start, FIRST_LAPSE) if lapse else start
     ceiling = 0.999 * (1 - guess.max())
     terms = design.shape[1]
-    damping, found = 1e-3, False
+    damping, converged = 1e-3, False
     llf = log_likelihood(scaled, guess, right, total, theta)
     for _ in range(SCORING_STEPS):
         gradient, information = _slopes(scaled, guess, right, total, theta)
@@ -118,7 +116,7 @@ def maximise(
         except np.linalg.LinAlgError:
             break
         if gradient @ step < DECREMENT:
-            found = True
+            converged = True
             break
         proposed = theta + step
         proposed[terms:] = np.clip(proposed[terms:], 0, ceiling)
@@ -126,12 +124,12 @@ def maximise(
         if better > llf:
             theta, llf, damping = proposed, better, damping / 10
         elif damping > 1e12:
-            found = bool(gradient @ step < 1e-6)
+            converged = bool(gradient @ step < 1e-6)
             break
         else:
             damping *= 10
     least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
-    if not found or least < LEAST_INFORMATION:
+    if not converged or least < LEAST_INFORMATION:
         raise np.linalg.LinAlgError(
             "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
             "or one accuracy is reached everywhere"

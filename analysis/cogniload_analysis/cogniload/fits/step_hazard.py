@@ -9,7 +9,6 @@ the analysis of event histories"). Trials of one puzzle are alike: standard erro
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
 from cogniload_analysis.cogniload.fits.thresholds import Z
+from cogniload_analysis.frame_checks import check_columns, check_single
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import read_steps
 
@@ -47,7 +47,7 @@ class StepHazard:
     `shares` the shares of wrong and of right answers by kind of the first error, `accuracy` the
     predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio p of dropping
     `position`: small where the hazard grows or falls along the response. `recovery` is the share of
-    responses whose told state is right again later, of those that slip, and `luck` the share of
+    responses whose state is right again later, of those that slip, and `luck` the share of
     right answers that come after an error. `responses` and `unread` count.
     """
 
@@ -93,14 +93,12 @@ def add_steps(frame: pd.DataFrame) -> pd.DataFrame:
     `frame` has the columns `response` and `puzzle` (the puzzle's text). The new columns are read,
     first_error (NaN for none), error, recovered and coverage.
     """
-    found = [
+    readings = [
         read_steps(response, {"puzzle": puzzle})
         for response, puzzle in zip(frame["response"], frame["puzzle"], strict=True)
     ]
-    columns: dict[str, list[Any]] = {
-        name: [getattr(steps, name) for steps in found]
-        for name in ("read", "first_error", "error", "recovered", "coverage")
-    }
+    names = ("read", "first_error", "error", "recovered", "coverage")
+    columns = {name: [getattr(steps, name) for steps in readings] for name in names}
     columns["first_error"] = [np.nan if t is None else t for t in columns["first_error"]]
     return frame.assign(**columns)
 
@@ -115,17 +113,8 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
 
     Raises ValueError, in one line, for a missing column and for the responses of several models.
     """
-    for column in NEEDED:
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are {', '.join(NEEDED)}; "
-                f"it has {', '.join(map(str, frame))}"
-            )
-    if "model" in frame and frame["model"].nunique() > 1:
-        raise ValueError(
-            f"a fit is of one model, and the frame holds {frame['model'].nunique()}: "
-            "fit each of frame.groupby('model')"
-        )
+    check_columns(frame, NEEDED)
+    check_single(frame, ["model"])
     read = frame[frame["read"].astype(bool)].reset_index(drop=True)
     features = {id_: statement_features(text) for id_, text in read[["id", "puzzle"]].to_numpy()}
     trials = expand_trials(read, features)
@@ -217,11 +206,11 @@ def fit_trials(
     trials: pd.DataFrame,
 ) -> tuple[pd.Series, pd.Series, pd.Series, float, dict[str, str]]:
     """Return coefficients, standard errors, p values, the trend's p and what can't be estimated."""
-    nothing = pd.Series(np.nan, TERMS)
+    estimates = (pd.Series(np.nan, TERMS),) * 3
     errors = int(trials["error"].sum()) if len(trials) else 0
     if errors in (0, len(trials)):
         problem = f"{errors} first errors in {len(trials)} statements at risk"
-        return nothing, nothing, nothing, np.nan, dict.fromkeys(TERMS, problem)
+        return *estimates, np.nan, dict.fromkeys(TERMS, problem)
     problems = {}
     for term in TERMS[1:]:
         if trials[term].nunique() < 2:
@@ -230,22 +219,19 @@ def fit_trials(
     design = trials[kept].astype(float)
     if np.linalg.matrix_rank(design.to_numpy()) < len(kept):
         problem = f"{len(trials)} statements can't tell the effects of the terms apart"
-        return nothing, nothing, nothing, np.nan, dict.fromkeys(TERMS, problem)
-    groups = pd.factorize(trials["id"])[0]
+        return *estimates, np.nan, dict.fromkeys(TERMS, problem)
+    hit, groups = trials["error"].astype(float), {"groups": pd.factorize(trials["id"])[0]}
+    without = [term for term in kept if term != "position"]
     try:
-        fit = GLM(trials["error"].astype(float), design, family=Binomial()).fit(
-            cov_type="cluster", cov_kwds={"groups": groups}
-        )
-        without = [term for term in kept if term != "position"]
-        plain = GLM(trials["error"].astype(float), design[without], family=Binomial()).fit()
+        fit = GLM(hit, design, family=Binomial()).fit(cov_type="cluster", cov_kwds=groups)
+        plain = GLM(hit, design[without], family=Binomial()).fit()
     except (PerfectSeparationError, np.linalg.LinAlgError):
         problem = "the first errors are separated by the terms"
-        return nothing, nothing, nothing, np.nan, dict.fromkeys(TERMS, problem)
-    trend_p = np.nan
-    if "position" in kept:
-        trend_p = float(chi2.sf(max(0.0, 2 * (fit.llf - plain.llf)), 1))
-    estimates = (fit.params, fit.bse, fit.pvalues)
-    return *(series.reindex(TERMS) for series in estimates), trend_p, problems
+        return *estimates, np.nan, dict.fromkeys(TERMS, problem)
+    gain = max(0.0, 2 * (fit.llf - plain.llf))
+    trend_p = float(chi2.sf(gain, 1)) if "position" in kept else np.nan
+    estimates = fit.params.reindex(TERMS), fit.bse.reindex(TERMS), fit.pvalues.reindex(TERMS)
+    return *estimates, trend_p, problems
 
 
 def predict(table: pd.DataFrame, params: pd.Series) -> np.ndarray:
@@ -275,21 +261,17 @@ def slip_rates(trials: pd.DataFrame) -> pd.DataFrame:
         elif n:
             low, high = 0.0, 3 / n
         rows.append((kind, int(hit.sum()), 1000 * rate, 1000 * low, 1000 * high))
-    return pd.DataFrame(rows, columns=["kind", "errors", "per_1000", "low", "high"]).set_index(
-        "kind"
-    )
+    table = pd.DataFrame(rows, columns=["kind", "errors", "per_1000", "low", "high"])
+    return table.set_index("kind")
 
 
 def error_shares(read: pd.DataFrame) -> pd.DataFrame:
     """Return the shares of wrong and of right answers by the kind of the first error."""
     kinds = read["error"].fillna("none")
     right = read["correct"].astype(bool)
-    return pd.DataFrame(
-        {
-            "of wrong": kinds[~right].value_counts(normalize=True),
-            "of right": kinds[right].value_counts(normalize=True),
-        }
-    ).fillna(0.0)
+    sides = {"of wrong": kinds[~right], "of right": kinds[right]}
+    shares = {side: those.value_counts(normalize=True) for side, those in sides.items()}
+    return pd.DataFrame(shares).fillna(0.0)
 
 
 def accuracy_table(
@@ -314,9 +296,6 @@ def accuracy_table(
     survives = read["id"].map(dict(zip(features, whole, strict=True))).astype(float)
     survives *= 1 - at_start
     predicted = survives * after_none + (1 - survives) * after_some
-    table = read.assign(predicted=predicted, measured=right, responses=1)
-    grouped = table.groupby(["d", "N"])
-    return grouped.agg(
-        responses=("responses", "sum"), predicted=("predicted", "mean"),
-        measured=("measured", "mean"),
-    ).reset_index()[columns]  # fmt: skip
+    by_load = read.assign(predicted=predicted, measured=right, responses=1).groupby(["d", "N"])
+    means = {"responses": "sum", "predicted": "mean", "measured": "mean"}
+    return by_load.agg(means).reset_index()[columns]

@@ -134,12 +134,9 @@ def estimate_thresholds(beta: np.ndarray, covariance: np.ndarray, means: LoadMea
         for term in (BETA_N, BETA_D)
     )
     with np.errstate(over="ignore"):
-        ECL50 = replace(
-            log10_ECL50,
-            value=float(np.power(10.0, log10_ECL50.value)),
-            low=float(np.power(10.0, log10_ECL50.low)),
-            high=float(np.power(10.0, log10_ECL50.high)),
-        )
+        logs = {name: getattr(log10_ECL50, name) for name in ("value", "low", "high")}
+        powers = {name: float(np.power(10.0, log)) for name, log in logs.items()}
+    ECL50 = replace(log10_ECL50, **powers)
     NT50 = _needle_threshold(beta, covariance, draws, means) if estimated[4] else Threshold()
     return Thresholds(ECL50, NT50, ID50)
 
@@ -172,10 +169,9 @@ def _needle_threshold(
     beta: np.ndarray, covariance: np.ndarray, draws: np.ndarray, means: LoadMeans
 ) -> Threshold:
     """Return the threshold along rho, whose effect is a parabola."""
-    at_means = {"d": means.d, "log10_N": means.log10_N, "rho": means.rho}
-    value = float(capacity_thresholds(*beta, **at_means)[1])
+    value = float(capacity_thresholds(*beta, **vars(means))[1])
     level = beta[:3] @ (1, means.d, means.log10_N)
-    drawn = capacity_thresholds(*draws.T, **at_means)[1]
+    drawn = capacity_thresholds(*draws.T, **vars(means))[1]
     crossing = f"{100 * np.mean(~np.isnan(drawn)):.0f} % of the bootstrap's draws cross 50 %"
     if np.isnan(value):
         above = level + beta[3] * means.rho + beta[4] * means.rho**2 > 0
