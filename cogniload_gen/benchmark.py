@@ -49,7 +49,7 @@ class Knob:
     """One parameter of a benchmark: what it sets, its default and what it takes.
 
     `kind` is "integer" (from `low` to `high`), "number" (above `low`, up to `high`), "choice" (one
-    of `choices`), "flag" (True or False) or "tokenizer". An integer with `choices` takes those
+    of `choices`), "flag" (True or False), "twin" (of a form in `choices`) or "tokenizer". An integer with `choices` takes those
     words too: each puzzle then draws its own number, which the knob's column holds. A knob of a
     grid takes a value or a sequence of different values. `meaning` says in a phrase what it sets,
     with its unit. `levels` are values from easy to hard, for training that goes on as a model
@@ -57,7 +57,7 @@ class Knob:
     """
 
     name: str
-    kind: Literal["integer", "number", "choice", "flag", "tokenizer"]
+    kind: Literal["integer", "number", "choice", "flag", "twin", "tokenizer"]
     meaning: str
     default: Given = None
     low: int = 0
@@ -90,6 +90,7 @@ class Knob:
             "number": f"above {self.low}, to {self.high}",
             "choice": ", ".join(self.choices),
             "flag": "True or False",
+            "twin": ", ".join(self.choices),
             "tokenizer": "a Hugging Face name or folder, or a callable",
         }[self.kind]
 
@@ -221,6 +222,7 @@ class Benchmark(ABC):
         suite: Tells it from the other benchmarks of its dataset; None if it is the only one.
         cell: The NamedTuple of a cell, whose fields are the names of its knobs.
         knobs: The parameters whose product is the grid.
+        changes: The parameters that change each puzzle of the grid, at the end of its address.
         options: The parameters that are no part of a puzzle's address.
         num_puzzles: The default number of puzzles in each cell, the paper's.
         version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
@@ -238,6 +240,7 @@ class Benchmark(ABC):
     suite: str | None = None
     cell: type[Cell]
     knobs: tuple[Knob, ...]
+    changes: tuple[Knob, ...] = ()
     options: tuple[Knob, ...] = ()
     num_puzzles: int = 100
     version: int = 1
@@ -322,6 +325,10 @@ class Benchmark(ABC):
         checked = [knob.check(values[knob.name]) for knob in self.knobs]
         return tuple(self.cell(*combination) for combination in combinations(*checked))
 
+    def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
+        """Raise ValueError for a change that the puzzles of some cells can't have."""
+        raise ValueError(f"{self.title} has no twins, got {brief(twin)}")
+
     def select_split(self, split: str, **parameters: Given) -> Selection:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
         raise ValueError(f"{self.title} has no splits of its own, got {split!r}")
@@ -329,7 +336,7 @@ class Benchmark(ABC):
     @property
     def parameters(self) -> tuple[Knob, ...]:
         """All parameters but the split, in the order of the documentation."""
-        return (*self.knobs, *settings(self.num_puzzles), *self.options)
+        return (*self.knobs, *settings(self.num_puzzles), *self.changes, *self.options)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -342,11 +349,15 @@ class Benchmark(ABC):
         ValueError names a parameter that is unknown or wrong, what it got and what it takes.
         """
         knobs = {knob.name: knob.default for knob in self.knobs}
-        others = {knob.name: knob.default for knob in settings(self.num_puzzles)}
+        others = {
+            knob.name: knob.default for knob in (*settings(self.num_puzzles), *self.changes)
+        }
         check_known(parameters, (*knobs, *others, "split"), self.title)
         if isinstance(split, str) and split in self.own_splits:
             return self.select_split(split, **parameters)
         cells = self.cells(**{name: parameters.pop(name, knobs[name]) for name in knobs})
+        if parameters.get("twin") is not None:
+            self.check_twin(parameters["twin"], cells)
         return make_grid(self.name, self.version, cells, split=split, **(others | parameters))
 
     def source(self, selection: Selection, **options: Given) -> "Source":

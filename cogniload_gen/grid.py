@@ -68,6 +68,11 @@ class Selection(Protocol):
         """The split whose draws are used."""
         ...
 
+    @property
+    def twin(self) -> str | None:
+        """The change that every puzzle has, behind "~" in its id; None for none."""
+        ...
+
     def __len__(self) -> int:
         """Return the number of puzzles."""
         ...
@@ -85,6 +90,8 @@ class Selection(Protocol):
 class Grid:
     """The same number of puzzles in every cell, of one benchmark, seed and split.
 
+    With `twin`, each has that change; its draws are those of the puzzle without it.
+
     `num_puzzles` is for each cell; their indices are `first_index` and from there every
     `index_step`-th. Rows are interleaved over the cells (first one puzzle of every cell, then the
     second, ...), so that any prefix is balanced.
@@ -98,6 +105,7 @@ class Grid:
     split: str
     first_index: int = 0
     index_step: int = 1
+    twin: str | None = None
 
     def __len__(self) -> int:
         return len(self.cells) * self.num_puzzles
@@ -141,8 +149,12 @@ def make_grid(
     seed: Given = 42,
     split: Given = "test",
     first_index: Given = 0,
+    twin: str | None = None,
 ) -> Grid:
-    """Return the grid of checked cells; ValueError names another parameter that is wrong."""
+    """Return the grid of checked cells, and a checked twin.
+
+    ValueError names another parameter that is wrong.
+    """
     return Grid(
         benchmark,
         version,
@@ -151,6 +163,7 @@ def make_grid(
         seed=check_integer("seed", seed, low=0, high=MAX_SEED),
         split=check_choice("split", split, SPLITS),
         first_index=check_integer("first_index", first_index, low=0, high=MAX_INDEX),
+        twin=twin,
     )
 
 
@@ -181,12 +194,13 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
     """Return the columns of a batch that tell its addresses: id, the knobs, seed and index."""
     knobs: tuple[str, ...] = batch.cells[0]._fields
     prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
+    suffix = "" if selection.twin is None else f"~{selection.twin}"
     ids = [
         "-".join(
             [
                 prefix,
                 *(f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True)),
-                str(index),
+                f"{index}{suffix}",
             ]
         )
         for cell, index in zip(batch.cells, batch.indices, strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
-from cogniload_gen.cogniload.knobs import KNOBS, TRACE, Cell
+from cogniload_gen.cogniload.knobs import KNOBS, TRACE, TWIN, Cell
 from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class CogniLoad(Benchmark):
     dataset = "cogniload"
     cell = Cell
     knobs = KNOBS
+    changes = (TWIN,)
     options = (TRACE,)
     version = GENERATOR_VERSION
     about = files(__package__) / "data"
@@ -66,6 +67,12 @@ class CogniLoad(Benchmark):
             if cell.has_added_needle:
                 log_added_needle(cell)
         return cells
+
+    def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
+        """Raise ValueError for a change that the puzzles of some cells can't have."""
+        from cogniload_gen.cogniload.twins import read_twin
+
+        read_twin(twin, cells)
 
     def make_source(self, selection: Any, **options: Any) -> "Source":
         """Return the puzzles of a selection; `trace` adds columns."""
@@ -147,6 +154,7 @@ def generate_puzzles(
     split: str = "test",
     trace: bool = False,
     first_index: int = 0,
+    twin: str | None = None,
 ) -> "pa.Table":
     """Return CogniLoad puzzles as a table, a pure function of the arguments (sections 2.1 and 2.2).
 
@@ -154,7 +162,8 @@ def generate_puzzles(
     Every cell of it gets `num_puzzles` puzzles of indices `first_index`, `first_index` + 1, ...
     Rows are interleaved over the cells: first one puzzle of every cell, then the second. `split` is
     "train", "validation" or "test"; no two splits, seeds or cells share any draws. `trace` adds the
-    columns of `TRACE_SCHEMA`: domains, initial state, statements and the PoI's states.
+    columns of `TRACE_SCHEMA`: domains, initial state, statements and the PoI's states. `twin`
+    changes one thing in every puzzle, such as "needles" or "from=50" (docs/twins.md).
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
@@ -167,4 +176,5 @@ def generate_puzzles(
         split=split,
         trace=trace,
         first_index=first_index,
+        twin=twin,
     ).table()

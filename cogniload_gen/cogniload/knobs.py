@@ -41,6 +41,25 @@ KNOBS = (
         levels=(90.0, 75.0, 50.0, 25.0),  # models do worst between 25 and 50 (section 3.1)
     ),
 )
+TWIN = Knob(
+    "twin",
+    "twin",
+    "the one change that each puzzle has, behind ~ in its id",
+    choices=(
+        "again",
+        "needles",
+        "tail",
+        "names",
+        "question=first",
+        "question=state",
+        "from=T",
+        "until=T",
+        "only=T",
+        "reminder=K",
+        "hay=H",
+    ),
+    shown_default="none",
+)
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
 
 
