@@ -49,11 +49,11 @@ class Knob:
     """One parameter of a benchmark: what it sets, its default and what it takes.
 
     `kind` is "integer" (from `low` to `high`), "number" (above `low`, up to `high`), "choice" (one
-    of `choices`), "flag" (True or False), "twin" (of a form in `choices`) or "tokenizer". An integer with `choices` takes those
-    words too: each puzzle then draws its own number, which the knob's column holds. A knob of a
-    grid takes a value or a sequence of different values. `meaning` says in a phrase what it sets,
-    with its unit. `levels` are values from easy to hard, for training that goes on as a model
-    learns; a knob without any does not take part.
+    of `choices`), "flag" (True or False), "twin" (of a form in `choices`) or "tokenizer". An
+    integer with `choices` takes those words too: each puzzle then draws its own number, which the
+    knob's column holds. A knob of a grid takes a value or a sequence of different values. `meaning`
+    says in a phrase what it sets, with its unit. `levels` are values from easy to hard, for
+    training that goes on as a model learns; a knob without any does not take part.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Score:
     value: str | None
     evidence: tuple[int, int] | None
     explanation: str
-    details: Mapping[str, list[str]] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def correct(self) -> bool:
@@ -349,9 +349,7 @@ class Benchmark(ABC):
         ValueError names a parameter that is unknown or wrong, what it got and what it takes.
         """
         knobs = {knob.name: knob.default for knob in self.knobs}
-        others = {
-            knob.name: knob.default for knob in (*settings(self.num_puzzles), *self.changes)
-        }
+        others = {knob.name: knob.default for knob in (*settings(self.num_puzzles), *self.changes)}
         check_known(parameters, (*knobs, *others, "split"), self.title)
         if isinstance(split, str) and split in self.own_splits:
             return self.select_split(split, **parameters)

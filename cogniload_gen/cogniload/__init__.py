@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, TRACE, TWIN, Cell
+from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ class CogniLoad(Benchmark):
         return solve(text)
 
     def score(self, response: str, row: Row, **counts: int | None) -> Score:
-        """Return a response's score by Appendix D."""
+        """Return a response's score by Appendix D, or that of a question about a whole state."""
+        if row.get("category") == STATE:
+            from cogniload_gen.cogniload.state import score_state
+
+            return score_state(response, row, **counts)
         from cogniload_gen.cogniload.score import score_row
 
         return score_row(response, row, **counts)
@@ -111,7 +116,11 @@ class CogniLoad(Benchmark):
         return read_steps(response, row, margin=MARGIN if margin is None else margin)
 
     def reward_answer(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the answer."""
+        """Return a trainer's reward for the answer; of a whole state, the share that is right."""
+        if row.get("category") == STATE:
+            from cogniload_gen.cogniload.state import state_reward
+
+            return state_reward(response, row)
         from cogniload_gen.cogniload.rewards import answer_reward
 
         return answer_reward(response, row)

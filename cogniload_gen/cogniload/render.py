@@ -92,9 +92,7 @@ def phrases(language: str = "en") -> Phrases:
     return Phrases(
         instruction=add([templates["instruction"]]),
         name=add([f"\n{person[0]}{name}{person[1]}" for name in PEOPLE]),
-        reminder=add(
-            [f"{templates['reminder']}{person[0]}{name}{person[1]}" for name in PEOPLE]
-        ),
+        reminder=add([f"{templates['reminder']}{person[0]}{name}{person[1]}" for name in PEOPLE]),
         state=add_clauses("state", person[2]),
         condition=add_clauses("condition", between),
         update=add_clauses("update", end + "\n"),
@@ -162,9 +160,7 @@ def reminders(puzzles: Puzzles, wording: Phrases) -> Pieces:
     row = np.flatnonzero((t % every == 0) & (t < np.diff(start)[owner]))
     puzzle, d = owner[row], len(puzzles.categories)
     place = puzzles.state_place[:, puzzles.poi[puzzle], puzzle].T
-    value = value_numbers(puzzles)[
-        puzzles.statements.poi_state[row], np.arange(d), puzzle[:, None]
-    ]
+    value = value_numbers(puzzles)[puzzles.statements.poi_state[row], np.arange(d), puzzle[:, None]]
     ids = np.empty((len(row), d + 2), np.int64)
     ids[:, 0] = puzzles.people[puzzles.poi[puzzle], puzzle]
     ids[:, 0] += wording.reminder
