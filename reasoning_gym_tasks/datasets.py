@@ -72,7 +72,7 @@ class PuzzleConfig:
 
         There are more than anyone asks for: reasoning-gym's composites go beyond the size.
         """
-        knobs = (*self.benchmark.knobs, *self.benchmark.options)
+        knobs = (*self.benchmark.knobs, *self.benchmark.changes, *self.benchmark.options)
         own = {knob.name: getattr(self, knob.name) for knob in knobs}
         split = check_choice("split", self.split, SPLITS)
         seed = check_integer("seed", seed, low=0, high=MAX_SEED)
@@ -153,7 +153,7 @@ def config_class(benchmark: Benchmark) -> type[PuzzleConfig]:
     """Return the configuration of a benchmark: a field for each of its knobs and options."""
     own = [
         (parameter.name, Any, parameter.default)
-        for parameter in (*benchmark.knobs, *benchmark.options)
+        for parameter in (*benchmark.knobs, *benchmark.changes, *benchmark.options)
     ]
     name = f"{benchmark.name.title().replace('-', '')}Config"
     return make_dataclass(

@@ -46,7 +46,7 @@ def read_twin(text: Given, cells: Sequence[Cell]) -> Twin:
         if text in TWIN.choices and text in MAKERS:
             return Twin(text)
         match = re.fullmatch(r"([a-z]+)=(0|[1-9]\d{0,6})", text)
-        if match and match[1] in MAKERS:
+        if match and match[1] in NUMBERED:
             change, N = match[1], min(cell.N for cell in cells)
             # after T or K statements, at least one is left
             low, high = (0, MOST_HAY) if change == "hay" else (1, N - (change in LEAVES_SOME))
@@ -108,14 +108,10 @@ def laid_out(puzzles: Puzzles, layout: Layout) -> Puzzles:
 
 
 def with_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
-    """Return the puzzles with `number` hay statements: some of theirs, or more among them."""
-    key = child(child(keys, 0), HAY_DRAW)
-    needle, owner = puzzles.statements.needle > 0, puzzles.owner
-    kept = needle.copy()
-    kept[~needle] = first_drawn(child(key, 0), owner[~needle], np.full(len(keys), number))
-    fewer = keep(puzzles, kept)
-    needles = np.add.reduceat(needle, puzzles.first_statement[:-1], dtype=int)
-    return add_hay(fewer, needles + number, key)
+    """Return the needles of the puzzles with `number` new hay statements among them."""
+    needles = without_hay(puzzles, number, keys)
+    length = np.diff(needles.first_statement) + number
+    return add_hay(needles, length, child(child(keys, 0), HAY_DRAW))
 
 
 MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
@@ -133,8 +129,9 @@ MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
 }
 """What makes the twins of each change, of the puzzles, its number and their keys."""
 
+NUMBERED = tuple(form[:-2] for form in TWIN.choices if form[-1].isupper())
 LEAVES_SOME = ("from", "reminder")
-"""The changes after whose statement T or K there must be another."""
+"""The changes with a number, and those of them after whose statement there must be another."""
 
 
 def keep(puzzles: Puzzles, kept: np.ndarray) -> Puzzles:
@@ -169,30 +166,19 @@ def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray
     S[..., puzzle] = choose(match & U[:, None], made.update_value.T[:, None], now)
 
 
-def first_drawn(key: np.ndarray, owner: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return which rows are the first `count` of their owner, in a random order.
-
-    The owners, numbered from 0, ascend; each has a key and a count.
-    """
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    drawn = np.empty(len(owner), bool)
-    drawn[np.lexsort([child(key[owner], place), owner])] = place < count[owner]
-    return drawn
-
-
 def add_hay(puzzles: Puzzles, length: np.ndarray, key: np.ndarray) -> Puzzles:
     """Return the puzzles with hay at random places, as many as lack to the length of each."""
     start, owner = offsets(length), np.repeat(np.arange(len(length)), length)
+    step_key = child(key[owner], np.arange(len(owner)) - start[owner])
     lacking = length - np.diff(puzzles.first_statement)
-    if not lacking.any():
-        return puzzles
-    added = first_drawn(child(key, 1), owner, lacking)
+    added = np.empty(len(owner), bool)
+    added[np.lexsort([step_key, owner])] = np.arange(len(owner)) - start[owner] < lacking[owner]
     arrays = {}
     for name, array in vars(puzzles.statements).items():
         arrays[name] = np.zeros((len(owner), *array.shape[1:]), array.dtype)
         arrays[name][~added] = array
     longer = replace(puzzles, statements=Statements(**arrays), first_statement=start)
-    S, step_key = puzzles.initial_state.copy(), child(child(key, 2)[owner], numbers(longer))
+    S = puzzles.initial_state.copy()
     for step in range(length.max()):
         puzzle = np.flatnonzero(length > step)
         row = start[puzzle] + step
