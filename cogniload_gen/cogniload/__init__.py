@@ -71,9 +71,9 @@ class CogniLoad(Benchmark):
 
     def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
         """Raise ValueError for a change that the puzzles of some cells can't have."""
-        from cogniload_gen.cogniload.twins import read_twin
+        from cogniload_gen.cogniload.twins import check_twin
 
-        read_twin(twin, cells)
+        check_twin(twin, cells)
 
     def make_source(self, selection: Any, **options: Any) -> "Source":
         """Return the puzzles of a selection; `trace` adds columns."""

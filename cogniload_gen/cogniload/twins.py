@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from reprlib import repr as brief
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,44 +29,36 @@ ATTEMPTS = 50
 """Attempts at a hay that applies to someone: where all but the PoI are like the PoI, none does."""
 
 
-class Twin(NamedTuple):
-    """A change, and its number if it has one."""
+def check_twin(text: Given, cells: Sequence[Cell]) -> None:
+    """Raise ValueError if a text names no change, or a number that is out of range for a cell."""
+    change, number = split_twin(text) if isinstance(text, str) else ("", 0)
+    spelled = f"{change}={number}" if change in NUMBERED else change
+    if text != spelled or change not in MAKERS:
+        raise ValueError(f"twin must be one of {TWIN.allowed}, got {brief(text)}")
+    if change == "hay":
+        check_integer("the number of the twin hay", number, low=0, high=MOST_HAY)
+    elif change in NUMBERED:
+        N = min(cell.N for cell in cells)
+        name = f"the number of the twin {change} where N is {N}"
+        check_integer(name, number, low=1, high=N - (change in LEAVES_SOME))
 
-    change: str
-    number: int = 0
 
-
-def read_twin(text: Given, cells: Sequence[Cell]) -> Twin:
-    """Return the change that a text such as "needles" or "from=50" names, for puzzles of cells.
-
-    Raises ValueError for any other text, and for a number that is out of range for a cell.
-    """
-    if isinstance(text, str):
-        if text in TWIN.choices and text in MAKERS:
-            return Twin(text)
-        match = re.fullmatch(r"([a-z]+)=(0|[1-9]\d{0,6})", text)
-        if match and match[1] in NUMBERED:
-            change, N = match[1], min(cell.N for cell in cells)
-            # after T or K statements, at least one is left
-            low, high = (0, MOST_HAY) if change == "hay" else (1, N - (change in LEAVES_SOME))
-            where = "" if change == "hay" else f" where N is {N}"
-            name = f"the number of the twin {change}{where}"
-            return Twin(change, check_integer(name, int(match[2]), low=low, high=high))
-    raise ValueError(f"twin must be one of {TWIN.allowed}, got {brief(text)}")
+def split_twin(text: str) -> tuple[str, int]:
+    """Return a change and its number, 0 if it has none."""
+    match = re.fullmatch(r"([a-z]+)=(\d{1,7})", text)
+    return (match[1], int(match[2])) if match else (text, 0)
 
 
 def most_statements(cell: Cell, twin: str | None) -> int:
     """Return how many statements a puzzle has, with or without its twin, whichever has more."""
-    change, _, number = (twin or "").partition("=")
-    return max(cell.N, cell.needles + int(number)) if change == "hay" else cell.N
+    change, number = split_twin(twin or "")
+    return max(cell.N, cell.needles + number) if change == "hay" else cell.N
 
 
 def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
     """Return the twins of puzzles, whose keys (uint64) are those of `simulate`."""
-    if text in MAKERS:
-        return MAKERS[text](puzzles, 0, keys)
-    change, _, number = text.partition("=")
-    return MAKERS[change](puzzles, int(number), keys)
+    change, number = split_twin(text)
+    return MAKERS[change](puzzles, number, keys)
 
 
 def without_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:

@@ -157,13 +157,14 @@ def test_hay_is_new_and_the_needles_stay(originals, twins, hay):
 
 
 def test_added_hay_applies_to_someone_nearly_always(twins):
-    applied = total = 0
+    applies = []
     for row in twins["hay=40"]:
         solution = solve_steps(row["puzzle"])
         for (conditions, _), people in zip(solution.statements, solution.states, strict=False):
-            applied += any(conditions.items() <= state.items() for state in people.values())
-            total += 1
-    assert applied > 0.98 * total
+            if row["d"] > 2:
+                met = any(conditions.items() <= state.items() for state in people.values())
+                applies.append(met)
+    assert sum(applies) > 0.98 * len(applies)
 
 
 def test_no_twin_of_the_test_split_is_a_puzzle_of_the_train_split(twins):
