@@ -18,7 +18,8 @@ from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import state_reward
 from cogniload_gen.configurations import configuration_of, read_entry
-from cogniload_gen.task_puzzles import make_puzzles
+from cogniload_gen.hub.push import configuration_of_dataset
+from cogniload_gen.task_puzzles import make_puzzles, published_puzzles
 
 GRID = {"d": range(1, 13), "N": [4, 9, 30], "rho": [5, 40, 95], "num_puzzles": 3}
 TWINS = [
@@ -290,6 +291,16 @@ def test_one_parameter_serves_every_way_to_a_row(tmp_path):
     options = [word.replace("num_puzzles", "num-puzzles") for word in options]
     subprocess.run([*command, *options], check=True, capture_output=True)
     assert list(map(json.loads, file.read_text().splitlines())) == rows
+
+
+@pytest.mark.parametrize("twin", ["question=state", "only=2"])
+def test_published_twins_are_known_by_their_ids_and_pass_the_rules(tmp_path, twin):
+    dataset = load_dataset("cogniload", split="test", d=[1, 3], N=4, rho=40, twin=twin)
+    configuration = configuration_of_dataset(dataset)
+    assert configuration.parameters["twin"] == twin
+    dataset.to_parquet(tmp_path / "test.parquet")
+    read = published_puzzles(benchmarks.COGNILOAD, str(tmp_path))
+    assert read.to_pylist() == dataset.to_list()
 
 
 def test_an_entry_of_before_twins_is_read():
