@@ -18,6 +18,7 @@ from cogniload_gen.checks import (
     Given,
     check_choice,
     check_choices,
+    check_integer,
     check_known,
     check_numbers,
 )
@@ -30,6 +31,7 @@ from cogniload_gen.grid import (
     Selection,
     combinations,
     make_grid,
+    split_twin,
 )
 
 if TYPE_CHECKING:
@@ -327,7 +329,18 @@ class Benchmark(ABC):
 
     def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
         """Raise ValueError for a change that the puzzles of some cells can't have."""
-        raise ValueError(f"{self.title} has no twins, got {brief(twin)}")
+        (knob,) = self.changes
+        numbered = {form[:-1] for form in knob.choices if form[-1].isupper()}
+        change, number = split_twin(twin) if isinstance(twin, str) else ("", 0)
+        if f"{change}=" in numbered and twin == f"{change}={number}":
+            low, high = self.twin_range(change, cells)
+            check_integer(f"the number of the twin {change}", number, low=low, high=high)
+        elif not isinstance(twin, str) or twin not in knob.choices or f"{change}=" in numbered:
+            raise ValueError(f"twin must be one of {knob.allowed}, got {brief(twin)}")
+
+    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
+        """Return the least and the greatest number that a change may have in some cells."""
+        return 0, MAX_PUZZLES
 
     def select_split(self, split: str, **parameters: Given) -> Selection:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""

@@ -1,5 +1,6 @@
 """Which puzzles: the cells, the puzzles in each, and the addresses that draws derive from."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -212,6 +213,12 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
         "seed": [selection.seed] * len(ids),
         "index": list(batch.indices),
     }
+
+
+def split_twin(text: str) -> tuple[str, int]:
+    """Return a change and its number, 0 if it has none."""
+    match = re.fullmatch(r"([a-z]+)=(\d{1,7})", text)
+    return (match[1], int(match[2])) if match else (text, 0)
 
 
 def short(value: float | str) -> str:

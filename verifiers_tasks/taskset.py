@@ -58,7 +58,7 @@ class SharedConfig(vf.TasksetConfig):
     split: str = "train"
     """train, validation or test: no two share any draws."""
     twin: str | None = None
-    """The one change that each puzzle has, such as needles or from=50; of CogniLoad alone."""
+    """The one change that each puzzle has, such as needles or from=50."""
     tokenizer: str | None = None
     """The model's, a Hugging Face name or folder, to count prompts; else they are estimated."""
     context_budget: int = CONTEXT_BUDGET

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
-from cogniload_gen.cogniload.knobs import KNOBS, TRACE, TWIN, Cell
+from cogniload_gen.cogniload.knobs import KNOBS, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.version import GENERATOR_VERSION
 
@@ -69,11 +69,11 @@ class CogniLoad(Benchmark):
                 log_added_needle(cell)
         return cells
 
-    def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
-        """Raise ValueError for a change that the puzzles of some cells can't have."""
-        from cogniload_gen.cogniload.twins import check_twin
-
-        check_twin(twin, cells)
+    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
+        """Return the range of a change's number: after statement T or K, some have another."""
+        if change == "hay":
+            return 0, MAX_N
+        return 1, min(cell.N for cell in cells) - (change in {"from", "reminder"})
 
     def make_source(self, selection: Any, **options: Any) -> "Source":
         """Return the puzzles of a selection; `trace` adds columns."""

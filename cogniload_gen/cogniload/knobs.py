@@ -10,6 +10,8 @@ PAPER_N = (20, 50, 100, 250)
 PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
 """The paper's grid (section 2.2), with 100 puzzles in each of its 140 cells."""
 
+MAX_N = 1_000_000
+
 KNOBS = (
     Knob(
         "d",
@@ -27,7 +29,7 @@ KNOBS = (
         "length: the number of statements, which apply one after the other",
         PAPER_N,
         1,
-        1_000_000,
+        MAX_N,
         levels=(5, 10, 20, 50, 100, 250),
     ),
     Knob(

@@ -108,7 +108,7 @@ def solve_steps(puzzle_text: str) -> Solution:
     people, numbered = _parse_people(lines[:first]), lines[first:]
     if not people or not numbered:
         raise _error(question, "people, statements and, on the last line, a question")
-    states, statements = [people], []
+    states, statements = [people], list[tuple[State, State]]()
     for line in numbered:
         if reminder := REMINDER.fullmatch(line[1]):
             if not _parse_people([(line[0], reminder[1])]).items() <= states[-1].items():

@@ -6,47 +6,24 @@ among them. A twin need not keep the invariants (I1) and (I2): without hay, two 
 the PoI may become identical.
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from reprlib import repr as brief
 
 import numpy as np
 
-from cogniload_gen.checks import Given, check_integer
-from cogniload_gen.cogniload.knobs import TWIN, Cell
+from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.cogniload.ontology import PEOPLE
 from cogniload_gen.cogniload.simulate import Layout, Puzzles, Statements, choose, draw_statements
 from cogniload_gen.cogniload.validate import CATEGORY, states
 from cogniload_gen.draws import child, uniform
+from cogniload_gen.grid import split_twin
 from cogniload_gen.text import offsets
 
 NAMES_DRAW, HAY_DRAW = 6, 7
 """Children of the first child of a puzzle's key, beside those of `simulate`."""
 
-MOST_HAY = 1_000_000
 ATTEMPTS = 50
 """Attempts at a hay that applies to someone: where all but the PoI are like the PoI, none does."""
-
-
-def check_twin(text: Given, cells: Sequence[Cell]) -> None:
-    """Raise ValueError if a text names no change, or a number that is out of range for a cell."""
-    change, number = split_twin(text) if isinstance(text, str) else ("", 0)
-    spelled = f"{change}={number}" if change in NUMBERED else change
-    if text != spelled or change not in MAKERS:
-        raise ValueError(f"twin must be one of {TWIN.allowed}, got {brief(text)}")
-    if change == "hay":
-        check_integer("the number of the twin hay", number, low=0, high=MOST_HAY)
-    elif change in NUMBERED:
-        N = min(cell.N for cell in cells)
-        name = f"the number of the twin {change} where N is {N}"
-        check_integer(name, number, low=1, high=N - (change in LEAVES_SOME))
-
-
-def split_twin(text: str) -> tuple[str, int]:
-    """Return a change and its number, 0 if it has none."""
-    match = re.fullmatch(r"([a-z]+)=(\d{1,7})", text)
-    return (match[1], int(match[2])) if match else (text, 0)
 
 
 def most_statements(cell: Cell, twin: str | None) -> int:
@@ -119,10 +96,6 @@ MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
     "hay": with_hay,
 }
 """What makes the twins of each change, of the puzzles, its number and their keys."""
-
-NUMBERED = tuple(form[:-2] for form in TWIN.choices if form[-1].isupper())
-LEAVES_SOME = ("from", "reminder")
-"""The changes with a number, and those of them after whose statement there must be another."""
 
 
 def keep(puzzles: Puzzles, kept: np.ndarray) -> Puzzles:
