@@ -56,7 +56,7 @@ def state_reward(response: str, row: Row) -> float:
 
 
 def attributes(answer: str) -> dict[str, str]:
-    """Return the values of an answer by category; ValueError if it is none about a state."""
+    """Return the values of an answer by category; ValueError if it is about no state."""
     pairs = [part.partition(": ") for part in answer.split(", ")]
     values = {category: value for category, _, value in pairs}
     if not values.keys() <= WORDS.keys():
