@@ -30,6 +30,7 @@ from cogniload_gen.grid import (
     Grid,
     Selection,
     combinations,
+    split_twin,
 )
 
 if TYPE_CHECKING:
@@ -49,15 +50,15 @@ class Knob:
     """One parameter of a benchmark: what it sets, its default and what it takes.
 
     `kind` is "integer" (from `low` to `high`), "number" (above `low`, up to `high`), "choice" (one
-    of `choices`), "flag" (True or False) or "tokenizer". An integer with `choices` takes those
-    words too: each puzzle then draws its own number, which the knob's column holds. A knob of a
-    grid takes a value or a sequence of different values. `meaning` says in a phrase what it sets,
-    with its unit. `levels` are values from easy to hard, for training that goes on as a model
-    learns; a knob without any does not take part.
+    of `choices`), "flag" (True or False), "twin" (of a form in `choices`) or "tokenizer". An
+    integer with `choices` takes those words too: each puzzle then draws its own number, which the
+    knob's column holds. A knob of a grid takes a value or a sequence of different values. `meaning`
+    says in a phrase what it sets, with its unit. `levels` are values from easy to hard, for
+    training that goes on as a model learns; a knob without any does not take part.
     """
 
     name: str
-    kind: Literal["integer", "number", "choice", "flag", "tokenizer"]
+    kind: Literal["integer", "number", "choice", "flag", "twin", "tokenizer"]
     meaning: str
     default: Given = None
     low: int = 0
@@ -94,6 +95,7 @@ class Knob:
             "number": f"above {self.low}, to {self.high}",
             "choice": ", ".join(self.choices),
             "flag": "True or False",
+            "twin": ", ".join(self.choices),
             "tokenizer": "a Hugging Face name or folder, or a callable",
         }[self.kind]
 
@@ -157,7 +159,7 @@ class Score:
     value: str | None
     evidence: tuple[int, int] | None
     explanation: str
-    details: Mapping[str, list[str]] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def correct(self) -> bool:
@@ -223,6 +225,7 @@ class Benchmark(ABC):
         suite: Tells it from the other benchmarks of its dataset; None if it is the only one.
         cell: The NamedTuple of a cell, whose fields are the names of its knobs.
         knobs: The parameters whose product is the grid.
+        changes: The parameters that change each puzzle of the grid, at the end of its address.
         options: The parameters that are no part of a puzzle's address.
         num_puzzles: The default number of puzzles in each cell, the paper's.
         version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
@@ -240,6 +243,7 @@ class Benchmark(ABC):
     suite: str | None = None
     cell: type[Cell]
     knobs: tuple[Knob, ...]
+    changes: tuple[Knob, ...] = ()
     options: tuple[Knob, ...] = ()
     num_puzzles: int = 100
     version: int = 1
@@ -316,6 +320,21 @@ class Benchmark(ABC):
         checked = [knob.check(values[knob.name]) for knob in self.knobs]
         return tuple(self.cell(*combination) for combination in combinations(*checked))
 
+    def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
+        """Raise ValueError for a change that the puzzles of some cells can't have."""
+        (knob,) = self.changes
+        numbered = {form[:-1] for form in knob.choices if form[-1].isupper()}
+        change, number = split_twin(twin) if isinstance(twin, str) else ("", 0)
+        if f"{change}=" in numbered and twin == f"{change}={number}":
+            low, high = self.twin_range(change, cells)
+            check_integer(f"the number of the twin {change}", number, low=low, high=high)
+        elif not isinstance(twin, str) or twin not in knob.choices or f"{change}=" in numbered:
+            raise ValueError(f"twin must be one of {knob.allowed}, got {brief(twin)}")
+
+    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
+        """Return the least and the greatest number that a change may have in some cells."""
+        return 0, MAX_PUZZLES
+
     def select_split(self, split: str, **parameters: Given) -> Selection:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
         raise ValueError(f"{self.title} has no splits of its own, got {split!r}")
@@ -323,7 +342,7 @@ class Benchmark(ABC):
     @property
     def parameters(self) -> tuple[Knob, ...]:
         """All parameters but the split, in the order of the documentation."""
-        return (*self.knobs, *settings(self.num_puzzles), *self.options)
+        return (*self.knobs, *settings(self.num_puzzles), *self.changes, *self.options)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -336,15 +355,18 @@ class Benchmark(ABC):
         ValueError names a parameter that is unknown or wrong, what it got and what it takes.
         """
         numbers = settings(self.num_puzzles)
-        defaults = {knob.name: knob.default for knob in (*self.knobs, *numbers)}
+        defaults = {knob.name: knob.default for knob in (*self.knobs, *numbers, *self.changes)}
         check_known(parameters, (*defaults, "split"), self.title)
         if isinstance(split, str) and split in self.own_splits:
             return self.select_split(split, **parameters)
         values = defaults | parameters
         cells = self.cells(**{knob.name: values[knob.name] for knob in self.knobs})
+        twin = values.get("twin")
+        if twin is not None:
+            self.check_twin(twin, cells)
         own = {knob.name: knob.check_one(values[knob.name]) for knob in numbers}
         split = check_choice("split", split, SPLITS)
-        return Grid(self.name, self.version, cells, split=split, **own)
+        return Grid(self.name, self.version, cells, split=split, twin=twin, **own)
 
     def source(self, selection: Selection, **options: Given) -> "Source":
         """Return the puzzles of a selection; ValueError for an unknown or wrong option."""

@@ -115,6 +115,7 @@ def configuration_of(grid: Selection, **options: Given) -> Configuration:
         **knobs_of_product(benchmark, zip(*grid.cells, strict=True)),
         "num_puzzles": grid.num_puzzles,
         "seed": grid.seed,
+        **({} if grid.twin is None else {"twin": grid.twin}),
         **(defaults | options),
     }
     made = Configuration(benchmark, benchmark.version, parameters, (grid.split,))
@@ -148,8 +149,11 @@ def read_entry(entry: Given) -> Configuration:
     benchmark = benchmarks.named(entry.get("benchmark", ""))
     version = check_integer("generator_version", entry.get("generator_version"), low=1, high=10**6)
     parameters, splits = entry.get("parameters"), entry.get("splits")
-    wanted = [knob.name for knob in benchmark.parameters if knob.name != "first_index"]
-    if not isinstance(parameters, dict) or set(parameters) != set(wanted):
+    optional = {knob.name for knob in benchmark.changes}
+    wanted = [
+        knob.name for knob in benchmark.parameters if knob.name not in {"first_index", *optional}
+    ]
+    if not isinstance(parameters, dict) or parameters.keys() - optional != set(wanted):
         allowed = ", ".join(wanted)
         raise ValueError(
             f"parameters of {benchmark.name} must be {allowed}; got {brief(parameters)}"

@@ -1,5 +1,6 @@
 """Which puzzles: the cells, the puzzles in each, and the addresses that draws derive from."""
 
+import re
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import product
@@ -61,6 +62,10 @@ class Selection(Sized, Protocol):
     def split(self) -> str:
         """The split whose draws are used."""
 
+    @property
+    def twin(self) -> str | None:
+        """The change that every puzzle has, behind "~" in its id; None for none."""
+
     def batch(self, start: int, stop: int) -> Batch:
         """Return the puzzles from row `start` up to `stop`."""
 
@@ -71,6 +76,8 @@ class Selection(Sized, Protocol):
 @dataclass(frozen=True)
 class Grid:
     """The same number of puzzles in every cell, of one benchmark, seed and split.
+
+    With `twin`, each has that change; its draws are those of the puzzle without it.
 
     `num_puzzles` is for each cell; their indices are `first_index` and from there every
     `index_step`-th. Rows are interleaved over the cells (first one puzzle of every cell, then the
@@ -85,6 +92,7 @@ class Grid:
     split: str
     first_index: int = 0
     index_step: int = 1
+    twin: str | None = None
 
     def __len__(self) -> int:
         return len(self.cells) * self.num_puzzles
@@ -146,10 +154,11 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
     """Return the columns of a batch that tell its addresses: id, the knobs, seed and index."""
     knobs: tuple[str, ...] = batch.cells[0]._fields
     prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
+    suffix = "" if selection.twin is None else f"~{selection.twin}"
     ids = []
     for cell, index in zip(batch.cells, batch.indices, strict=True):
         values = (f"{knob}{short(value)}" for knob, value in zip(knobs, cell, strict=True))
-        ids.append("-".join([prefix, *values, str(index)]))
+        ids.append("-".join([prefix, *values, f"{index}{suffix}"]))
     columns = zip(*batch.cells, strict=True)
     return {
         "id": ids,
@@ -157,6 +166,12 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
         "seed": [selection.seed] * len(ids),
         "index": list(batch.indices),
     }
+
+
+def split_twin(text: str) -> tuple[str, int]:
+    """Return a change and its number, 0 if it has none."""
+    match = re.fullmatch(r"([a-z]+)=(\d{1,7})", text)
+    return (match[1], int(match[2])) if match else (text, 0)
 
 
 def short(value: float | str) -> str:

@@ -33,7 +33,7 @@ def make_puzzles(
     `task`, what it got and what it takes.
     """
     known = benchmarks.datasets()[dataset]
-    takes = parameters_of(defaults, changes)
+    takes = parameters_of(dataset, defaults, changes)
     check_known(changes, tuple(takes), task)
     parameters = takes | dict(changes)
     context_budget = check_context_budget(parameters.pop("context_budget"))
@@ -48,11 +48,15 @@ def make_puzzles(
     return puzzles.append_column("context_budget", budgets)
 
 
-def parameters_of(defaults: Values, changes: Values) -> dict[str, Given]:
-    """Return what a task takes, with the defaults: its own, or those of a published split."""
+def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, Given]:
+    """Return what a task takes, with the defaults: its own, or those of a published split.
+
+    Its own, and the `twin` of a dataset that has twins.
+    """
     if "path" in changes:
         return SELECTION | {"context_budget": defaults["context_budget"]}
-    return dict(defaults)
+    twin = {"twin": None} if "twin" in benchmarks.datasets()[dataset].defaults else {}
+    return {**defaults, **twin}
 
 
 def published_puzzles(

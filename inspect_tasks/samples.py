@@ -26,7 +26,7 @@ def make_samples(task: str, settings: Settings, parameters: Mapping[str, Given])
     one. ValueError names a parameter that is unknown or wrong, or the longest puzzle if some don't
     fit.
     """
-    takes = parameters_of(settings.defaults, parameters)
+    takes = parameters_of(settings.dataset, settings.defaults, parameters)
     check_known(parameters, tuple(dict.fromkeys([*takes, "tokenizer"])), task)
     own = {name: value for name, value in parameters.items() if name in takes}
     table = make_puzzles(settings.dataset, settings.defaults, own, grids=settings.grids, task=task)

@@ -76,7 +76,7 @@ class PuzzleConfig:
 
         There are more than anyone asks for: reasoning-gym's composites go beyond the size.
         """
-        knobs = (*self.benchmark.knobs, *self.benchmark.options)
+        knobs = (*self.benchmark.knobs, *self.benchmark.changes, *self.benchmark.options)
         own = {knob.name: getattr(self, knob.name) for knob in knobs}
         split = check_choice("split", self.split, SPLITS)
         seed = check_integer("seed", seed, low=0, high=MAX_SEED)
@@ -145,7 +145,7 @@ def dataset_name(benchmark: Benchmark) -> str:
 
 def config_class(benchmark: Benchmark) -> type[PuzzleConfig]:
     """Return the configuration of a benchmark: a field for each of its knobs and options."""
-    knobs = (*benchmark.knobs, *benchmark.options)
+    knobs = (*benchmark.knobs, *benchmark.changes, *benchmark.options)
     own = [(knob.name, Any, field(default=knob.default)) for knob in knobs]
     name = f"{benchmark.name.title().replace('-', '')}Config"
     namespace = {"benchmark": benchmark, "__module__": __name__}

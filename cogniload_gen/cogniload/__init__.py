@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
-from cogniload_gen.cogniload.knobs import KNOBS, TRACE, Cell
+from cogniload_gen.cogniload.knobs import KNOBS, MAX_N, TRACE, TWIN, Cell
+from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class CogniLoad(Benchmark):
     dataset = "cogniload"
     cell = Cell
     knobs = KNOBS
+    changes = (TWIN,)
     options = (TRACE,)
     version = GENERATOR_VERSION
     about = files(__package__) / "data"
@@ -67,6 +69,12 @@ class CogniLoad(Benchmark):
                 log_added_needle(cell)
         return cells
 
+    def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
+        """Return the range of a change's number: after statement T or K, some have another."""
+        if change == "hay":
+            return 0, MAX_N
+        return 1, min(cell.N for cell in cells) - (change in {"from", "reminder"})
+
     def make_source(self, selection: Any, **options: Any) -> "Source":
         """Return the puzzles of a selection; `trace` adds columns."""
         from cogniload_gen.cogniload.generate import cogniload_source
@@ -92,7 +100,11 @@ class CogniLoad(Benchmark):
         return solve(text)
 
     def score(self, response: str, row: Row, **counts: int | None) -> Score:
-        """Return a response's score by Appendix D."""
+        """Return a response's score by Appendix D, or that of a question about a whole state."""
+        if row.get("category") == STATE:
+            from cogniload_gen.cogniload.state import score_state
+
+            return score_state(response, row, **counts)
         from cogniload_gen.cogniload.score import score_row
 
         return score_row(response, row, **counts)
@@ -104,7 +116,11 @@ class CogniLoad(Benchmark):
         return read_steps(response, row, margin=MARGIN if margin is None else margin)
 
     def reward_answer(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the answer."""
+        """Return a trainer's reward for the answer; of a whole state, the share that is right."""
+        if row.get("category") == STATE:
+            from cogniload_gen.cogniload.state import state_reward
+
+            return state_reward(response, row)
         from cogniload_gen.cogniload.rewards import answer_reward
 
         return answer_reward(response, row)
@@ -147,6 +163,7 @@ def generate_puzzles(
     split: str = "test",
     trace: bool = False,
     first_index: int = 0,
+    twin: str | None = None,
 ) -> "pa.Table":
     """Return CogniLoad puzzles as a table, a pure function of the arguments (sections 2.1 and 2.2).
 
@@ -154,7 +171,8 @@ def generate_puzzles(
     Every cell of it gets `num_puzzles` puzzles of indices `first_index`, `first_index` + 1, ...
     Rows are interleaved over the cells: first one puzzle of every cell, then the second. `split` is
     "train", "validation" or "test"; no two splits, seeds or cells share any draws. `trace` adds the
-    columns of `TRACE_SCHEMA`: domains, initial state, statements and the PoI's states.
+    columns of `TRACE_SCHEMA`: domains, initial state, statements and the PoI's states. `twin`
+    changes one thing in every puzzle, such as "needles" or "from=50" (docs/twins.md).
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
@@ -167,4 +185,5 @@ def generate_puzzles(
         split=split,
         trace=trace,
         first_index=first_index,
+        twin=twin,
     ).table()

@@ -9,6 +9,7 @@ import pyarrow as pa
 from cogniload_gen.checks import check_flag
 from cogniload_gen.cogniload.simulate import simulate
 from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA, tabulate
+from cogniload_gen.cogniload.twins import make_twins, most_statements
 from cogniload_gen.grid import Batch, Selection, batch_bounds
 from cogniload_gen.source import Source
 
@@ -40,7 +41,8 @@ def tables(
     first batch has that many rows, and the next ones grow (`batch_bounds`).
     """
     stop = len(selection) if stop is None else stop
-    mean_N = sum(cell.N for cell in selection.cells) / len(selection.cells)
+    lengths = [most_statements(cell, selection.twin) for cell in selection.cells]
+    mean_N = sum(lengths) / len(lengths)
     most = max(1, min(BATCH_PUZZLES, int(BATCH_STATEMENTS / mean_N)))
     for first, last in batch_bounds(start, stop, most=most, first=first_batch):
         yield from batch_tables(selection, selection.batch(first, last), trace)
@@ -54,6 +56,10 @@ def batch_tables(selection: Selection, batch: Batch, trace: bool) -> Iterator[pa
     puzzles = {
         level: simulate(batch.keys[row], level, N[row], needles[row]) for level, row in rows.items()
     }
+    if selection.twin is not None:
+        for level, row in rows.items():
+            puzzles[level] = make_twins(puzzles[level], selection.twin, batch.keys[row])
+            N[row] = np.diff(puzzles[level].first_statement)
 
     def table(start: int, stop: int) -> pa.Table:
         parts, places = [], []

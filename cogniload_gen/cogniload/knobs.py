@@ -10,6 +10,8 @@ PAPER_N = (20, 50, 100, 250)
 PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
 """The paper's grid (section 2.2), with 100 puzzles in each of its 140 cells."""
 
+MAX_N = 1_000_000
+
 KNOBS = (
     Knob(
         "d",
@@ -27,7 +29,7 @@ KNOBS = (
         "length: the number of statements, which apply one after the other",
         PAPER_N,
         1,
-        1_000_000,
+        MAX_N,
         levels=(5, 10, 20, 50, 100, 250),
     ),
     Knob(
@@ -40,6 +42,25 @@ KNOBS = (
         100,
         levels=(90.0, 75.0, 50.0, 25.0),  # models do worst between 25 and 50 (section 3.1)
     ),
+)
+TWIN = Knob(
+    "twin",
+    "twin",
+    "the one change that each puzzle has, behind ~ in its id",
+    choices=(
+        "again",
+        "needles",
+        "tail",
+        "names",
+        "question=first",
+        "question=state",
+        "from=T",
+        "until=T",
+        "only=T",
+        "reminder=K",
+        "hay=H",
+    ),
+    shown_default="none",
 )
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
 

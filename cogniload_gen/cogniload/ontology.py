@@ -36,6 +36,9 @@ VOCABULARIES: dict[str, tuple[str, ...]] = {
 
 CATEGORIES: tuple[str, ...] = tuple(VOCABULARIES)
 
+STATE = "state"
+"""In place of a category, of a question about all attributes of the PoI."""
+
 WORDS: dict[str, CategoryWords] = {
     category: CategoryWords(**words) for category, words in read_table("categories.toml").items()
 }

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cogniload_gen.benchmark import Rules
-from cogniload_gen.cogniload.ontology import CATEGORIES
+from cogniload_gen.cogniload.ontology import CATEGORIES, STATE
 
 
 def rules(puzzles: pa.Table) -> Rules:
@@ -19,12 +19,14 @@ def rules(puzzles: pa.Table) -> Rules:
             "a percentage above 0 and up to 100",
         ),
         "category": (
-            pc.is_in(puzzles["category"], pa.array(CATEGORIES)),
-            f"one of {', '.join(CATEGORIES)}",
+            pc.is_in(puzzles["category"], pa.array([*CATEGORIES, STATE])),
+            f"one of {', '.join(CATEGORIES)}, or {STATE}",
         ),
         "options": (pa.array([None not in of_row for of_row in options], pa.bool_()), "texts"),
         "answer": (
-            pa.array([answer in of_row for answer, of_row in answers], pa.bool_()),
+            pa.array(
+                [{*answer.split(", ")} <= {*of_row} for answer, of_row in answers], pa.bool_()
+            ),
             "one of the row's options",
         ),
     }

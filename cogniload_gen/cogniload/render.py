@@ -13,6 +13,7 @@ from importlib.resources import files
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from jinja2 import Environment, StrictUndefined
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
@@ -33,12 +34,14 @@ class Phrases:
     Names stand in the order of PEOPLE, clauses in the order of VALUES; each clause comes twice:
     with the conjunction for the next clause, and with what follows the last one. `line_break` comes
     before the statements, `number` is the text before and after a statement's number. `questions`
-    holds one a category and person; as fragments, each follows a line break.
+    holds one a category and person, and then one a person about the whole state; as fragments, each
+    follows a line break. `reminder` comes before a person's state among the statements.
     """
 
     fragments: pa.Array
     instruction: int
     name: int
+    reminder: int
     state: tuple[int, int]
     condition: tuple[int, int]
     update: tuple[int, int]
@@ -84,9 +87,12 @@ def phrases(language: str = "en") -> Phrases:
         for template in [compiled(templates[category]["question"])]
         for name in PEOPLE
     ]
+    about_state = compiled(templates["state_question"])
+    questions += [about_state.render(name=name) for name in PEOPLE]
     return Phrases(
         instruction=add([templates["instruction"]]),
         name=add([f"\n{person[0]}{name}{person[1]}" for name in PEOPLE]),
+        reminder=add([f"{templates['reminder']}{person[0]}{name}{person[1]}" for name in PEOPLE]),
         state=add_clauses("state", person[2]),
         condition=add_clauses("condition", between),
         update=add_clauses("update", end + "\n"),
@@ -101,18 +107,21 @@ def phrases(language: str = "en") -> Phrases:
 def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray], language: str = "en") -> pa.Array:
     """Return the whole prompts of puzzles in a language, those of each part in rows of its own."""
     wording = phrases(language)
+    first = parts[0].layout.question_first
+    order = (first_lines, statements) if first else (statements, last_lines)
     ids, bounds = line_up(
         sum(map(len, rows)),
         [
             Pieces(row, *kind(puzzles, wording))
-            for kind in (introductions, statements, last_lines)
+            for kind in (introductions, *order)
             for puzzles, row in zip(parts, rows, strict=True)
         ],
     )
     before, after = wording.number
     most = max(np.diff(puzzles.first_statement).max() for puzzles in parts)
     numbers = pa.array([f"{before}{t}{after}" for t in range(1, most + 1)])
-    return gather(pa.concat_arrays([wording.fragments, numbers]), ids, bounds)
+    texts = gather(pa.concat_arrays([wording.fragments, numbers]), ids, bounds)
+    return pc.utf8_rtrim(texts, "\n") if first else texts
 
 
 def questions(puzzles: Puzzles, language: str = "en") -> pa.Array:
@@ -135,7 +144,34 @@ def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.nd
 
 
 def statements(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbered statements, a line each."""
+    """Return the numbered statements, a line each, with the reminders among them."""
+    ids, ends = numbered_lines(puzzles, wording)
+    if puzzles.layout.reminder:
+        every = np.arange(len(ends) - 1)
+        kinds = [Pieces(every, ids, ends), reminders(puzzles, wording)]
+        ids, ends = line_up(len(every), kinds)
+    return ids, ends[puzzles.first_statement]
+
+
+def reminders(puzzles: Puzzles, wording: Phrases) -> Pieces:
+    """Return lines with the PoI's state after some statements, but never after the last."""
+    start, owner, every = puzzles.first_statement, puzzles.owner, puzzles.layout.reminder
+    t = 1 + np.arange(start[-1]) - start[owner]
+    row = np.flatnonzero((t % every == 0) & (t < np.diff(start)[owner]))
+    puzzle, d = owner[row], len(puzzles.categories)
+    place = puzzles.state_place[:, puzzles.poi[puzzle], puzzle].T
+    value = value_numbers(puzzles)[puzzles.statements.poi_state[row], np.arange(d), puzzle[:, None]]
+    ids = np.empty((len(row), d + 2), np.int64)
+    ids[:, 0] = puzzles.people[puzzles.poi[puzzle], puzzle]
+    ids[:, 0] += wording.reminder
+    sentence = arrange(value, place, axis=1)
+    ids[:, 1:-1] = clauses(sentence, np.full((len(row), 1), d), wording.state)
+    ids[:, -1] = wording.line_break
+    return Pieces(row, ids.reshape(-1), np.arange(len(row) + 1) * (d + 2))
+
+
+def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+    """Return the statements of all puzzles, a line each."""
     made, start = puzzles.statements, puzzles.first_statement
     t = np.arange(start[-1]) - start[puzzles.owner]
     k, m = made.k[:, None].astype(np.int64), made.m[:, None].astype(np.int64)
@@ -149,8 +185,7 @@ def statements(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarr
     place = np.arange(conditions.shape[1])
     used = np.ones((len(t), 1), bool), place < k, place < m
     ids = np.concatenate(columns, axis=1)[np.concatenate(used, axis=1)]
-    ends = np.concatenate([[0], np.cumsum(1 + k + m)])
-    return ids, ends[start]
+    return ids, np.concatenate([[0], np.cumsum(1 + k + m)])
 
 
 def last_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
@@ -158,10 +193,19 @@ def last_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarr
     return wording.question + question_numbers(puzzles), np.arange(len(puzzles.poi) + 1)
 
 
+def first_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
+    """Return the questions, each between empty lines."""
+    ids = np.full((len(puzzles.poi), 3), wording.line_break)
+    ids[:, 0] = wording.question + question_numbers(puzzles)
+    return ids.reshape(-1), np.arange(len(ids) + 1) * 3
+
+
 def question_numbers(puzzles: Puzzles) -> np.ndarray:
     """Return the places of the puzzles' questions among those of all categories and people."""
     puzzle = np.arange(len(puzzles.poi))
     category = puzzles.categories[puzzles.question, puzzle].astype(np.int64)
+    if puzzles.layout.whole_state:
+        category[:] = len(CATEGORIES)
     return category * len(PEOPLE) + puzzles.people[puzzles.poi, puzzle]
 
 

@@ -50,6 +50,23 @@ class Statements:
     condition_value: np.ndarray
     poi_state: np.ndarray
 
+    def take(self, rows: slice | np.ndarray) -> "Statements":
+        """Return some of the statements."""
+        return Statements(*(array[rows] for array in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the text of puzzles has besides, or elsewhere than in the paper.
+
+    After every `reminder` statements stands the PoI's state (0: nowhere), `question_first` puts the
+    question before the statements, and `whole_state` asks for all of the PoI's attributes.
+    """
+
+    reminder: int = 0
+    question_first: bool = False
+    whole_state: bool = False
+
 
 @dataclass(frozen=True)
 class Puzzles:
@@ -72,6 +89,7 @@ class Puzzles:
     question: np.ndarray
     first_statement: np.ndarray
     statements: Statements
+    layout: Layout = Layout()
 
     @property
     def owner(self) -> np.ndarray:
@@ -84,12 +102,13 @@ class Puzzles:
         arrays = {
             name: array[..., start:stop]
             for name, array in vars(self).items()
-            if name not in {"first_statement", "statements"}
+            if name not in {"first_statement", "statements", "layout"}
         }
         return Puzzles(
             **arrays,
             first_statement=self.first_statement[start : stop + 1] - first,
-            statements=Statements(*(array[first:last] for array in vars(self.statements).values())),
+            statements=self.statements.take(slice(first, last)),
+            layout=self.layout,
         )
 
 

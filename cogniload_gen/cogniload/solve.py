@@ -49,6 +49,8 @@ PERSON = re.compile(r"(\S+) ((?:is|has|having|wearing|who|which|most|last|locate
 STATEMENT = re.compile(r"(\d{1,9})[.):] (?:The people )?(.*)")
 QUESTION_NAME = re.compile(r"\b(?:is|of|did) (\S+?)(?: wearing| most recently [a-z ]+)?\?$")
 QUESTION_WORDS = (f"(?P<{name}>{word})" for name, (_, word) in CATEGORIES.items())
+STATE_QUESTION = re.compile(r"What is the final state of (\S+?)\? ")
+REMINDER = re.compile(r"At this point, (.*)")
 QUESTION_CATEGORY = re.compile(rf"\b(?:{'|'.join(QUESTION_WORDS)})\b")
 
 
@@ -58,7 +60,9 @@ class Solution:
 
     `states[t]` holds everyone's state after statement t, by name and category; `states[0]` is the
     initial state. A person whom a statement leaves alone keeps the very same dictionary.
-    `statements[t - 1]` holds the conditions and the updates of statement t.
+    `statements[t - 1]` holds the conditions and the updates of statement t. `category` is "state"
+    where the question is about all attributes of the PoI; the answer then has all of them, in the
+    order of the PoI's line.
     """
 
     answer: str
@@ -90,25 +94,35 @@ def solve_steps(puzzle_text: str) -> Solution:
     """Return the answer to a puzzle and the states after each of its statements (section 2.1.3).
 
     The text is the instruction (which is skipped), a line for each person, the numbered statements
-    and, on the last line, the question; blank lines don't matter. Statements apply to the people
-    who are listed. Raises ValueError, naming the line, where the text is no such puzzle.
+    and, on the last line or before the statements, the question; blank lines don't matter.
+    Statements apply to the people who are listed. Among the statements there may be reminders,
+    which must be true. Raises ValueError, naming the line, where the text is no such puzzle.
     """
     lines = [(i, line.strip()) for i, line in enumerate(puzzle_text.split("\n"), 1) if line.strip()]
     if not lines:
         raise ValueError("line 1: expected a puzzle, got an empty text")
-    *lines, question = lines
-    first = next((i for i, (_, text) in enumerate(lines) if STATEMENT.match(text)), len(lines))
+    first = next((i for i, (_, text) in enumerate(lines) if STATEMENT.match(text)), len(lines) - 1)
+    question_first = STATEMENT.match(lines[-1][1]) and lines[first - 1][1].endswith("?")
+    question = lines.pop(first - 1 if question_first else -1)
+    first -= bool(question_first)
     people, numbered = _parse_people(lines[:first]), lines[first:]
     if not people or not numbered:
         raise _error(question, "people, statements and, on the last line, a question")
-    statements = tuple(_parse_statement(line, number) for number, line in enumerate(numbered, 1))
-    states = [people]
-    for conditions, updates in statements:
+    states, statements = [people], list[tuple[State, State]]()
+    for line in numbered:
+        if reminder := REMINDER.fullmatch(line[1]):
+            if not _parse_people([(line[0], reminder[1])]).items() <= states[-1].items():
+                raise _error(line, "a reminder of what follows from the statements before")
+            continue
+        conditions, updates = _parse_statement(line, len(statements) + 1)
+        statements.append((conditions, updates))
         states.append(_apply(conditions, updates, states[-1]))
     poi, category = _parse_question(question)
-    if category not in states[-1].get(poi, {}):
+    final = states[-1].get(poi, {})
+    values = final | {"state": ", ".join(f"{name}: {value}" for name, value in final.items())}
+    if not final or category not in values:
         raise _error(question, f"a question about one of {', '.join(people)} and a value they have")
-    return Solution(states[-1][poi][category], poi, category, tuple(states), statements)
+    return Solution(values[category], poi, category, tuple(states), tuple(statements))
 
 
 def _apply(conditions: State, updates: State, people: People) -> People:
@@ -157,6 +171,8 @@ def _parse_statement(line: Line, number: int) -> tuple[State, State]:
 
 def _parse_question(line: Line) -> tuple[str, str]:
     """Return the name and the category that the question asks about."""
+    if whole := STATE_QUESTION.match(line[1]):
+        return whole[1], "state"
     name, category = QUESTION_NAME.search(line[1]), QUESTION_CATEGORY.search(line[1])
     if not name or not category or not category.lastgroup:
         raise _error(line, "a question such as 'What color shirt is Anna wearing?'")

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE
+from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE, VOCABULARIES
 from cogniload_gen.cogniload.render import (
     VALUES,
     arrange,
@@ -45,6 +46,11 @@ TRACE_SCHEMA = pa.schema(
 )
 """The further columns of `trace=True`."""
 
+_ATTRIBUTES = pa.array(
+    [f"{category}: {value}" for category, values in VOCABULARIES.items() for value in values]
+)
+"""The values as in VALUES, each with its category."""
+
 _NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
 
 
@@ -61,26 +67,50 @@ def tabulate(
     """
     tables = [pa.table(contents(part) | (steps(part) if trace else {})) for part in parts]
     whole = pa.concat_tables(tables).take(np.argsort(np.concatenate(rows)))
-    address = address_columns(selection, batch)
-    needles = {"needles": [cell.needles for cell in batch.cells]}
-    columns = address | needles | {"puzzle": render(parts, rows)}
+    columns = address_columns(selection, batch) | {"puzzle": render(parts, rows)}
     columns |= dict(zip(whole.column_names, whole.columns, strict=True))
     schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if trace else SCHEMA
     return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
-    """Return the question, who and what it is about, and the answer."""
+    """Return the number of needles, the question, who and what it is about, and the answer."""
     puzzle, question = np.arange(len(puzzles.poi)), puzzles.question
+    start, needle = puzzles.first_statement, puzzles.statements.needle
     domain = value_numbers(puzzles)[:, question, puzzle]
-    final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1, question]
-    return {
+    final = puzzles.statements.poi_state[start[1:] - 1, question]
+    columns = {
+        "needles": pa.array(np.add.reduceat(needle, start[:-1], dtype=np.int64)),
         "question": questions(puzzles),
         "answer": VALUES.take(pa.array(domain[final, puzzle])),
         "category": _CATEGORIES.take(pa.array(puzzles.categories[question, puzzle])),
         "poi": _NAMES.take(pa.array(puzzles.people[puzzles.poi, puzzle])),
         "people": nest(_NAMES, puzzles.people.T),
         "options": nest(VALUES, domain.T, puzzles.domain_size[question, puzzle]),
+    }
+    return columns | whole_state(puzzles) if puzzles.layout.whole_state else columns
+
+
+def whole_state(puzzles: Puzzles) -> dict[str, pa.Array]:
+    """Return what the question about all of the PoI's attributes is about, and the answer.
+
+    Answer and options name the category of each value.
+    """
+    count, number = len(puzzles.poi), value_numbers(puzzles)
+    puzzle, category = np.arange(count), np.arange(len(puzzles.categories))
+    final = puzzles.statements.poi_state[puzzles.first_statement[1:] - 1]
+    values = arrange(
+        number[final, category, puzzle[:, None]],
+        puzzles.state_place[:, puzzles.poi, puzzle].T,
+        axis=1,
+    )
+    size = puzzles.domain_size.T[:, :, None]
+    options = number.T[np.arange(len(number)) < size]
+    ends = offsets(puzzles.domain_size.sum(axis=0))
+    return {
+        "answer": pc.binary_join(nest(_ATTRIBUTES, values), ", "),
+        "category": pa.array([STATE] * count),
+        "options": pa.ListArray.from_arrays(ends, _ATTRIBUTES.take(pa.array(options))),
     }
 
 

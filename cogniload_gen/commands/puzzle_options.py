@@ -47,8 +47,8 @@ def action_of(knob: Knob) -> dict[str, Any]:
     """Return how the command line takes a knob: several values where they span a grid."""
     if knob.kind == "flag":
         return {"action": "store_true", "default": None}
-    if knob.kind == "tokenizer":
-        return {"metavar": "NAME"}
+    if knob.kind in {"tokenizer", "twin"}:
+        return {"metavar": "CHANGE" if knob.kind == "twin" else "NAME"}
     several = {} if knob.name in {setting.name for setting in settings(1)} else {"nargs": "+"}
     converted = {} if knob.choices else {"type": number}
     return {"metavar": knob.name.upper()} | several | converted

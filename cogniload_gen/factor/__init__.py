@@ -8,8 +8,10 @@ from cogniload_gen.benchmark import Benchmark, Command, Dataset, Row, Rules, Sco
 from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
+    REALISTIC_TWIN,
     REALISTIC_VERSION,
     SYMBOLIC_KNOBS,
+    SYMBOLIC_TWIN,
     SYMBOLIC_VERSION,
     TOKENIZER,
     TRAINING_SETS,
@@ -56,6 +58,10 @@ class Factor(Benchmark):
         from cogniload_gen.factor.first_error import ERRORS
 
         return ERRORS
+
+    def twin_range(self, change: str, cells: tuple[Any, ...]) -> tuple[int, int]:
+        """Return the range of the values that may be given: some are left to be computed."""
+        return 1, min(cell[0] for cell in cells) - 1
 
     def owns_row(self, row: Row) -> bool:
         """Return whether a row is of the suite."""
@@ -106,6 +112,7 @@ class Symbolic(Factor):
     suite = "symbolic"
     cell = SymbolicCell
     knobs = SYMBOLIC_KNOBS
+    changes = (SYMBOLIC_TWIN,)
     num_puzzles = 50
     version = SYMBOLIC_VERSION
     about = files(__package__) / "data" / "symbolic"
@@ -156,6 +163,7 @@ class Realistic(Factor):
     suite = "realistic"
     cell = RealisticCell
     knobs = REALISTIC_KNOBS
+    changes = (REALISTIC_TWIN,)
     num_puzzles = 1000
     version = REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
@@ -209,6 +217,7 @@ def generate_factor(
     seed: int = 42,
     split: str = "test",
     first_index: int = 0,
+    twin: str | None = None,
 ) -> "pa.Table":
     """Return FACTOR puzzles as a table, a pure function of the arguments (section 3, Appendix A).
 
@@ -219,7 +228,8 @@ def generate_factor(
     `tokenizer` counts the tokens of `context`: a Hugging Face name or folder, a callable text ->
     number of tokens or sequence of them, or None for an estimate. It sizes the filler or the noise,
     and changes nothing else of a puzzle. `split` may also name one of the symbolic suite's training
-    sets (Appendix D), which draw N and context.
+    sets (Appendix D), which draw N and context. `twin` changes one thing in every puzzle, such as
+    "context=0" or "order=solved" (docs/twins.md).
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
@@ -235,4 +245,5 @@ def generate_factor(
         seed=seed,
         split=split,
         first_index=first_index,
+        twin=twin,
     ).table()

@@ -41,7 +41,7 @@ def symbolic_source(selection: Selection, *, tokenizer: Tokenizer = None) -> Sou
 
     def columns(batch: Batch) -> dict:
         N, context, roots = arrays(batch.cells)
-        made = symbolic_columns(batch.keys, N, context, tokenizer, roots)
+        made = symbolic_columns(batch.keys, N, context, tokenizer, roots, selection.twin)
         return made | {"suite": ["symbolic"] * len(N)}
 
     return Source(selection, SYMBOLIC_SCHEMA, partial(tables, selection, SYMBOLIC_SCHEMA, columns))
@@ -59,7 +59,7 @@ def realistic_source(selection: Selection, *, tokenizer: Tokenizer = None) -> So
     token_counter(tokenizer)
 
     def columns(batch: Batch) -> dict:
-        made = realistic_columns(batch.keys, batch.cells, tokenizer)
+        made = realistic_columns(batch.keys, batch.cells, tokenizer, selection.twin)
         return made | {"suite": ["realistic"] * len(batch.cells)}
 
     schema = REALISTIC_SCHEMA

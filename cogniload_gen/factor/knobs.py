@@ -39,6 +39,12 @@ MAX_N = 1000
 MAX_CONTEXT = 1_000_000
 MAX_OP = 100
 
+TWINS = ("again", "context=0", "order=solved", "from=K")
+TWIN_MEANING = "the one change that each puzzle has, behind ~ in its id"
+SYMBOLIC_TWIN = Knob("twin", "twin", TWIN_MEANING, choices=TWINS, shown_default="none")
+REALISTIC_TWIN = Knob(
+    "twin", "twin", TWIN_MEANING, choices=(*TWINS, "needed"), shown_default="none"
+)
 TOKENIZER = Knob(
     "tokenizer",
     "tokenizer",

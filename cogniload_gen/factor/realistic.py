@@ -26,6 +26,7 @@ from cogniload_gen.factor.dependencies import (
 )
 from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.noise import TokenCount, noise_sentences
+from cogniload_gen.grid import split_twin
 from cogniload_gen.tokens import Tokenizer, token_counter
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
@@ -47,22 +48,24 @@ class Problem(NamedTuple):
 
 
 def columns(
-    keys: np.ndarray, cells: Sequence[RealisticCell], tokenizer: Tokenizer = None
+    keys: np.ndarray,
+    cells: Sequence[RealisticCell],
+    tokenizer: Tokenizer = None,
+    twin: str | None = None,
 ) -> dict[str, list[str]]:
     """The columns puzzle, question, answer and solution of the puzzles with these keys (uint64).
 
     A cell's context is the number of tokens of the whole prompt with its noise, met to within 1 %
-    or 16 tokens, and 0 for no noise. `tokenizer` is as in `tokens.token_counter`. Raises ValueError
-    that starts with "context" where a problem alone is longer than its context, or with "tokenizer"
-    where that is wrong.
+    or 16 tokens, and 0 for no noise. `twin` is one change of each puzzle. `tokenizer` is as in
+    `tokens.token_counter`. Raises ValueError that starts with "context" where a problem alone is
+    longer than its context, or with "tokenizer" where that is wrong.
     """
     token_count = token_counter(tokenizer)
     made: dict[str, list[str]] = {"puzzle": [], "question": [], "answer": [], "solution": []}
     for key, problem_key, cell in zip(keys, child(keys, PROBLEM_DRAW), cells, strict=True):
-        problem = make_problem(problem_key, cell.op)
-        sentences = (
-            add_noise(key, problem, cell, token_count) if cell.context else problem.sentences
-        )
+        problem = make_problem(problem_key, cell.op, twin)
+        noisy = cell.context and twin != "context=0"
+        sentences = add_noise(key, problem, cell, token_count) if noisy else problem.sentences
         made["puzzle"].append(prompt(sentences, problem.question))
         for column in ("question", "answer", "solution"):
             made[column].append(getattr(problem, column))
@@ -95,10 +98,11 @@ def add_noise(
     return parts + noise[start:]
 
 
-def make_problem(key: np.uint64, op: int) -> Problem:
+def make_problem(key: np.uint64, op: int, twin: str | None = None) -> Problem:
     """The problem with this key whose solution takes `op` binary operations (1 or more).
 
-    They are counted with each variable computed once, by its own definition.
+    They are counted with each variable computed once, by its own definition. A twin may have its
+    sentences in the order of the solution, only those that it needs, or first values as numbers.
     """
     draw = draws_of(key)
     needed = needed_variables(draw, op)
@@ -107,15 +111,26 @@ def make_problem(key: np.uint64, op: int) -> Problem:
     text = language()["text"]
     names = [text["variable"].format(place=place, animal=animal) for place, animal in pairs]
     stated = [i for i, variable in enumerate(variables) if not variable.is_total]
+    order = pick(draw, stated)
+    if twin == "order=solved":
+        order.sort()
+    if twin == "needed":
+        order = [i for i in order if i < len(needed)]
+    name, count = split_twin(twin or "")
+    known = min(count, len(needed) - 1) if name == "from" else 0
+    variables[:known] = [
+        Variable((), 1, made.value, made.value, made.place, made.is_total)
+        for made in variables[:known]
+    ]
     place, animal = pairs[len(needed) - 1]
     return Problem(
         sentences=[
             text["sentence"].format(variable=names[i], definition=definition(variables[i], names))
-            for i in pick(draw, stated)
+            for i in order
         ],
         question=text["question"].format(place=place, animal=animal),
         answer=str(needed[-1].value),
-        solution=solution(draw, needed, names),
+        solution=solution(draw, variables[: len(needed)], names),
         pairs=[pairs[i] for i in stated],
     )
 

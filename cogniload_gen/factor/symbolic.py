@@ -4,7 +4,7 @@ A text is a sequence of fragments, which Arrow gathers for all puzzles at once.
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from cogniload_gen.factor.filler import Filler, filler_fragments, scatter, word_counts, write
 from cogniload_gen.factor.forest import LARGEST_ROOT, Forests, plant
+from cogniload_gen.grid import split_twin
 from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
 
@@ -126,19 +127,22 @@ def symbolic_columns(
     context: np.ndarray,
     tokenizer: Tokenizer = None,
     roots: np.ndarray | int = 0,
+    twin: str | None = None,
 ) -> dict[str, pa.Array | pa.ChunkedArray | np.ndarray]:
     """The columns that a symbolic puzzle's address does not tell: roots, puzzle, ..., hops.
 
     `keys` (uint64), N (>= 1: variables), `context` (>= 0: tokens of filler, 0 for none) and `roots`
     (0..N, where 0 draws their number) have an entry a puzzle, in any mixture; a puzzle depends on
-    its own entries and on `tokenizer` alone (see `token_counter`). Puzzles side by side take
-    memory: `batch_size` tells how many are good.
+    its own entries, on `tokenizer` (see `token_counter`) and on `twin`, its one change, alone.
+    Puzzles side by side take memory: `batch_size` tells how many are good.
 
     Raises ValueError if `tokenizer` does not count. Where a context is too short to spread N
     statements in groups of at most MAX_GROUP (see `check_context`), the groups are larger.
     """
     counts = word_counts(token_counter(tokenizer))
-    forests = plant(keys, N, roots)
+    forests = change(plant(keys, N, roots), twin)
+    if twin == "context=0":
+        context = np.zeros_like(context)
     made_of = fragments(-(-int(N.max()) // 64) * 64)  # few sizes, so that they are made once
     chunk = np.cumsum(context) // CHUNK_TOKENS
     bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(keys)]
@@ -156,6 +160,14 @@ def symbolic_columns(
         "target": forests.target,
         "hops": forests.hops,
     }
+
+
+def change(forests: Forests, twin: str | None) -> Forests:
+    """Return forests with the statements in the order of the places, or more roots, by a twin."""
+    name, number = split_twin(twin or "")
+    if twin == "order=solved":
+        return replace(forests, order=np.broadcast_to(forests.place, forests.order.shape))
+    return replace(forests, k=np.maximum(forests.k, number)) if name == "from" else forests
 
 
 def texts(forests: Forests, filler: Filler, keys: np.ndarray, made_of: Fragments) -> pa.Array:

@@ -51,6 +51,7 @@ class TrainingSet:
     seed: int = 42
     benchmark = "factor-symbolic"
     version = SYMBOLIC_VERSION
+    twin = None
 
     def __post_init__(self) -> None:
         check_choice("split", self.name, tuple(TRAINING_SETS))

@@ -178,10 +178,11 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     dataset = dataset.with_format(None)
     names = set(dataset.column_names)
     first = str(dataset[0]["id"]) if "id" in names and len(dataset) else "no id"
-    address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-", first)
+    address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-[^~]*(?:~(.+))?", first)
     if not address or address[1] not in {known.name for known in benchmarks.BENCHMARKS}:
         raise ValueError(f"the dataset must hold puzzles as they are made, got {brief(first)}")
     benchmark, split = benchmarks.named(address[1]), address[2]
+    changes = {"twin": address[3]} if address[3] else {}
     for option in benchmark.options:
         if option.kind == "flag":  # on where any of the columns that it adds is there
             added = {*schema_of(benchmark, {option.name: True}).names}
@@ -197,7 +198,7 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     one_each = benchmark.select(**knobs, num_puzzles=1)
     num_puzzles = -(-len(dataset) // len(one_each))
     seed = dataset[0]["seed"]
-    grid = benchmark.select(**knobs, num_puzzles=num_puzzles, seed=seed, split=split)
+    grid = benchmark.select(**knobs, num_puzzles=num_puzzles, seed=seed, split=split, **changes)
     puzzles = configuration_of(grid, **options)
     batches = dataset.with_format("arrow").iter(BATCH_ROWS)
     rows = (table.select(puzzles.schema.names).cast(puzzles.schema) for table in batches)

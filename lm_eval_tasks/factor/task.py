@@ -41,7 +41,7 @@ def make_dataset(
     """
     parameters = metadata.get(dataset)
     if isinstance(parameters, dict):
-        known = dict.fromkeys([*parameters_of(defaults, parameters), RETRIEVE])
+        known = dict.fromkeys([*parameters_of(dataset, defaults, parameters), RETRIEVE])
         check_known(parameters, tuple(known), f"{dataset} metadata")
         metadata[dataset] = {name: value for name, value in parameters.items() if name != RETRIEVE}
     retrieval = choose_retrieval(defaults, parameters if isinstance(parameters, dict) else {})

@@ -311,7 +311,7 @@ def test_goals_that_are_none(goal, message):
         (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
         (
             ["--metadata", '{"cogniload": {"d": 3}}'],
-            "cogniload metadata takes seed, context_budget; got 'd'",
+            "cogniload metadata takes seed, context_budget, twin; got 'd'",
         ),
         (["--metadata", '{"cogniload": {"path": "x"}}'], "path is refused: "),
     ],

@@ -96,7 +96,9 @@ def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tm
     assert all(answer == (False, True) for answer in search.design.told.values())
 
 
-METADATA = "factor metadata takes suite, context, roots, seed, tokenizer, context_budget, retrieve"
+METADATA = (
+    "factor metadata takes suite, context, roots, seed, tokenizer, context_budget, twin, retrieve"
+)
 
 
 @pytest.mark.parametrize(

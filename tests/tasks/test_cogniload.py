@@ -197,7 +197,7 @@ def test_without_the_analysis_thresholds_are_null(caplog, monkeypatch):
 @pytest.mark.parametrize(
     ("puzzles", "message"),
     [
-        ({"n": 20}, "takes d, N, rho, num_puzzles, seed, context_budget; got 'n'"),
+        ({"n": 20}, "takes d, N, rho, num_puzzles, seed, context_budget, twin; got 'n'"),
         ({"d": 13}, "d .*13"),
         ({"rho": 0}, "rho .*0"),
         ({"num_puzzles": 0}, "num_puzzles .*0"),

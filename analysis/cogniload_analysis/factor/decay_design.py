@@ -380,14 +380,15 @@ def weigh(
     cap, floor = (axis.ravel() for axis in np.meshgrid(list(CAPS), list(FLOORS), indexing="ij"))
     points = (np.repeat(values, pairs) for values in (-np.exp(log_slope), N_eff))
     rates = (np.tile(values, len(line)) for values in (cap, floor))
-    return DecayBelief(*points, *rates, weights / weights.sum())
+    return DecayBelief(*points, *rates, weights=weights / weights.sum())
 
 
 def drop_unlikely(belief: DecayBelief) -> DecayBelief:
     """Return a posterior without the points that have no say in it."""
     kept = belief.weights > UNLIKELY * belief.weights.max()
     weights = belief.weights[kept]
-    return DecayBelief(*(values[kept] for values in belief.parameters), weights / weights.sum())
+    parameters = (values[kept] for values in belief.parameters)
+    return DecayBelief(*parameters, weights=weights / weights.sum())
 
 
 def likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

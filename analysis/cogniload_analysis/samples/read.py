@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from reprlib import repr as brief
@@ -247,6 +248,12 @@ def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
 
 
 def read_chance(puzzle: Row) -> float:
-    """Return the accuracy of a guess among a puzzle's options; NaN where it has none."""
+    """Return the accuracy of a guess among a puzzle's options; NaN where it has none.
+
+    Options of several attributes each begin with their attribute's name and a colon.
+    """
     options = puzzle.get("options")
-    return 1 / len(options) if isinstance(options, list) and options else math.nan
+    if not isinstance(options, list) or not options:
+        return math.nan
+    counts = Counter(str(option).rpartition(": ")[0] for option in options)
+    return 1 / math.prod(counts.values())

@@ -19,4 +19,6 @@ def run_generate(arguments: Namespace) -> None:
     refuse_folder(arguments, "errors")
     if arguments.trace:
         raise ValueError("--trace is not for --errors: a trace has columns of its own")
+    if arguments.twin == "question=state":
+        raise ValueError("--errors is not for --twin question=state: a trace ends with one value")
     generate_file(arguments, trace_source, "traces")

@@ -225,7 +225,6 @@ def ended(story: Story, final: Final, lexicon: Lexicon) -> Story:
     for where, value, _ in tests(final.state, lexicon.place, TOLD, TOLD):
         if lacks(story.state, where, value):
             cost += FINAL
-    place = lexicon.place[lexicon.solution.category]
-    if final.answer and story.state[place] != final.answer:
+    if final.answer and story.state[lexicon.place[lexicon.solution.category]] != final.answer:
         cost += ANSWER
     return story._replace(cost=cost)

@@ -134,9 +134,9 @@ def estimate_thresholds(beta: np.ndarray, covariance: np.ndarray, means: LoadMea
         for term in (BETA_N, BETA_D)
     )
     with np.errstate(over="ignore"):
-        logs = {name: getattr(log10_ECL50, name) for name in ("value", "low", "high")}
-        powers = {name: float(np.power(10.0, log)) for name, log in logs.items()}
-    ECL50 = replace(log10_ECL50, **powers)
+        logs = (log10_ECL50.value, log10_ECL50.low, log10_ECL50.high)
+        value, low, high = (float(np.power(10.0, log)) for log in logs)
+    ECL50 = replace(log10_ECL50, value=value, low=low, high=high)
     NT50 = _needle_threshold(beta, covariance, draws, means) if estimated[4] else Threshold()
     return Thresholds(ECL50, NT50, ID50)
 

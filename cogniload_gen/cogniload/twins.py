@@ -1,0 +1,174 @@
+"""Twins: puzzles with one change each, made of their arrays (docs/twins.md says what for).
+
+A statement changes whoever meets its conditions, so what becomes of the PoI does not depend on
+anyone else. Hence the answer of a twin is known: its statements may be fewer, or more hay may stand
+among them. A twin need not keep the invariants (I1) and (I2): without hay, two people other than
+the PoI may become identical.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from cogniload_gen.cogniload.knobs import Cell
+from cogniload_gen.cogniload.ontology import PEOPLE
+from cogniload_gen.cogniload.simulate import Layout, Puzzles, Statements, choose, draw_statements
+from cogniload_gen.cogniload.validate import CATEGORY, states
+from cogniload_gen.draws import child, uniform
+from cogniload_gen.grid import split_twin
+from cogniload_gen.text import offsets
+
+NAMES_DRAW, HAY_DRAW = 6, 7
+"""Children of the first child of a puzzle's key, beside those of `simulate`."""
+
+ATTEMPTS = 50
+"""Attempts at a hay that applies to someone: where all but the PoI are like the PoI, none does."""
+
+
+def most_statements(cell: Cell, twin: str | None) -> int:
+    """Return how many statements a puzzle has, with or without its twin, whichever has more."""
+    change, number = split_twin(twin or "")
+    return max(cell.N, cell.needles + number) if change == "hay" else cell.N
+
+
+def make_twins(puzzles: Puzzles, text: str, keys: np.ndarray) -> Puzzles:
+    """Return the twins of puzzles, whose keys (uint64) are those of `simulate`."""
+    change, number = split_twin(text)
+    return MAKERS[change](puzzles, number, keys)
+
+
+def without_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return the puzzles without their hay."""
+    return keep(puzzles, puzzles.statements.needle > 0)
+
+
+def tail(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return the puzzles from where as many statements are left as there are needles."""
+    start = puzzles.first_statement
+    return begin(puzzles, np.add.reduceat(puzzles.statements.needle == 0, start[:-1], dtype=int))
+
+
+def begin_after(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return the puzzles from the true state of everyone after statement `number`."""
+    return begin(puzzles, np.full(len(puzzles.poi), number))
+
+
+def until(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return the puzzles up to statement `number`."""
+    return keep(puzzles, numbers(puzzles) <= number)
+
+
+def only(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return statement `number` alone, with the true state of everyone before it."""
+    return until(begin_after(puzzles, number - 1, keys), 1, keys)
+
+
+def other_names(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return the puzzles with another name for each person."""
+    shift = 1 + uniform(child(child(keys, 0), NAMES_DRAW), len(PEOPLE) - 1)
+    return replace(puzzles, people=(puzzles.people + shift) % len(PEOPLE))
+
+
+def laid_out(puzzles: Puzzles, layout: Layout) -> Puzzles:
+    """Return the puzzles with another layout."""
+    return replace(puzzles, layout=layout)
+
+
+def with_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
+    """Return the needles of the puzzles with `number` new hay statements among them."""
+    needles = without_hay(puzzles, number, keys)
+    length = np.diff(needles.first_statement) + number
+    return add_hay(needles, length, child(child(keys, 0), HAY_DRAW))
+
+
+MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
+    "again": lambda puzzles, number, keys: puzzles,
+    "needles": without_hay,
+    "tail": tail,
+    "names": other_names,
+    "question=first": lambda puzzles, *_: laid_out(puzzles, Layout(question_first=True)),
+    "question=state": lambda puzzles, *_: laid_out(puzzles, Layout(whole_state=True)),
+    "from": begin_after,
+    "until": until,
+    "only": only,
+    "reminder": lambda puzzles, number, _: laid_out(puzzles, Layout(reminder=number)),
+    "hay": with_hay,
+}
+"""What makes the twins of each change, of the puzzles, its number and their keys."""
+
+
+def keep(puzzles: Puzzles, kept: np.ndarray) -> Puzzles:
+    """Return the puzzles with some of their statements, at least one each."""
+    count = np.add.reduceat(kept, puzzles.first_statement[:-1], dtype=int)
+    return replace(
+        puzzles, statements=puzzles.statements.take(kept), first_statement=offsets(count)
+    )
+
+
+def numbers(puzzles: Puzzles) -> np.ndarray:
+    """Return the number of each statement in its puzzle, from 1."""
+    start = puzzles.first_statement
+    return 1 + np.arange(start[-1]) - start[puzzles.owner]
+
+
+def begin(puzzles: Puzzles, after: np.ndarray) -> Puzzles:
+    """Return the puzzles from the true state of everyone after a statement of each."""
+    S = puzzles.initial_state.copy()
+    for step in range(after.max()):
+        puzzle = np.flatnonzero(after > step)
+        advance(S, puzzles, puzzle, puzzles.first_statement[puzzle] + step)
+    later = keep(puzzles, numbers(puzzles) > after[puzzles.owner])
+    return replace(later, initial_state=S)
+
+
+def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray) -> None:
+    """Apply a statement of some of the puzzles to the states S[category, person, puzzle]."""
+    made, now = puzzles.statements.take(row), S[..., puzzle]
+    C, U = (made.condition_place < made.k[:, None]).T, (made.update_place < made.m[:, None]).T
+    match = ((now == made.condition_value.T[:, None]) | ~C[:, None]).all(axis=CATEGORY)
+    S[..., puzzle] = choose(match & U[:, None], made.update_value.T[:, None], now)
+
+
+def add_hay(puzzles: Puzzles, length: np.ndarray, key: np.ndarray) -> Puzzles:
+    """Return the puzzles with hay at random places, as many as lack to the length of each."""
+    start, owner = offsets(length), np.repeat(np.arange(len(length)), length)
+    step_key = child(key[owner], np.arange(len(owner)) - start[owner])
+    lacking = length - np.diff(puzzles.first_statement)
+    added = np.empty(len(owner), bool)
+    added[np.lexsort([step_key, owner])] = np.arange(len(owner)) - start[owner] < lacking[owner]
+    arrays = {}
+    for name, array in vars(puzzles.statements).items():
+        arrays[name] = np.zeros((len(owner), *array.shape[1:]), array.dtype)
+        arrays[name][~added] = array
+    longer = replace(puzzles, statements=Statements(**arrays), first_statement=start)
+    S = puzzles.initial_state.copy()
+    for step in range(length.max()):
+        puzzle = np.flatnonzero(length > step)
+        row = start[puzzle] + step
+        new = added[row]
+        draw_hay(S, longer, puzzle[new], row[new], step_key)
+        advance(S, longer, puzzle, row)
+    return longer
+
+
+def draw_hay(
+    S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray, key: np.ndarray
+) -> None:
+    """Draw the hay in some rows of statements, which leaves the PoI alone."""
+    made, attempt = puzzles.statements, 0
+    while len(row):
+        poi, size = puzzles.poi[puzzle], puzzles.domain_size[:, puzzle]
+        drawn = draw_statements(
+            child(key[row], attempt), np.zeros(len(row), bool), poi, size, len(puzzles.people)
+        )
+        now = S[..., puzzle]
+        poi_value = states(now, poi)
+        v = states(now, drawn[1].astype(np.intp)) if attempt < ATTEMPTS else (poi_value + 1) % size
+        condition_place, update_place, u = drawn[4:].reshape(3, len(size), -1)
+        made.needle[row], made.reference[row], made.k[row], made.m[row] = drawn[:4]
+        made.condition_place[row], made.update_place[row] = condition_place.T, update_place.T
+        made.update_value[row] = (u + (u >= poi_value)).T
+        made.condition_value[row], made.poi_state[row] = v.T, poi_value.T
+        matches_poi = ((v == poi_value) | (condition_place >= drawn[2])).all(axis=0)
+        row, puzzle, attempt = row[matches_poi], puzzle[matches_poi], attempt + 1
