@@ -97,6 +97,8 @@ def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tm
 
 
 METADATA = "factor metadata takes suite, context, roots, seed, tokenizer, context_budget, retrieve"
+BM25 = '{"factor": {"retrieve": {"retriever": "bm25"}}}'
+NO_RETRIEVAL = "retrieve is refused: --until takes no retrieval"
 
 
 @pytest.mark.parametrize(
@@ -105,14 +107,13 @@ METADATA = "factor metadata takes suite, context, roots, seed, tokenizer, contex
         ("factor_symbolic", [], "no group and no fixed design, got 'factor_symbolic'"),
         (TASK, ["--until", "ECL50±20%"], "until must be as N_eff±20% or CDF±20% or CDO±0.2, got "),
         (TASK, ["--metadata", '{"factor": {"N": 3}}'], f"{METADATA}; got 'N'"),
-        (
-            TASK,
-            ["--metadata", '{"factor": {"context": [0, 500]}}'],
-            "--until takes one value of context, roots: ",
-        ),
+        (TASK, ["--metadata", '{"factor": {"context": [0, 500]}}'], "one value of context, roots:"),
+        ("factor_realistic_retrieval", [], NO_RETRIEVAL),
+        ("factor_realistic_0", ["--metadata", BM25], NO_RETRIEVAL),
     ],
 )
 def test_refusals(server, tmp_path, task, others, message):
+    """Before anything is loaded or asked for."""
     assert message in error_of(*arguments(server, tmp_path, *others, task=task))
     assert not server.requests
     assert not done_blocks(tmp_path)
