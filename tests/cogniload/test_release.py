@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import refusal
 
 from cogniload_gen import Outcome, generate_puzzles
 from cogniload_gen.cogniload.release import import_release, score_release
@@ -58,18 +59,11 @@ def clauses(settings: list[dict], form: int) -> str:
 
 def release_text(row: dict) -> str:
     initial = dict(zip(row["people"], row["initial_state"], strict=True))
-    people = [
-        f"{name} "
-        + clauses(
-            [
-                {"category": category, "value": value}
-                for category, value in zip(row["categories"], initial[name], strict=True)
-            ],
-            0,
-        )
-        + "."
-        for name in used_people(row)
-    ]
+    people = []
+    for name in used_people(row):
+        pairs = zip(row["categories"], initial[name], strict=True)
+        values = [{"category": category, "value": value} for category, value in pairs]
+        people.append(f"{name} {clauses(values, 0)}.")
     statements = [
         f"{t}. The people {clauses(made['conditions'], 1)} {clauses(made['updates'], 2)}"
         for t, made in enumerate(row["statements"], 1)
@@ -119,11 +113,20 @@ def release_name(row: dict) -> str:
     return f"{row['N']}_{row['d']}_{row['needles']}_{puzzle_id}_{row['answer']}"
 
 
+def the_text(folder: Path, row: dict) -> Path:
+    return folder / "exp" / f"d{row['d']}" / f"{release_name(row)}.txt"
+
+
+def the_state(folder: Path, row: dict) -> Path:
+    return folder / "meta" / f"d{row['d']}" / f"{release_name(row)}_state.json"
+
+
 def write_release(folder: Path, rows: list[dict]) -> Path:
     for row in rows:
-        text = folder / "exp" / f"d{row['d']}" / f"{release_name(row)}.txt"
-        state = folder / "meta" / f"d{row['d']}" / f"{release_name(row)}_state.json"
-        for path, content in ((text, release_text(row)), (state, json.dumps(release_state(row)))):
+        for path, content in (
+            (the_text(folder, row), release_text(row)),
+            (the_state(folder, row), json.dumps(release_state(row))),
+        ):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, "utf-8")
     return folder
@@ -144,14 +147,6 @@ def release(rows, tmp_path_factory) -> Path:
 @pytest.fixture
 def small(rows, tmp_path) -> Path:
     return write_release(tmp_path / "small", rows[:40])
-
-
-def the_text(folder: Path, row: dict) -> Path:
-    return folder / "exp" / f"d{row['d']}" / f"{release_name(row)}.txt"
-
-
-def the_state(folder: Path, row: dict) -> Path:
-    return folder / "meta" / f"d{row['d']}" / f"{release_name(row)}_state.json"
 
 
 def test_200_files_import(release, rows, tmp_path, capsys):
@@ -248,8 +243,8 @@ def test_a_count_of_needles_that_the_text_has_not(rows, tmp_path):
 
 
 def test_nothing_to_import(tmp_path, capsys):
-    assert main(["import", str(tmp_path), "--out", str(tmp_path / "a.parquet")]) == 2
-    assert "must hold exp/**/NAME.txt" in capsys.readouterr().err
+    error = refusal(capsys, "import", tmp_path, "--out", tmp_path / "a.parquet")
+    assert "must hold exp/**/NAME.txt" in error
     assert list(tmp_path.iterdir()) == []
 
 
@@ -318,14 +313,13 @@ def test_an_answer_may_begin_with_a_byte_order_mark(small, rows, tmp_path):
 
 
 def test_no_answers(small, tmp_path, capsys):
-    (tmp_path / "empty").mkdir()
-    assert main(["score", "--release", str(small), str(tmp_path / "empty")]) == 2
-    assert capsys.readouterr().err.endswith(f"to puzzles of {small}, got no such file\n")
-    (tmp_path / "empty" / "20_3_5_nobody_red.txt").write_text("red")
-    assert main(["score", "--release", str(small), str(tmp_path / "empty")]) == 2
-    assert "got 0\n" in capsys.readouterr().err
-    assert main(["score", "--release", str(small), "a", "b"]) == 2
-    assert "--release takes one folder of answers" in capsys.readouterr().err
+    answers = tmp_path / "empty"
+    answers.mkdir()
+    command = ("score", "--release", small)
+    assert refusal(capsys, *command, answers).endswith(f"to puzzles of {small}, got no such file")
+    (answers / "20_3_5_nobody_red.txt").write_text("red")
+    assert refusal(capsys, *command, answers).endswith("got 0")
+    assert "--release takes one folder of answers" in refusal(capsys, *command, "a", "b")
 
 
 def test_any_bytes_are_named_or_imported(rows, tmp_path):

@@ -129,7 +129,7 @@ def test_every_puzzle_keeps_every_rule_and_is_solved(paper_grid):
 
 @pytest.mark.slow
 def test_no_two_puzzles_are_equal(paper_grid):
-    """Within the grid, nor with 25 puzzles a cell of another seed and of the other splits."""
+    """Also none of another seed and of the other splits."""
     others = {"seed": 43}, {"split": "train"}, {"split": "validation"}
     tables = (
         generate_puzzles(PAPER_D, PAPER_N, PAPER_RHO, num_puzzles=25, **other) for other in others
@@ -178,16 +178,9 @@ def test_uniform_over_the_grid(paper_grid, choice):
 @pytest.mark.parametrize("d", PAPER_D)
 @pytest.mark.parametrize(
     "choice",
-    [
-        "PoI",
-        "question",
-        "condition categories",
-        "update categories",
-        "first clause",
-        "reference persons",
-        "needle update values",
-    ],
-)
+    ["PoI", "question", "condition categories", "update categories", "first clause",
+     "reference persons", "needle update values"],
+)  # fmt: skip
 def test_uniform(paper_grid, choice, d):
     cells = [deviation[choice] for cell, (_, deviation, _) in paper_grid.items() if cell[0] == d]
     rows = np.concatenate(cells)

@@ -68,6 +68,10 @@ BUCKETS = [
     ("Anna is wearing green socks.", "correct_last_sentence"),
     # the PoI's name is a plain substring
     ("Brentwood is wearing green socks.", "correct_valid"),
+    # at the start or alone
+    ("Green socks are what Brent is wearing.", "correct_valid"),
+    ("green", "correct_last_sentence"),
+    ("evergreen", "wrong_other"),
 ]
 
 
@@ -140,14 +144,7 @@ def windows(response, **asked):
 def test_windows_are_the_last_lines_of_their_kind():
     response = "Brent wears A. Brent wears B.\nBrent wears C.\nYes, Brent. Him.\nx. y.\nz. End"
     assert windows(response, poi="Brent", category="hair") == ("", " him", "z")
-    assert windows(response, poi="Brent", category="clothes_hat") == (
-        "brent wears c",
-        " him",
-        "z",
-    )
-
-
-def test_missing_windows_are_empty():
+    assert windows(response, poi="Brent", category="clothes_hat") == ("brent wears c", " him", "z")
     assert windows("Nobody", poi="Brent", category="hair") == ("", "", "nobody")
     assert windows("", poi="Brent", category="hair") == ("", "", "")
 
@@ -168,9 +165,6 @@ def test_context_budget(prompt, response, budget, over):
     counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
     expected = "wrong_max_context" if over else "correct_valid"
     assert outcome("Brent is wearing green socks.", **counts) == expected
-
-
-def test_the_papers_budget():
     assert CONTEXT_BUDGET == 32_768
 
 
@@ -205,6 +199,8 @@ def test_question_category(question):
 def test_unknown_question(question):
     with pytest.raises(ValueError, match=r"question must be .*recently read\?.*Where is; got '"):
         question_category(question)
+    with pytest.raises(ValueError, match=r"category must be one of .*hair.*; got 'shoes'"):
+        outcome("Brent is wearing green socks.", category="shoes")
 
 
 @pytest.mark.parametrize("category", QUALIFIERS)
@@ -215,61 +211,38 @@ def test_qualifiers(category):
     assert windows("Brent ok", poi="Brent", category=category)[0] == ""
 
 
-def test_unknown_category():
-    with pytest.raises(ValueError, match=r"category must be one of .*hair.*; got 'shoes'"):
-        outcome("Brent is wearing green socks.", category="shoes")
-
-
 # --- D.4: boundaries and synonyms ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mark", [" ", "[", '"', "'", "*", "_", "{", "("])
-def test_boundary(mark):
-    assert outcome(f"Brent is wearing:{mark}green socks.") == "correct_valid"
-    assert outcome(f"Brent is wearing:{mark}red socks.") == "wrong_logic"
-
-
-@pytest.mark.parametrize("mark", ["-", "`", ":", "\t", "“", "x", ">"])
-def test_no_boundary(mark):
-    assert outcome(f"Brent is wearing:{mark}green socks.") == "wrong_other"
-
-
-def test_answer_at_the_start_or_alone():
-    assert outcome("Green socks are what Brent is wearing.") == "correct_valid"
-    assert outcome("green") == "correct_last_sentence"
-    assert outcome("evergreen") == "wrong_other"
-
-
-SPELLINGS = {
-    "reaggea": ["reaggea", "reggae"],
-    "reagea": ["reagea", "reaggea", "reggae"],  # the ontology's spelling of the same value
-    "sci-fi": ["sci-fi", "science fiction", "science-fiction"],
-    "camp": ["camp", "campground"],
-    "potatoes": ["potatoes", "potato"],
-    "market": ["market", "marketplace", "markets"],
-    "livingroom": ["livingroom", "living room"],
-    "green": ["green", "greenish"],  # an answer may go on
-}
-
-
-@pytest.mark.parametrize("gold", SPELLINGS)
-def test_spelling(gold):
-    assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in SPELLINGS[gold])
+@pytest.mark.parametrize("mark", list(" [\"'*_{(-`:\t“x>"))
+def test_only_some_characters_bound_an_answer(mark):
+    response, bounds = f"Brent is wearing:{mark}green socks.", mark in " [\"'*_{("
+    assert outcome(response) == ("correct_valid" if bounds else "wrong_other")
+    wrong = outcome(response.replace("green", "red"))
+    assert wrong == ("wrong_logic" if bounds else "wrong_other")
 
 
 @pytest.mark.parametrize(
-    ("gold", "spelling"),
+    ("gold", "spellings", "others"),
     [
-        ("campground", "camp"),
-        ("marketplace", "market"),
-        ("pasta", "paste"),
-        ("fiction", "non-fiction"),
-        ("green", "gree"),
-        ("bathroom", "bath room"),
+        ("reaggea", ["reaggea", "reggae"], []),
+        ("reagea", ["reagea", "reaggea", "reggae"], []),  # the ontology's spelling of the same
+        ("sci-fi", ["sci-fi", "science fiction", "science-fiction"], []),
+        ("camp", ["camp", "campground"], []),
+        ("potatoes", ["potatoes", "potato"], []),
+        ("market", ["market", "marketplace", "markets"], []),
+        ("livingroom", ["livingroom", "living room"], []),
+        ("green", ["green", "greenish"], ["gree"]),  # an answer may go on
+        ("campground", ["campground"], ["camp"]),
+        ("marketplace", ["marketplace"], ["market"]),
+        ("pasta", ["pasta"], ["paste"]),
+        ("fiction", ["fiction"], ["non-fiction"]),
+        ("bathroom", ["bathroom"], ["bath room"]),
     ],
 )
-def test_other_spelling(gold, spelling):
-    assert not check_correct_answer(gold, f"it is {spelling}")
+def test_spelling(gold, spellings, others):
+    assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in spellings)
+    assert not any(check_correct_answer(gold, f"it is {spelling}") for spelling in others)
 
 
 # --- D.4 and Algorithm 3: alternatives ----------------------------------------------------------
@@ -408,12 +381,9 @@ def test_a_score_keeps_its_evidence(response, value, words):
     assert found.outcome is score_response(response, **ROW)
 
 
-def test_no_response_is_an_empty_one():
+def test_no_response_is_an_empty_one_and_a_score_says_that_the_budget_was_met():
     assert score(None, ROW) == score("", ROW)
     assert score(None, ROW).outcome is Outcome.WRONG_MAX_CONTEXT
-
-
-def test_a_score_says_that_the_budget_was_met():
     counts = {"prompt_tokens": 100, "response_tokens": 1, "context_budget": 110}
     found = score("Brent has green hair.", ROW, **counts)
     assert found.outcome is Outcome.WRONG_MAX_CONTEXT
@@ -449,17 +419,14 @@ def test_a_row_with_a_wrong_column_is_refused(column, wrong):
         score("x", ROW | {column: wrong})
 
 
-def test_a_row_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
-        score("x", {"text": "y"})
-
-
 @pytest.mark.parametrize("read", [score, read_steps])
 def test_what_is_no_text_or_no_row_is_named(read):
     with pytest.raises(ValueError, match="a response must be a text, got 3"):
         read(3, ROW)
     with pytest.raises(ValueError, match="a row must be a mapping of columns to values, got None"):
         read("x", None)
+    with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
+        score("x", {"text": "y"})
 
 
 def test_a_row_of_pandas_is_a_row():

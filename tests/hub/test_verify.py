@@ -1,13 +1,12 @@
 """What is published, checked again: the same, or which rows are not."""
 
 import re
-import subprocess
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from command_line import IN_2_GIB, refusal, run_python
 from grids import cogniload_grid, factor_grid
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,12 +182,10 @@ def parameters(data):
 )  # fmt: skip
 def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
     rewrite_card(folder, change)
-    assert main(["verify", "folder"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert said.startswith("cogniload verify: error: folder: not as `cogniload push` writes it: ")
-    assert re.search(message, said)
-    assert len(said) < 1000
+    error = refusal(capsys, "verify", "folder")
+    assert error.startswith("folder: not as `cogniload push` writes it: ")
+    assert re.search(message, error)
+    assert len(error) < 1000
 
 
 def test_another_generator_version_is_an_error(folder, capsys):
@@ -200,8 +197,8 @@ def test_another_generator_version_is_an_error(folder, capsys):
         data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
 
     rewrite_card(folder, change)
-    assert main(["verify", "folder"]) == 2
-    assert "is of generator version 2; this release makes version 1" in capsys.readouterr().err
+    error = refusal(capsys, "verify", "folder")
+    assert "is of generator version 2; this release makes version 1" in error
 
 
 @pytest.mark.parametrize(
@@ -214,29 +211,20 @@ def test_another_generator_version_is_an_error(folder, capsys):
         (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
         (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
         (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
-        (
-            lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
-            "must be YAML: maximum recursion",
-        ),
-        (
-            lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
-            r"got '\\x1b\[2J: string'",
-        ),
+        (lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
+         "must be YAML: maximum recursion"),
+        (lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
+         r"got '\\x1b\[2J: string'"),
     ],
 )  # fmt: skip
 def test_damaged_files_are_an_error(folder, capsys, damage, message):
     (file,) = (folder / NAME).glob("*.parquet")
     damage(folder, file)
-    assert main(["verify", "folder"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-
-    assert re.search(message, said)
+    assert re.search(message, refusal(capsys, "verify", "folder"))
 
 
 def test_without_the_hub_a_repository_can_not_be_verified(capsys):
-    assert main(["verify", "me/puzzles"]) == 2
-    assert "me/puzzles: the Hub can't be reached" in capsys.readouterr().err
+    assert "me/puzzles: the Hub can't be reached" in refusal(capsys, "verify", "me/puzzles")
 
 
 @pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])
@@ -244,8 +232,8 @@ def test_what_is_neither_a_folder_nor_a_repository(source, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("cogniload_gen.hub.verify.download", pytest.fail)
-    assert main(["verify", source]) == 2
-    assert "must be a folder or a repository user/name\n" in capsys.readouterr().err
+    error = refusal(capsys, "verify", source)
+    assert error.endswith("must be a folder or a repository user/name")
 
 
 TABLE = generate_puzzles(1, [5, 6], 50, num_puzzles=4)
@@ -293,12 +281,9 @@ def test_a_card_that_asks_for_endless_puzzles_is_soon_told(folder, monkeypatch):
     monkeypatch.setattr("cogniload_gen.configurations.Configuration.source", pytest.fail)
     monkeypatch.setattr("cogniload_gen.configurations.Configuration.schema", TABLE.schema)
     republish(folder, N=[999_999, 1_000_000])
-    verdict = verify(folder)
-    assert verdict.differences == 1
-    assert re.search(
-        r"row 0: puzzle: published '\d+ characters', expected 'at least 999999'",
-        str(verdict.first[0]),
-    )
+    (difference,) = verify(folder).first
+    expected = r"row 0: puzzle: published '\d+ characters', expected 'at least 999999'"
+    assert re.search(expected, str(difference))
 
 
 def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(tmp_path, monkeypatch, capsys):
@@ -310,9 +295,8 @@ def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(tmp_path, monkeypatch,
     path.write_text(text.replace(name, f"{name}-tokenizer.._planted"), "utf-8")
     (folder / name).rename(folder / f"{name}-tokenizer.._planted")
     monkeypatch.setattr("cogniload_gen.tokens.load_tokenizer", pytest.fail, raising=False)
-    assert main(["verify", str(folder)]) == 2
-    said = capsys.readouterr().err
-    assert "measures by the tokenizer '../planted': pass --tokenizer" in said
+    error = refusal(capsys, "verify", folder)
+    assert "measures by the tokenizer '../planted': pass --tokenizer" in error
 
 
 def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
@@ -324,13 +308,7 @@ def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
     once = {"dictionary_pagesize_limit": 1 << 22, "store_schema": False, "compression": "zstd"}
     pq.write_table(table, file, row_group_size=1200, **once)
     assert file.stat().st_size < 10_000
-    code = (
-        "import resource, sys\n"
-        "from cogniload_gen.commands import main\n"
-        "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
-        "sys.exit(main(['verify', 'folder']))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    ran = run_python(IN_2_GIB, "verify", "folder", check=False)
     assert (ran.returncode, ran.stderr) == (1, "")
     assert re.search(r"^folder differs: \d+ values, 12 rows expected$", ran.stdout, re.MULTILINE)
 
@@ -338,5 +316,4 @@ def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
 def test_a_card_of_any_size_is_not_read(folder, capsys):
     path = folder / "README.md"
     path.write_text(path.read_text("utf-8") + "x" * (1 << 20), "utf-8")
-    assert main(["verify", "folder"]) == 2
-    assert "README.md must have at most 1048576 bytes" in capsys.readouterr().err
+    assert "README.md must have at most 1048576 bytes" in refusal(capsys, "verify", "folder")

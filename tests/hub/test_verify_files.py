@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import refusal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -180,24 +181,13 @@ def test_an_unfinished_folder_is_not_whole(folder, capsys):
     assert capsys.readouterr().out == said
 
 
-def test_a_folder_of_neither_command_is_one_line(tmp_path, capsys):
-    assert main(["verify", str(tmp_path)]) == 2
-    said = (
-        f"{tmp_path} must hold manifest.json, as `cogniload generate OUT/` writes it, or README.md"
-    )
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("given", ["1", "0%", "101%", "x%", "1%%"])
-def test_a_wrong_share_is_one_line(folder, capsys, given):
-    code, (line,) = verify(capsys, "--sample", given)
-    assert code == 2
-    assert "--sample must be a percentage above 0% and up to 100%, such as 1%, got " in line
-
-
-def test_a_sample_is_for_a_folder_of_files(tmp_path, capsys):
-    assert main(["verify", str(tmp_path), "--sample", "1%"]) == 2
-    assert "--sample is for a folder of `cogniload generate OUT/`" in capsys.readouterr().err
+@pytest.mark.parametrize("share", ["1", "0%", "101%", "x%", "1%%"])
+def test_a_wrong_share_or_folder_is_one_line(folder, capsys, share):
+    error = refusal(capsys, "verify", "out", "--sample", share)
+    assert error.startswith("--sample must be a percentage above 0% and up to 100%, ")
+    (folder / "manifest.json").rename(folder.parent / "manifest.json")
+    assert f"{folder} must hold manifest.json, " in refusal(capsys, "verify", folder)
+    assert "--sample is for a folder of " in refusal(capsys, "verify", folder, "--sample", "1%")
 
 
 @given(count=st.integers(1, 500), share=st.floats(0.0001, 1), key=st.integers(0, 2**63))

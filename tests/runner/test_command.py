@@ -4,11 +4,12 @@ import json
 import signal
 import subprocess
 import sys
-import time
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
-from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of
+from command_line import run_python
+from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of, wait_for
 from harness import manager
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,6 @@ from cogniload_gen.files.run_folder import Block, RunFolder, indices_of
 from lm_eval_tasks.runner.progress import Part, Status, blocks_of_shard, lines_of, seconds_left
 from lm_eval_tasks.runner.run import load_tasks
 from lm_eval_tasks.task_names import our_tasks
-
-# --- tasks by name
 
 
 def test_our_tasks_are_those_that_lm_eval_finds():
@@ -44,24 +43,17 @@ def test_a_misspelt_task_is_told_the_nearest(server, tmp_path, name, near):
 
 
 def test_the_nearest_task_is_told_before_lm_eval_is_loaded(tmp_path):
-    """And the model's libraries, which take seconds."""
-    given = ["eval", "--model", "hf", "--tasks", "cogniload_mimi", "--output_path", str(tmp_path)]
-    program = (
-        "import sys; from cogniload_gen.commands import main; "
-        f"code = main({given!r}); print(code, *sorted(set(sys.modules) & {{'lm_eval', 'torch'}}))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, text=True
-    )
-    assert ran.stdout == "2\n"
-    assert "did you mean cogniload_mini" in ran.stderr
-
-
-def test_a_misspelt_task_of_a_configuration_file_is_told_too(server, tmp_path):
+    """And the model's libraries, which take seconds; also of a file's task."""
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"tasks": ["cogniload_mimi"], "model": "dummy"}))
-    given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
-    assert "did you mean cogniload_mini" in error_of(*given)
+    program = (
+        "import sys; from cogniload_gen.commands import main; code = main(sys.argv[1:])\n"
+        "print(code, *sorted(set(sys.modules) & {'lm_eval', 'torch'}))"
+    )
+    for words in (["--model", "hf", "--tasks", "cogniload_mimi"], ["--config", config]):
+        ran = run_python(program, "eval", *words, "--output_path", tmp_path / "out")
+        assert ran.stdout == "2\n"
+        assert "did you mean cogniload_mini" in ran.stderr
 
 
 def test_a_pattern_stands_for_the_tasks_that_it_matches():
@@ -76,35 +68,15 @@ def test_include_path_without_a_folder_is_refused(tmp_path):
         command("eval", "--output_path", tmp_path, "--tasks", "cogniload", "--include_path")
 
 
-# --- examples in the prompt
-
-
-def test_examples_are_refused(server, tmp_path):
-    message = error_of(*arguments(server, tmp_path, "--num_fewshot", "2"))
-    assert message.startswith("--num_fewshot 2 is refused: cogniload_mini is zero-shot")
-    assert not server.requests
-    assert command(*arguments(server, tmp_path, "--num_fewshot", "0"))[0] == 0
-
-
-# --- nested without end
-
-
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--samples", "--gen_kwargs"])
 def test_arguments_nested_without_end_are_refused(server, tmp_path, option):
     deep = '{"a": ' * 100_000
     code, _, err = command(*arguments(server, tmp_path, option, deep))
-    assert code == 2
-    assert err.count("error: ") == 1
-
-
-def test_a_configuration_file_nested_without_end_is_refused(tmp_path):
+    assert (code, err.count("error: ")) == (2, 1)
     config = tmp_path / "config.yaml"
     config.write_text("[" * 20_000)
-    given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
-    assert error_of(*given) == f"{config} is nested too deeply for a file of arguments"
-
-
-# --- how far a run is
+    error = error_of("eval", "--config", config, "--output_path", tmp_path / "out")
+    assert error == f"{config} is nested too deeply for a file of arguments"
 
 
 @given(
@@ -213,9 +185,6 @@ def test_status_takes_its_folders_alone(tmp_path, other):
     assert "and nothing else" in error_of("eval", "--status", tmp_path, *other)
 
 
-# --- what is said on the way, and what comes next
-
-
 def test_a_log_tells_where_a_run_is(server, tmp_path):
     assert command(*arguments(server, tmp_path, "--shard", "1/2"))[2].splitlines()[-1] == (
         f"next: cogniload eval --merge {tmp_path}, when all are done"
@@ -234,23 +203,29 @@ def test_a_log_tells_where_a_run_is(server, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize("moment", ["begun", "lm_eval", "lm_eval.tasks", "lm_eval.models", ""])
 def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     """While it loads its libraries, its tasks, its model, and while it evaluates."""
-    server.seconds = 0.3
-    given = arguments(server, tmp_path)
+    server.together = Event()
     program = (
         "import sys; from cogniload_gen import commands; run = commands.run\n"
+        "class Watch:\n"
+        "    def find_spec(name, *_): name == sys.argv[1] and print(name, flush=True)\n"
+        "sys.meta_path.insert(0, Watch)\n"
         "def begun(given): print('begun', flush=True); run(given)\n"
-        f"commands.run = begun; sys.exit(commands.main({given!r}))"
+        "commands.run = begun; sys.exit(commands.main(sys.argv[2:]))"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(moment)
+        [sys.executable, "-c", program, moment, *arguments(server, tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while moment and process.stdout.readline().strip() != moment:
+        assert process.poll() is None
+    if not moment:
+        wait_for(lambda: server.requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     err = process.communicate()[1]
+    server.together.set()
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "cogniload eval: interrupted"

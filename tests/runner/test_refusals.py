@@ -8,41 +8,30 @@ from importlib.metadata import version
 
 import pytest
 from completion_server import serving
-from eval_command import arguments, command, done_blocks, error_of, start, wait_for
+from eval_command import arguments, command, done_blocks, error_of, hold_first, start, wait_for
 from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
-from cogniload_gen.commands import main
 from lm_eval_tasks.lm_eval_private import slots
 
 
-def test_no_server(server, tmp_path):
+def test_a_server_that_does_not_answer_or_has_no_such_model_or_window(server, tmp_path):
     with serving() as gone:
         pass
     message = error_of(*arguments(gone, tmp_path))
     assert message == f"no server answers at http://127.0.0.1:{gone.server_port}/v1/models"
-    assert command(*arguments(server, tmp_path))[0] == 0
-
-
-def test_a_server_that_answers_500(server, tmp_path):
     server.status = 500
     message = error_of(*arguments(server, tmp_path))
-    assert message.startswith("the server at http://127.0.0.1:")
     assert "/v1/models answered 500 Internal Server Error: " in message
     server.status = 200
-    assert command(*arguments(server, tmp_path))[0] == 0
-
-
-def test_a_model_that_the_server_does_not_know(server, tmp_path):
     message = error_of(*arguments(server, tmp_path, model="solvent"))
     assert message.endswith("/v1/models: the models are 'solver'; got model='solvent'")
-
-
-def test_a_window_below_the_budget(server, tmp_path):
     server.window = 2047
     message = error_of(*arguments(server, tmp_path))
     assert "/v1/models: the model takes 2047 tokens and context_budget is 2048" in message
     assert not server.requests
+    server.window = 2048
+    assert command(*arguments(server, tmp_path, "--num_fewshot", "0"))[0] == 0
 
 
 def test_prompts_that_do_not_fit_are_refused_before_the_run(server, tmp_path):
@@ -65,13 +54,12 @@ def test_until_a_block_is_done_nothing_is_begun(server, tmp_path):
 
 def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
     """Also where none had a block done when the other was started."""
-    server.seconds = 0.1
+    answer = hold_first(server)
     process = start(*arguments(server, tmp_path, "--shard", "1/2"))
     wait_for(lambda: server.requests)
     message = error_of(*arguments(server, tmp_path, "--shard", "2/2", "--seed", "7"))
-    assert message.startswith(
-        f"{tmp_path} was begun with arguments.seed [0, 1234, 1234, 1234], now"
-    )
+    assert message.startswith(f"{tmp_path} was begun with arguments.seed [0, 1234, 1234, 1234], ")
+    answer.set()
     process.join()
     assert process.exitcode == 0
     assert len(done_blocks(tmp_path)) == 3
@@ -87,6 +75,7 @@ def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
         (["--limit", "-3"], "limit must be above 0, got -3.0"),
         (["--block_size", "0"], "block_size must be an integer of at least 1, got 0"),
         (["--block_size", "many"], "block_size must be an integer of at least 1, got 'many'"),
+        (["--num_fewshot", "2"], "--num_fewshot 2 is refused: cogniload_mini is zero-shot"),
         (["--use_cache", "x"], "--use_cache is refused"),
         (["--predict_only"], "--predict_only is refused"),
         pytest.param(  # reads all of lm-eval's own
@@ -106,15 +95,6 @@ def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
 def test_wrong_arguments(server, tmp_path, others, message):
     assert error_of(*arguments(server, tmp_path, *others)).startswith(message)
     assert not server.requests
-
-
-def test_an_unknown_argument(server, tmp_path, capfd):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments(server, tmp_path, "--modell", "x"))
-    assert ended.value.code == 2
-    assert capfd.readouterr().err == (
-        "cogniload eval: error: there is no --modell: did you mean --model?\n"
-    )
 
 
 def test_merging_what_is_no_run(server, half, tmp_path_factory):
@@ -169,8 +149,7 @@ def test_a_task_that_the_backend_can_t_answer(server, tmp_path, monkeypatch):
 
 
 def test_a_recipe_without_vllm_says_what_to_install(tmp_path):
-    message = error_of(
-        "eval", "--model", "vllm", "--tasks", "cogniload_mini", "--output_path", tmp_path
-    )
+    asked = ("--model", "vllm", "--tasks", "cogniload_mini")
+    message = error_of("eval", *asked, "--output_path", tmp_path)
     assert message.startswith("--model vllm needs vllm: pip install 'cogniload[vllm]'")
     assert "pip install '.[vllm]'" in message

@@ -49,9 +49,6 @@ def test_an_api_model_keeps_what_the_server_said():
     assert response == "a b"
     assert said_of(response) == Said("length", 7, 2)
     assert said_of("a b") == Said()
-
-
-def test_a_response_without_text_keeps_what_the_server_said():
     cut = {"choices": [{"index": 0, "message": {"content": None}, "finish_reason": "length"}]}
     (response,) = chat_model().parse_generations(cut)
     assert (response, said_of(response).finish_reason) == ("", "length")

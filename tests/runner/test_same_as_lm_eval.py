@@ -17,11 +17,10 @@ from lm_eval_tasks.runner.blocks import sample_line
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_results_are_those_of_lm_eval_without_blocks(server, tmp_path, undisturbed, concurrent):
     """And written as its own command writes them."""
-    url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
     tracker = EvaluationTracker(output_path=str(tmp_path))
     plain = simple_evaluate(
         "local-chat-completions",
-        model_args={"model": "solver", "base_url": url, "num_concurrent": concurrent},
+        model_args=json.loads(model_args(server, num_concurrent=concurrent)),
         tasks=["cogniload_mini"],
         task_manager=manager(cogniload=PUZZLES),
         apply_chat_template=True,
@@ -81,7 +80,8 @@ def test_the_report_reads_the_results(server, tmp_path):
 
 
 def test_samples_have_what_the_server_said(undisturbed):
-    _, samples = undisturbed
+    results, samples = undisturbed
+    assert results["vllm_version"] == "0.99.0"
     for sample in samples:
         said = respond(sample["doc"]["puzzle"])
         assert sample["resps"] == [[said]]
@@ -89,11 +89,6 @@ def test_samples_have_what_the_server_said(undisturbed):
         words = len(sample["doc"]["puzzle"].split())
         assert sample["prompt_tokens"] == sample["backend_prompt_tokens"] == words
         assert sample["response_tokens"] == len(said.split())
-
-
-def test_the_version_of_vllm_is_recorded(undisturbed):
-    results, _ = undisturbed
-    assert results["vllm_version"] == "0.99.0"
 
 
 def test_hidden_reasoning_counts(server, tmp_path):

@@ -6,17 +6,17 @@ from eval_command import (
     arguments,
     command,
     error_of,
+    hold_first,
     read,
     same_samples,
     start,
     wait_for,
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("together", [True, False])
 def test_two_shards_at_once_are_one_run(server, tmp_path, undisturbed, together):
     folders = 2 * [tmp_path / "both"] if together else [tmp_path / "a", tmp_path / "b"]
-    server.seconds = 0.01
     processes = [
         start(*arguments(server, folder, "--shard", f"{shard}/2"))
         for shard, folder in enumerate(folders, start=1)
@@ -56,11 +56,12 @@ def test_a_block_that_two_folders_have_counts_once(server, tmp_path, undisturbed
 
 
 def test_a_folder_takes_one_process_for_a_block(server, tmp_path):
-    server.seconds = 0.05
+    answer = hold_first(server)
     process = start(*arguments(server, tmp_path, "--shard", "2/2"))
     wait_for(lambda: server.requests)
     message = error_of(*arguments(server, tmp_path))
     assert message == f"{tmp_path}: another process is evaluating block 2"
     assert command(*arguments(server, tmp_path, "--shard", "1/2"))[0] == 0
+    answer.set()
     process.join()
     assert process.exitcode == 0

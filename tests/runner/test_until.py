@@ -6,11 +6,12 @@ import os
 import random
 import re
 import signal
+from types import SimpleNamespace
 
 import completion_server
 import pytest
 from completion_server import serving
-from eval_command import command, done_blocks, error_of, fork, read, start, wait_for
+from eval_command import command, done_blocks, error_of, fork, hold_first, read, start, wait_for
 from until_command import CAPACITY, respond_as_published, respond_by_capacity, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
@@ -132,7 +133,7 @@ def test_killed_at_random_moments_ends_as_undisturbed(server, tmp_path, undistur
 
 @pytest.mark.slow
 def test_two_shards_at_once_are_one_design(server, tmp_path, undisturbed):
-    server.seconds = 0.02
+    server.together = SimpleNamespace(wait=lambda: wait_for(lambda: len(server.requests) > 1))
     processes = [
         start(*until_arguments(server, tmp_path, *BLOCK, "--shard", f"{shard}/2"))
         for shard in (1, 2)
@@ -150,11 +151,10 @@ def test_two_shards_at_once_are_one_design(server, tmp_path, undisturbed):
 @pytest.mark.slow
 def test_a_shard_waits_for_another_and_takes_over_when_it_dies(server, tmp_path, undisturbed):
     """The first process holds block 1; the second does the batch's others, and then waits."""
-    server.seconds = 0.2
+    hold_first(server)
     process = start(*until_arguments(server, tmp_path, "--shard", "1/2", *BLOCK))
     wait_for(lambda: server.requests)
     os.kill(process.pid, signal.SIGSTOP)  # it keeps its block
-    server.seconds = 0
     process_two = start(*until_arguments(server, tmp_path, "--shard", "2/2", *BLOCK))
     wait_for(lambda: len(done_blocks(tmp_path)) == 2)
     requests = len(server.requests)
