@@ -20,7 +20,7 @@ from cogniload_gen.cogniload.steps.rules import (
     Steps,
     lexicon_of,
     read_steps,
-)  # fmt: skip
+)
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")

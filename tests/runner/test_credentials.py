@@ -17,7 +17,7 @@ from lm_eval_tasks.runner.credentials import (
     names_credential,
     public,
     public_url,
-)  # fmt: skip
+)
 
 SECRET = "Zq9-b1g/S3cr3t@here"  # noqa: S105
 QUOTED = "Zq9-b1g%2FS3cr3t%40here"

@@ -16,7 +16,7 @@ from eval_command import (
     fork,
     read,
     same_samples,
-)  # fmt: skip
+)
 
 from cogniload_gen.files import inputs, run_folder
 from cogniload_gen.files.run_folder import Block

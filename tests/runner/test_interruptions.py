@@ -27,7 +27,7 @@ from eval_command import (
     same_samples,
     start,
     wait_for,
-)  # fmt: skip
+)
 
 from cogniload_gen.commands import main
 

@@ -17,7 +17,7 @@ from eval_command import (
     read,
     same_samples,
     url_of,
-)  # fmt: skip
+)
 
 from lm_eval_tasks.responses import NoCompletion, check_answer
 from lm_eval_tasks.runner import client

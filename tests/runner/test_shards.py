@@ -11,7 +11,7 @@ from eval_command import (
     same_samples,
     start,
     wait_for,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("together", [True, False])
