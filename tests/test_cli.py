@@ -24,18 +24,15 @@ def read_jsonl(path: str) -> list[dict]:
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("code", "absent"),
-    [
-        ("from cogniload_gen.commands import parser; parser().format_help()", "numpy pyarrow yaml"),
-        ("import cogniload_analysis", "pandas scipy matplotlib"),
-        (
-            "import cogniload_dataset as c; kwargs = dict(d=1, N=5, rho=50, streaming=True)\n"
-            "next(iter(c.load_dataset('cogniload', split='train', num_puzzles=1, **kwargs)))",
-            "torch",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("code", "absent"), [
+    ("from cogniload_gen.commands import parser; parser().format_help()", "numpy pyarrow yaml"),
+    ("import cogniload_analysis", "pandas scipy matplotlib"),
+    (
+        "import cogniload_dataset as c; kwargs = dict(d=1, N=5, rho=50, streaming=True)\n"
+        "next(iter(c.load_dataset('cogniload', split='train', num_puzzles=1, **kwargs)))",
+        "torch",
+    ),
+])  # fmt: skip
 def test_what_is_not_needed_is_not_imported(code, absent):
     ran = run_python(f"{code}\nimport sys; print(*sys.modules)")
     assert not {*absent.split()} & {*ran.stdout.split()}
@@ -93,32 +90,29 @@ def test_generate_overwrites_a_file_with_force_and_no_link_or_folder(folder, cap
     assert "a.jsonl is a folder" in refusal(capsys, *command, "--force")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        *[
-            (["generate", "a.jsonl", f"--{name}", value], f"{name} must be .*got {got}")
-            for name, value, got in (
-                *[("d", value, value) for value in ("0", "13", "2.5", "-1")],
-                ("d", "x", "'x'"),
-                *[("N", value, value) for value in ("0", "-1", "2.5")],
-                *[("rho", value, value) for value in ("0", "101", "nan")],
-                ("rho", "25%", "'25%'"),
-                ("seed", "-1", "-1"),
-                ("split", "dev", "'dev'"),
-            )
-        ],
-        (["generate", "a.jsonl", "--num-puzzles", "0"], "num_puzzles must be .*got 0"),
-        (["generate", "--d", "5", "a.jsonl"], "--d: invalid .* 'a.jsonl'|FILE is missing: it "),
-        (["generate", "--d", "5"], "FILE is missing: it stands before the options"),
-        (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, got 'a\.csv'"),
-        (["generate", "no/a.jsonl"], "no/a.jsonl: No such file"),
-        (["generate", "/proc/a.jsonl"], "/proc/a.jsonl: "),
-        (["solve", "no.txt"], "no.txt: No such file"),
-        (["solve", "."], ". must be a file, got a folder"),
-        (["score", "no.jsonl"], "no.jsonl: No such file"),
+@pytest.mark.parametrize(("arguments", "message"), [
+    *[
+        (["generate", "a.jsonl", f"--{name}", value], f"{name} must be .*got {got}")
+        for name, value, got in (
+            *[("d", value, value) for value in ("0", "13", "2.5", "-1")],
+            ("d", "x", "'x'"),
+            *[("N", value, value) for value in ("0", "-1", "2.5")],
+            *[("rho", value, value) for value in ("0", "101", "nan")],
+            ("rho", "25%", "'25%'"),
+            ("seed", "-1", "-1"),
+            ("split", "dev", "'dev'"),
+        )
     ],
-)
+    (["generate", "a.jsonl", "--num-puzzles", "0"], "num_puzzles must be .*got 0"),
+    (["generate", "--d", "5", "a.jsonl"], "--d: invalid .* 'a.jsonl'|FILE is missing: it "),
+    (["generate", "--d", "5"], "FILE is missing: it stands before the options"),
+    (["generate", "a.csv"], r"must end in \.jsonl or \.parquet, got 'a\.csv'"),
+    (["generate", "no/a.jsonl"], "no/a.jsonl: No such file"),
+    (["generate", "/proc/a.jsonl"], "/proc/a.jsonl: "),
+    (["solve", "no.txt"], "no.txt: No such file"),
+    (["solve", "."], ". must be a file, got a folder"),
+    (["score", "no.jsonl"], "no.jsonl: No such file"),
+])  # fmt: skip
 def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, message):
     assert re.search(message, refusal(capsys, *arguments))
     assert list(folder.iterdir()) == []
@@ -131,17 +125,14 @@ def test_wrong_usage_is_one_line_and_exit_code_2(capsys, words):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("generate --rh 5 a.jsonl", "generate: error: there is no --rh: did you mean --rho?"),
-        ("report X --otu r", "report: error: there is no --otu: did you mean --out?"),
-        ("plan --detcet=3", "plan: error: there is no --detcet: did you mean --detect?"),
-        ("generate a.jsonl --mass 3", "generate: error: unrecognized arguments: --mass 3"),
-        ("generate a.jsonl --num_puzzles x --d 3", "error: num_puzzles must be "),
-        ("eval --batch_size 3", "eval: error: --output_path is missing"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    ("generate --rh 5 a.jsonl", "generate: error: there is no --rh: did you mean --rho?"),
+    ("report X --otu r", "report: error: there is no --otu: did you mean --out?"),
+    ("plan --detcet=3", "plan: error: there is no --detcet: did you mean --detect?"),
+    ("generate a.jsonl --mass 3", "generate: error: unrecognized arguments: --mass 3"),
+    ("generate a.jsonl --num_puzzles x --d 3", "error: num_puzzles must be "),
+    ("eval --batch_size 3", "eval: error: --output_path is missing"),
+])  # fmt: skip
 def test_a_misspelt_option_is_named_with_the_nearest(capsys, arguments, message):
     """Whatever else is missing or wrong then; what is lm-eval's is not taken for misspelt."""
     with suppress(SystemExit):

@@ -157,13 +157,10 @@ def test_the_canary_is_found():
     assert found(*rows) == [(1, "canary"), (2, "canary")]
 
 
-@pytest.mark.parametrize(
-    "knobs",
-    [
-        {"suite": "symbolic", "N": [5, 20], "context": [0, 500]},
-        {"suite": "realistic", "op": [2, 8], "context": [0, 2000]},
-    ],
-)
+@pytest.mark.parametrize("knobs", [
+    {"suite": "symbolic", "N": [5, 20], "context": [0, 500]},
+    {"suite": "realistic", "op": [2, 8], "context": [0, 2000]},
+])  # fmt: skip
 def test_factors_puzzles_are_found_too(knobs):
     test = generate_factor(**knobs, num_puzzles=3)
     large = fingerprints([test])
@@ -200,15 +197,12 @@ def write(path, texts):
         path.write_text("\n".join(texts) if path.suffix == ".txt" else lines)
 
 
-@pytest.mark.parametrize(
-    ("name", "places"),
-    [
-        ("a.jsonl", ["line 2", "line 4"]),
-        ("a.jsonl.gz", ["line 2", "line 4"]),
-        ("a.txt", ["line 3", "line "]),
-        ("a.parquet", ["row 1", "row 3"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "places"), [
+    ("a.jsonl", ["line 2", "line 4"]),
+    ("a.jsonl.gz", ["line 2", "line 4"]),
+    ("a.txt", ["line 3", "line "]),
+    ("a.parquet", ["row 1", "row 3"]),
+])  # fmt: skip
 def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, places):
     monkeypatch.setattr(overlap, "BATCH_WORDS", 500)
     path, clean = tmp_path / name, tmp_path / f"clean-{name}"
@@ -232,18 +226,14 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, p
     assert error == "--limit must be an integer in 0..9223372036854775807, got -1"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
-        ("a.jsonl", b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
-        ("a.jsonl", None, "a.jsonl: No such file or directory"),
-        ("a.parquet", b"PAR1", "a.parquet must be a Parquet file: "),
-        ("a.txt.gz", b"text", "a.txt.gz: "),
-        ("a.jsonl.gz", gzip.compress(b"[]\n" * 999)[:-9], "a.jsonl.gz: "),
-    ],
-    ids=range(6),  # not by the bytes: gzip writes the time into them
-)
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("a.jsonl", b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
+    ("a.jsonl", b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
+    ("a.jsonl", None, "a.jsonl: No such file or directory"),
+    ("a.parquet", b"PAR1", "a.parquet must be a Parquet file: "),
+    ("a.txt.gz", b"text", "a.txt.gz: "),
+    ("a.jsonl.gz", gzip.compress(b"[]\n" * 999)[:-9], "a.jsonl.gz: "),
+], ids=range(6))  # fmt: skip
 def test_a_file_that_cannot_be_read_is_an_error_of_one_line(
     tmp_path, capsys, name, content, message
 ):

@@ -18,16 +18,13 @@ def run(recipe, *arguments):
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--shard", "0/3"], "shard must be I/N with 1 <= I <= N, got '0/3'"),
-        (["--shard", "4/3"], "shard must be I/N with 1 <= I <= N, got '4/3'"),
-        (["--sampling", "nojson"], "sampling must be a JSON object, got 'nojson'"),
-        (["--engine", "[1]"], "engine must be a JSON object, got '[1]'"),
-        ([], "vLLM is needed, pip install vllm: "),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    (["--shard", "0/3"], "shard must be I/N with 1 <= I <= N, got '0/3'"),
+    (["--shard", "4/3"], "shard must be I/N with 1 <= I <= N, got '4/3'"),
+    (["--sampling", "nojson"], "sampling must be a JSON object, got 'nojson'"),
+    (["--engine", "[1]"], "engine must be a JSON object, got '[1]'"),
+    ([], "vLLM is needed, pip install vllm: "),
+])  # fmt: skip
 def test_answer_says_in_one_line_what_is_wrong(given, said, tmp_path):
     if not given and find_spec("vllm"):
         pytest.skip("vLLM is installed")

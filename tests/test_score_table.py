@@ -107,30 +107,27 @@ def test_the_accuracy_its_standard_error_and_what_is_missing_are_printed(folder,
 ROW = {"id": "no", "response": ""}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ([ROW, ROW | {"id": "x"}], r"2 responses have an id that no puzzle in rows\.parquet has, "
-         r"first 'no' \(given\.jsonl line 1\)"),
-        ([0, 0, 1, 0], "2 responses have an id that another response has, first 'cognil.*line 2"),
-        ([0, 0, ROW], "1 response has .* no puzzle in .*; 1 response has an id that another"),
-        ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
-        ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
-        ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
-        ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
-        ([ROW | {"prompt_tokens": 10**400}], "prompt_tokens must be a number of tokens, got 1000"),
-        ([ROW | {"response_tokens": 10**400}], "response_tokens must be a number of tokens, got"),
-        ([ROW | {"response_limit": 10**400}], "response_limit must be a number of tokens, got 10"),
-        ([ROW | {"response": "x" * (1 << 24) + "x"}], "response must have at most 16777216 char"),
-        ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
-        ([ROW | {"response_limit": 0}], "response_limit must be at least 1, got 0"),
-        ([ROW | {"response_limit": 50, "response_tokens": 51}],
-         "response_tokens must be at most response_limit, 50, got 51"),
-        ([ROW | {"finish_reason": "zzz"}], "finish_reason must be one of stop, length, .*'zzz'"),
-        ([3], "given.jsonl line 1 must be an object, got 3"),
-        ([], "given.jsonl must hold at least one response"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "said"), [
+    ([ROW, ROW | {"id": "x"}], r"2 responses have an id that no puzzle in rows\.parquet has, "
+     r"first 'no' \(given\.jsonl line 1\)"),
+    ([0, 0, 1, 0], "2 responses have an id that another response has, first 'cognil.*line 2"),
+    ([0, 0, ROW], "1 response has .* no puzzle in .*; 1 response has an id that another"),
+    ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
+    ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
+    ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
+    ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
+    ([ROW | {"prompt_tokens": 10**400}], "prompt_tokens must be a number of tokens, got 1000"),
+    ([ROW | {"response_tokens": 10**400}], "response_tokens must be a number of tokens, got"),
+    ([ROW | {"response_limit": 10**400}], "response_limit must be a number of tokens, got 10"),
+    ([ROW | {"response": "x" * (1 << 24) + "x"}], "response must have at most 16777216 char"),
+    ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
+    ([ROW | {"response_limit": 0}], "response_limit must be at least 1, got 0"),
+    ([ROW | {"response_limit": 50, "response_tokens": 51}],
+     "response_tokens must be at most response_limit, 50, got 51"),
+    ([ROW | {"finish_reason": "zzz"}], "finish_reason must be one of stop, length, .*'zzz'"),
+    ([3], "given.jsonl line 1 must be an object, got 3"),
+    ([], "given.jsonl must hold at least one response"),
+])  # fmt: skip
 def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given, said):
     rows = MADE["CogniLoad"]().to_pylist()
     write("rows.parquet", rows)
@@ -145,19 +142,16 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given,
     assert not Path("out.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("dataset", "said"),
-    [
-        ("empty", "empty must hold Parquet files of puzzles, got none"),
-        ("rows.csv", r"rows.csv must be a folder of Parquet files, or a file that ends in \.parq"),
-        ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
-        ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
-        ("broken.parquet", "broken.parquet must be a Parquet file: "),
-        ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
-        ("no.parquet", "no.parquet: No such file"),
-        ("rows.jsonl", "rows.jsonl line 2 must be a puzzle, got .*'answer'"),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "said"), [
+    ("empty", "empty must hold Parquet files of puzzles, got none"),
+    ("rows.csv", r"rows.csv must be a folder of Parquet files, or a file that ends in \.parq"),
+    ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
+    ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
+    ("broken.parquet", "broken.parquet must be a Parquet file: "),
+    ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
+    ("no.parquet", "no.parquet: No such file"),
+    ("rows.jsonl", "rows.jsonl line 2 must be a puzzle, got .*'answer'"),
+])  # fmt: skip
 def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
     rows = MADE["CogniLoad"]().to_pylist()
     Path("empty").mkdir()
@@ -208,13 +202,10 @@ def repeated(count, length, row):
     return pa.table(ids | others | {last: texts})
 
 
-@pytest.mark.parametrize(
-    ("count", "length", "said"),
-    [
-        (256, 40_000_000, "must have at most"),
-        (1, 300_000_000, "a row group must have at most"),
-    ],
-)
+@pytest.mark.parametrize(("count", "length", "said"), [
+    (256, 40_000_000, "must have at most"),
+    (1, 300_000_000, "a row group must have at most"),
+])  # fmt: skip
 @pytest.mark.parametrize("side", ["puzzles", "responses"])
 def test_a_small_file_of_large_cells_is_read_within_bounds(folder, side, count, length, said):
     """A process that may have 2 GiB refuses it in a line."""

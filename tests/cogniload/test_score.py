@@ -118,20 +118,17 @@ def test_outcome(response, expected):
 # --- D.3: sentence windows and context budget ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("one", "one"),
-        ("one.", "one"),
-        ("one. two.", " two"),
-        ("one. two. three", " two"),  # the last sentence lacks its full stop
-        ("one. two", "one"),
-        ("one..", ""),
-        (".", ""),
-        ("", ""),
-        ("a.b.c.d.", "d"),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("one", "one"),
+    ("one.", "one"),
+    ("one. two.", " two"),
+    ("one. two. three", " two"),  # the last sentence lacks its full stop
+    ("one. two", "one"),
+    ("one..", ""),
+    (".", ""),
+    ("", ""),
+    ("a.b.c.d.", "d"),
+])  # fmt: skip
 def test_take_last_sentence(text, sentence):
     assert take_last_sentence(text) == sentence
 
@@ -149,18 +146,15 @@ def test_windows_are_the_last_lines_of_their_kind():
     assert windows("", poi="Brent", category="hair") == ("", "", "")
 
 
-@pytest.mark.parametrize(
-    ("prompt", "response", "budget", "over"),
-    [
-        (20_000, 12_748, CONTEXT_BUDGET, True),
-        (20_000, 12_747, CONTEXT_BUDGET, False),
-        (None, 32_748, CONTEXT_BUDGET, True),
-        (None, 32_747, CONTEXT_BUDGET, False),
-        (32_748, None, CONTEXT_BUDGET, True),
-        (100, 100, 220, True),
-        (100, 100, 221, False),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "response", "budget", "over"), [
+    (20_000, 12_748, CONTEXT_BUDGET, True),
+    (20_000, 12_747, CONTEXT_BUDGET, False),
+    (None, 32_748, CONTEXT_BUDGET, True),
+    (None, 32_747, CONTEXT_BUDGET, False),
+    (32_748, None, CONTEXT_BUDGET, True),
+    (100, 100, 220, True),
+    (100, 100, 221, False),
+])  # fmt: skip
 def test_context_budget(prompt, response, budget, over):
     counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
     expected = "wrong_max_context" if over else "correct_valid"
@@ -222,24 +216,21 @@ def test_only_some_characters_bound_an_answer(mark):
     assert wrong == ("wrong_logic" if bounds else "wrong_other")
 
 
-@pytest.mark.parametrize(
-    ("gold", "spellings", "others"),
-    [
-        ("reaggea", ["reaggea", "reggae"], []),
-        ("reagea", ["reagea", "reaggea", "reggae"], []),  # the ontology's spelling of the same
-        ("sci-fi", ["sci-fi", "science fiction", "science-fiction"], []),
-        ("camp", ["camp", "campground"], []),
-        ("potatoes", ["potatoes", "potato"], []),
-        ("market", ["market", "marketplace", "markets"], []),
-        ("livingroom", ["livingroom", "living room"], []),
-        ("green", ["green", "greenish"], ["gree"]),  # an answer may go on
-        ("campground", ["campground"], ["camp"]),
-        ("marketplace", ["marketplace"], ["market"]),
-        ("pasta", ["pasta"], ["paste"]),
-        ("fiction", ["fiction"], ["non-fiction"]),
-        ("bathroom", ["bathroom"], ["bath room"]),
-    ],
-)
+@pytest.mark.parametrize(("gold", "spellings", "others"), [
+    ("reaggea", ["reaggea", "reggae"], []),
+    ("reagea", ["reagea", "reaggea", "reggae"], []),  # the ontology's spelling of the same
+    ("sci-fi", ["sci-fi", "science fiction", "science-fiction"], []),
+    ("camp", ["camp", "campground"], []),
+    ("potatoes", ["potatoes", "potato"], []),
+    ("market", ["market", "marketplace", "markets"], []),
+    ("livingroom", ["livingroom", "living room"], []),
+    ("green", ["green", "greenish"], ["gree"]),  # an answer may go on
+    ("campground", ["campground"], ["camp"]),
+    ("marketplace", ["marketplace"], ["market"]),
+    ("pasta", ["pasta"], ["paste"]),
+    ("fiction", ["fiction"], ["non-fiction"]),
+    ("bathroom", ["bathroom"], ["bath room"]),
+])  # fmt: skip
 def test_spelling(gold, spellings, others):
     assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in spellings)
     assert not any(check_correct_answer(gold, f"it is {spelling}") for spelling in others)
@@ -361,18 +352,15 @@ def test_order_of_options_does_not_matter(response, options):
 ROW = {"poi": "Brent", "category": "hair", "answer": "green", "options": ["green", "red", "blue"]}
 
 
-@pytest.mark.parametrize(
-    ("response", "value", "words"),
-    [
-        ("First.\nBrent has **Green** hair.", "green", "Green"),
-        ("Brent has red hair, then\nBrent has blue hair.", "blue", "blue"),
-        ("Brent has green hair.\nRemember: red.", "green", "green"),
-        ("İ İ\nSo Brent has green hair", "green", "green"),  # İ is longer in lowercase
-        ("Brent had red or blue hair", "blue", "blue"),
-        ("Brent has hair.", None, None),
-        ("", None, None),
-    ],
-)
+@pytest.mark.parametrize(("response", "value", "words"), [
+    ("First.\nBrent has **Green** hair.", "green", "Green"),
+    ("Brent has red hair, then\nBrent has blue hair.", "blue", "blue"),
+    ("Brent has green hair.\nRemember: red.", "green", "green"),
+    ("İ İ\nSo Brent has green hair", "green", "green"),  # İ is longer in lowercase
+    ("Brent had red or blue hair", "blue", "blue"),
+    ("Brent has hair.", None, None),
+    ("", None, None),
+])  # fmt: skip
 def test_a_score_keeps_its_evidence(response, value, words):
     found = score(response, ROW)
     assert found.value == value

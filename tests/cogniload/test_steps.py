@@ -100,44 +100,32 @@ def test_of_a_model_that_tracks_nothing_nothing_is_claimed():
         assert steps.told == steps.told_others == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "first_error", "error"),
-    [
-        (told(), None, None),
-        (told((0, "Start: Ann has a red hat, is in the park and ate sushi.")), 0, "initial"),
-        (
-            told(
-                (2, "2. Ann does not match."), (4, "4. Ann has a red hat, no."),
-                (5, "5. Ann ate pizza, no."), (6, "Ann is wearing a red hat."),
-            ),
-            2, "missed",
+@pytest.mark.parametrize(("text", "first_error", "error"), [
+    (told(), None, None),
+    (told((0, "Start: Ann has a red hat, is in the park and ate sushi.")), 0, "initial"),
+    (
+        told(
+            (2, "2. Ann does not match."), (4, "4. Ann has a red hat, no."),
+            (5, "5. Ann ate pizza, no."), (6, "Ann is wearing a red hat."),
         ),
-        (
-            told((3, "3. Ann matches. Ann: red hat, park, pasta."), (4, "4. Not Ann.")),
-            3, "intruded",
-        ),
-        (
-            told(
-                (2, "2. Ann matches. Ann: pink hat, park, pasta."),
-                (4, "4. Not Ann, her hat is pink."),
-            ),
-            2, "wrong_value",
-        ),
-        (
-            told((2, ""), (4, "4. Ann's hat is red: no."), (5, "5. Ann ate pizza: no."),
-                 (6, "Ann is wearing a red hat.")),
-            2, "skipped",
-        ),
-        (
-            told((3, "3. Only Bob is in the zoo. Ann: green hat, park, sushi."),
-                 (5, "5. Ann ate sushi, so no."), (6, "Ann is wearing a green hat.")),
-            3, "drifted",
-        ),
-        (told((4, ""), (5, ""), (6, "Ann is wearing a green hat.")), 4, "stopped"),
-        (told((6, "Ann is wearing a red hat.")), None, "answer"),
-    ],
-    ids=["none", *ERRORS],
-)  # fmt: skip
+        2, "missed",
+    ),
+    (told((3, "3. Ann matches. Ann: red hat, park, pasta."), (4, "4. Not Ann.")), 3, "intruded"),
+    (told((2, "2. Ann matches. Ann: pink hat, park, pasta."), (4, "4. Not Ann, her hat is pink.")),
+     2, "wrong_value"),
+    (
+        told((2, ""), (4, "4. Ann's hat is red: no."), (5, "5. Ann ate pizza: no."),
+             (6, "Ann is wearing a red hat.")),
+        2, "skipped",
+    ),
+    (
+        told((3, "3. Only Bob is in the zoo. Ann: green hat, park, sushi."),
+             (5, "5. Ann ate sushi, so no."), (6, "Ann is wearing a green hat.")),
+        3, "drifted",
+    ),
+    (told((4, ""), (5, ""), (6, "Ann is wearing a green hat.")), 4, "stopped"),
+    (told((6, "Ann is wearing a red hat.")), None, "answer"),
+], ids=["none", *ERRORS])  # fmt: skip
 def test_each_kind_of_error(text, first_error, error):
     steps = read_all(text, ROW)
     assert steps.read

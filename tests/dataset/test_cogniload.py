@@ -118,22 +118,19 @@ def test_other_datasets_load_as_before(tmp_path):
     assert load_dataset("csv", data_files=str(path), split="train")[0] == {"a": 1, "b": 2}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"d": 0}, r"d must be an integer in 1\.\.12 .*, got 0"),
-        ({"rho": "25%"}, "rho must be a number above 0 .*, got '25%'"),
-        ({"num_puzzles": 0}, r"num_puzzles must be an integer in 1\.\..*, got 0"),
-        ({"trace": "yes"}, "trace must be True or False, got 'yes'"),
-        ({"splits": ["dev"]}, "split must be one of train, validation, test, got 'dev'"),
-        ({"splits": []}, "splits must list some of .*, got \\[\\]"),
-        ({"splits": None}, "splits must list some of .*, got None"),
-        ({"splits": [["test"]]}, "split must be one of .*, got \\['test'\\]"),
-        ({"splits": ["test", "test"]}, "splits must list none twice"),
-        ({"name": "lite"}, "name is not for puzzles, got 'lite'"),
-        ({"data_dir": "mine"}, "data_dir is not for puzzles, got 'mine'"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), [
+    ({"d": 0}, r"d must be an integer in 1\.\.12 .*, got 0"),
+    ({"rho": "25%"}, "rho must be a number above 0 .*, got '25%'"),
+    ({"num_puzzles": 0}, r"num_puzzles must be an integer in 1\.\..*, got 0"),
+    ({"trace": "yes"}, "trace must be True or False, got 'yes'"),
+    ({"splits": ["dev"]}, "split must be one of train, validation, test, got 'dev'"),
+    ({"splits": []}, "splits must list some of .*, got \\[\\]"),
+    ({"splits": None}, "splits must list some of .*, got None"),
+    ({"splits": [["test"]]}, "split must be one of .*, got \\['test'\\]"),
+    ({"splits": ["test", "test"]}, "splits must list none twice"),
+    ({"name": "lite"}, "name is not for puzzles, got 'lite'"),
+    ({"data_dir": "mine"}, "data_dir is not for puzzles, got 'mine'"),
+])  # fmt: skip
 def test_a_wrong_parameter_is_named(given, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         datasets.load_dataset("cogniload", **given)
@@ -235,15 +232,12 @@ def test_this_environment_is_the_newer_end():
     assert sys.version_info >= (3, 11)
 
 
-@pytest.mark.parametrize(
-    ("load", "name", "meant"),
-    [
-        (load_dataset, "cogniloda", "'cogniload'"),
-        (load_dataset, "factor-symbolic", "'factor' with suite='symbolic'"),
-        (load_dataset, "factor_realistc", "'factor' with suite='realistic'"),
-        (datasets.load_dataset, "factor_symbolic", "'factor' with suite='symbolic'"),
-    ],
-)
+@pytest.mark.parametrize(("load", "name", "meant"), [
+    (load_dataset, "cogniloda", "'cogniload'"),
+    (load_dataset, "factor-symbolic", "'factor' with suite='symbolic'"),
+    (load_dataset, "factor_realistc", "'factor' with suite='realistic'"),
+    (datasets.load_dataset, "factor_symbolic", "'factor' with suite='symbolic'"),
+])  # fmt: skip
 def test_a_misspelt_name_is_not_asked_of_the_hub(load, name, meant):
     message = re.escape(f"there is no dataset {name!r}: did you mean {meant}?")
     with pytest.raises(ValueError, match=f"^{message}$"):

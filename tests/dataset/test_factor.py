@@ -122,32 +122,24 @@ def test_training_sets_are_splits():
     assert len(fewer) == 10
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"suite": "tragic"}, "suite must be one of symbolic, realistic, got 'tragic'"),
-        ({"N": 0}, r"N must be an integer in 1\.\..*, got 0"),
-        ({"suite": "realistic", "op": 1}, r"op must be an integer in 2\.\..*, got 1"),
-        ({"op": 5}, "op is not for the symbolic suite, got 5"),
-        (
-            {"suite": "realistic", "noise": "loud"},
-            "noise must be one of close, general, none, got 'loud'",
-        ),
-        ({"context": -1}, r"context must be an integer in 0\.\..*, got -1"),
-        ({"N": 39, "context": 5, "num_puzzles": 1}, "context .*5"),
-        ({"suite": "realistic", "op": 20, "context": 50, "num_puzzles": 1}, "context .*50"),
-        ({"tokenizer": "no/such"}, "tokenizer .*no/such"),
-        ({"tokenizer": 5}, "tokenizer .*5"),
-        ({"splits": ["pretrain"], "N": 5}, "N is drawn in pretrain, got 5"),
-        ({"splits": ["pretrain"], "N": 0}, "N is drawn in pretrain, got 0"),
-        ({"splits": ["full"], "context": [0, 9]}, r"context is drawn in full, got \[0, 9\]"),
-        (
-            {"splits": ["pretrain"], "suite": "realistic"},
-            "split must be one of train, .*'pretrain'",
-        ),
-        ({"splits": ["course_3"]}, "split must be one of train, .*got 'course_3'"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), [
+    ({"suite": "tragic"}, "suite must be one of symbolic, realistic, got 'tragic'"),
+    ({"N": 0}, r"N must be an integer in 1\.\..*, got 0"),
+    ({"suite": "realistic", "op": 1}, r"op must be an integer in 2\.\..*, got 1"),
+    ({"op": 5}, "op is not for the symbolic suite, got 5"),
+    ({"suite": "realistic", "noise": "loud"},
+     "noise must be one of close, general, none, got 'loud'"),
+    ({"context": -1}, r"context must be an integer in 0\.\..*, got -1"),
+    ({"N": 39, "context": 5, "num_puzzles": 1}, "context .*5"),
+    ({"suite": "realistic", "op": 20, "context": 50, "num_puzzles": 1}, "context .*50"),
+    ({"tokenizer": "no/such"}, "tokenizer .*no/such"),
+    ({"tokenizer": 5}, "tokenizer .*5"),
+    ({"splits": ["pretrain"], "N": 5}, "N is drawn in pretrain, got 5"),
+    ({"splits": ["pretrain"], "N": 0}, "N is drawn in pretrain, got 0"),
+    ({"splits": ["full"], "context": [0, 9]}, r"context is drawn in full, got \[0, 9\]"),
+    ({"splits": ["pretrain"], "suite": "realistic"}, "split must be one of train, .*'pretrain'"),
+    ({"splits": ["course_3"]}, "split must be one of train, .*got 'course_3'"),
+])  # fmt: skip
 def test_a_wrong_parameter_is_named(given, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         list(

@@ -87,14 +87,11 @@ def test_any_number_of_shards_in_any_order_writes_the_same(
     assert "18 puzzles in 5 files" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("dataset", "parameters"),
-    [
-        ("cogniload", {"trace": True, "split": "train", "seed": 3}),
-        ("factor", {"suite": "symbolic", "N": [3, 5], "context": [0, 50]}),
-        ("factor", {"suite": "realistic", "op": 3, "context": [0, 400], "noise": "general"}),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "parameters"), [
+    ("cogniload", {"trace": True, "split": "train", "seed": 3}),
+    ("factor", {"suite": "symbolic", "N": [3, 5], "context": [0, 50]}),
+    ("factor", {"suite": "realistic", "op": 3, "context": [0, 400], "noise": "general"}),
+])  # fmt: skip
 def test_every_benchmark_and_option(tmp_path, dataset, parameters):
     knobs = KNOBS if dataset == "cogniload" else {}
     for name, order in (("a", (0, 1, 2)), ("b", (2, 0, 1))):
@@ -179,17 +176,14 @@ def test_a_damaged_or_missing_file_or_digest_is_made_again(whole, folder, capsys
     assert bytes_of(folder) == whole
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (["--seed", "7"], "holds files of seed 42, got 7"),
-        (["--split", "train"], "holds files of splits ['test'], got ['train']"),
-        (["--num-puzzles", "10"], "holds files of num_puzzles 9, got 10"),
-        (["--N", "4"], "holds files of N [3], got [4]"),
-        (["--rows-per-file", "5"], "holds files of rows_per_file 4, got 5"),
-        (["--trace"], "holds files of trace False, got True"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    (["--seed", "7"], "holds files of seed 42, got 7"),
+    (["--split", "train"], "holds files of splits ['test'], got ['train']"),
+    (["--num-puzzles", "10"], "holds files of num_puzzles 9, got 10"),
+    (["--N", "4"], "holds files of N [3], got [4]"),
+    (["--rows-per-file", "5"], "holds files of rows_per_file 4, got 5"),
+    (["--trace"], "holds files of trace False, got True"),
+])  # fmt: skip
 def test_other_parameters_are_refused(folder, capsys, change, said):
     main(["generate", "out/", *GRID, "--shard", "1/2"])
     before = bytes_of(folder)
@@ -225,21 +219,18 @@ def test_a_changed_manifest_is_refused(folder, capsys):
         assert said in refusal(capsys, "generate", "out/", *GRID)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
-        (["out/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
-        (["out/", "--rows-per-file", "1", "--num-puzzles", "99999"], "at most 100,000 files"),
-        (["out/", "--force"], "--force is for a file"),
-        (["out/", "--errors"], "--errors is for a file"),
-        (["out/", "--suite", "symbolic", "--split", "pretrain"], "a folder takes a grid"),
-        (["out.parquet", "--rows-per-file", "5"], "--rows-per-file is for a folder"),
-        (["out.parquet", "--shard", "1/2"], "--shard is for a folder: write out.parquet/ for one"),
-        (["afile/", *GRID], "afile is a file: name a folder"),
-        (["out"], "FILE must end in .jsonl or .parquet, got 'out'"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
+    (["out/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
+    (["out/", "--rows-per-file", "1", "--num-puzzles", "99999"], "at most 100,000 files"),
+    (["out/", "--force"], "--force is for a file"),
+    (["out/", "--errors"], "--errors is for a file"),
+    (["out/", "--suite", "symbolic", "--split", "pretrain"], "a folder takes a grid"),
+    (["out.parquet", "--rows-per-file", "5"], "--rows-per-file is for a folder"),
+    (["out.parquet", "--shard", "1/2"], "--shard is for a folder: write out.parquet/ for one"),
+    (["afile/", *GRID], "afile is a file: name a folder"),
+    (["out"], "FILE must end in .jsonl or .parquet, got 'out'"),
+])  # fmt: skip
 def test_a_wrong_request_is_one_line(folder, capsys, arguments, said):
     (folder.parent / "afile").touch()
     assert said in refusal(capsys, "generate", *arguments)

@@ -197,14 +197,11 @@ def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize(
-    ("suite", "knobs"),
-    [
-        ("symbolic", {"N": [3, 5], "context": [0, 2000]}),
-        ("realistic", {"op": [3], "context": [0, 2000], "noise": ["general", "close"]}),
-        ("realistic", {"op": [2, 3]}),
-    ],
-)
+@pytest.mark.parametrize(("suite", "knobs"), [
+    ("symbolic", {"N": [3, 5], "context": [0, 2000]}),
+    ("realistic", {"op": [3], "context": [0, 2000], "noise": ["general", "close"]}),
+    ("realistic", {"op": [2, 3]}),
+])  # fmt: skip
 def test_factor(tmp_path, suite, knobs):
     """Its grids are published by the same code, from the command line and from a data set."""
     options = [str(part) for name in knobs for part in (f"--{name}", *knobs[name])]
@@ -265,18 +262,15 @@ def test_the_first_rows_of_a_dataset_may_be_a_smaller_grid(tmp_path):
     assert "-num_puzzles1-seed7" in name
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 "),
-        (lambda d: d.select(range(11)), "row 11 .*id: published None"),
-        (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*answer: "),
-        (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
-        (lambda d: d.add_column("x", [1] * 12), r"columns .*differs in \['x'\]"),
-        (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
-        (lambda d: d.map(lambda row: {"id": "x" * 5000}), "puzzles as they are made, got 'xxxx"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 "),
+    (lambda d: d.select(range(11)), "row 11 .*id: published None"),
+    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*answer: "),
+    (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
+    (lambda d: d.add_column("x", [1] * 12), r"columns .*differs in \['x'\]"),
+    (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
+    (lambda d: d.map(lambda row: {"id": "x" * 5000}), "puzzles as they are made, got 'xxxx"),
+])  # fmt: skip
 def test_other_rows_are_refused(tmp_path, change, message):
     dataset = change(in_hand(tmp_path))
     with pytest.raises(ValueError, match=message) as raised:
@@ -459,17 +453,14 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
     assert stand_in.commits == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "reason"),
-    [
-        (HfHubHTTPError, 401, "the token is not valid"),
-        (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
-        (RepositoryNotFoundError, 404, "there is no such repository, or the token may not see it"),
-        (GatedRepoError, 403, "its owner must grant access first"),
-        (HfHubHTTPError, 403, "the token has no permission for it"),
-        (HfHubHTTPError, 500, "of two lines"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "status", "reason"), [
+    (HfHubHTTPError, 401, "the token is not valid"),
+    (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
+    (RepositoryNotFoundError, 404, "there is no such repository, or the token may not see it"),
+    (GatedRepoError, 403, "its owner must grant access first"),
+    (HfHubHTTPError, 403, "the token has no permission for it"),
+    (HfHubHTTPError, 500, "of two lines"),
+])  # fmt: skip
 def test_what_the_hub_means_by_a_status(kind, status, reason):
     response = SimpleNamespace(status_code=status, headers={}, request=None)
     told = pytest.raises(OSError, match=f"^me/puzzles: the Hub refused: {reason}")

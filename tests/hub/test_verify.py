@@ -83,15 +83,12 @@ def test_every_column_is_compared_and_every_puzzle_solved(folder):
     assert differing_columns == columns[:SHOWN]
 
 
-@pytest.mark.parametrize(
-    ("values", "columns"),
-    [
-        ({"puzzle": OTHER["puzzle"]}, {"puzzle", BY_SOLVER}),
-        ({"puzzle": None}, {"puzzle", BY_SOLVER}),
-        ({"puzzle": "Hello"}, {"puzzle", BY_SOLVER}),
-        ({"options": None}, {"options"}),
-    ],
-)
+@pytest.mark.parametrize(("values", "columns"), [
+    ({"puzzle": OTHER["puzzle"]}, {"puzzle", BY_SOLVER}),
+    ({"puzzle": None}, {"puzzle", BY_SOLVER}),
+    ({"puzzle": "Hello"}, {"puzzle", BY_SOLVER}),
+    ({"options": None}, {"options"}),
+])  # fmt: skip
 def test_other_null_and_broken_values_are_differences(folder, values, columns):
     rewrite(folder, lambda rows: rows[0].update(values))
     assert {(each.row, each.column) for each in verify(folder).first} == {
@@ -99,13 +96,10 @@ def test_other_null_and_broken_values_are_differences(folder, values, columns):
     }
 
 
-@pytest.mark.parametrize(
-    ("change", "row", "published", "expected"),
-    [
-        (lambda rows: rows.pop(), 11, None, "last"),
-        (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
-    ],
-)
+@pytest.mark.parametrize(("change", "row", "published", "expected"), [
+    (lambda rows: rows.pop(), 11, None, "last"),
+    (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
+])  # fmt: skip
 def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected):
     rewrite(folder, change)
     verdict = verify(folder)
@@ -158,28 +152,25 @@ def parameters(data):
     return entry(data)["parameters"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
-        (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
-        (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
-        (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
-        (lambda data: entry(data).update(splits=["dev"]), "split must be one of train, "),
-        (lambda data: entry(data).update(splits=[]), "splits must list some of train, "),
-        (lambda data: entry(data).update(splits=3), "splits must list some of train, "),
-        (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
-        (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
-        (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
-        (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
-        (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
-        (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
-        (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
-        (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
-        (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
-        (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
+    (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
+    (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
+    (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
+    (lambda data: entry(data).update(splits=["dev"]), "split must be one of train, "),
+    (lambda data: entry(data).update(splits=[]), "splits must list some of train, "),
+    (lambda data: entry(data).update(splits=3), "splits must list some of train, "),
+    (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
+    (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
+    (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
+    (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
+    (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
+    (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
+    (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
+    (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
+    (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
+    (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
+])  # fmt: skip
 def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
     rewrite_card(folder, change)
     error = refusal(capsys, "verify", "folder")
@@ -201,22 +192,19 @@ def test_another_generator_version_is_an_error(folder, capsys):
     assert "is of generator version 2; this release makes version 1" in error
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda folder, file: file.unlink(), "must hold .*got no such file"),
-        (lambda _, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
-        (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "must be a Parquet file: "),
-        (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
-        (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
-        (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
-        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
-        (lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
-         "must be YAML: maximum recursion"),
-        (lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
-         r"got '\\x1b\[2J: string'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("damage", "message"), [
+    (lambda folder, file: file.unlink(), "must hold .*got no such file"),
+    (lambda _, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
+    (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "must be a Parquet file: "),
+    (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
+    (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
+    (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
+    (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "not as `cog"),
+    (lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
+     "must be YAML: maximum recursion"),
+    (lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
+     r"got '\\x1b\[2J: string'"),
+])  # fmt: skip
 def test_damaged_files_are_an_error(folder, capsys, damage, message):
     (file,) = (folder / NAME).glob("*.parquet")
     damage(folder, file)

@@ -77,34 +77,31 @@ def test_the_same_rows_written_otherwise_are_the_same(folder, capsys):
     assert verify(capsys)[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lambda f: (f / SECOND).unlink(), f"out/{SECOND} is missing"),
-        (lambda f: (f / SECOND).write_bytes(b""), f"out/{SECOND} has changed since it was written"),
-        (lambda f: (f / "more.parquet").touch(), "out/more.parquet is not of these puzzles"),
-        (lambda f: (f / "more").mkdir(), "out/more is not of these puzzles"),
-        (lambda f: (f / "manifest.json").unlink(), "out/manifest.json is missing"),
-        (lambda f: (f / "manifest.json").write_text("[1]"), "out/manifest.json has changed"),
-        (lambda f: sign(f, generator_version=2), "is of generator version 2; this release makes"),
-        (lambda f: sign(f, rows=19), "out/manifest.json must say what follows from its parameters"),
-        (lambda f: sign(f, splits=["test", "train"]), "manifest.json must say what follows"),
-        (lambda f: sign(f, release="mine"), "out/manifest.json must say what follows from its par"),
-        (lambda f: sign(f, release=None), "out/manifest.json must say what follows from its param"),
-        (lambda f: sign(f, pyarrow=["15.0.2"]), "out/manifest.json must say what follows from its"),
-        (lambda f: sign(f, num_puzzles=9), "out/manifest.json must say what follows from its par"),
-        (lambda f: sign(f, rows=18.0), "out/manifest.json must say what follows from its paramet"),
-        (lambda f: sign_file(f, name=[1]), "out/manifest.json must list 5 files with their rows"),
-        (lambda f: sign_file(f, rows=True), "out/manifest.json must list 5 files with their rows"),
-        (lambda f: sign_file(f, bytes="1"), "out/manifest.json must list 5 files with their rows"),
-        (lambda f: sign(f, files=3), "manifest.json must list 5 files with their rows, got 3"),
-        (lambda f: sign(f, files=[]), "manifest.json must list 5 files with their rows, got []"),
-        (lambda f: sign(f, files=[{}] * 5), "out/manifest.json must list 5 files with their rows"),
-        (lambda f: sign(f, rows_per_file=0), "rows_per_file must be an integer in 1.."),
-        (lambda f: sign(f, splits=["train"]), "must list 5 files"),
-        (lambda f: sign(f, parameters=[]), "parameters of cogniload must be"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("damage", "said"), [
+    (lambda f: (f / SECOND).unlink(), f"out/{SECOND} is missing"),
+    (lambda f: (f / SECOND).write_bytes(b""), f"out/{SECOND} has changed since it was written"),
+    (lambda f: (f / "more.parquet").touch(), "out/more.parquet is not of these puzzles"),
+    (lambda f: (f / "more").mkdir(), "out/more is not of these puzzles"),
+    (lambda f: (f / "manifest.json").unlink(), "out/manifest.json is missing"),
+    (lambda f: (f / "manifest.json").write_text("[1]"), "out/manifest.json has changed"),
+    (lambda f: sign(f, generator_version=2), "is of generator version 2; this release makes"),
+    (lambda f: sign(f, rows=19), "out/manifest.json must say what follows from its parameters"),
+    (lambda f: sign(f, splits=["test", "train"]), "manifest.json must say what follows"),
+    (lambda f: sign(f, release="mine"), "out/manifest.json must say what follows from its par"),
+    (lambda f: sign(f, release=None), "out/manifest.json must say what follows from its param"),
+    (lambda f: sign(f, pyarrow=["15.0.2"]), "out/manifest.json must say what follows from its"),
+    (lambda f: sign(f, num_puzzles=9), "out/manifest.json must say what follows from its par"),
+    (lambda f: sign(f, rows=18.0), "out/manifest.json must say what follows from its paramet"),
+    (lambda f: sign_file(f, name=[1]), "out/manifest.json must list 5 files with their rows"),
+    (lambda f: sign_file(f, rows=True), "out/manifest.json must list 5 files with their rows"),
+    (lambda f: sign_file(f, bytes="1"), "out/manifest.json must list 5 files with their rows"),
+    (lambda f: sign(f, files=3), "manifest.json must list 5 files with their rows, got 3"),
+    (lambda f: sign(f, files=[]), "manifest.json must list 5 files with their rows, got []"),
+    (lambda f: sign(f, files=[{}] * 5), "out/manifest.json must list 5 files with their rows"),
+    (lambda f: sign(f, rows_per_file=0), "rows_per_file must be an integer in 1.."),
+    (lambda f: sign(f, splits=["train"]), "must list 5 files"),
+    (lambda f: sign(f, parameters=[]), "parameters of cogniload must be"),
+])  # fmt: skip
 def test_damage_is_named_in_a_line(folder, capsys, damage, said):
     damage(folder)
     code, lines = verify(capsys, "--sample", "1%")
@@ -139,14 +136,11 @@ def test_a_file_in_the_place_of_another(folder, capsys):
     assert lines[0].startswith(f"{SECOND} row 0 (cogniload-v1-test-s42-d1-N3-rho50-2): id: ")
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (list.reverse, f"{SECOND} row 0 ("),
-        (list.pop, f"{SECOND} row 3 ("),
-        (lambda rows: rows.append(rows[0]), f"{SECOND} row 4: id: "),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    (list.reverse, f"{SECOND} row 0 ("),
+    (list.pop, f"{SECOND} row 3 ("),
+    (lambda rows: rows.append(rows[0]), f"{SECOND} row 4: id: "),
+])  # fmt: skip
 def test_rows_in_another_order_too_few_or_too_many(folder, capsys, change, said):
     forge(folder, change)
     code, lines = verify(capsys, "--sample", "1%")

@@ -134,21 +134,18 @@ def test_counts_in_the_metadata_tell_a_response_that_was_cut_off():
     assert dataset.score_answer(item["answer"], item) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "said"),
-    [
-        ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
-        ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
-        ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
-        ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
-        ("cogniload", {"size": 0}, "size must be .*, got 0"),
-        ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
-        ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),
-        ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
-        ("factor_realistic", {"N": 3}, "factor_realistic takes .*; got 'N'"),
-        ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "given", "said"), [
+    ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
+    ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
+    ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
+    ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
+    ("cogniload", {"size": 0}, "size must be .*, got 0"),
+    ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
+    ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),
+    ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
+    ("factor_realistic", {"N": 3}, "factor_realistic takes .*; got 'N'"),
+    ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
+])  # fmt: skip
 def test_a_wrong_configuration_is_refused_in_one_line(name, given, said):
     for kind in (AssertionError, ValueError):  # what reasoning-gym raises, and what we do
         with pytest.raises(kind, match=said) as error:

@@ -25,16 +25,13 @@ def test_our_tasks_are_those_that_lm_eval_finds():
     assert our_tasks() == sorted(manager().all_tasks)
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        ("cogniload_mimi", "cogniload_mini"),
-        ("cogniload_maxi", "cogniload_mini"),
-        ("cogniloud", "cogniload"),
-        ("factor_symbolic_3k", "factor_symbolic_"),
-        ("cogniload_mini,cogniload_lit", "cogniload_lite"),
-    ],
-)
+@pytest.mark.parametrize(("name", "near"), [
+    ("cogniload_mimi", "cogniload_mini"),
+    ("cogniload_maxi", "cogniload_mini"),
+    ("cogniloud", "cogniload"),
+    ("factor_symbolic_3k", "factor_symbolic_"),
+    ("cogniload_mini,cogniload_lit", "cogniload_lite"),
+])  # fmt: skip
 def test_a_misspelt_task_is_told_the_nearest(server, tmp_path, name, near):
     message = error_of(*arguments(server, tmp_path, "--tasks", name))
     wrong = name.rpartition(",")[2]
@@ -148,15 +145,12 @@ def test_a_name_that_is_of_no_shard(name, tmp_path):
 DONE_OF = "no block is done of "
 
 
-@pytest.mark.parametrize(
-    ("done", "shards", "told"),
-    [
-        ([1, 4], {"1/3": Part(2, [1.0])}, [f"{DONE_OF}--shard 2/3, --shard 3/3"]),
-        ([1, 2], {"1/3": Part(1, [1.0]), "2/3": Part(1, [])}, [f"{DONE_OF}--shard 3/3"]),
-        ([1], {"1/1": Part(1, [1.0])}, []),
-        (range(1, 9), {"2/2": Part(8, [1.0])}, []),
-    ],
-)
+@pytest.mark.parametrize(("done", "shards", "told"), [
+    ([1, 4], {"1/3": Part(2, [1.0])}, [f"{DONE_OF}--shard 2/3, --shard 3/3"]),
+    ([1, 2], {"1/3": Part(1, [1.0]), "2/3": Part(1, [])}, [f"{DONE_OF}--shard 3/3"]),
+    ([1], {"1/1": Part(1, [1.0])}, []),
+    (range(1, 9), {"2/2": Part(8, [1.0])}, []),
+])  # fmt: skip
 def test_shards_without_a_block_are_named(tmp_path, done, shards, told):
     lines = lines_of(tmp_path, status_of(done, shards))
     assert [line for line in lines if line.startswith(DONE_OF)] == told
@@ -165,17 +159,14 @@ def test_shards_without_a_block_are_named(tmp_path, done, shards, told):
 SAME = "the same command again goes on"
 
 
-@pytest.mark.parametrize(
-    ("done", "shards", "following"),
-    [
-        ([1, 3, 5, 7], {"1/2": Part(4, [])}, "the same command with --shard 2/2"),
-        ([1, 3, 5], {"1/2": Part(3, [])}, SAME),
-        ([1, 4, 7], {"1/3": Part(3, [])}, "the same command with --shard 2/3"),
-        ([1, 4, 7, 2], {"1/3": Part(3, []), "2/3": Part(1, [])}, SAME),
-        ([1], {"?": Part(1, [])}, SAME),
-        ([], {}, SAME),
-    ],
-)
+@pytest.mark.parametrize(("done", "shards", "following"), [
+    ([1, 3, 5, 7], {"1/2": Part(4, [])}, "the same command with --shard 2/2"),
+    ([1, 3, 5], {"1/2": Part(3, [])}, SAME),
+    ([1, 4, 7], {"1/3": Part(3, [])}, "the same command with --shard 2/3"),
+    ([1, 4, 7, 2], {"1/3": Part(3, []), "2/3": Part(1, [])}, SAME),
+    ([1], {"?": Part(1, [])}, SAME),
+    ([], {}, SAME),
+])  # fmt: skip
 def test_the_next_command_has_work_to_do(tmp_path, done, shards, following):
     assert lines_of(tmp_path, status_of(done, shards))[-1] == f"next: {following}"
 

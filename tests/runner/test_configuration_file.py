@@ -33,22 +33,19 @@ def test_a_configuration_file(server, tmp_path, undisturbed):
     assert "must be a mapping" in error_of("eval", "--config", config)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "types"),
-    [
-        ("tasks", 3, "str or list"),
-        ("model", None, "str"),
-        ("model_args", ["model=solver"], "dict"),
-        ("gen_kwargs", "temperature=1", "dict"),
-        ("metadata", 7, "dict"),
-        ("limit", "6", "float or int or null"),
-        ("samples", [1], "str or dict or null"),
-        ("num_fewshot", "no", "int or null"),
-        ("batch_size", [1], "int or str"),
-        ("system_instruction", ["Think."], "str or null"),
-        ("output_path", 3, "str"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "types"), [
+    ("tasks", 3, "str or list"),
+    ("model", None, "str"),
+    ("model_args", ["model=solver"], "dict"),
+    ("gen_kwargs", "temperature=1", "dict"),
+    ("metadata", 7, "dict"),
+    ("limit", "6", "float or int or null"),
+    ("samples", [1], "str or dict or null"),
+    ("num_fewshot", "no", "int or null"),
+    ("batch_size", [1], "int or str"),
+    ("system_instruction", ["Think."], "str or null"),
+    ("output_path", 3, "str"),
+])  # fmt: skip
 def test_a_value_of_a_wrong_type_is_named(tmp_path, name, value, types):
     config = tmp_path / "config.yaml"
     settings = {"model": "dummy", "tasks": "cogniload_mini", "output_path": str(tmp_path)}

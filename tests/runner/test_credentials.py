@@ -53,49 +53,43 @@ def test_names_of_other_arguments(name):
     assert public({name: "value"}) == {name: "***" if name == "base_url" else "value"}
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://h:80/v1/chat/completions", "http://h:80/v1/chat/completions"),
-        ("https://user:pass@h/v1", "https://h/v1"),
-        ("https://user:p@ss@h/v1", "https://h/v1"),
-        ("https://token@h/v1", "https://h/v1"),
-        ("https://h/v1?api_key=x&n=1#part", "https://h/v1?***"),
-        ("https://h/k3y/v1/completions", "https://h/***/v1/completions"),
-        ("https://h/openai/deployments/x/chat/completions?api-version=1",
-         "https://h/openai/deployments/***/chat/completions?***"),
-        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
-        ("http://[::1/v1?key=x", "***"),
-        ("http://h:port/v1", "***"),
-        ("secret", "***"),
-        ("", "***"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("url", "shown"), [
+    ("http://h:80/v1/chat/completions", "http://h:80/v1/chat/completions"),
+    ("https://user:pass@h/v1", "https://h/v1"),
+    ("https://user:p@ss@h/v1", "https://h/v1"),
+    ("https://token@h/v1", "https://h/v1"),
+    ("https://h/v1?api_key=x&n=1#part", "https://h/v1?***"),
+    ("https://h/k3y/v1/completions", "https://h/***/v1/completions"),
+    ("https://h/openai/deployments/x/chat/completions?api-version=1",
+     "https://h/openai/deployments/***/chat/completions?***"),
+    ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ("http://[::1/v1?key=x", "***"),
+    ("http://h:port/v1", "***"),
+    ("secret", "***"),
+    ("", "***"),
+])  # fmt: skip
 def test_urls(url, shown):
     assert public_url(url) == shown
     assert public({"base_url": url}) == {"base_url": shown}
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Authorization: Bearer abcdefgh", "Authorization: ***"),
-        ('{"api_key": "abc", "n": 5}', '{"api_key": "***", "n": 5}'),
-        ("model=m,auth_token=abc,dtype=auto", "model=m,auth_token=***,dtype=auto"),
-        ("Incorrect key sk-proj-abcdefghijklm12345", "Incorrect key ***"),
-        ("hf_abcdefghijklmnopqrstuv", "***"),
-        ("see http://u:p@ss@host/x", "see http://host/x"),
-        ("see https://host/x?sig=a&b=c", "see https://host/x?sig=***&b=***"),
-        ("see https://host/x?a=bc;d=ef", "see https://host/x?a=***;d=***"),
-        ("max_tokens: 5 is above 4", "max_tokens: 5 is above 4"),
-        ("model.root '/models/solver', now '/models/x'",) * 2,
-        ("KeyError: 'index'",) * 2,
-        ("arguments: --api_key abc --n 3", "arguments: --api_key *** --n 3"),
-        ("arguments: --api-key=abc", "arguments: --api-key=***"),
-        ("api_key=None",) * 2,
-        ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("Authorization: Bearer abcdefgh", "Authorization: ***"),
+    ('{"api_key": "abc", "n": 5}', '{"api_key": "***", "n": 5}'),
+    ("model=m,auth_token=abc,dtype=auto", "model=m,auth_token=***,dtype=auto"),
+    ("Incorrect key sk-proj-abcdefghijklm12345", "Incorrect key ***"),
+    ("hf_abcdefghijklmnopqrstuv", "***"),
+    ("see http://u:p@ss@host/x", "see http://host/x"),
+    ("see https://host/x?sig=a&b=c", "see https://host/x?sig=***&b=***"),
+    ("see https://host/x?a=bc;d=ef", "see https://host/x?a=***;d=***"),
+    ("max_tokens: 5 is above 4", "max_tokens: 5 is above 4"),
+    ("model.root '/models/solver', now '/models/x'",) * 2,
+    ("KeyError: 'index'",) * 2,
+    ("arguments: --api_key abc --n 3", "arguments: --api_key *** --n 3"),
+    ("arguments: --api-key=abc", "arguments: --api-key=***"),
+    ("api_key=None",) * 2,
+    ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
+])  # fmt: skip
 def test_texts(text, shown):
     assert hide(text) == shown
 

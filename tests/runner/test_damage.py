@@ -107,14 +107,11 @@ def test_a_damaged_block_is_named_before_a_run_goes_on(server, tmp_path):
 SECOND = ("block-00002.jsonl", "digest-00002.json")
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (SECOND[:1], "(line 1 is not of cogniload-v1-test-s42-"),
-        (SECOND, "(line 1 is not of cogniload-v1-test-s42-"),
-        (["run.json"], "block-00001.jsonl must hold the samples of "),
-    ],
-)
+@pytest.mark.parametrize(("names", "message"), [
+    (SECOND[:1], "(line 1 is not of cogniload-v1-test-s42-"),
+    (SECOND, "(line 1 is not of cogniload-v1-test-s42-"),
+    (["run.json"], "block-00001.jsonl must hold the samples of "),
+])  # fmt: skip
 def test_files_of_another_run_are_named(finished, run, names, message):
     for name in names:
         shutil.copy(finished[1] / "state" / name, run / "state")

@@ -65,33 +65,30 @@ def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
     assert len(done_blocks(tmp_path)) == 3
 
 
-@pytest.mark.parametrize(
-    ("others", "message"),
-    [
-        (["--shard", "9/8"], "shard must be I/N with 1 <= I <= N, got '9/8'"),
-        (["--shard", "3"], "shard must be I/N with 1 <= I <= N, got '3'"),
-        (["--shard", ""], "shard must be I/N with 1 <= I <= N, got ''"),
-        (["--limit", "0"], "limit must be above 0, got 0.0"),
-        (["--limit", "-3"], "limit must be above 0, got -3.0"),
-        (["--block_size", "0"], "block_size must be an integer of at least 1, got 0"),
-        (["--block_size", "many"], "block_size must be an integer of at least 1, got 'many'"),
-        (["--num_fewshot", "2"], "--num_fewshot 2 is refused: cogniload_mini is zero-shot"),
-        (["--use_cache", "x"], "--use_cache is refused"),
-        (["--predict_only"], "--predict_only is refused"),
-        pytest.param(  # reads all of lm-eval's own
-            *(["--tasks", "hellaswog"], "Tasks not found: hellaswog"), marks=pytest.mark.slow
-        ),
-        (["--model", "brain"], "brain: Attempted to load model 'brain'"),
-        (["--samples", "no such file"], "samples must be a mapping of tasks to lists"),
-        (["--samples", '{"cogniload": [1]}'], "samples must be of cogniload_mini; got 'cogniload'"),
-        *(
-            (["--samples", f'{{"cogniload_mini": {wrong}}}'], "samples of cogniload_mini must be a")
-            for wrong in ("[0, 24]", "[]", '"ab"', "[1.5]", "[[1]]", "7")
-        ),
-        (["--config", "no such file"], "no such file: No such file or directory"),
-        (["-C", "no such file"], "no such file: No such file or directory"),
-    ],
-)
+@pytest.mark.parametrize(("others", "message"), [
+    (["--shard", "9/8"], "shard must be I/N with 1 <= I <= N, got '9/8'"),
+    (["--shard", "3"], "shard must be I/N with 1 <= I <= N, got '3'"),
+    (["--shard", ""], "shard must be I/N with 1 <= I <= N, got ''"),
+    (["--limit", "0"], "limit must be above 0, got 0.0"),
+    (["--limit", "-3"], "limit must be above 0, got -3.0"),
+    (["--block_size", "0"], "block_size must be an integer of at least 1, got 0"),
+    (["--block_size", "many"], "block_size must be an integer of at least 1, got 'many'"),
+    (["--num_fewshot", "2"], "--num_fewshot 2 is refused: cogniload_mini is zero-shot"),
+    (["--use_cache", "x"], "--use_cache is refused"),
+    (["--predict_only"], "--predict_only is refused"),
+    pytest.param(  # reads all of lm-eval's own
+        *(["--tasks", "hellaswog"], "Tasks not found: hellaswog"), marks=pytest.mark.slow
+    ),
+    (["--model", "brain"], "brain: Attempted to load model 'brain'"),
+    (["--samples", "no such file"], "samples must be a mapping of tasks to lists"),
+    (["--samples", '{"cogniload": [1]}'], "samples must be of cogniload_mini; got 'cogniload'"),
+    *(
+        (["--samples", f'{{"cogniload_mini": {wrong}}}'], "samples of cogniload_mini must be a")
+        for wrong in ("[0, 24]", "[]", '"ab"', "[1.5]", "[[1]]", "7")
+    ),
+    (["--config", "no such file"], "no such file: No such file or directory"),
+    (["-C", "no such file"], "no such file: No such file or directory"),
+])  # fmt: skip
 def test_wrong_arguments(server, tmp_path, others, message):
     assert error_of(*arguments(server, tmp_path, *others)).startswith(message)
     assert not server.requests
@@ -116,15 +113,12 @@ def test_a_file_system_without_locks(server, tmp_path, monkeypatch):
     assert message.startswith(f"{tmp_path}/state/lock: No locks available: name an --output_path")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "_cli.run.Run",
-        "evaluator_utils._process_results",
-        "evaluator_utils.EvalAcc._to_eval_results",
-        "loggers.evaluation_tracker.GeneralConfigTracker._get_model_name",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "_cli.run.Run",
+    "evaluator_utils._process_results",
+    "evaluator_utils.EvalAcc._to_eval_results",
+    "loggers.evaluation_tracker.GeneralConfigTracker._get_model_name",
+])  # fmt: skip
 def test_another_lm_eval_is_named(server, undisturbed_folder, tmp_path, monkeypatch, name):
     """As if it had not what it keeps to itself."""
     shutil.copytree(undisturbed_folder / "state", tmp_path / "state")

@@ -74,16 +74,13 @@ def test_what_is_no_completion_is_refused(answer):
         check_answer(answer, chat=True, prompts=1)
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("a b", "a b"),
-        (None, ""),
-        ([], ""),
-        ([{"type": "text", "text": "a "}, {"type": "text", "text": "b"}], "a b"),
-        ([{"type": "thinking", "thinking": ["x"]}, {"type": "text", "text": "a"}], "a"),
-    ],
-)
+@pytest.mark.parametrize(("content", "text"), [
+    ("a b", "a b"),
+    (None, ""),
+    ([], ""),
+    ([{"type": "text", "text": "a "}, {"type": "text", "text": "b"}], "a b"),
+    ([{"type": "thinking", "thinking": ["x"]}, {"type": "text", "text": "a"}], "a"),
+])  # fmt: skip
 def test_the_text_of_a_message(content, text):
     (choice,) = check_answer(with_content(content), chat=True, prompts=1)["choices"]
     assert choice["message"]["content"] == text

@@ -254,20 +254,17 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path):
     assert all(answer == (False, True) for answer in search.design.told.values())
 
 
-@pytest.mark.parametrize(
-    ("task", "goal", "wanted"),
-    [
-        ("cogniload", "ECL50±20%", ("ECL50", 0.2)),
-        ("cogniload", "ECL50+-12.5%", ("ECL50", 0.125)),
-        ("cogniload", "ECL50 20%", ("ECL50", 0.2)),
-        ("cogniload", " ECL50 +/- 20 % ", ("ECL50", 0.2)),
-        ("cogniload", "ID50±1", ("ID50", 1.0)),
-        ("cogniload", "ID50 +- 0.5", ("ID50", 0.5)),
-        ("factor_symbolic_4k", "N_eff±20%", ("N_eff", 0.2)),
-        ("factor_realistic_8k", "CDF +- 10%", ("CDF", 0.1)),
-        ("factor_symbolic_0", "CDO 0.25", ("CDO", 0.25)),
-    ],
-)
+@pytest.mark.parametrize(("task", "goal", "wanted"), [
+    ("cogniload", "ECL50±20%", ("ECL50", 0.2)),
+    ("cogniload", "ECL50+-12.5%", ("ECL50", 0.125)),
+    ("cogniload", "ECL50 20%", ("ECL50", 0.2)),
+    ("cogniload", " ECL50 +/- 20 % ", ("ECL50", 0.2)),
+    ("cogniload", "ID50±1", ("ID50", 1.0)),
+    ("cogniload", "ID50 +- 0.5", ("ID50", 0.5)),
+    ("factor_symbolic_4k", "N_eff±20%", ("N_eff", 0.2)),
+    ("factor_realistic_8k", "CDF +- 10%", ("CDF", 0.1)),
+    ("factor_symbolic_0", "CDO 0.25", ("CDO", 0.25)),
+])  # fmt: skip
 def test_goals(task, goal, wanted):
     until = read_until([task], goal)
     assert (until["goal"], until["target"]) == wanted
@@ -277,14 +274,11 @@ def test_goals(task, goal, wanted):
 FORMS = r"^until must be as ECL50±20% or ID50±1, got "
 
 
-@pytest.mark.parametrize(
-    ("goal", "message"),
-    [
-        *((goal, FORMS) for goal in ("", "ECL50", "ECL50±20", "ID50±1%", "NT50±1", "ECL5020%")),
-        *((goal, FORMS) for goal in ("ECL50±%", "ECL50±-2%", 5)),
-        ("ECL50±0%", r"target must be a number above 0, got 0\.0"),
-    ],
-)
+@pytest.mark.parametrize(("goal", "message"), [
+    *((goal, FORMS) for goal in ("", "ECL50", "ECL50±20", "ID50±1%", "NT50±1", "ECL5020%")),
+    *((goal, FORMS) for goal in ("ECL50±%", "ECL50±-2%", 5)),
+    ("ECL50±0%", r"target must be a number above 0, got 0\.0"),
+])  # fmt: skip
 def test_goals_that_are_none(goal, message):
     with pytest.raises(ValueError, match=message):
         read_until("cogniload", goal)
@@ -294,20 +288,17 @@ def metadata(**parameters):
     return ["--metadata", json.dumps({"cogniload": parameters})]
 
 
-@pytest.mark.parametrize(
-    ("others", "message"),
-    [
-        (["--tasks", "cogniload_lite"], "--until takes one task, got cogniload, cogniload_lite"),
-        (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
-        (["--samples", '{"cogniload": [1]}'], "--samples is refused: with --until the design "),
-        (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
-        (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
-        (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
-        (metadata(d=3), "cogniload metadata takes seed, context_budget; got 'd'"),
-        (metadata(path="x"), "path is refused: "),
-        (metadata(context_budget=2048), "do not fit"),
-    ],
-)
+@pytest.mark.parametrize(("others", "message"), [
+    (["--tasks", "cogniload_lite"], "--until takes one task, got cogniload, cogniload_lite"),
+    (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
+    (["--samples", '{"cogniload": [1]}'], "--samples is refused: with --until the design "),
+    (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
+    (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
+    (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
+    (metadata(d=3), "cogniload metadata takes seed, context_budget; got 'd'"),
+    (metadata(path="x"), "path is refused: "),
+    (metadata(context_budget=2048), "do not fit"),
+])  # fmt: skip
 def test_refusals(server, tmp_path, others, message):
     assert message in error_of(*until_arguments(server, tmp_path), *others)
     assert not server.requests

@@ -101,17 +101,14 @@ BM25 = '{"factor": {"retrieve": {"retriever": "bm25"}}}'
 NO_RETRIEVAL = "retrieve is refused: --until takes no retrieval"
 
 
-@pytest.mark.parametrize(
-    ("task", "others", "message"),
-    [
-        ("factor_symbolic", [], "no group and no fixed design, got 'factor_symbolic'"),
-        (TASK, ["--until", "ECL50±20%"], "until must be as N_eff±20% or CDF±20% or CDO±0.2, got "),
-        (TASK, ["--metadata", '{"factor": {"N": 3}}'], f"{METADATA}; got 'N'"),
-        (TASK, ["--metadata", '{"factor": {"context": [0, 500]}}'], "one value of context, roots:"),
-        ("factor_realistic_retrieval", [], NO_RETRIEVAL),
-        ("factor_realistic_0", ["--metadata", BM25], NO_RETRIEVAL),
-    ],
-)
+@pytest.mark.parametrize(("task", "others", "message"), [
+    ("factor_symbolic", [], "no group and no fixed design, got 'factor_symbolic'"),
+    (TASK, ["--until", "ECL50±20%"], "until must be as N_eff±20% or CDF±20% or CDO±0.2, got "),
+    (TASK, ["--metadata", '{"factor": {"N": 3}}'], f"{METADATA}; got 'N'"),
+    (TASK, ["--metadata", '{"factor": {"context": [0, 500]}}'], "one value of context, roots:"),
+    ("factor_realistic_retrieval", [], NO_RETRIEVAL),
+    ("factor_realistic_0", ["--metadata", BM25], NO_RETRIEVAL),
+])  # fmt: skip
 def test_refusals(server, tmp_path, task, others, message):
     """Before anything is loaded or asked for."""
     assert message in error_of(*arguments(server, tmp_path, *others, task=task))

@@ -112,15 +112,12 @@ def test_prompts_are_counted_as_the_backend_encodes_them():
     assert count_response_tokens(ChatModel(), "a b c") == 3
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        None,
-        SimpleNamespace(),
-        SimpleNamespace(tok_encode=str.split),
-        SimpleNamespace(tok_encode=str.split, tokenizer=None),
-    ],
-)
+@pytest.mark.parametrize("model", [
+    None,
+    SimpleNamespace(),
+    SimpleNamespace(tok_encode=str.split),
+    SimpleNamespace(tok_encode=str.split, tokenizer=None),
+])  # fmt: skip
 @pytest.mark.parametrize("prompt", ["a b c", CHAT])
 def test_without_a_tokenizer_nothing_is_counted(model, prompt):
     assert count_prompt_tokens(model, prompt) is None

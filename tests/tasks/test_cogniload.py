@@ -59,17 +59,14 @@ DOC |= {"options": ["green", "blue", "red"], "prompt_tokens": 700, "response_tok
 DOC |= {"context_budget": 1024}
 
 
-@pytest.mark.parametrize(
-    ("response", "outcome", "changes"),
-    [
-        ("Brent is wearing green socks.", Outcome.CORRECT_VALID, {}),
-        ("Brent is wearing blue socks.", Outcome.WRONG_LOGIC, {}),
-        ("I can't tell.", Outcome.WRONG_OTHER, {}),
-        ("", Outcome.WRONG_MAX_CONTEXT, {}),
-        ("Brent is wearing green socks.", Outcome.WRONG_MAX_CONTEXT, {"response_tokens": 304}),
-        ("x", Outcome.WRONG_OTHER, {"prompt_tokens": None, "response_tokens": None}),
-    ],
-)
+@pytest.mark.parametrize(("response", "outcome", "changes"), [
+    ("Brent is wearing green socks.", Outcome.CORRECT_VALID, {}),
+    ("Brent is wearing blue socks.", Outcome.WRONG_LOGIC, {}),
+    ("I can't tell.", Outcome.WRONG_OTHER, {}),
+    ("", Outcome.WRONG_MAX_CONTEXT, {}),
+    ("Brent is wearing green socks.", Outcome.WRONG_MAX_CONTEXT, {"response_tokens": 304}),
+    ("x", Outcome.WRONG_OTHER, {"prompt_tokens": None, "response_tokens": None}),
+])  # fmt: skip
 def test_the_metrics_of_a_response(response, outcome, changes):
     """Counts that are unknown are left out."""
     metrics = process_results(DOC | changes, [response])

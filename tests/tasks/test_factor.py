@@ -76,18 +76,15 @@ SYMBOLIC |= {"prompt_tokens": 700, "response_tokens": 10, "context_budget": 1024
 REALISTIC = SYMBOLIC | {"suite": "realistic", "op": 7, "noise": "close", "answer": "8"}
 
 
-@pytest.mark.parametrize(
-    ("doc", "response", "outcome"),
-    [
-        (SYMBOLIC, "The variable equal to 2 is v3.", FactorOutcome.CORRECT),
-        (SYMBOLIC, "The variables equal to 2 are v3 and v4.", FactorOutcome.WRONG_SET),
-        (SYMBOLIC, "Let me think about it", FactorOutcome.NO_ANSWER),
-        (SYMBOLIC, "", FactorOutcome.MAX_CONTEXT),
-        (SYMBOLIC | {"response_tokens": 304}, "The answer is v3.", FactorOutcome.MAX_CONTEXT),
-        (REALISTIC, "Answer: 8.", FactorOutcome.CORRECT),
-        (REALISTIC, "Answer: 9.", FactorOutcome.WRONG_SET),
-    ],
-)
+@pytest.mark.parametrize(("doc", "response", "outcome"), [
+    (SYMBOLIC, "The variable equal to 2 is v3.", FactorOutcome.CORRECT),
+    (SYMBOLIC, "The variables equal to 2 are v3 and v4.", FactorOutcome.WRONG_SET),
+    (SYMBOLIC, "Let me think about it", FactorOutcome.NO_ANSWER),
+    (SYMBOLIC, "", FactorOutcome.MAX_CONTEXT),
+    (SYMBOLIC | {"response_tokens": 304}, "The answer is v3.", FactorOutcome.MAX_CONTEXT),
+    (REALISTIC, "Answer: 8.", FactorOutcome.CORRECT),
+    (REALISTIC, "Answer: 9.", FactorOutcome.WRONG_SET),
+])  # fmt: skip
 def test_the_metrics_of_a_response(doc, response, outcome):
     metrics = process_results(doc, [response])
     assert metrics["outcome"] == outcome
@@ -176,14 +173,11 @@ def test_the_retrieval_task_is_the_paper_s_setting():
     assert retrieval["encoder"].endswith("mpnet-base-v2")
 
 
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ({"retriever": "oracle"}, "oracle, 2000 tokens by sentence, order of text"),
-        ({"retriever": "bm25", "budget": 99}, "bm25, 99 tokens by sentence, query question, .*"),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("asked", "told"), [
+    ({"retriever": "oracle"}, "oracle, 2000 tokens by sentence, order of text"),
+    ({"retriever": "bm25", "budget": 99}, "bm25, 99 tokens by sentence, query question, .*"),
+    (None, None),
+])  # fmt: skip
 def test_metadata_replaces_parts_of_a_task_s_retrieval(asked, told):
     given = {"num_puzzles": 1, "retrieve": asked}
     (loaded,) = manager(factor=given).load(["factor_realistic_retrieval"])["tasks"].values()

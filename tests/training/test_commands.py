@@ -84,14 +84,11 @@ def test_a_size_goes_on_from_the_models_of_a_smaller_one(micro, tmp_path):
     assert all((ours[name] == theirs[name]).all() for name in theirs)
 
 
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        ("tiny", "holds runs of another size"),
-        ("huge", "size must be one of hour, paper, tiny or a YAML"),
-        ("paper", "size paper takes a GPU with bfloat16, and none is here"),
-    ],
-)
+@pytest.mark.parametrize(("size", "said"), [
+    ("tiny", "holds runs of another size"),
+    ("huge", "size must be one of hour, paper, tiny or a YAML"),
+    ("paper", "size paper takes a GPU with bfloat16, and none is here"),
+])  # fmt: skip
 def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsys):
     (tmp_path / "size.json").write_text("{}")
     monkeypatch.setattr("experiments.is_torch_bf16_gpu_available", lambda: False)
@@ -101,13 +98,10 @@ def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsy
     assert said in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"start": "smaller"}, "or a YAML file, got smaller"),
-        ({"start": "tiny", "model": {}}, "has the model of tiny: leave out model"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    ({"start": "smaller"}, "or a YAML file, got smaller"),
+    ({"start": "tiny", "model": {}}, "has the model of tiny: leave out model"),
+])  # fmt: skip
 def test_a_wrong_start_is_told_in_a_line(given, said, tmp_path, monkeypatch, capsys):
     (tmp_path / "large.yaml").write_text(yaml.safe_dump(given))
     monkeypatch.setattr(
