@@ -9,14 +9,7 @@ import pytest
 import reasoning_gym
 from harness import manager, random_state_put_back
 from inspect_ai import eval as inspect_eval
-from inspect_ai.model import (
-    GenerateConfig,
-    ModelAPI,
-    ModelOutput,
-    ModelUsage,
-    get_model,
-    modelapi,
-)
+from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from replayed import PARAMETERS, parameters_of, replays

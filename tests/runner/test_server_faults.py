@@ -9,15 +9,7 @@ from threading import Event
 from types import SimpleNamespace
 
 import pytest
-from eval_command import (
-    arguments,
-    command,
-    done_blocks,
-    error_of,
-    read,
-    same_samples,
-    url_of,
-)
+from eval_command import arguments, command, done_blocks, error_of, read, same_samples, url_of
 
 from lm_eval_tasks.responses import NoCompletion, check_answer
 from lm_eval_tasks.runner import client

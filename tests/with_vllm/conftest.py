@@ -55,10 +55,7 @@ def model(tmp_path_factory) -> Path:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig  # noqa: PLC0415
 
     folder = tmp_path_factory.mktemp("models") / MODEL
-    gguf = {
-        "pretrained_model_name_or_path": wheel_folder(),
-        "gguf_file": MODEL_FILE,
-    }
+    gguf = {"pretrained_model_name_or_path": wheel_folder(), "gguf_file": MODEL_FILE}
     weights = {"quantization_config": GgufConfig(dequantize=True), "dtype": torch.bfloat16}
     AutoModelForCausalLM.from_pretrained(**gguf, **weights).save_pretrained(folder)
     AutoTokenizer.from_pretrained(**gguf).save_pretrained(folder)
