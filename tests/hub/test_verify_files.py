@@ -179,9 +179,9 @@ def test_an_unfinished_folder_is_not_whole(folder, capsys):
 def test_a_wrong_share_or_folder_is_one_line(folder, capsys, share):
     error = refusal(capsys, "verify", "out", "--sample", share)
     assert error.startswith("--sample must be a percentage above 0% and up to 100%, ")
-    (folder / "manifest.json").rename(folder.parent / "manifest.json")
-    assert f"{folder} must hold manifest.json, " in refusal(capsys, "verify", folder)
-    assert "--sample is for a folder of " in refusal(capsys, "verify", folder, "--sample", "1%")
+    other = folder.parent
+    assert f"{other} must hold manifest.json, " in refusal(capsys, "verify", other)
+    assert "--sample is for a folder of " in refusal(capsys, "verify", other, "--sample", "1%")
 
 
 @given(count=st.integers(1, 500), share=st.floats(0.0001, 1), key=st.integers(0, 2**63))

@@ -179,17 +179,20 @@ arguments.system_instruction arguments.num_fewshot arguments.fewshot_as_multitur
 arguments.samples arguments.seed recorded.date recorded.arguments recorded.arguments.model_args
 recorded.arguments.include_path
 """
-WRONG = [(path, value) for path in PARTS.split() for value in (MISSING, [[]])]
-WRONG += [("block_size", value) for value in (0, True, 1.5)]
-WRONG += [("arguments.limit", value) for value in (0, -0.5, "6")]
-WRONG += [("arguments.seed", value) for value in ([1, 2], [1, 2, 3, "4"], 5)]
-WRONG += [("arguments.tasks", []), ("arguments.other", 1), ("tasks", {}), ("recorded.date", None)]
-WRONG += [("arguments.samples", {"x": value}) for value in ([], [-1], ["1"], [0.5])]
-WRONG += [("tasks", {"x": {"documents": value}}) for value in (None, -1, 10**10, True)]
+WRONG = [
+    *((path, value) for path in PARTS.split() for value in (MISSING, [[]])),
+    *(("block_size", value) for value in (0, True, 1.5)),
+    *(("arguments.limit", value) for value in (0, -0.5, "6")),
+    *(("arguments.seed", value) for value in ([1, 2], [1, 2, 3, "4"], 5)),
+    *[("arguments.tasks", []), ("arguments.other", 1), ("tasks", {}), ("recorded.date", None)],
+    *(("arguments.samples", {"x": value}) for value in ([], [-1], ["1"], [0.5])),
+    *(("tasks", {"x": {"documents": value}}) for value in (None, -1, 10**10, True)),
+    *(("", written) for written in (b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}')),
+]
 
 
 @pytest.mark.parametrize(("path", "value"), WRONG)
-def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
+def test_what_is_wrong_in_run_json_is_named(run, server, path, value):
     described = run / "state" / "run.json"
     written = json.loads(described.read_bytes())
     *outer, last = path.split(".")
@@ -199,19 +202,13 @@ def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
     inside[last] = value
     if value is MISSING:
         del inside[last]
-    described.write_text(json.dumps(written))
-    message = error_of("eval", "--status", run)
-    assert message.startswith(f"{described} must be what this version of cogniload eval wrote")
-
-
-@pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
-def test_a_description_that_is_none_is_refused(server, tmp_path, written):
-    run = tmp_path / "state" / "run.json"
-    run.parent.mkdir()
-    run.write_bytes(written)
-    for command_line in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
-        assert error_of(*command_line).startswith(f"{run} must be what ")
-    assert run.read_bytes() == written
+    content = json.dumps(written).encode() if path else value
+    described.write_bytes(content)
+    command_lines = [["eval", "--status", run], arguments(server, run), ["eval", "--merge", run]]
+    for command_line in command_lines[: 1 if path else 3]:
+        error = error_of(*command_line)
+        assert error.startswith(f"{described} must be what this version of cogniload eval wrote")
+    assert described.read_bytes() == content
     assert not server.requests
 
 
@@ -266,12 +263,7 @@ def test_a_block_has_its_name_once_its_digest_is_written(tmp_path, monkeypatch):
 def test_merges_at_once_are_one_result_set(run, finished):
     """Each starts when all are ready; what the first writes, the others find."""
     ready = fork.Barrier(3)
-
-    def merge_together():
-        ready.wait()
-        merge([run], run)
-
-    processes = [fork.Process(target=merge_together) for _ in range(3)]
+    processes = [fork.Process(target=lambda: (ready.wait(), merge([run], run))) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:

@@ -45,14 +45,9 @@ def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
     """FACTOR's among them."""
     server.window = 4096
     tasks = ["factor_symbolic_mini", "cogniload_mini", "factor_realistic_mini"]
-    plain = simple_evaluate(
-        "local-chat-completions",
-        model_args=json.loads(model_args(server)),
-        tasks=tasks,
-        task_manager=manager(),
-        apply_chat_template=True,
-        limit=8,
-    )
+    asked = {"tasks": tasks, "task_manager": manager(), "apply_chat_template": True, "limit": 8}
+    settings = json.loads(model_args(server))
+    plain = simple_evaluate("local-chat-completions", model_args=settings, **asked)
     settings = ["--tasks", *tasks, "--limit", "8"]
     assert command(*arguments(server, tmp_path, *settings, puzzles={}))[0] == 0
     (results,) = tmp_path.rglob("results_*.json")
@@ -61,9 +56,8 @@ def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
     for task in tasks:
         (file,) = tmp_path.rglob(f"samples_{task}_*.jsonl")
         told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        assert [sample_line(sample) for sample in plain["samples"][task]] == (
-            file.read_bytes().splitlines(keepends=True)
-        )
+        lines = [sample_line(sample) for sample in plain["samples"][task]]
+        assert lines == file.read_bytes().splitlines(keepends=True)
         assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] for s in told)
 
 

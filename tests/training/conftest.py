@@ -21,11 +21,6 @@ def micro():
         "training": size["training"]
         | {"batch": 8, "pack_length": 160, "num_train_epochs": 1}
         | {"warmup_steps": 1, "save_steps": 2, "logging_steps": 2},
-        "test": {
-            "max_N": 3,
-            "puzzles": 2,
-            "contexts": [0, 20],
-            "attempts": 2,
-            "method": "likelihood",
-        },
+        "test": {"max_N": 3, "puzzles": 2, "contexts": [0, 20]}
+        | {"attempts": 2, "method": "likelihood"},
     }
