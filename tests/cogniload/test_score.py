@@ -41,7 +41,7 @@ def about_place(answer):
     return {"category": "location", "answer": answer, "options": PLACES}
 
 
-# --- D.5: buckets and their order ---------------------------------------------------------------
+# D.5: buckets and their order
 
 BUCKETS = [
     ("Brent is wearing green socks.", "correct_valid"),
@@ -75,19 +75,13 @@ BUCKETS = [
 ]
 
 
-def test_gold_poi_and_options_in_capitals():
-    changes = {"poi": "BRENT", "answer": "Green", "options": ["GREEN", "RED"]}
-    assert outcome("Brent is wearing green socks.", **changes) == "correct_valid"
-    assert outcome("Brent is wearing red socks.", **changes) == "wrong_logic"
-
-
 def test_correct_outcomes():
     correct = {"correct_valid", "correct_poi", "correct_last_sentence"}
     assert {outcome for outcome in Outcome if outcome.correct} == correct
     assert len(Outcome) == 8
 
 
-# --- D.3: normalization -------------------------------------------------------------------------
+# D.3: normalization
 
 NORMALIZATION = [
     ("Brent is wearing green socks.\n(not red)", "correct_valid"),  # parentheses are dropped
@@ -110,12 +104,7 @@ NORMALIZATION = [
 ]
 
 
-@pytest.mark.parametrize(("response", "expected"), BUCKETS + NORMALIZATION)
-def test_outcome(response, expected):
-    assert outcome(response) == expected
-
-
-# --- D.3: sentence windows and context budget ---------------------------------------------------
+# D.3: sentence windows and context budget
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
@@ -162,7 +151,7 @@ def test_context_budget(prompt, response, budget, over):
     assert CONTEXT_BUDGET == 32_768
 
 
-# --- D.2: category mapping and qualifiers -------------------------------------------------------
+# D.2: category mapping and qualifiers
 
 QUESTIONS = {
     "Where is Brent?": ("location", "at located in"),
@@ -205,7 +194,7 @@ def test_qualifiers(category):
     assert windows("Brent ok", poi="Brent", category=category)[0] == ""
 
 
-# --- D.4: boundaries and synonyms ---------------------------------------------------------------
+# D.4: boundaries and synonyms
 
 
 @pytest.mark.parametrize("mark", list(" [\"'*_{(-`:\t“x>"))
@@ -236,8 +225,10 @@ def test_spelling(gold, spellings, others):
     assert not any(check_correct_answer(gold, f"it is {spelling}") for spelling in others)
 
 
-# --- D.4 and Algorithm 3: alternatives ----------------------------------------------------------
+# D.4 and Algorithm 3: alternatives
 
+CAPITALS = {"poi": "BRENT", "answer": "Green", "options": ["GREEN", "RED"]}
+ODD_NAMES = ["Brent(", "[Brent", "Br*nt", "\\Brent", "Br$nt|", "Br+nt?"]
 ALTERNATIVES = [
     # the gold value beside others, in whatever order: Algorithm 3 clears the flag
     ("The final step converts gray to green, so Brent wears **green**.", SOCKS, "correct_valid"),
@@ -273,18 +264,23 @@ ALTERNATIVES = [
     # an alternative without a boundary is none
     ("Brent last read anon-fiction.", about_reading("fiction"), "wrong_other"),
     ("Brent is wearing infrared socks.", SOCKS, "wrong_other"),
+    # the answer is none to itself
+    ("Brent is wearing green socks.", {"options": ["red"]}, "correct_valid"),
+    ("Brent is wearing green socks.", {"options": []}, "correct_valid"),
+    ("Brent is wearing red socks.", {"options": []}, "wrong_other"),
+    # names, answers and options may be in capitals, and a name may be no pattern
+    ("Brent is wearing green socks.", CAPITALS, "correct_valid"),
+    ("Brent is wearing red socks.", CAPITALS, "wrong_logic"),
+    *((f"{name} is wearing green socks.", {"poi": name}, "correct_valid") for name in ODD_NAMES),
+    *(("Brent is wearing red.", {"poi": name}, "wrong_logic_last_sentence") for name in ODD_NAMES),
 ]
 
 
-@pytest.mark.parametrize(("response", "changes", "expected"), ALTERNATIVES)
-def test_alternative(response, changes, expected):
+@pytest.mark.parametrize(("response", "changes", "expected"), [
+    *((response, {}, expected) for response, expected in BUCKETS + NORMALIZATION), *ALTERNATIVES,
+])  # fmt: skip
+def test_outcome(response, changes, expected):
     assert outcome(response, **changes) == expected
-
-
-def test_the_answer_is_no_alternative_to_itself():
-    assert outcome("Brent is wearing green socks.", options=["red"]) == "correct_valid"
-    assert outcome("Brent is wearing green socks.", options=[]) == "correct_valid"
-    assert outcome("Brent is wearing red socks.", options=[]) == "wrong_other"
 
 
 @pytest.mark.parametrize("category", VOCABULARIES)
@@ -301,19 +297,10 @@ def test_every_answer_is_right_and_every_other_value_wrong(category):
             ).correct
 
 
-# --- any text -----------------------------------------------------------------------------------
-
-
 @given(RESPONSES, ANY_TEXT, st.sampled_from(list(QUALIFIERS)), ANY_TEXT, st.lists(ANY_TEXT))
 def test_any_text_has_an_outcome(response, poi, category, answer, options):
     keys = {"poi": poi, "answer": answer, "category": category, "options": options}
     assert isinstance(score_response(response, **keys), Outcome)
-
-
-@pytest.mark.parametrize("poi", ["Brent(", "[Brent", "Br*nt", "\\Brent", "Br$nt|", "Br+nt?"])
-def test_metacharacters_in_a_name(poi):
-    assert outcome(f"{poi} is wearing green socks.", poi=poi) == "correct_valid"
-    assert outcome("Brent is wearing red socks.", poi=poi) == "wrong_logic_last_sentence"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,7 @@ from lm_eval_tasks.runner.credentials import (
 
 SECRET = "Zq9-b1g/S3cr3t@here"  # noqa: S105
 QUOTED = "Zq9-b1g%2FS3cr3t%40here"
-SPELLINGS = ("Zq9-b1g", "S3cr3t")
-"""Parts of it, in whichever way it is quoted."""
+SPELLINGS = ("Zq9-b1g", "S3cr3t")  # parts of it, in whichever way it is quoted
 
 PRIVATE_NAMES = """
 api_key apikey apiKey API_KEY key X-Api-Key openai_api_key subscription-key access_key token
@@ -191,16 +190,13 @@ def test_no_secret_is_written_or_said(server, tmp_path, place, caplog):
     assert shows_nothing(*merged[1:])
 
 
-def test_gen_kwargs_hold_no_credential(tmp_path):
+def test_gen_kwargs_hold_no_credential_and_a_misspelt_option_repeats_none(tmp_path, capfd):
     """They would be written beside each response."""
     arguments = ("--model", "dummy", "--tasks", "cogniload_mini", "--output_path", tmp_path / "out")
     error = error_of("eval", *arguments, "--gen_kwargs", f"api_key={SECRET}")
     assert "gen_kwargs.api_key is refused" in error
     assert SECRET not in error
     assert not (tmp_path / "out").exists()
-
-
-def test_a_misspelt_option_repeats_no_secret(capfd, tmp_path):
     with pytest.raises(SystemExit):
         main(["eval", "--modell_args", f"auth_token={SECRET}", "--output_path", str(tmp_path)])
     assert shows_nothing(*capfd.readouterr())

@@ -14,7 +14,6 @@ import pytest
 from completion_server import serving
 from eval_command import (
     BLOCK_SIZE,
-    BLOCKS,
     DOCUMENTS,
     SAID,
     answer_only,
@@ -129,36 +128,6 @@ def test_a_full_disk(server, tmp_path, undisturbed):
     assert not [*tmp_path.rglob("*.part")]
     assert command(*command_line)[0] == 0
     assert same_samples(read(tmp_path), undisturbed)
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 100 KB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
-    try:
-        mounted = subprocess.run(mount, check=False, capture_output=True, text=True)
-    except FileNotFoundError as error:
-        pytest.skip(f"no mount: {error}")
-    if mounted.returncode:
-        pytest.skip(f"no tmpfs: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def test_a_full_file_system(server, small_disk, undisturbed):
-    ballast = small_disk / "ballast"
-    ballast.write_bytes(bytes(60_000))
-    message = error_of(*arguments(server, small_disk))
-    assert message.endswith(f".jsonl: {os.strerror(errno.ENOSPC)}")
-    kept = {file: file.read_bytes() for file in done_blocks(small_disk)}
-    assert 0 < len(kept) < BLOCKS
-    ballast.unlink()
-    subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True)
-    assert command(*arguments(server, small_disk))[0] == 0
-    assert kept == {file: file.read_bytes() for file in kept}
-    assert same_samples(read(small_disk), undisturbed)
 
 
 @pytest.mark.slow

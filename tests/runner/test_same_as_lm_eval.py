@@ -4,13 +4,11 @@ import json
 
 import pytest
 from completion_server import respond
-from eval_command import DOCUMENTS, PUZZLES, arguments, command, done_blocks, model_args, read
+from eval_command import PUZZLES, arguments, command, done_blocks, model_args, read
 from harness import manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
-from cogniload_analysis import read_samples
-from cogniload_gen import GENERATOR_VERSION
 from lm_eval_tasks.runner.blocks import sample_line
 
 
@@ -59,18 +57,6 @@ def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
         lines = [sample_line(sample) for sample in plain["samples"][task]]
         assert lines == file.read_bytes().splitlines(keepends=True)
         assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] for s in told)
-
-
-@pytest.mark.slow
-def test_the_report_reads_the_results(server, tmp_path):
-    assert command(*arguments(server, tmp_path))[0] == 0
-    frame = read_samples(tmp_path)
-    assert len(frame) == DOCUMENTS
-    assert set(frame["model"]) == {"solver"}
-    assert frame["generator_version"].astype(float).eq(GENERATOR_VERSION).all()
-    report = tmp_path / "report"
-    assert command("report", tmp_path, "--out", report)[0] == 0
-    assert (report / "report.html").exists()
 
 
 def test_samples_have_what_the_server_said(undisturbed):

@@ -61,9 +61,12 @@ NO_COMPLETIONS = {
 
 
 @pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
-def test_what_is_no_completion_is_refused(answer):
+def test_what_is_no_completion_or_no_json_is_refused(answer):
     with pytest.raises(NoCompletion, match="the server's answer is no completion, "):
         check_answer(answer, chat=True, prompts=1)
+    for body in (b"", b"<html>", b"\xff", b"[" * 100_000, b"9" * 5000, b'{"a": NaN'):
+        with pytest.raises(NoCompletion, match="as it is no JSON"):
+            decode(body)
 
 
 @pytest.mark.parametrize(("content", "text"), [
@@ -88,14 +91,6 @@ def test_each_prompt_has_one_completion_whose_text_is_a_string(choices):
         answer["choices"][-1]["text"] = text
         with pytest.raises(NoCompletion):
             check_answer(answer, chat=False, prompts=choices)
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"\xff", b"[" * 100_000, b"9" * 5000, b'{"a": NaN'], ids=range(6)
-)
-def test_what_is_no_json_is_refused(body):
-    with pytest.raises(NoCompletion, match="as it is no JSON"):
-        decode(body)
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])

@@ -40,17 +40,15 @@ def test_a_missing_shard_is_named(server, tmp_path):
     assert not [*tmp_path.rglob("results_*")]
 
 
-def test_the_number_of_shards_may_change(server, tmp_path, undisturbed):
-    assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
-    assert command(*arguments(server, tmp_path))[0] == 0
-    assert len(server.requests) == DOCUMENTS
-    assert same_samples(read(tmp_path), undisturbed)
-
-
-def test_a_block_that_two_folders_have_counts_once(server, tmp_path, undisturbed):
+def test_a_block_that_two_folders_have_counts_once_and_shards_may_be_others(
+    server, tmp_path, undisturbed
+):
     folders = [tmp_path / "a", tmp_path / "b"]
     assert command(*arguments(server, folders[0], "--shard", "1/2"))[0] == 0
+    assert command(*arguments(server, folders[1], "--shard", "1/3"))[0] == 0
+    asked = len(server.requests)
     assert command(*arguments(server, folders[1]))[0] == 0
+    assert len(server.requests) == asked + DOCUMENTS - 10  # of two blocks
     assert command("eval", "--merge", *folders, "--output_path", tmp_path / "merged")[0] == 0
     assert same_samples(read(tmp_path / "merged"), undisturbed)
 
