@@ -10,7 +10,6 @@ from source_tree import ROOT, modules
 
 
 def build(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
-    """Build the site of a repository."""
     command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", out]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 

@@ -47,7 +47,6 @@ def prepared(tmp_path_factory) -> Path:
 
 
 def write_release(folder: Path) -> None:
-    """Write a puzzle as the authors' release has it."""
     (row,) = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()
     facts = {"poi": row["poi"], "num_statements": 5, "difficulty": 3, "people": row["people"]}
     state = facts | {"category_defaults": {row["category"]: row["options"]}}
@@ -69,7 +68,6 @@ def folder(prepared, tmp_path, monkeypatch) -> Path:
 
 
 def plant(path: Path, kind: str) -> None:
-    """Put something that is no file in a place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)

@@ -30,7 +30,6 @@ def test_golden_hash():
 
 
 def test_the_hash_holds_in_another_process():
-    """Whatever the hash seed, the locale and the working directory."""
     program = (
         "import hashlib; from cogniload_gen import generate_puzzles\n"
         f"table = generate_puzzles(**{GOLDEN_GRID!r}, trace=True)\n"
@@ -67,7 +66,6 @@ def test_rows_stand_in_the_order_of_the_grid():
 
 
 def test_no_address_shares_a_puzzle_with_another():
-    """Seeds, splits, cells and indices all lead elsewhere; seed + 1 is not index + 1."""
     seen = []
     for seed in (42, 43):
         for split in ("train", "validation", "test"):

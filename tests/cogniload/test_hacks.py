@@ -32,7 +32,6 @@ def clauses(categories, values):
 
 
 def respond(hack, row):
-    """The response of a hack to a puzzle."""
     poi, categories, domains = row["poi"], row["categories"], row["domains"]
     index = categories.index(row["category"])
     states = row["poi_states"]
@@ -58,7 +57,6 @@ def respond(hack, row):
 
 
 def earned(hack):
-    """What a hack earns on each puzzle."""
     score = answer_score if "text" in hack else step_score
     return [score(respond(hack, row), row) for row in PUZZLES]
 

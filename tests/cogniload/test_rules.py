@@ -39,7 +39,6 @@ def problems(puzzle: dict) -> Iterator[str]:
 
 
 def solved_states(puzzle: dict, states: tuple[dict, ...]) -> Iterator[list[int]]:
-    """The solver's states as the checker writes them."""
     bits, _ = checker.value_bits(puzzle)
     coded = {}  # people whom a statement leaves alone keep their dictionary
     for state in states:
@@ -126,7 +125,6 @@ def test_every_puzzle_keeps_every_rule_and_is_solved(paper_grid):
 
 @pytest.mark.slow
 def test_no_two_puzzles_are_equal(paper_grid):
-    """Also none of another seed and of the other splits."""
     others = {"seed": 43}, {"split": "train"}, {"split": "validation"}
     tables = (
         generate_puzzles(PAPER_D, PAPER_N, PAPER_RHO, num_puzzles=25, **other) for other in others
@@ -230,7 +228,6 @@ def sound():
 
 
 def statement(puzzle, type_):
-    """A statement of the type, other than the first."""
     return next(each for each in puzzle["statements"][1:] if each["type"] == type_)
 
 

@@ -123,7 +123,6 @@ def test_take_last_sentence(text, sentence):
 
 
 def windows(response, **asked):
-    """Return the texts of the sentences in which the answer is looked for."""
     return tuple(sentence.text for sentence in sentence_windows(response, **asked))
 
 

@@ -134,7 +134,6 @@ def test_each_kind_of_error(text, first_error, error):
 
 @pytest.mark.parametrize(("aside", "read"), [("", True), (", from a pink hat", False)])
 def test_a_story_that_leaves_too_much_unexplained_is_not_claimed(aside, read):
-    """Here the next story costs 6 or 7 more."""
     states = [", ".join(people["Ann"].values()) for people in solve_steps(PUZZLE).states]
     lines = [(t, f"{RIGHT[t]} Ann: {states[t]}{aside}.") for t in range(1, 6)]
     steps = read_steps(told(*lines), ROW)

@@ -30,7 +30,6 @@ def test_all_ways_give_the_rows_of_the_generator(grid, split):
 
 @SUITES
 def test_rows_do_not_depend_on_their_company(grid):
-    """Of a table, of a batch, of the other cells: the same puzzles alone, in any order."""
     source = factor_source(factor_grid(**grid))
     expected = {row["id"]: row for row in generate_factor(**grid).to_pylist()}
     starts = reversed(range(len(source.selection)))

@@ -18,7 +18,6 @@ GRID = {"d": [2, 5], "N": [3, 6], "rho": 50}
 
 @cache
 def expected_rows():
-    """The puzzles at the beginning of the stream, of which the tests read a part."""
     return generate_puzzles(**GRID, num_puzzles=300, split="train", trace=True)
 
 

@@ -126,7 +126,6 @@ def test_a_choice_takes_at_least_one_value_and_none_twice(asked):
 
 
 def test_no_two_addresses_share_a_key():
-    """Benchmarks, seeds, splits, cells and indices: a number may stand for several of them."""
     grids = [
         make(seed=seed, split=split, num_puzzles=20)
         for seed in (3, 5)

@@ -134,7 +134,6 @@ def test_stopped_at_any_moment_it_goes_on(folder, capsys, number):
 
 
 def test_many_processes_at_once(whole, tmp_path):
-    """Also those of the same shard, and whichever is the last."""
     program = (
         "import sys; from cogniload_gen.shards import puzzle_files\n"
         f"files = puzzle_files('out', rows_per_file=4, num_puzzles=9, **{KNOBS})\n"
@@ -238,7 +237,6 @@ def test_a_wrong_request_is_one_line(folder, capsys, arguments, said):
 
 
 def test_what_is_made_is_said_before(folder, capsys):
-    """Also of a shard, and in the singular."""
     main(["generate", "out/", *GRID, "--shard", "2/5"])
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first == "out/: 18 puzzles in 5 files, of which shard 2/5 makes 1"

@@ -57,7 +57,6 @@ SENTENCES = {
 
 
 def test_its_scorer_is_near_to_the_benchmarks(published, tmp_path):
-    """Alike on the answers of a model that concludes as it is asked to, right or wrong."""
     name, _ = published
     (task,) = task_create_from_hf("hf/me/puzzles")
     samples = list(task.dataset)

@@ -151,7 +151,6 @@ def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
 
 
 def test_row_groups_are_bounded(tmp_path, monkeypatch):
-    """However long the puzzles are; files are cut too, and read as one split."""
     monkeypatch.setattr(write, "ROW_GROUP_BYTES", 100_000)
     monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
     grid = cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30)
@@ -199,7 +198,6 @@ def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     ("realistic", {"op": [2, 3]}),
 ])  # fmt: skip
 def test_factor(tmp_path, suite, knobs):
-    """Its grids are published by the same code, from the command line and from a data set."""
     options = [str(part) for name in knobs for part in (f"--{name}", *knobs[name])]
     command = ["push", "me/factor", "--suite", suite, *options, "--num-puzzles", "2", "--dry-run"]
     assert main([*command, str(tmp_path / "one")]) == 0
@@ -233,7 +231,6 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files below a folder."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 

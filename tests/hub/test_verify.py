@@ -31,7 +31,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def rewrite(folder, change, split="test"):
-    """Change the published rows."""
     (file,) = (folder / NAME).glob(f"{split}-*.parquet")
     rows = pq.read_table(file).to_pylist()
     change(rows)
@@ -39,7 +38,6 @@ def rewrite(folder, change, split="test"):
 
 
 def rewrite_card(folder, change):
-    """Change the metadata of the card."""
     path = folder / "README.md"
     _, metadata, text = path.read_text("utf-8").split("---", 2)
     data = yaml.safe_load(metadata)
@@ -110,7 +108,6 @@ def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected
 
 
 def test_a_card_that_asks_for_a_billion_rows_is_soon_told(folder):
-    """What is not there is not made."""
     republish(folder, num_puzzles=10**9)
     verdict = verify(folder)
     assert verdict.rows == 4 * 10**9

@@ -12,6 +12,7 @@ from reasoning_gym.composite import CompositeConfig, CompositeDataset, DatasetSp
 from reasoning_gym.dataset import ReseedingDataset
 from reasoning_gym.factory import create_curriculum, get_score_answer_fn
 
+import reasoning_gym_tasks
 from cogniload_gen import benchmarks
 from cogniload_gen.responses.context_budget import response_limit
 from cogniload_gen.responses.levels import at_level, highest_level
@@ -218,3 +219,7 @@ def test_without_its_extra_it_says_what_to_install():
     code = "import sys; sys.modules['reasoning_gym'] = None; import reasoning_gym_tasks"
     said = run_python(code, check=False).stderr.splitlines()[-1]
     assert said.startswith("ImportError: reasoning_gym_tasks needs pip install 'cogniload[reason")
+
+
+def test_the_public_names_are_there():
+    assert all(hasattr(reasoning_gym_tasks, name) for name in reasoning_gym_tasks.__all__)

@@ -191,7 +191,6 @@ def test_no_secret_is_written_or_said(server, tmp_path, place, caplog):
 
 
 def test_gen_kwargs_hold_no_credential_and_a_misspelt_option_repeats_none(tmp_path, capfd):
-    """They would be written beside each response."""
     arguments = ("--model", "dummy", "--tasks", "cogniload_mini", "--output_path", tmp_path / "out")
     error = error_of("eval", *arguments, "--gen_kwargs", f"api_key={SECRET}")
     assert "gen_kwargs.api_key is refused" in error
@@ -203,7 +202,6 @@ def test_gen_kwargs_hold_no_credential_and_a_misspelt_option_repeats_none(tmp_pa
 
 
 def test_the_server_still_gets_the_credentials(server, tmp_path):
-    """Those that a URL holds are sent as requests sends them."""
     for place in ("password in the URL", "query", "path", "every argument"):
         code, _, err = command(*arguments(server, place, tmp_path / place))
         assert code == 0, err

@@ -132,7 +132,6 @@ def test_a_full_disk(server, tmp_path, undisturbed):
 
 @pytest.mark.slow
 def test_ctrl_c(server, tmp_path, undisturbed):
-    """The command itself, in a process of its own."""
     answer_only(server, 7)
     settings = arguments(server, tmp_path, num_concurrent=4)
     command_line = [sys.executable, "-m", "cogniload_gen", *settings]

@@ -5,10 +5,11 @@ import os
 import shutil
 from functools import partial
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import pytest
 from completion_server import serving
-from eval_command import arguments, command, done_blocks, error_of, hold_first, start, wait_for
+from eval_command import arguments, command, done_blocks, error_of, start, wait_for
 from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
@@ -54,12 +55,12 @@ def test_until_a_block_is_done_nothing_is_begun(server, tmp_path):
 
 def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
     """Also where none had a block done when the other was started."""
-    answer = hold_first(server)
-    process = start(*arguments(server, tmp_path, "--shard", "1/2"))
-    wait_for(lambda: server.requests)
-    message = error_of(*arguments(server, tmp_path, "--shard", "2/2", "--seed", "7"))
+    with serving() as other:
+        server.together = SimpleNamespace(wait=lambda: wait_for(lambda: other.requests))
+        other.together = SimpleNamespace(wait=lambda: wait_for(lambda: done_blocks(tmp_path)))
+        process = start(*arguments(server, tmp_path, "--shard", "1/2"))
+        message = error_of(*arguments(other, tmp_path, "--shard", "2/2", "--seed", "7"))
     assert message.startswith(f"{tmp_path} was begun with arguments.seed [0, 1234, 1234, 1234], ")
-    answer.set()
     process.join()
     assert process.exitcode == 0
     assert len(done_blocks(tmp_path)) == 3

@@ -14,7 +14,6 @@ from lm_eval_tasks.runner.blocks import sample_line
 
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_results_are_those_of_lm_eval_without_blocks(server, tmp_path, undisturbed, concurrent):
-    """And written as its own command writes them."""
     tracker = EvaluationTracker(output_path=str(tmp_path))
     plain = simple_evaluate(
         "local-chat-completions",
@@ -40,7 +39,6 @@ def test_results_are_those_of_lm_eval_without_blocks(server, tmp_path, undisturb
 
 
 def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
-    """FACTOR's among them."""
     server.window = 4096
     tasks = ["factor_symbolic_mini", "cogniload_mini", "factor_realistic_mini"]
     asked = {"tasks": tasks, "task_manager": manager(), "apply_chat_template": True, "limit": 8}

@@ -136,7 +136,6 @@ def test_counts_beyond_all_measure_are_left_out(server, tmp_path, count):
 
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_a_huge_answer_is_refused(server, tmp_path, monkeypatch, concurrent):
-    """A hundred times the limit, packed and unpacked."""
     monkeypatch.setattr(client, "LARGEST_ANSWER", 2**20)
     bomb = zlib.compressobj(wbits=31)
     packed = b"".join(bomb.compress(bytes(2**20)) for _ in range(100)) + bomb.flush()

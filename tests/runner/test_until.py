@@ -1,7 +1,6 @@
 """--until: the design asks for the blocks, and ends the run."""
 
 import json
-import math
 import os
 import random
 import re
@@ -12,7 +11,7 @@ import completion_server
 import pytest
 from completion_server import serving
 from eval_command import command, done_blocks, error_of, fork, hold_first, read, start, wait_for
-from until_command import CAPACITY, respond_as_published, respond_by_capacity, until_arguments
+from until_command import CAPACITY, respond_by_capacity, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
 from cogniload_analysis.display import figures as panels
@@ -326,7 +325,6 @@ def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
 
 @pytest.mark.parametrize("task", ["cogniload", "cogniload_mini"])
 def test_a_task_keeps_its_own_settings(task):
-    """And has the metrics of the fixed design, which fits uneven cells."""
     until = {"goal": "ECL50", "target": 0.2, "budget": 64}
     adaptive, own = adaptive_task(task), read_task(yaml_of(task))
     designed = adaptive.configure(adaptive.design(until))
@@ -385,15 +383,3 @@ def test_a_run_of_another_design_is_refused(server, undisturbed, tmp_path, part,
     for asked in ("--status", "--merge"):
         assert re.match(begun, error_of("eval", asked, tmp_path))
     assert not server.requests
-
-
-@pytest.mark.slow
-def test_a_model_as_the_published_one_ends_near_its_crossing(server, tmp_path, monkeypatch):
-    """Qwen3-32B with chance and Table 3 solves half at 46 statements; the paper prints 55.4."""
-    monkeypatch.setattr(completion_server, "respond", respond_as_published("Qwen3-32B"))
-    code, out, _ = command(*until_arguments(server, tmp_path, budget=1500))
-    assert code == 0
-    assert re.search(r"^stopped after \d+ puzzles: ECL50 is known to ±20 %$", out, re.MULTILINE)
-    value, low, high = map(float, re.search(r"^ECL50 (\S+) \((\S+) to (\S+)\)", out, re.M).groups())
-    assert low < 46.1 < high
-    assert abs(math.log(value / 46.1)) < math.log(1.2)

@@ -110,7 +110,6 @@ NO_RETRIEVAL = "retrieve is refused: --until takes no retrieval"
     ("factor_realistic_0", ["--metadata", BM25], NO_RETRIEVAL),
 ])  # fmt: skip
 def test_refusals(server, tmp_path, task, others, message):
-    """Before anything is loaded or asked for."""
     assert message in error_of(*arguments(server, tmp_path, *others, task=task))
     assert not server.requests
     assert not done_blocks(tmp_path)

@@ -68,7 +68,6 @@ DOC |= {"context_budget": 1024}
     ("x", Outcome.WRONG_OTHER, {"prompt_tokens": None, "response_tokens": None}),
 ])  # fmt: skip
 def test_the_metrics_of_a_response(response, outcome, changes):
-    """Counts that are unknown are left out."""
     metrics = process_results(DOC | changes, [response])
     assert (metrics["outcome"], metrics["acc"]) == (outcome, outcome.correct)
     wrong = [other for other in Outcome if metrics.get(other)]

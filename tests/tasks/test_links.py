@@ -30,7 +30,6 @@ def lm_eval_copy(tmp_path):
 
 
 def run(environment, *arguments):
-    """The exit code, standard output and standard error of a module's command."""
     command = [sys.executable, "-m", *arguments]
     ran = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
     return ran.returncode, ran.stdout, ran.stderr

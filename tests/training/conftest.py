@@ -7,7 +7,6 @@ from harness import random_state_put_back
 
 @pytest.fixture(autouse=True)
 def random_state():
-    """Training seeds the generators of Python and numpy."""
     with random_state_put_back():
         yield
 

@@ -31,7 +31,6 @@ def runs(micro, tmp_path_factory):
 
 
 def start(arguments):
-    """Start a command as a user does."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     words = [sys.executable, FOLDER / "table4.py", *map(str, arguments)]
     return subprocess.Popen(words, **pipes)

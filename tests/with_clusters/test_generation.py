@@ -29,7 +29,6 @@ def expected(tmp_path_factory) -> dict[str, str]:
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    """Run a program to its end, and return what it prints."""
     settings = {"env": os.environ | environment, "capture_output": True, "text": True}
     ran = subprocess.run(command, check=False, **settings)
     assert ran.returncode == 0, ran.stderr[-3000:]
@@ -37,7 +36,6 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in a folder, hidden ones too."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
