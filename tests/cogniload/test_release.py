@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from command_line import refusal
+from questions import RELEASED
 
 from cogniload_gen import Outcome, generate_puzzles
 from cogniload_gen.cogniload.release import import_release, score_release
@@ -33,20 +34,6 @@ WORDING = {
     ),
     "recent_read": ("last read a {} book", "which most recently read a {} book", "read a {} book"),
 }  # fmt: skip
-QUESTIONS = {
-    "clothes_socks": "What color of socks is {} wearing?",
-    "clothes_shirt": "What color shirt is {} wearing?",
-    "clothes_pant": "What color pant is {} wearing?",
-    "clothes_hat": "What color hat is {} wearing?",
-    "clothes_gloves": "What color of gloves is {} wearing?",
-    "clothes_underwear": "What color of underwear is {} wearing?",
-    "hair": "What is the final hair color of {}?",
-    "recent_eat": "What did {} most recently eat?",
-    "recent_listen": "What kind of music did {} most recently listen to?",
-    "recent_watch": "What kind of movie did {} most recently watch?",
-    "recent_read": "What kind of book did {} most recently read?",
-    "location": "Where is {}?",
-}
 INSTRUCTION = (
     'Solve this puzzle and end with a sentence on the asked property (eg "Peter is in the '
     'livingroom.", "Peter is wearing blue socks",.. ). Go in strictly sequential order :'
@@ -68,7 +55,7 @@ def release_text(row: dict) -> str:
         f"{t}. The people {clauses(made['conditions'], 1)} {clauses(made['updates'], 2)}"
         for t, made in enumerate(row["statements"], 1)
     ]
-    question = QUESTIONS[row["category"]].format(row["poi"])
+    question = RELEASED[row["category"]].format(row["poi"])
     return "\n".join([INSTRUCTION, "", *people, *statements, "", question])
 
 
@@ -163,7 +150,7 @@ def test_200_files_import(release, rows, tmp_path, capsys):
         same = ("d", "N", "needles", "answer", "category", "poi", "people", "options")
         assert {key: imported[key] for key in same} == {key: row[key] for key in same}
         assert imported["puzzle"] == release_text(row)
-        assert imported["question"] == QUESTIONS[row["category"]].format(row["poi"])
+        assert imported["question"] == RELEASED[row["category"]].format(row["poi"])
         assert imported["seed"] is imported["index"] is None
         if row["N"] == 20:  # for N = 5 some of the paper's rho give the same needles
             assert imported["rho"] == row["rho"]

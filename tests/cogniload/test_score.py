@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from limits import within
+from questions import QUESTIONS
 
 from cogniload_gen import generate_puzzles, read_steps, score
 from cogniload_gen.cogniload.ontology import VOCABULARIES
@@ -152,29 +153,18 @@ def test_context_budget(prompt, response, budget, over):
 
 # D.2: category mapping and qualifiers
 
-QUESTIONS = {
-    "Where is Brent?": ("location", "at located in"),
-    "What color shirt is Brent wearing?": ("clothes_shirt", "shirt wear"),
-    "What color pants is Brent wearing?": ("clothes_pant", "pant wear"),
-    "What color pant is Brent wearing?": ("clothes_pant", "pant wear"),
-    "What color hat is Brent wearing?": ("clothes_hat", "hat wear"),
-    "What color of socks is Brent wearing?": ("clothes_socks", "sock wear"),
-    "What color of gloves is Brent wearing?": ("clothes_gloves", "glove wear"),
-    "What color of underwear is Brent wearing?": ("clothes_underwear", "underwear wear"),
-    "What is the final hair color of Brent?": ("hair", "hair"),
-    "What did Brent most recently eat?": ("recent_eat", "eat ate"),
-    "What kind of movie did Brent most recently watch?": ("recent_watch", "watch watched movie"),
-    "What kind of music did Brent most recently listen to?": (
-        "recent_listen", "listen listened music",
-    ),
-    "What did Brent most recently read?": ("recent_read", "read book"),
+QUALIFIERS = {
+    "location": "at located in", "clothes_shirt": "shirt wear", "clothes_pant": "pant wear",
+    "clothes_hat": "hat wear", "clothes_socks": "sock wear", "clothes_gloves": "glove wear",
+    "clothes_underwear": "underwear wear", "hair": "hair", "recent_eat": "eat ate",
+    "recent_watch": "watch watched movie", "recent_listen": "listen listened music",
+    "recent_read": "read book",
 }  # fmt: skip
-QUALIFIERS = dict(QUESTIONS.values())
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_question_category(question):
-    assert question_category(question) == QUESTIONS[question][0]
+    assert question_category(question.format("Brent")) == QUESTIONS[question]
 
 
 @pytest.mark.parametrize("question", ["", "Who is Brent?", "where is Brent?", "What did he eat?"])
