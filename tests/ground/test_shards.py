@@ -32,12 +32,12 @@ STEPWISE = f"""
 import sys
 from cogniload_gen.commands import main
 from cogniload_gen.shards import PuzzleFiles
-make = PuzzleFiles.make
-def make_one(*arguments):
+write = PuzzleFiles.write
+def write_one(*arguments):
     print(flush=True)
     sys.stdin.readline()
-    return make(*arguments)
-PuzzleFiles.make = make_one
+    return write(*arguments)
+PuzzleFiles.write = write_one
 sys.exit(main(["generate", "out/", *{SLOW}]))
 """
 """A program: the command, which makes a file for each line that it reads."""
@@ -110,6 +110,7 @@ def test_stopped_at_any_moment_it_goes_on(folder, capsys, number):
     """Somewhere in the work for its fourth file."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     process = subprocess.Popen([sys.executable, "-c", STEPWISE], text=True, **pipes)
+    assert process.stdout.readline().startswith("out/: 600 puzzles in 30 files")
     for _ in range(4):
         assert process.stdout.readline() == "\n"
         print(file=process.stdin, flush=True)
