@@ -184,21 +184,33 @@ def test_a_log_tells_where_a_run_is(server, tmp_path):
     assert err == f"next: cogniload report {tmp_path} --out {tmp_path / 'report'}\n"
 
 
+WITH_A_STOP = """
+import sys, time
+from cogniload_gen import commands
+run = commands.run
+class Stop:
+    def find_spec(name, *_):
+        if name == sys.argv[1]:
+            print(name, flush=True)
+            while True:
+                time.sleep(0.01)
+def begin(arguments):
+    Stop.find_spec("begun")
+    run(arguments)
+sys.meta_path.insert(0, Stop)
+commands.run = begin
+sys.exit(commands.main(sys.argv[2:]))
+"""
+"""A program: our command, which stops for ever before it imports a module."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["begun", "lm_eval", "lm_eval.tasks", "lm_eval.models", ""])
 def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     """While it loads its libraries, its tasks, its model, and while it evaluates."""
     server.together = Event()
-    program = (
-        "import sys; from cogniload_gen import commands; run = commands.run\n"
-        "class Watch:\n"
-        "    def find_spec(name, *_): name == sys.argv[1] and print(name, flush=True)\n"
-        "sys.meta_path.insert(0, Watch)\n"
-        "def begun(given): print('begun', flush=True); run(given)\n"
-        "commands.run = begun; sys.exit(commands.main(sys.argv[2:]))"
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", program, moment, *arguments(server, tmp_path)],
+        [sys.executable, "-c", WITH_A_STOP, moment, *arguments(server, tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     while moment and process.stdout.readline().strip() != moment:
