@@ -187,10 +187,11 @@ def test_a_log_tells_where_a_run_is(server, tmp_path):
 WITH_A_STOP = """
 import sys, time
 from cogniload_gen import commands
-run = commands.run
+from cogniload_gen.__main__ import main
+run, moment = commands.run, sys.argv.pop(1)
 class Stop:
     def find_spec(name, *_):
-        if name == sys.argv[1]:
+        if name == moment:
             print(name, flush=True)
             while True:
                 time.sleep(0.01)
@@ -199,7 +200,7 @@ def begin(arguments):
     run(arguments)
 sys.meta_path.insert(0, Stop)
 commands.run = begin
-sys.exit(commands.main(sys.argv[2:]))
+sys.exit(main())
 """
 """A program: our command, which stops for ever before it imports a module."""
 
