@@ -1,7 +1,6 @@
 """--until with FACTOR's tasks: the same runner asks the decay's design."""
 
 import re
-import shutil
 
 import completion_server
 import pytest
@@ -70,19 +69,6 @@ def test_it_asks_what_the_design_asks_and_ends_with_the_reason(undisturbed):
     (run,) = find_replays(read_factor_samples(out)).values()
     assert run.batches == design.batches
     assert run.same_prior
-
-
-def test_it_goes_on_where_it_was_interrupted(server, undisturbed, tmp_path):
-    shutil.copytree(undisturbed[0] / "state", tmp_path / "state")
-    for block in done_blocks(tmp_path)[1:]:
-        block.unlink()
-    _, status, _ = command("eval", "--status", tmp_path)
-    assert f"{tmp_path}: 1 blocks are done, 24 puzzles (until N_eff ±40 %)\nn 24, N_eff " in status
-    message = error_of("eval", "--merge", tmp_path)
-    assert message.startswith(f"{tmp_path}: the design is not done (n 24, N_eff ")
-    assert command(*arguments(server, tmp_path, *BLOCK))[0] == 0
-    assert read(tmp_path)[1] == read(undisturbed[0])[1]
-    assert len(server.requests) == len(read(tmp_path)[1]) - 24
 
 
 def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tmp_path):
