@@ -81,6 +81,13 @@ def global_random_state_is_left_alone():
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """An empty folder that is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def tokenizer_folder(tmp_path_factory):
     """A folder with the small real model's tokenizer, as Hugging Face saves it."""

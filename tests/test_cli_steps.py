@@ -4,6 +4,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import refusal
 
 from cogniload_gen import generate_factor, generate_puzzles, read_steps
 from cogniload_gen.cogniload.solve import solve_steps
@@ -37,26 +38,18 @@ def test_a_margin_out_of_range_is_refused(margin):
     (row,) = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()
     with pytest.raises(ValueError, match=r"margin must be a number of 0.5 or more, got "):
         read_steps("", row, margin=margin)
-
-
-def test_a_margin_is_of_cogniload_alone():
     (row,) = generate_factor(N=3, num_puzzles=1).to_pylist()
     with pytest.raises(ValueError, match=r"margin is not for FACTOR, symbolic, got 0\.5"):
         read_steps("", row, margin=0.5)
 
 
-def test_traces_have_no_columns_of_a_puzzles_trace(tmp_path, capsys):
-    out = tmp_path / "traces.jsonl"
-    assert main(["generate", str(out), *ASKED, "--errors", "--trace"]) == 2
-    assert "--trace is not for --errors" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_errors_are_planted_in_cogniload_alone(tmp_path, capsys):
-    asked = ["--suite", "symbolic", "--N", "3", "--errors"]
-    assert main(["generate", str(tmp_path / "traces.jsonl"), *asked]) == 2
-    assert "errors are planted in CogniLoad, got factor-symbolic" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+def test_errors_are_planted_in_cogniload_alone_and_without_a_trace(folder, capsys):
+    error = refusal(capsys, "generate", "a.jsonl", *ASKED, "--errors", "--trace")
+    assert "--trace is not for --errors" in error
+    symbolic = ["--suite", "symbolic", "--N", "3"]
+    error = refusal(capsys, "generate", "a.jsonl", *symbolic, "--errors")
+    assert error == "errors are planted in CogniLoad, got factor-symbolic"
+    assert not list(folder.iterdir())
 
 
 def test_samples_are_read_again(traces, tmp_path, capsys):
@@ -71,18 +64,14 @@ def test_samples_are_read_again(traces, tmp_path, capsys):
     assert said.startswith("20 responses, 20 of them could be read")
     written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [row["error"] for row in written] == [row["error"] for row in traces]
-    assert main(["steps", str(samples), "--out", str(out)]) == 2
-    assert "exists" in capsys.readouterr().err
+    assert "exists" in refusal(capsys, "steps", samples, "--out", out)
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[1]", '{"doc": {"poi": 1}, "filtered_resps": ["x"]}'])
 def test_what_is_no_sample_is_named(line, tmp_path, capsys):
     samples = tmp_path / "samples_x.jsonl"
     samples.write_text(line + "\n" * bool(line), encoding="utf-8")
-    assert main(["steps", str(samples)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "sample" in error
+    assert "sample" in refusal(capsys, "steps", samples)
 
 
 def test_samples_that_nothing_is_read_of_have_no_list_of_errors(traces, tmp_path, capsys):

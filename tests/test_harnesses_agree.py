@@ -9,14 +9,7 @@ import pytest
 import reasoning_gym
 from harness import manager, random_state_put_back
 from inspect_ai import eval as inspect_eval
-from inspect_ai.model import (
-    GenerateConfig,
-    ModelAPI,
-    ModelOutput,
-    ModelUsage,
-    get_model,
-    modelapi,
-)
+from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from replayed import PARAMETERS, parameters_of, replays
@@ -100,13 +93,8 @@ def by_inspect(name, stored, folder):
     for sample in log.samples:
         (asked,) = (event for event in sample.events if event.event == "model")
         score = sample.scores["score_puzzle"]
-        yield (
-            sample.id,
-            sample.input,
-            asked.config.max_tokens,
-            score.metadata["outcome"],
-            score.value == "C",
-        )
+        verdict = score.metadata["outcome"], score.value == "C"
+        yield sample.id, sample.input, asked.config.max_tokens, *verdict
 
 
 def by_tables(name, stored, folder):
@@ -114,11 +102,9 @@ def by_tables(name, stored, folder):
     dataset, parameters = parameters_of(name)
     write_puzzles(benchmarks.datasets()[dataset].puzzles(**parameters), folder / "puzzles.parquet")
     columns = ("id", "response", "finish_reason", "prompt_tokens", "response_tokens")
-    rows = [
-        {column: getattr(each, column) for column in columns} | {"response_limit": each.limit}
-        for each in stored
-    ]
-    pq.write_table(pa.Table.from_pylist(rows), folder / "responses.parquet")
+    table = {column: [getattr(each, column) for each in stored] for column in columns}
+    table["response_limit"] = [each.limit for each in stored]
+    pq.write_table(pa.table(table), folder / "responses.parquet")
     out = folder / "samples.jsonl"
     score_responses(folder / "puzzles.parquet", [folder / "responses.parquet"], out)
     for line in out.read_text("utf-8").splitlines():
@@ -142,12 +128,8 @@ def by_reasoning_gym(name, stored, _):
         yield each.id, entry["question"], metadata["response_limit"], None, correct
 
 
-HARNESSES = {
-    "lm-eval": by_lm_eval,
-    "Inspect": by_inspect,
-    "reasoning-gym": by_reasoning_gym,
-    "a table of responses": by_tables,
-}
+HARNESSES = {"lm-eval": by_lm_eval, "Inspect": by_inspect, "reasoning-gym": by_reasoning_gym}
+HARNESSES["a table of responses"] = by_tables
 """From a benchmark's name, its stored responses and an empty folder to what a harness made of it.
 
 A new harness is a function here. One that has an environment of its own reads the file that
@@ -160,15 +142,10 @@ A new harness is a function here. One that has an environment of its own reads t
 def test_a_harness_gives_the_ids_prompts_limits_and_scores_of_all(harness, name, tmp_path: Path):
     stored = [each for each in replays() if each.benchmark == name]
     told = sorted(HARNESSES[harness](name, stored, tmp_path))
-    wanted = sorted(
-        (each.id, each.prompt, each.limit, each.outcome, each.correct) for each in stored
-    )
-    assert [each[0] for each in told] == [each[0] for each in wanted]
-    for (*facts, outcome, correct), (*same, stored_outcome, right) in zip(
-        told, wanted, strict=True
-    ):
-        assert facts == same
-        assert (outcome or stored_outcome, correct) == (stored_outcome, right), facts[0]
+    wanted = sorted((one.id, one.prompt, one.limit, one.outcome, one.correct) for one in stored)
+    assert [one[0] for one in told] == [one[0] for one in wanted]
+    for (*facts, outcome, correct), (*same, known, right) in zip(told, wanted, strict=True):
+        assert [*facts, outcome or known, correct] == [*same, known, right]
 
 
 def test_the_stored_responses_are_a_thousand_of_every_outcome():

@@ -8,6 +8,7 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import refusal
 
 from cogniload_gen import generate_factor, generate_puzzles, overlap
 from cogniload_gen.canary import CANARY
@@ -41,12 +42,9 @@ WRAPPINGS = {
     "a row of a dataset": lambda row: row,
     "without its instruction": body,
     "in a chat": lambda row: {
-        "messages": [
-            {"role": "user", "content": f"Hi! {row['puzzle']}"},
-            {"role": "assistant", "content": [{"type": "text", "text": "..."}], "index": 3},
-        ],
-        "score": 0.5,
-        "none": None,
+        "score": 0.5, "none": None,
+        "messages": [{"role": "user", "content": f"Hi! {row['puzzle']}"},
+                     {"role": "assistant", "content": [{"type": "text", "text": "..."}], "n": 3}],
     },
     "in upper case": lambda row: row["puzzle"].upper(),
     "quoted in markdown": lambda row: "> **" + body(row).replace("\n", "**\n> **"),
@@ -54,7 +52,7 @@ WRAPPINGS = {
     "wrapped anew": lambda row: re.sub(r"((?:\S+\s+){7})", r"\1\n\t", body(row)),
     "as JSON within a text": lambda row: json.dumps([json.dumps({"text": row["puzzle"]})]),
     "among other text": lambda row: "lorem ipsum " * 5000 + body(row) + " dolor" * 5000,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("wrap", WRAPPINGS.values(), ids=WRAPPINGS.keys())
@@ -73,31 +71,20 @@ def test_a_cut_copy_is_found():
             assert found(" ".join(cut)) == [(0, row["id"])]
 
 
-def test_one_changed_word_in_the_middle_of_a_short_sequence_hides_it():
-    text = body(LONG[0]).split()[:400]
-    assert found(" ".join(text[:200])) in ([], [(0, LONG[0]["id"])])
-    text[100::100] = ["otherwise"] * len(text[100::100])
-    assert found(" ".join(text)) == []
-
-
-def test_train_puzzles_and_other_seeds_do_not_overlap():
+def test_train_puzzles_other_seeds_and_the_instruction_do_not_overlap():
     train = generate_puzzles([1, 5], 40, [25, 75], 300, split="train")
     other = generate_puzzles([1, 5], 40, [25, 75], 100, seed=1)
     large = fingerprints([generate_puzzles([1, 5], 40, [25, 75], 4)])
     rows = [*train["puzzle"].to_pylist(), *other["puzzle"].to_pylist()]
     assert list(find_overlaps(rows, large)) == []
-
-
-def test_the_instruction_alone_is_no_overlap():
     instruction = ROWS[0]["puzzle"].partition("\n")[0]
     assert found(instruction, instruction * 20) == []
 
 
 def test_several_puzzles_in_a_row_and_one_in_several_rows_are_all_told_once():
     both = f"{ROWS[3]['puzzle']}\n{ROWS[12]['puzzle']}\n{ROWS[3]['puzzle']}"
-    assert sorted(found(both, ROWS[12])) == sorted(
-        [(0, ROWS[3]["id"]), (0, ROWS[12]["id"]), (1, ROWS[12]["id"])]
-    )
+    expected = [(0, ROWS[3]["id"]), (0, ROWS[12]["id"]), (1, ROWS[12]["id"])]
+    assert sorted(found(both, ROWS[12])) == sorted(expected)
 
 
 def test_a_puzzle_is_not_put_together_from_two_rows():
@@ -143,13 +130,8 @@ def test_what_lies_across_a_piece_of_a_long_line_is_found(tmp_path, monkeypatch,
 def test_pieces_are_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(overlap, "PIECE", 10)
     path = tmp_path / "corpus.txt"
-    for text in (
-        "a",
-        "123456789\n1234 6789\n",
-        "1234 6789012345678901 3 " * 3,
-        "x" * 35,
-        "12345678 0",
-    ):
+    texts = ("a", "123456789\n1234 6789\n", "12345678 0", "1234 6789012345678901 3 " * 3, "x" * 35)
+    for text in texts:
         path.write_text(text)
         pieces = list(file_pieces(path))
         assert "".join(piece.text for piece in pieces) == text
@@ -164,19 +146,14 @@ def test_no_more_sequences_than_promised_start_in_a_puzzle():
 
 
 def test_the_canary_is_found():
-    assert found("a", f"> {CANARY.lower()}.", {"card": [CANARY, CANARY]}) == [
-        (1, "canary"),
-        (2, "canary"),
-    ]
+    rows = ("a", f"> {CANARY.lower()}.", {"card": [CANARY, CANARY]})
+    assert found(*rows) == [(1, "canary"), (2, "canary")]
 
 
-@pytest.mark.parametrize(
-    "knobs",
-    [
-        {"suite": "symbolic", "N": [5, 20], "context": [0, 500]},
-        {"suite": "realistic", "op": [2, 8], "context": [0, 2000]},
-    ],
-)
+@pytest.mark.parametrize("knobs", [
+    {"suite": "symbolic", "N": [5, 20], "context": [0, 500]},
+    {"suite": "realistic", "op": [2, 8], "context": [0, 2000]},
+])  # fmt: skip
 def test_factors_puzzles_are_found_too(knobs):
     test = generate_factor(**knobs, num_puzzles=3)
     large = fingerprints([test])
@@ -202,34 +179,24 @@ def test_a_dataset_is_a_corpus():
     assert list(find_overlaps(mixed.to_iterable_dataset(), FOUND)) == [Overlap(1, ROWS[5]["id"])]
 
 
-def write_jsonl(path, texts):
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+def write(path, texts):
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    if path.suffix == ".parquet":
+        table = {"n": range(len(texts)), "chat": [[{"c": text}] for text in texts]}
+        pq.write_table(pa.table(table), path)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(lines.encode()))
+    else:
+        path.write_text("\n".join(texts) if path.suffix == ".txt" else lines)
 
 
-def write_text(path, texts):
-    path.write_text("\n".join(texts))
-
-
-def write_gzip(path, texts):
-    path.write_bytes(gzip.compress("".join(json.dumps([text]) + "\n" for text in texts).encode()))
-
-
-def write_parquet(path, texts):
-    pq.write_table(
-        pa.table({"n": range(len(texts)), "chat": [[{"c": text}] for text in texts]}), path
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "write", "places"),
-    [
-        ("a.jsonl", write_jsonl, ["line 2", "line 4"]),
-        ("a.jsonl.gz", write_gzip, ["line 2", "line 4"]),
-        ("a.txt", write_text, ["line 3", "line "]),
-        ("a.parquet", write_parquet, ["row 1", "row 3"]),
-    ],
-)
-def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, write, places):
+@pytest.mark.parametrize(("name", "places"), [
+    ("a.jsonl", ["line 2", "line 4"]),
+    ("a.jsonl.gz", ["line 2", "line 4"]),
+    ("a.txt", ["line 3", "line "]),
+    ("a.parquet", ["row 1", "row 3"]),
+])  # fmt: skip
+def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, places):
     monkeypatch.setattr(overlap, "BATCH_WORDS", 500)
     path, clean = tmp_path / name, tmp_path / f"clean-{name}"
     write(path, ["some text", LONG[0]["puzzle"], "ünd \ud7ff", LONG[2]["puzzle"]])
@@ -248,31 +215,24 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, w
     assert main(["overlap", str(clean), *OPTIONS]) == 0
     summary = "0 overlaps with 0 of 32 puzzles, 0 canary strings, in 1 file\n"
     assert capsys.readouterr().out == summary
-    assert main(["overlap", str(clean), *OPTIONS, "--limit", "-1"]) == 2
-    assert "--limit must be an integer in 0..9223372036854775807, got -1" in capsys.readouterr().err
+    error = refusal(capsys, "overlap", clean, *OPTIONS, "--limit", "-1")
+    assert error == "--limit must be an integer in 0..9223372036854775807, got -1"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
-        ("a.jsonl", b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
-        ("a.jsonl", None, "a.jsonl: No such file or directory"),
-        ("a.parquet", b"PAR1", "a.parquet must be a Parquet file: "),
-        ("a.txt.gz", b"text", "a.txt.gz: "),
-        ("a.jsonl.gz", gzip.compress(b"[]\n" * 999)[:-9], "a.jsonl.gz: "),
-    ],
-    ids=range(6),  # not by the bytes: gzip writes the time into them
-)
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("a.jsonl", b'{"text": 1}\n{"text": \n', 'a.jsonl line 2 must be JSON, got \'{"text": '),
+    ("a.jsonl", b"[" * 100_000, "a.jsonl line 1 must be JSON, got '[[[["),
+    ("a.jsonl", None, "a.jsonl: No such file or directory"),
+    ("a.parquet", b"PAR1", "a.parquet must be a Parquet file: "),
+    ("a.txt.gz", b"text", "a.txt.gz: "),
+    ("a.jsonl.gz", gzip.compress(b"[]\n" * 999)[:-9], "a.jsonl.gz: "),
+], ids=range(6))  # fmt: skip
 def test_a_file_that_cannot_be_read_is_an_error_of_one_line(
     tmp_path, capsys, name, content, message
 ):
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
-    assert main(["overlap", str(path), "--d", "1", "--N", "3", "--rho", "50"]) == 2
-    printed = capsys.readouterr()
-    assert message in printed.err
-    assert printed.err.count("\n") == 1
-    assert len(printed.err) < 400
-    assert printed.out == ""
+    error = refusal(capsys, "overlap", path, "--d", "1", "--N", "3", "--rho", "50")
+    assert message in error
+    assert len(error) < 400

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+from contextlib import chdir
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -29,9 +30,7 @@ RETRIEVE += ["--retriever", "random", "--budget", "500"]
 def prepared(tmp_path_factory) -> Path:
     """A folder with all that the commands read, as our own commands write it."""
     folder = tmp_path_factory.mktemp("prepared")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
+    with chdir(folder):
         for out in ("puzzles.parquet", "puzzles.jsonl", "out/"):
             assert main(["generate", out, *GRID]) == 0
         assert main(["generate", "part/", *GRID, "--rows-per-file", "2", "--shard", "1/2"]) == 0
@@ -44,21 +43,16 @@ def prepared(tmp_path_factory) -> Path:
             table = f"{responses}.jsonl"
             assert main(["score", "--dataset", "puzzles.jsonl", table, "--out", out]) == 0
         write_release(folder / "release")
-    finally:
-        os.chdir(before)
     return folder
 
 
 def write_release(folder: Path) -> None:
-    """Write a puzzle as the authors' release has it."""
     (row,) = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()
     facts = {"poi": row["poi"], "num_statements": 5, "difficulty": 3, "people": row["people"]}
     state = facts | {"category_defaults": {row["category"]: row["options"]}}
     name = f"5_3_{row['needles']}_1_{row['answer']}"
-    for path, text in (
-        (f"exp/{name}.txt", row["puzzle"]),
-        (f"meta/{name}_state.json", json.dumps(state)),
-    ):
+    files = {f"exp/{name}.txt": row["puzzle"], f"meta/{name}_state.json": json.dumps(state)}
+    for path, text in files.items():
         (folder / path).parent.mkdir(parents=True)
         (folder / path).write_text(text)
 
@@ -74,7 +68,6 @@ def folder(prepared, tmp_path, monkeypatch) -> Path:
 
 
 def plant(path: Path, kind: str) -> None:
-    """Put something that is no file in a place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -85,11 +78,8 @@ def plant(path: Path, kind: str) -> None:
     elif kind == "folder":
         path.mkdir()
     else:
-        path.symlink_to(
-            {"link": victim / "file", "dangling": victim / "new", "itself": path, "inner": victim}[
-                kind
-            ]
-        )
+        targets = {"link": victim / "file", "dangling": victim / "new", "inner": victim}
+        path.symlink_to(targets.get(kind, path))
 
 
 WRITES = [
@@ -141,11 +131,8 @@ def test_what_is_planted_leads_no_command_out_of_its_folder(folder, capsys, comm
 
 def test_an_evaluation_s_state_follows_no_link(folder):
     plant(Path("run/state"), "inner")
-    with (
-        pytest.raises(FileExistsError, match="run/state is a link"),
-        Store(Path("run/state")).hold([]),
-    ):
-        pass
+    with pytest.raises(FileExistsError, match="run/state is a link"):
+        Store(Path("run/state")).hold([]).__enter__()
     for kind in ("link", "dangling", "itself", "pipe", "folder"):
         plant(Path("run/lock"), kind)
         with pytest.raises(FileExistsError, match="run/lock is a"):

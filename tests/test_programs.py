@@ -1,12 +1,21 @@
-"""Benchmarks and studies are programs that no other test runs: each finds what it imports."""
+"""Programs of the repository that no other test runs: what they import, and wrong arguments."""
 
+import ast
 import runpy
-from pathlib import Path
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
 
+import pyarrow.parquet as pq
 import pytest
 from harness import random_state_put_back
+from source_tree import ROOT
 
-ROOT = Path(__file__).parents[1]
+from cogniload_gen import benchmarks, generate_puzzles
+from cogniload_gen.configurations import configuration_of
+
+RECIPES = ROOT / "recipes"
 FILES = sorted([*ROOT.glob("benchmarks/*.py"), *ROOT.glob("studies/*.py")])
 
 
@@ -16,3 +25,49 @@ def test_it_finds_what_it_imports(file, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "studies")
     with random_state_put_back():  # a library may seed its generators when it is imported
         runpy.run_path(str(file))
+
+
+def test_the_recipe_for_lighteval_is_short_and_what_it_takes_of_ours_is_there():
+    """Lighteval itself is not installed here."""
+    text = (RECIPES / "lighteval" / "cogniload.py").read_text("utf-8")
+    assert len(text.splitlines()) < 80
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    ours = [node for node in nodes if node.module.startswith("cogniload")]
+    names = [(node.module, alias.name) for node in ours for alias in node.names]
+    assert len(names) == 2
+    assert all(hasattr(import_module(module), name) for module, name in names)
+    for benchmark in benchmarks.BENCHMARKS:  # which it reads from a configuration's name
+        name = configuration_of(benchmark.select(num_puzzles=1)).name
+        assert benchmarks.named(name.partition("-v")[0]) is benchmark
+
+
+def run(recipe, *arguments):
+    command = [sys.executable, RECIPES / recipe, *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (["--shard", "0/3"], "shard must be I/N with 1 <= I <= N, got '0/3'"),
+    (["--shard", "4/3"], "shard must be I/N with 1 <= I <= N, got '4/3'"),
+    (["--sampling", "nojson"], "sampling must be a JSON object, got 'nojson'"),
+    (["--engine", "[1]"], "engine must be a JSON object, got '[1]'"),
+    ([], "vLLM is needed, pip install vllm: "),
+])  # fmt: skip
+def test_answer_says_in_one_line_what_is_wrong(given, said, tmp_path):
+    if not given and find_spec("vllm"):
+        pytest.skip("vLLM is installed")
+    pq.write_table(generate_puzzles(1, 20, 5, num_puzzles=1), tmp_path / "p.parquet")
+    made = run("answering/answer.py", "model", tmp_path / "p.parquet", tmp_path / "out", *given)
+    assert made.returncode
+    assert made.stderr.startswith(f"answer.py: error: {said}")
+    assert made.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["datatrove", "ray", "spark"])
+def test_without_the_engine_it_is_said_what_to_install(engine):
+    if find_spec({"spark": "pyspark"}.get(engine, engine)):
+        pytest.skip("the engine is installed")
+    made = run(f"generation/with_{engine}.py", "out", "puzzles.yaml")
+    assert made.returncode
+    assert "is needed, pip install " in made.stderr
+    assert made.stderr.count("\n") == 1

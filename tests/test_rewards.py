@@ -88,17 +88,16 @@ def final_sentence(puzzle, value):
     return f"{puzzle['poi']} {CLAUSES[puzzle['category']].format(value)}."
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "{t}. {poi} {clauses}.",
-        "{t}) {poi}: {clauses}",
-        "**Statement {t}:** {poi} {clauses}",
-        "- After statement {t}, {poi} {clauses}.",
-        "### Step {t}: the people of the statement are not met, so {poi} {clauses}",
-        "[{t}] {poi} {clauses}; nothing changes.",
-    ],
-)
+FORMS = """\
+{t}. {poi} {clauses}.
+{t}) {poi}: {clauses}
+**Statement {t}:** {poi} {clauses}
+- After statement {t}, {poi} {clauses}.
+### Step {t}: the people of the statement are not met, so {poi} {clauses}
+[{t}] {poi} {clauses}; nothing changes."""
+
+
+@pytest.mark.parametrize("form", FORMS.splitlines())
 def test_right_tracking_is_read_in_many_forms(form):
     for puzzle in PUZZLES:
         assert step_score(tracking(puzzle, form=form), puzzle) == 1
@@ -108,27 +107,22 @@ def test_telling_only_what_changes_is_enough():
     for puzzle in PUZZLES:
         lines = []
         for t, (before, after) in enumerate(pairwise([initial(puzzle), *puzzle["poi_states"]]), 1):
-            changed = [
-                CLAUSES[category].format(new)
-                for category, old, new in zip(puzzle["categories"], before, after, strict=True)
-                if old != new
-            ]
+            values = zip(puzzle["categories"], before, after, strict=True)
+            changed = [CLAUSES[category].format(new) for category, old, new in values if old != new]
             lines.append(f"{t}. {puzzle['poi']} {' and '.join(changed) or 'stays the same'}.")
         assert step_score("\n".join(lines), puzzle) == 1
 
 
 def test_the_instruction_asks_for_what_is_read():
-    puzzle = generate_puzzles(2, 4, 100, 1).to_pylist()[0]
     example = TRACKING_INSTRUCTION.split('"')[1]
     assert example == "3. Peter is wearing blue socks and is in the park."
-    puzzle = PUZZLE | {
-        "puzzle": "Peter is wearing red socks and is in the bank.\n"
-        "Mary is wearing pink socks and is in the zoo.\n"
-        "1. The people located in the zoo put on green socks.\n"
-        "2. The people wearing red socks put on red socks.\n"
-        "3. The people located in the bank move to the park and put on blue socks.\n"
-        "Where is Peter?"
-    }
+    text = """Peter is wearing red socks and is in the bank.
+        Mary is wearing pink socks and is in the zoo.
+        1. The people located in the zoo put on green socks.
+        2. The people wearing red socks put on red socks.
+        3. The people located in the bank move to the park and put on blue socks.
+        Where is Peter?"""
+    puzzle = PUZZLE | {"puzzle": text}
     lines = ["1. Peter stays the same.", "2. Peter stays the same.", example]
     assert step_score("\n".join(lines), puzzle) == 1
     assert 0 < step_score("\n".join(lines[:2]), puzzle) <= 0.05  # as if it stood still
@@ -201,14 +195,11 @@ def test_a_line_is_corrected_only_at_its_turn():
 def test_an_answer_that_hedges_is_none():
     poi, options, form = PUZZLE["poi"], PUZZLE["options"], CLAUSES[PUZZLE["category"]]
     all_of_them = f"{poi} {form.format(' '.join(options))}."
-    three_places = "\n".join(
-        [f"{poi} {form.format(options[0])}.", f"{poi}: {options[1]}.", f"{options[2]}."]
-    )
+    three_places = f"{poi} {form.format(options[0])}.\n{poi}: {options[1]}.\n{options[2]}."
     for response in (all_of_them, three_places):
-        correct = [
-            score_response(response, answer=value, **asked(PUZZLE)).correct for value in options
-        ]
-        assert sum(correct) > 1  # the paper's scorer is pleased whatever the answer is
+        outcomes = [score_response(response, answer=o, **asked(PUZZLE)) for o in options]
+        # the paper's scorer is pleased whatever the answer is
+        assert sum(outcome.correct for outcome in outcomes) > 1
         assert [answer_score(response, PUZZLE | {"answer": value}) for value in options] == [0] * 4
 
 
@@ -237,13 +228,16 @@ def test_a_value_within_the_answers_spelling_is_no_other_option():
 
 
 ODD = ["1.", "2)", "statement", "\n", "\u2028", "٣.", "hat:", "in the", "²", "999999999", "\0", "*"]
-WORDS = st.sampled_from(
-    [*TRACKING_INSTRUCTION.split(), *PUZZLE["people"], *PUZZLE["options"], *ODD]
-)
+WORDS = [*TRACKING_INSTRUCTION.split(), *PUZZLE["people"], *PUZZLE["options"], *ODD]
+PIECES = ["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "so"]
+
+
+def texts_of(words, most=None):
+    return st.one_of(st.text(), st.lists(st.sampled_from(words), max_size=most).map(" ".join))
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.one_of(st.text(), st.lists(WORDS, max_size=80).map(" ".join)))
+@given(texts_of(WORDS, most=80))
 def test_no_text_does_harm(response):
     assert answer_score(response, PUZZLE) in (0, 1)
     assert 0 <= step_score(response, PUZZLE) < 1
@@ -252,18 +246,8 @@ def test_no_text_does_harm(response):
 def test_long_hostile_lines_take_no_longer_than_their_length():
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
     poi = PUZZLE["poi"]
-    for piece in (
-        "a",
-        " ",
-        "in the ",
-        "1",
-        "- ",
-        f"{poi} ",
-        "hat: ",
-        f"1. {poi} ",
-        "after ",
-        "read a",
-    ):
+    pieces = ("a", " ", "in the ", "1", "- ", "hat: ", "after ", "read a", f"{poi} ", f"1. {poi} ")
+    for piece in pieces:
         response = f"1. {poi} {piece * (100_000 // len(piece))}"
         with within(5):
             assert 0 <= step_score(response, PUZZLE) < 1
@@ -290,22 +274,15 @@ def test_as_trl_calls():
             assert reward(**given) == expected
 
 
-@pytest.mark.parametrize("silent", [None, [], [{"role": "assistant", "content": None}], 3, {}])
-def test_a_completion_without_text_earns_nothing(silent):
-    assert answer_reward(completions=[silent], **columns([PUZZLE])) == [0.0]
-    assert step_reward(completions=[silent], **columns([PUZZLE])) == [0.0]
-
-
-def test_what_a_tool_says_is_not_the_models():
-    told = [{"role": "tool", "content": tracking(PUZZLE)}, {"role": "assistant", "content": "."}]
-    assert step_reward(completions=[told], **columns([PUZZLE])) == [0.0]
-
-
-def test_a_missing_column_is_named():
-    given = columns([PUZZLE])
-    del given["puzzle"]
+def test_a_completion_without_text_of_the_model_earns_nothing_and_a_missing_column_is_named():
+    row = columns([PUZZLE])
+    tool = [{"role": "tool", "content": tracking(PUZZLE)}, {"role": "assistant", "content": "."}]
+    for silent in (None, [], [{"role": "assistant", "content": None}], 3, {}, tool):
+        assert answer_reward(completions=[silent], **row) == [0.0]
+        assert step_reward(completions=[silent], **row) == [0.0]
+    del row["puzzle"]
     with pytest.raises(ValueError, match="a row needs the column puzzle of the puzzles"):
-        step_reward(completions=["?"], **given)
+        step_reward(completions=["?"], **row)
 
 
 def test_as_verifiers_calls():
@@ -373,15 +350,7 @@ def test_factors_steps_that_are_denied_earn_nothing(puzzle, denial):
 
 
 @settings(max_examples=50)
-@given(
-    st.one_of(
-        st.text(),
-        st.lists(
-            st.sampled_from(["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "so"])
-        ).map(" ".join),
-    ),
-    st.sampled_from(FACTOR),
-)
+@given(texts_of(PIECES), st.sampled_from(FACTOR))
 def test_no_text_does_harm_to_factor(response, puzzle):
     assert answer_score(response, puzzle) in (0, 1)
     assert 0 <= step_score(response, puzzle) <= 1
@@ -417,14 +386,16 @@ def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
     )
     calls = []
 
+    def asking(row):
+        content = f"{row['puzzle']}\n\n{TRACKING_INSTRUCTION}"
+        return {"prompt": [{"role": "user", "content": content}]}
+
     def right_reward(completions, **columns):
         """What a right response would be paid, from what TRL hands over."""
-        rows = [
-            {name: columns[name][i] for name in ("poi", "answer", "category", "puzzle", "id")}
-            for i in range(len(completions))
-        ]
+        calls.append(columns["id"])
+        needed = zip(*(columns[name] for name in ("poi", "answer", "category")), strict=True)
+        rows = [dict(zip(("poi", "answer", "category"), row, strict=True)) for row in needed]
         right = [[{"role": "assistant", "content": final_sentence(r, r["answer"])}] for r in rows]
-        calls.append([row["id"] for row in rows])
         return answer_reward(right, **columns)
 
     with random_state_put_back():  # the trainer seeds it
@@ -432,13 +403,7 @@ def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
             model=transformers.LlamaForCausalLM(shape),
             processing_class=tokenizer,
             reward_funcs=[answer_reward, step_reward, right_reward],
-            train_dataset=puzzles.map(
-                lambda row: {
-                    "prompt": [
-                        {"role": "user", "content": f"{row['puzzle']}\n\n{TRACKING_INSTRUCTION}"}
-                    ]
-                }
-            ),
+            train_dataset=puzzles.map(asking),
             args=trl.GRPOConfig(
                 output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=4,
                 num_generations=2, max_completion_length=12, use_cpu=True, bf16=False,

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from command_line import IN_2_GIB, refusal, run_python
 
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
@@ -19,12 +18,6 @@ from cogniload_gen.commands import main
 from lm_eval_tasks.score_responses import score_responses
 
 SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def answer(row, place):
@@ -114,30 +107,27 @@ def test_the_accuracy_its_standard_error_and_what_is_missing_are_printed(folder,
 ROW = {"id": "no", "response": ""}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ([ROW, ROW | {"id": "x"}], r"2 responses have an id that no puzzle in rows\.parquet has, "
-         r"first 'no' \(given\.jsonl line 1\)"),
-        ([0, 0, 1, 0], "2 responses have an id that another response has, first 'cognil.*line 2"),
-        ([0, 0, ROW], "1 response has .* no puzzle in .*; 1 response has an id that another"),
-        ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
-        ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
-        ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
-        ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
-        ([ROW | {"prompt_tokens": 10**400}], "prompt_tokens must be a number of tokens, got 1000"),
-        ([ROW | {"response_tokens": 10**400}], "response_tokens must be a number of tokens, got"),
-        ([ROW | {"response_limit": 10**400}], "response_limit must be a number of tokens, got 10"),
-        ([ROW | {"response": "x" * (1 << 24) + "x"}], "response must have at most 16777216 char"),
-        ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
-        ([ROW | {"response_limit": 0}], "response_limit must be at least 1, got 0"),
-        ([ROW | {"response_limit": 50, "response_tokens": 51}],
-         "response_tokens must be at most response_limit, 50, got 51"),
-        ([ROW | {"finish_reason": "zzz"}], "finish_reason must be one of stop, length, .*'zzz'"),
-        ([3], "given.jsonl line 1 must be an object, got 3"),
-        ([], "given.jsonl must hold at least one response"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "said"), [
+    ([ROW, ROW | {"id": "x"}], r"2 responses have an id that no puzzle in rows\.parquet has, "
+     r"first 'no' \(given\.jsonl line 1\)"),
+    ([0, 0, 1, 0], "2 responses have an id that another response has, first 'cognil.*line 2"),
+    ([0, 0, ROW], "1 response has .* no puzzle in .*; 1 response has an id that another"),
+    ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
+    ([ROW | {"id": 3}], "line 1: id must be a text, got 3"),
+    ([ROW | {"response": 3}], "line 1: response must be a text, got 3"),
+    ([ROW | {"prompt_tokens": "x"}], "prompt_tokens must be a number of tokens, got 'x'"),
+    ([ROW | {"prompt_tokens": 10**400}], "prompt_tokens must be a number of tokens, got 1000"),
+    ([ROW | {"response_tokens": 10**400}], "response_tokens must be a number of tokens, got"),
+    ([ROW | {"response_limit": 10**400}], "response_limit must be a number of tokens, got 10"),
+    ([ROW | {"response": "x" * (1 << 24) + "x"}], "response must have at most 16777216 char"),
+    ([ROW | {"response_tokens": -1}], "response_tokens must be a number of tokens, got -1"),
+    ([ROW | {"response_limit": 0}], "response_limit must be at least 1, got 0"),
+    ([ROW | {"response_limit": 50, "response_tokens": 51}],
+     "response_tokens must be at most response_limit, 50, got 51"),
+    ([ROW | {"finish_reason": "zzz"}], "finish_reason must be one of stop, length, .*'zzz'"),
+    ([3], "given.jsonl line 1 must be an object, got 3"),
+    ([], "given.jsonl must hold at least one response"),
+])  # fmt: skip
 def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given, said):
     rows = MADE["CogniLoad"]().to_pylist()
     write("rows.parquet", rows)
@@ -152,19 +142,16 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given,
     assert not Path("out.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("dataset", "said"),
-    [
-        ("empty", "empty must hold Parquet files of puzzles, got none"),
-        ("rows.csv", r"rows.csv must be a folder of Parquet files, or a file that ends in \.parq"),
-        ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
-        ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
-        ("broken.parquet", "broken.parquet must be a Parquet file: "),
-        ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
-        ("no.parquet", "no.parquet: No such file"),
-        ("rows.jsonl", "rows.jsonl line 2 must be a puzzle, got .*'answer'"),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "said"), [
+    ("empty", "empty must hold Parquet files of puzzles, got none"),
+    ("rows.csv", r"rows.csv must be a folder of Parquet files, or a file that ends in \.parq"),
+    ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
+    ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
+    ("broken.parquet", "broken.parquet must be a Parquet file: "),
+    ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
+    ("no.parquet", "no.parquet: No such file"),
+    ("rows.jsonl", "rows.jsonl line 2 must be a puzzle, got .*'answer'"),
+])  # fmt: skip
 def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
     rows = MADE["CogniLoad"]().to_pylist()
     Path("empty").mkdir()
@@ -178,10 +165,7 @@ def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
     write("rows.jsonl", [rows[0], unanswered])
     write("others.parquet", [ROW])
     write("given.jsonl", [answer(row, 0) for row in rows])
-    assert main(["score", "--dataset", dataset, "given.jsonl"]) == 2
-    errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 1
-    assert re.search(said, errors[0]), errors
+    assert re.search(said, refusal(capsys, "score", "--dataset", dataset, "given.jsonl"))
 
 
 def test_folders_that_are_named_as_tables_are_none_and_an_empty_table_holds_no_response(
@@ -194,8 +178,8 @@ def test_folders_that_are_named_as_tables_are_none_and_an_empty_table_holds_no_r
     write("tables/given.jsonl", [answer(row, 0) for row in rows])
     assert main(["score", "--dataset", "split", "tables"]) == 0
     Path("empty.csv").touch()
-    assert main(["score", "--dataset", "split", "empty.csv"]) == 2
-    assert "empty.csv must hold at least one response, got none" in capsys.readouterr().err
+    error = refusal(capsys, "score", "--dataset", "split", "empty.csv")
+    assert error == "empty.csv must hold at least one response, got none"
 
 
 @pytest.mark.parametrize("name", ["given.csv", "given.parquet"])
@@ -205,8 +189,8 @@ def test_a_column_that_is_there_twice_is_one_line(folder, capsys, name):
     columns = [pa.array(["a"])] * 3
     table = pa.Table.from_arrays(columns, ["id", "id", "response"])
     (pyarrow.csv.write_csv if name.endswith("csv") else pq.write_table)(table, name)
-    assert main(["score", "--dataset", "rows.parquet", name]) == 2
-    assert f"{name} must have each column once, got id, id, response" in capsys.readouterr().err
+    error = refusal(capsys, "score", "--dataset", "rows.parquet", name)
+    assert error == f"{name} must have each column once, got id, id, response"
 
 
 def repeated(count, length, row):
@@ -218,13 +202,10 @@ def repeated(count, length, row):
     return pa.table(ids | others | {last: texts})
 
 
-@pytest.mark.parametrize(
-    ("count", "length", "said"),
-    [
-        (256, 40_000_000, "must have at most"),
-        (1, 300_000_000, "a row group must have at most"),
-    ],
-)
+@pytest.mark.parametrize(("count", "length", "said"), [
+    (256, 40_000_000, "must have at most"),
+    (1, 300_000_000, "a row group must have at most"),
+])  # fmt: skip
 @pytest.mark.parametrize("side", ["puzzles", "responses"])
 def test_a_small_file_of_large_cells_is_read_within_bounds(folder, side, count, length, said):
     """A process that may have 2 GiB refuses it in a line."""
@@ -243,16 +224,8 @@ def test_a_small_file_of_large_cells_is_read_within_bounds(folder, side, count, 
         once = {"dictionary_pagesize_limit": 1 << 30, "store_schema": False, "compression": "zstd"}
         pq.write_table(table, f"{name}.parquet", **once)
     assert Path(f"{side}.parquet").stat().st_size < 100_000
-    code = (
-        "import resource, sys\n"
-        "from cogniload_gen.commands import main\n"
-        "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
     command = ["score", "--dataset", "puzzles.parquet", "responses.parquet", "--out", "out.jsonl"]
-    ran = subprocess.run(
-        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
-    )
+    ran = run_python(IN_2_GIB, *command, check=False)
     assert ran.returncode == 2
     assert ran.stderr.count("\n") == 1
     assert said in ran.stderr
@@ -265,8 +238,7 @@ def test_what_is_read_is_not_written(folder, capsys, out):
     write("given.jsonl", [answer(row, 0) for row in rows])
     before = Path(out).read_bytes()
     command = ["score", "--dataset", "rows.jsonl", "given.jsonl", "--out", out, "--force"]
-    assert main(command) == 2
-    assert f"{out} is read: name another file to write" in capsys.readouterr().err
+    assert refusal(capsys, *command) == f"{out} is read: name another file to write"
     assert Path(out).read_bytes() == before
 
 

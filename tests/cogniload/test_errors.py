@@ -1,13 +1,11 @@
 """Planted errors: proven by the solver, the same for the same key, and read as planned."""
 
-import hashlib
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
+from command_line import run_python
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
@@ -63,10 +61,8 @@ def last_statement(part, style):
 
 @pytest.mark.parametrize("style", STYLES)
 def test_the_label_is_of_the_first_part_that_reaches_the_error(traces, style):
-    planted = [
-        trace for trace in traces
-        if trace.style == style and trace.error not in (None, "answer", "stopped")
-    ]  # fmt: skip
+    planted = [trace for trace in traces if trace.error not in (None, "answer", "stopped")]
+    planted = [trace for trace in planted if trace.style == style]
     assert {trace.error for trace in planted} > {"initial"}
     for trace in planted:
         end = len(trace.steps) - 1
@@ -100,34 +96,23 @@ def test_the_reader_reads_ten_thousand_as_planned():
 def test_a_trace_is_a_function_of_its_puzzle_and_key():
     """In another process with another hash seed too."""
     script = (
-        "import hashlib\n"
         "from cogniload_gen import generate_puzzles\n"
         "from cogniload_gen.cogniload.steps.planted import trace_key, write_trace\n"
         "rows = generate_puzzles([1, 3], 8, 50, 12, split='train').to_pylist()\n"
-        "texts = [write_trace(r['puzzle'], trace_key(r['id'])).response for r in rows]\n"
-        "print(hashlib.sha256('\\0'.join(texts).encode()).hexdigest())"
+        "print([write_trace(r['puzzle'], trace_key(r['id'])).response for r in rows])"
     )
     rows = generate_puzzles([1, 3], 8, 50, 12, split="train").to_pylist()
     texts = [write_trace(row["puzzle"], trace_key(row["id"])).response for row in reversed(rows)]
-    expected = hashlib.sha256("\0".join(texts[::-1]).encode()).hexdigest()
-    found = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | {"PYTHONHASHSEED": "0"},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert found.stdout.strip() == expected
+    ran = run_python(script, env=os.environ | {"PYTHONHASHSEED": "0"})
+    assert ran.stdout == f"{texts[::-1]}\n"
 
 
 def test_kind_and_style_may_be_asked_for():
     row = PUZZLES[-1]
     for style in STYLES:
         trace = write_trace(row["puzzle"], 5, error="initial", style=style)
-        assert (trace.style, trace.error, trace.first_error, trace.label) == (
-            style,
-            "initial",
-            0,
-            0,
-        )
+        assert (trace.style, trace.error) == (style, "initial")
+        assert trace.first_error == trace.label == 0
     assert write_trace(row["puzzle"], 5, error="none").error is None
     with pytest.raises(ValueError, match="style must be one of numbered"):
         write_trace(row["puzzle"], 5, style="sonnet")

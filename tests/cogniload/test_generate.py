@@ -2,11 +2,10 @@
 
 import hashlib
 import os
-import subprocess
-import sys
 
 import pyarrow as pa
 import pytest
+from command_line import run_python
 from grids import addresses, cogniload_grid
 from memory import PEAK
 
@@ -31,17 +30,13 @@ def test_golden_hash():
 
 
 def test_the_hash_holds_in_another_process():
-    """Whatever the hash seed, the locale and the working directory."""
     program = (
         "import hashlib; from cogniload_gen import generate_puzzles\n"
         f"table = generate_puzzles(**{GOLDEN_GRID!r}, trace=True)\n"
         "print(hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest())"
     )
     environment = os.environ | {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd="/", capture_output=True, check=True
-    )
-    assert ran.stdout.decode().strip() == GOLDEN
+    assert run_python(program, env=environment, cwd="/").stdout.strip() == GOLDEN
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000])
@@ -59,22 +54,18 @@ def test_batches_do_not_matter(monkeypatch, batch, table_clauses):
 def test_a_puzzle_asked_for_alone_is_the_same():
     whole = generate_puzzles(**GRID, num_puzzles=4).to_pylist()
     for row in whole:
-        alone = generate_puzzles(
-            row["d"], row["N"], row["rho"], num_puzzles=1, first_index=row["index"]
-        )
-        assert alone.to_pylist() == [row]
+        cell = row["d"], row["N"], row["rho"]
+        assert generate_puzzles(*cell, 1, first_index=row["index"]).to_pylist() == [row]
 
 
 def test_rows_stand_in_the_order_of_the_grid():
-    grid = cogniload_grid(**GRID, num_puzzles=3)
-    table = generate_puzzles(**GRID, num_puzzles=3)
+    grid, table = cogniload_grid(**GRID, num_puzzles=3), generate_puzzles(**GRID, num_puzzles=3)
     rows = zip(*(table[name].to_pylist() for name in ("d", "N", "rho", "index")), strict=True)
     assert list(rows) == [(*cell, index) for cell, index in addresses(grid)]
     assert len(set(table["id"].to_pylist())) == len(table)
 
 
 def test_no_address_shares_a_puzzle_with_another():
-    """Seeds, splits, cells and indices all lead elsewhere; seed + 1 is not index + 1."""
     seen = []
     for seed in (42, 43):
         for split in ("train", "validation", "test"):
@@ -95,5 +86,4 @@ def test_memory_stays_flat_for_many_puzzles(d, N, puzzles):
         "assert sum(len(table) for table in tables(grid)) == len(grid)\n"
         "print(peak())"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert int(ran.stdout) < 1e9
+    assert int(run_python(program).stdout) < 1e9

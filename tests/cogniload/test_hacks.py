@@ -32,18 +32,15 @@ def clauses(categories, values):
 
 
 def respond(hack, row):
-    """The response of a hack to a puzzle."""
     poi, categories, domains = row["poi"], row["categories"], row["domains"]
     index = categories.index(row["category"])
     states = row["poi_states"]
-    wrong = [
-        [next(o for o in d if o != v) for d, v in zip(domains, s, strict=True)] for s in states
-    ]
+    others = [{v: next(o for o in d if o != v) for v in d} for d in domains]
+    wrong = [[other[v] for other, v in zip(others, s, strict=True)] for s in states]
     words = {"poi": poi, "other": next(name for name in row["people"] if name != poi)}
     if "text" in hack:
-        options = hack.get("joint", " ").join(
-            hack.get("option", "{}").format(option) for option in sorted(row["options"])
-        )
+        option = hack.get("option", "{}").format
+        options = hack.get("joint", " ").join(map(option, sorted(row["options"])))
         truth = clauses([categories[index]], [row["answer"]])
         return hack["text"].format(options=options, value=row["answer"], truth=truth, **words)
     lines = [hack.get("head", "")]
@@ -60,7 +57,6 @@ def respond(hack, row):
 
 
 def earned(hack):
-    """What a hack earns on each puzzle."""
     score = answer_score if "text" in hack else step_score
     return [score(respond(hack, row), row) for row in PUZZLES]
 

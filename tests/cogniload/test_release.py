@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import refusal
+from questions import RELEASED
 
 from cogniload_gen import Outcome, generate_puzzles
 from cogniload_gen.cogniload.release import import_release, score_release
@@ -32,20 +34,6 @@ WORDING = {
     ),
     "recent_read": ("last read a {} book", "which most recently read a {} book", "read a {} book"),
 }  # fmt: skip
-QUESTIONS = {
-    "clothes_socks": "What color of socks is {} wearing?",
-    "clothes_shirt": "What color shirt is {} wearing?",
-    "clothes_pant": "What color pant is {} wearing?",
-    "clothes_hat": "What color hat is {} wearing?",
-    "clothes_gloves": "What color of gloves is {} wearing?",
-    "clothes_underwear": "What color of underwear is {} wearing?",
-    "hair": "What is the final hair color of {}?",
-    "recent_eat": "What did {} most recently eat?",
-    "recent_listen": "What kind of music did {} most recently listen to?",
-    "recent_watch": "What kind of movie did {} most recently watch?",
-    "recent_read": "What kind of book did {} most recently read?",
-    "location": "Where is {}?",
-}
 INSTRUCTION = (
     'Solve this puzzle and end with a sentence on the asked property (eg "Peter is in the '
     'livingroom.", "Peter is wearing blue socks",.. ). Go in strictly sequential order :'
@@ -58,23 +46,16 @@ def clauses(settings: list[dict], form: int) -> str:
 
 def release_text(row: dict) -> str:
     initial = dict(zip(row["people"], row["initial_state"], strict=True))
-    people = [
-        f"{name} "
-        + clauses(
-            [
-                {"category": category, "value": value}
-                for category, value in zip(row["categories"], initial[name], strict=True)
-            ],
-            0,
-        )
-        + "."
-        for name in used_people(row)
-    ]
+    people = []
+    for name in used_people(row):
+        pairs = zip(row["categories"], initial[name], strict=True)
+        values = [{"category": category, "value": value} for category, value in pairs]
+        people.append(f"{name} {clauses(values, 0)}.")
     statements = [
         f"{t}. The people {clauses(made['conditions'], 1)} {clauses(made['updates'], 2)}"
         for t, made in enumerate(row["statements"], 1)
     ]
-    question = QUESTIONS[row["category"]].format(row["poi"])
+    question = RELEASED[row["category"]].format(row["poi"])
     return "\n".join([INSTRUCTION, "", *people, *statements, "", question])
 
 
@@ -119,11 +100,20 @@ def release_name(row: dict) -> str:
     return f"{row['N']}_{row['d']}_{row['needles']}_{puzzle_id}_{row['answer']}"
 
 
+def the_text(folder: Path, row: dict) -> Path:
+    return folder / "exp" / f"d{row['d']}" / f"{release_name(row)}.txt"
+
+
+def the_state(folder: Path, row: dict) -> Path:
+    return folder / "meta" / f"d{row['d']}" / f"{release_name(row)}_state.json"
+
+
 def write_release(folder: Path, rows: list[dict]) -> Path:
     for row in rows:
-        text = folder / "exp" / f"d{row['d']}" / f"{release_name(row)}.txt"
-        state = folder / "meta" / f"d{row['d']}" / f"{release_name(row)}_state.json"
-        for path, content in ((text, release_text(row)), (state, json.dumps(release_state(row)))):
+        for path, content in (
+            (the_text(folder, row), release_text(row)),
+            (the_state(folder, row), json.dumps(release_state(row))),
+        ):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, "utf-8")
     return folder
@@ -146,14 +136,6 @@ def small(rows, tmp_path) -> Path:
     return write_release(tmp_path / "small", rows[:40])
 
 
-def the_text(folder: Path, row: dict) -> Path:
-    return folder / "exp" / f"d{row['d']}" / f"{release_name(row)}.txt"
-
-
-def the_state(folder: Path, row: dict) -> Path:
-    return folder / "meta" / f"d{row['d']}" / f"{release_name(row)}_state.json"
-
-
 def test_200_files_import(release, rows, tmp_path, capsys):
     out = tmp_path / "release.parquet"
     assert main(["import", str(release), "--out", str(out)]) == 0
@@ -168,7 +150,7 @@ def test_200_files_import(release, rows, tmp_path, capsys):
         same = ("d", "N", "needles", "answer", "category", "poi", "people", "options")
         assert {key: imported[key] for key in same} == {key: row[key] for key in same}
         assert imported["puzzle"] == release_text(row)
-        assert imported["question"] == QUESTIONS[row["category"]].format(row["poi"])
+        assert imported["question"] == RELEASED[row["category"]].format(row["poi"])
         assert imported["seed"] is imported["index"] is None
         if row["N"] == 20:  # for N = 5 some of the paper's rho give the same needles
             assert imported["rho"] == row["rho"]
@@ -248,8 +230,8 @@ def test_a_count_of_needles_that_the_text_has_not(rows, tmp_path):
 
 
 def test_nothing_to_import(tmp_path, capsys):
-    assert main(["import", str(tmp_path), "--out", str(tmp_path / "a.parquet")]) == 2
-    assert "must hold exp/**/NAME.txt" in capsys.readouterr().err
+    error = refusal(capsys, "import", tmp_path, "--out", tmp_path / "a.parquet")
+    assert "must hold exp/**/NAME.txt" in error
     assert list(tmp_path.iterdir()) == []
 
 
@@ -318,14 +300,13 @@ def test_an_answer_may_begin_with_a_byte_order_mark(small, rows, tmp_path):
 
 
 def test_no_answers(small, tmp_path, capsys):
-    (tmp_path / "empty").mkdir()
-    assert main(["score", "--release", str(small), str(tmp_path / "empty")]) == 2
-    assert capsys.readouterr().err.endswith(f"to puzzles of {small}, got no such file\n")
-    (tmp_path / "empty" / "20_3_5_nobody_red.txt").write_text("red")
-    assert main(["score", "--release", str(small), str(tmp_path / "empty")]) == 2
-    assert "got 0\n" in capsys.readouterr().err
-    assert main(["score", "--release", str(small), "a", "b"]) == 2
-    assert "--release takes one folder of answers" in capsys.readouterr().err
+    answers = tmp_path / "empty"
+    answers.mkdir()
+    command = ("score", "--release", small)
+    assert refusal(capsys, *command, answers).endswith(f"to puzzles of {small}, got no such file")
+    (answers / "20_3_5_nobody_red.txt").write_text("red")
+    assert refusal(capsys, *command, answers).endswith("got 0")
+    assert "--release takes one folder of answers" in refusal(capsys, *command, "a", "b")
 
 
 def test_any_bytes_are_named_or_imported(rows, tmp_path):

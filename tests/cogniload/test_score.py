@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from limits import within
+from questions import QUESTIONS
 
 from cogniload_gen import generate_puzzles, read_steps, score
 from cogniload_gen.cogniload.ontology import VOCABULARIES
@@ -41,7 +42,7 @@ def about_place(answer):
     return {"category": "location", "answer": answer, "options": PLACES}
 
 
-# --- D.5: buckets and their order ---------------------------------------------------------------
+# D.5: buckets and their order
 
 BUCKETS = [
     ("Brent is wearing green socks.", "correct_valid"),
@@ -68,13 +69,11 @@ BUCKETS = [
     ("Anna is wearing green socks.", "correct_last_sentence"),
     # the PoI's name is a plain substring
     ("Brentwood is wearing green socks.", "correct_valid"),
+    # at the start or alone
+    ("Green socks are what Brent is wearing.", "correct_valid"),
+    ("green", "correct_last_sentence"),
+    ("evergreen", "wrong_other"),
 ]
-
-
-def test_gold_poi_and_options_in_capitals():
-    changes = {"poi": "BRENT", "answer": "Green", "options": ["GREEN", "RED"]}
-    assert outcome("Brent is wearing green socks.", **changes) == "correct_valid"
-    assert outcome("Brent is wearing red socks.", **changes) == "wrong_logic"
 
 
 def test_correct_outcomes():
@@ -83,7 +82,7 @@ def test_correct_outcomes():
     assert len(Outcome) == 8
 
 
-# --- D.3: normalization -------------------------------------------------------------------------
+# D.3: normalization
 
 NORMALIZATION = [
     ("Brent is wearing green socks.\n(not red)", "correct_valid"),  # parentheses are dropped
@@ -106,105 +105,74 @@ NORMALIZATION = [
 ]
 
 
-@pytest.mark.parametrize(("response", "expected"), BUCKETS + NORMALIZATION)
-def test_outcome(response, expected):
-    assert outcome(response) == expected
+# D.3: sentence windows and context budget
 
 
-# --- D.3: sentence windows and context budget ---------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("one", "one"),
-        ("one.", "one"),
-        ("one. two.", " two"),
-        ("one. two. three", " two"),  # the last sentence lacks its full stop
-        ("one. two", "one"),
-        ("one..", ""),
-        (".", ""),
-        ("", ""),
-        ("a.b.c.d.", "d"),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("one", "one"),
+    ("one.", "one"),
+    ("one. two.", " two"),
+    ("one. two. three", " two"),  # the last sentence lacks its full stop
+    ("one. two", "one"),
+    ("one..", ""),
+    (".", ""),
+    ("", ""),
+    ("a.b.c.d.", "d"),
+])  # fmt: skip
 def test_take_last_sentence(text, sentence):
     assert take_last_sentence(text) == sentence
 
 
 def windows(response, **asked):
-    """Return the texts of the sentences in which the answer is looked for."""
     return tuple(sentence.text for sentence in sentence_windows(response, **asked))
 
 
 def test_windows_are_the_last_lines_of_their_kind():
     response = "Brent wears A. Brent wears B.\nBrent wears C.\nYes, Brent. Him.\nx. y.\nz. End"
     assert windows(response, poi="Brent", category="hair") == ("", " him", "z")
-    assert windows(response, poi="Brent", category="clothes_hat") == (
-        "brent wears c",
-        " him",
-        "z",
-    )
-
-
-def test_missing_windows_are_empty():
+    assert windows(response, poi="Brent", category="clothes_hat") == ("brent wears c", " him", "z")
     assert windows("Nobody", poi="Brent", category="hair") == ("", "", "nobody")
     assert windows("", poi="Brent", category="hair") == ("", "", "")
 
 
-@pytest.mark.parametrize(
-    ("prompt", "response", "budget", "over"),
-    [
-        (20_000, 12_748, CONTEXT_BUDGET, True),
-        (20_000, 12_747, CONTEXT_BUDGET, False),
-        (None, 32_748, CONTEXT_BUDGET, True),
-        (None, 32_747, CONTEXT_BUDGET, False),
-        (32_748, None, CONTEXT_BUDGET, True),
-        (100, 100, 220, True),
-        (100, 100, 221, False),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "response", "budget", "over"), [
+    (20_000, 12_748, CONTEXT_BUDGET, True),
+    (20_000, 12_747, CONTEXT_BUDGET, False),
+    (None, 32_748, CONTEXT_BUDGET, True),
+    (None, 32_747, CONTEXT_BUDGET, False),
+    (32_748, None, CONTEXT_BUDGET, True),
+    (100, 100, 220, True),
+    (100, 100, 221, False),
+])  # fmt: skip
 def test_context_budget(prompt, response, budget, over):
     counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
     expected = "wrong_max_context" if over else "correct_valid"
     assert outcome("Brent is wearing green socks.", **counts) == expected
-
-
-def test_the_papers_budget():
     assert CONTEXT_BUDGET == 32_768
 
 
-# --- D.2: category mapping and qualifiers -------------------------------------------------------
+# D.2: category mapping and qualifiers
 
-QUESTIONS = {
-    "Where is Brent?": ("location", "at located in"),
-    "What color shirt is Brent wearing?": ("clothes_shirt", "shirt wear"),
-    "What color pants is Brent wearing?": ("clothes_pant", "pant wear"),
-    "What color pant is Brent wearing?": ("clothes_pant", "pant wear"),
-    "What color hat is Brent wearing?": ("clothes_hat", "hat wear"),
-    "What color of socks is Brent wearing?": ("clothes_socks", "sock wear"),
-    "What color of gloves is Brent wearing?": ("clothes_gloves", "glove wear"),
-    "What color of underwear is Brent wearing?": ("clothes_underwear", "underwear wear"),
-    "What is the final hair color of Brent?": ("hair", "hair"),
-    "What did Brent most recently eat?": ("recent_eat", "eat ate"),
-    "What kind of movie did Brent most recently watch?": ("recent_watch", "watch watched movie"),
-    "What kind of music did Brent most recently listen to?": (
-        "recent_listen", "listen listened music",
-    ),
-    "What did Brent most recently read?": ("recent_read", "read book"),
+QUALIFIERS = {
+    "location": "at located in", "clothes_shirt": "shirt wear", "clothes_pant": "pant wear",
+    "clothes_hat": "hat wear", "clothes_socks": "sock wear", "clothes_gloves": "glove wear",
+    "clothes_underwear": "underwear wear", "hair": "hair", "recent_eat": "eat ate",
+    "recent_watch": "watch watched movie", "recent_listen": "listen listened music",
+    "recent_read": "read book",
 }  # fmt: skip
-QUALIFIERS = dict(QUESTIONS.values())
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_question_category(question):
-    assert question_category(question) == QUESTIONS[question][0]
+    assert question_category(question.format("Brent")) == QUESTIONS[question]
 
 
 @pytest.mark.parametrize("question", ["", "Who is Brent?", "where is Brent?", "What did he eat?"])
 def test_unknown_question(question):
     with pytest.raises(ValueError, match=r"question must be .*recently read\?.*Where is; got '"):
         question_category(question)
+    with pytest.raises(ValueError, match=r"category must be one of .*hair.*; got 'shoes'"):
+        outcome("Brent is wearing green socks.", category="shoes")
 
 
 @pytest.mark.parametrize("category", QUALIFIERS)
@@ -215,65 +183,41 @@ def test_qualifiers(category):
     assert windows("Brent ok", poi="Brent", category=category)[0] == ""
 
 
-def test_unknown_category():
-    with pytest.raises(ValueError, match=r"category must be one of .*hair.*; got 'shoes'"):
-        outcome("Brent is wearing green socks.", category="shoes")
+# D.4: boundaries and synonyms
 
 
-# --- D.4: boundaries and synonyms ---------------------------------------------------------------
+@pytest.mark.parametrize("mark", list(" [\"'*_{(-`:\t“x>"))
+def test_only_some_characters_bound_an_answer(mark):
+    response, bounds = f"Brent is wearing:{mark}green socks.", mark in " [\"'*_{("
+    assert outcome(response) == ("correct_valid" if bounds else "wrong_other")
+    wrong = outcome(response.replace("green", "red"))
+    assert wrong == ("wrong_logic" if bounds else "wrong_other")
 
 
-@pytest.mark.parametrize("mark", [" ", "[", '"', "'", "*", "_", "{", "("])
-def test_boundary(mark):
-    assert outcome(f"Brent is wearing:{mark}green socks.") == "correct_valid"
-    assert outcome(f"Brent is wearing:{mark}red socks.") == "wrong_logic"
+@pytest.mark.parametrize(("gold", "spellings", "others"), [
+    ("reaggea", ["reaggea", "reggae"], []),
+    ("reagea", ["reagea", "reaggea", "reggae"], []),  # the ontology's spelling of the same
+    ("sci-fi", ["sci-fi", "science fiction", "science-fiction"], []),
+    ("camp", ["camp", "campground"], []),
+    ("potatoes", ["potatoes", "potato"], []),
+    ("market", ["market", "marketplace", "markets"], []),
+    ("livingroom", ["livingroom", "living room"], []),
+    ("green", ["green", "greenish"], ["gree"]),  # an answer may go on
+    ("campground", ["campground"], ["camp"]),
+    ("marketplace", ["marketplace"], ["market"]),
+    ("pasta", ["pasta"], ["paste"]),
+    ("fiction", ["fiction"], ["non-fiction"]),
+    ("bathroom", ["bathroom"], ["bath room"]),
+])  # fmt: skip
+def test_spelling(gold, spellings, others):
+    assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in spellings)
+    assert not any(check_correct_answer(gold, f"it is {spelling}") for spelling in others)
 
 
-@pytest.mark.parametrize("mark", ["-", "`", ":", "\t", "“", "x", ">"])
-def test_no_boundary(mark):
-    assert outcome(f"Brent is wearing:{mark}green socks.") == "wrong_other"
+# D.4 and Algorithm 3: alternatives
 
-
-def test_answer_at_the_start_or_alone():
-    assert outcome("Green socks are what Brent is wearing.") == "correct_valid"
-    assert outcome("green") == "correct_last_sentence"
-    assert outcome("evergreen") == "wrong_other"
-
-
-SPELLINGS = {
-    "reaggea": ["reaggea", "reggae"],
-    "reagea": ["reagea", "reaggea", "reggae"],  # the ontology's spelling of the same value
-    "sci-fi": ["sci-fi", "science fiction", "science-fiction"],
-    "camp": ["camp", "campground"],
-    "potatoes": ["potatoes", "potato"],
-    "market": ["market", "marketplace", "markets"],
-    "livingroom": ["livingroom", "living room"],
-    "green": ["green", "greenish"],  # an answer may go on
-}
-
-
-@pytest.mark.parametrize("gold", SPELLINGS)
-def test_spelling(gold):
-    assert all(check_correct_answer(gold, f"it is {spelling}") for spelling in SPELLINGS[gold])
-
-
-@pytest.mark.parametrize(
-    ("gold", "spelling"),
-    [
-        ("campground", "camp"),
-        ("marketplace", "market"),
-        ("pasta", "paste"),
-        ("fiction", "non-fiction"),
-        ("green", "gree"),
-        ("bathroom", "bath room"),
-    ],
-)
-def test_other_spelling(gold, spelling):
-    assert not check_correct_answer(gold, f"it is {spelling}")
-
-
-# --- D.4 and Algorithm 3: alternatives ----------------------------------------------------------
-
+CAPITALS = {"poi": "BRENT", "answer": "Green", "options": ["GREEN", "RED"]}
+ODD_NAMES = ["Brent(", "[Brent", "Br*nt", "\\Brent", "Br$nt|", "Br+nt?"]
 ALTERNATIVES = [
     # the gold value beside others, in whatever order: Algorithm 3 clears the flag
     ("The final step converts gray to green, so Brent wears **green**.", SOCKS, "correct_valid"),
@@ -309,18 +253,23 @@ ALTERNATIVES = [
     # an alternative without a boundary is none
     ("Brent last read anon-fiction.", about_reading("fiction"), "wrong_other"),
     ("Brent is wearing infrared socks.", SOCKS, "wrong_other"),
+    # the answer is none to itself
+    ("Brent is wearing green socks.", {"options": ["red"]}, "correct_valid"),
+    ("Brent is wearing green socks.", {"options": []}, "correct_valid"),
+    ("Brent is wearing red socks.", {"options": []}, "wrong_other"),
+    # names, answers and options may be in capitals, and a name may be no pattern
+    ("Brent is wearing green socks.", CAPITALS, "correct_valid"),
+    ("Brent is wearing red socks.", CAPITALS, "wrong_logic"),
+    *((f"{name} is wearing green socks.", {"poi": name}, "correct_valid") for name in ODD_NAMES),
+    *(("Brent is wearing red.", {"poi": name}, "wrong_logic_last_sentence") for name in ODD_NAMES),
 ]
 
 
-@pytest.mark.parametrize(("response", "changes", "expected"), ALTERNATIVES)
-def test_alternative(response, changes, expected):
+@pytest.mark.parametrize(("response", "changes", "expected"), [
+    *((response, {}, expected) for response, expected in BUCKETS + NORMALIZATION), *ALTERNATIVES,
+])  # fmt: skip
+def test_outcome(response, changes, expected):
     assert outcome(response, **changes) == expected
-
-
-def test_the_answer_is_no_alternative_to_itself():
-    assert outcome("Brent is wearing green socks.", options=["red"]) == "correct_valid"
-    assert outcome("Brent is wearing green socks.", options=[]) == "correct_valid"
-    assert outcome("Brent is wearing red socks.", options=[]) == "wrong_other"
 
 
 @pytest.mark.parametrize("category", VOCABULARIES)
@@ -337,19 +286,10 @@ def test_every_answer_is_right_and_every_other_value_wrong(category):
             ).correct
 
 
-# --- any text -----------------------------------------------------------------------------------
-
-
 @given(RESPONSES, ANY_TEXT, st.sampled_from(list(QUALIFIERS)), ANY_TEXT, st.lists(ANY_TEXT))
 def test_any_text_has_an_outcome(response, poi, category, answer, options):
     keys = {"poi": poi, "answer": answer, "category": category, "options": options}
     assert isinstance(score_response(response, **keys), Outcome)
-
-
-@pytest.mark.parametrize("poi", ["Brent(", "[Brent", "Br*nt", "\\Brent", "Br$nt|", "Br+nt?"])
-def test_metacharacters_in_a_name(poi):
-    assert outcome(f"{poi} is wearing green socks.", poi=poi) == "correct_valid"
-    assert outcome("Brent is wearing red socks.", poi=poi) == "wrong_logic_last_sentence"
 
 
 @pytest.mark.parametrize(
@@ -388,18 +328,15 @@ def test_order_of_options_does_not_matter(response, options):
 ROW = {"poi": "Brent", "category": "hair", "answer": "green", "options": ["green", "red", "blue"]}
 
 
-@pytest.mark.parametrize(
-    ("response", "value", "words"),
-    [
-        ("First.\nBrent has **Green** hair.", "green", "Green"),
-        ("Brent has red hair, then\nBrent has blue hair.", "blue", "blue"),
-        ("Brent has green hair.\nRemember: red.", "green", "green"),
-        ("İ İ\nSo Brent has green hair", "green", "green"),  # İ is longer in lowercase
-        ("Brent had red or blue hair", "blue", "blue"),
-        ("Brent has hair.", None, None),
-        ("", None, None),
-    ],
-)
+@pytest.mark.parametrize(("response", "value", "words"), [
+    ("First.\nBrent has **Green** hair.", "green", "Green"),
+    ("Brent has red hair, then\nBrent has blue hair.", "blue", "blue"),
+    ("Brent has green hair.\nRemember: red.", "green", "green"),
+    ("İ İ\nSo Brent has green hair", "green", "green"),  # İ is longer in lowercase
+    ("Brent had red or blue hair", "blue", "blue"),
+    ("Brent has hair.", None, None),
+    ("", None, None),
+])  # fmt: skip
 def test_a_score_keeps_its_evidence(response, value, words):
     found = score(response, ROW)
     assert found.value == value
@@ -408,12 +345,9 @@ def test_a_score_keeps_its_evidence(response, value, words):
     assert found.outcome is score_response(response, **ROW)
 
 
-def test_no_response_is_an_empty_one():
+def test_no_response_is_an_empty_one_and_a_score_says_that_the_budget_was_met():
     assert score(None, ROW) == score("", ROW)
     assert score(None, ROW).outcome is Outcome.WRONG_MAX_CONTEXT
-
-
-def test_a_score_says_that_the_budget_was_met():
     counts = {"prompt_tokens": 100, "response_tokens": 1, "context_budget": 110}
     found = score("Brent has green hair.", ROW, **counts)
     assert found.outcome is Outcome.WRONG_MAX_CONTEXT
@@ -449,17 +383,14 @@ def test_a_row_with_a_wrong_column_is_refused(column, wrong):
         score("x", ROW | {column: wrong})
 
 
-def test_a_row_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
-        score("x", {"text": "y"})
-
-
 @pytest.mark.parametrize("read", [score, read_steps])
 def test_what_is_no_text_or_no_row_is_named(read):
     with pytest.raises(ValueError, match="a response must be a text, got 3"):
         read(3, ROW)
     with pytest.raises(ValueError, match="a row must be a mapping of columns to values, got None"):
         read("x", None)
+    with pytest.raises(ValueError, match="a row must be a puzzle of CogniLoad"):
+        score("x", {"text": "y"})
 
 
 def test_a_row_of_pandas_is_a_row():

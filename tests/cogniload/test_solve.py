@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limits import within
+from questions import QUESTIONS
 
 from cogniload_gen.cogniload.solve import solve, solve_steps
 
@@ -25,50 +26,29 @@ What color of socks is Brent wearing?
 """
 
 CLAUSES = [
-    # category, initial state, condition, update, question
-    ("clothes_socks", "is wearing {} socks", "wearing {} socks", "put on {} socks",
-     "What color of socks is Al wearing?"),
-    ("clothes_shirt", "is wearing a {} shirt", "wearing a {} shirt", "put on a {} shirt",
-     "What color shirt is Al wearing?"),
-    ("clothes_shirt", "is wearing a {} shirt", "wearing a {} shirt", "change into a {} shirt",
-     "What color shirt is Al wearing?"),
-    ("clothes_shirt", "is wearing an {} shirt", "wearing an {} shirt", "change to an {} shirt",
-     "What color shirt is Al wearing?"),
-    ("clothes_pant", "is wearing {} pants", "wearing {} pants", "put on {} pants",
-     "What color pants is Al wearing?"),
-    ("clothes_pant", "is wearing a {} pant", "who are wearing a {} pant", "change into a {} pant",
-     "What color pant is Al wearing?"),
-    ("clothes_hat", "is wearing an {} hat", "wearing an {} hat", "put on an {} hat",
-     "What color hat is Al wearing?"),
-    ("clothes_gloves", "is wearing {} gloves", "wearing {} gloves", "put on {} gloves",
-     "What color of gloves is Al wearing?"),
-    ("clothes_underwear", "is wearing {} underwear", "wearing {} underwear", "put on {} underwear",
-     "What color of underwear is Al wearing?"),
-    ("hair", "has {} hair", "having {} hair", "dye their hair {}",
-     "What is the final hair color of Al?"),
-    ("hair", "has {} hair", "having {} hair", "change their hair color to {}",
-     "What is the final hair color of Al?"),
-    ("recent_eat", "most recently ate {}", "who most recently ate {}", "eat {}",
-     "What did Al most recently eat?"),
-    ("recent_eat", "most recently ate a {}", "which most recently ate a {}", "eat a {}",
-     "What did Al most recently eat?"),
+    # category, initial state, condition, update
+    ("clothes_socks", "is wearing {} socks", "wearing {} socks", "put on {} socks"),
+    ("clothes_shirt", "is wearing a {} shirt", "wearing a {} shirt", "put on a {} shirt"),
+    ("clothes_shirt", "is wearing a {} shirt", "wearing a {} shirt", "change into a {} shirt"),
+    ("clothes_shirt", "is wearing an {} shirt", "wearing an {} shirt", "change to an {} shirt"),
+    ("clothes_pant", "is wearing {} pants", "wearing {} pants", "put on {} pants"),
+    ("clothes_pant", "is wearing a {} pant", "who are wearing a {} pant", "change into a {} pant"),
+    ("clothes_hat", "is wearing an {} hat", "wearing an {} hat", "put on an {} hat"),
+    ("clothes_gloves", "is wearing {} gloves", "wearing {} gloves", "put on {} gloves"),
+    ("clothes_underwear", "is wearing {} underwear", "wearing {} underwear", "put on {} underwear"),
+    ("hair", "has {} hair", "having {} hair", "dye their hair {}"),
+    ("hair", "has {} hair", "having {} hair", "change their hair color to {}"),
+    ("recent_eat", "most recently ate {}", "who most recently ate {}", "eat {}"),
+    ("recent_eat", "most recently ate a {}", "which most recently ate a {}", "eat a {}"),
     ("recent_listen", "last listened to {} music", "who last listened to {} music",
-     "listen to {} music", "What kind of music did Al most recently listen to?"),
-    ("recent_listen", "last listened to {}", "which last listened to {}", "listen to {}",
-     "What kind of music did Al most recently listen to?"),
-    ("recent_watch", "last watched a {} movie", "who last watched a {} movie", "watch a {} movie",
-     "What kind of movie did Al most recently watch?"),
-    ("recent_read", "last read {}", "who last read {}", "read {}",
-     "What did Al most recently read?"),
-    ("recent_read", "last read a {} book", "which last read a {} book", "read a {} book",
-     "What did Al most recently read?"),
-    ("location", "is located in the {}", "located in the {}", "move to the {}", "Where is Al?"),
-    ("location", "is in the {}", "who are in the {}", "go to the {}", "Where is Al?"),
+     "listen to {} music"),
+    ("recent_listen", "last listened to {}", "which last listened to {}", "listen to {}"),
+    ("recent_watch", "last watched a {} movie", "who last watched a {} movie", "watch a {} movie"),
+    ("recent_read", "last read {}", "who last read {}", "read {}"),
+    ("recent_read", "last read a {} book", "which last read a {} book", "read a {} book"),
+    ("location", "is located in the {}", "located in the {}", "move to the {}"),
+    ("location", "is in the {}", "who are in the {}", "go to the {}"),
 ]  # fmt: skip
-
-
-def test_answer():
-    assert solve(PUZZLE) == "green"
 
 
 def test_states():
@@ -94,7 +74,7 @@ def test_states():
 @pytest.mark.parametrize("stop", [".", ""])
 def test_every_clause(clause, before, after, stop):
     """Each alone and among others; without full stops as well, as the authors' release has them."""
-    category, state, condition, update, question = clause
+    category, state, condition, update = clause
     before_state, before_condition = state.format(before), condition.format(before)
     new = update.format(after)
     other = {"clothes_hat": "socks"}.get(category, "hat")
@@ -108,13 +88,14 @@ def test_every_clause(clause, before, after, stop):
             Bo is wearing a black {other} and {before_state}{stop}
             1. The people {statement}{stop}
 
-            {question}"""
-        solution = solve_steps(text)
-        assert (solution.category, solution.answer) == (category, after)
-        assert [states["Bo"][category] for states in solution.states] == [before, after]
+            """
+        for question in (form for form, asked in QUESTIONS.items() if asked == category):
+            solution = solve_steps(text + question.format("Al"))
+            assert (solution.category, solution.answer) == (category, after)
+            assert [states["Bo"][category] for states in solution.states] == [before, after]
 
 
-def test_all_updates_apply_at_once():
+def test_all_updates_apply_at_once_if_all_conditions_hold():
     text = """Al is wearing a red hat and is wearing red socks.
     1. The people wearing a red hat and wearing red socks put on red socks and put on a blue hat.
     2. The people wearing a blue hat put on a green hat and put on blue socks.
@@ -122,12 +103,8 @@ def test_all_updates_apply_at_once():
 
     What color of socks is Al wearing?"""
     assert solve(text) == "blue"
-
-
-def test_all_conditions_must_hold():
     text = """Al is wearing a red hat and is wearing red socks.
     1. The people wearing a red hat and wearing blue socks put on blue socks.
-
     What color of socks is Al wearing?"""
     assert solve(text) == "red"
 

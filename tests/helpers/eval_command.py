@@ -7,7 +7,10 @@ import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from itertools import count
 from pathlib import Path
+from threading import Event, Semaphore
+from types import SimpleNamespace
 
 from completion_server import running_servers
 
@@ -61,6 +64,18 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def answer_only(server, count):
+    """Have the server answer some requests and let the others wait for ever."""
+    server.together = SimpleNamespace(wait=Semaphore(count).acquire)
+
+
+def hold_first(server):
+    """Have the server keep its first answer until the returned event is set."""
+    event, numbers = Event(), count()
+    server.together = SimpleNamespace(wait=lambda: next(numbers) or event.wait())
+    return event
 
 
 def quietly(*arguments):

@@ -2,16 +2,11 @@
 
 import math
 import re
-from itertools import pairwise
 from zlib import crc32
 
-import numpy as np
 from eval_command import model_args
 
-from cogniload_analysis.cogniload.capacity.curve import Link
-from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_gen import solve
-from cogniload_gen.cogniload.solve import solve_steps
 
 CAPACITY = 20
 N_EFF, DECAY = 14, -0.15
@@ -25,26 +20,6 @@ def respond_by_capacity(prompt):
     if crc32(prompt.encode()) / 2**32 < chance:
         return f"In the end it is {value}."
     return "I can't tell."
-
-
-def respond_as_published(model):
-    """Return a server's answers as a model of the paper would give them: with chance and Table 3.
-
-    They are pure functions of the prompt, whose loads are read from its text.
-    """
-    accuracy = refit_published(model, Link(), interactions=True).accuracy
-
-    def respond(prompt):
-        solution = solve_steps(prompt)
-        poi, states = solution.poi, solution.states
-        needles = sum(after[poi] is not before[poi] for before, after in pairwise(states))
-        d, N = len(states[0][poi]), len(states) - 1
-        (chance,) = np.ravel(accuracy(d, N, needles / N))
-        if crc32(prompt.encode()) / 2**32 < chance:
-            return f"In the end it is {solution.answer}."
-        return "I can't tell."
-
-    return respond
 
 
 def respond_by_decay(prompt):

@@ -26,12 +26,9 @@ def published(request, tmp_path, monkeypatch):
     folder = tmp_path / "folder"
     push(GRIDS[request.param], "me/puzzles", dry_run=folder)
     load = hf.hf_dataset
-    monkeypatch.setattr(
-        huggingface_hub, "hf_hub_download", lambda *, filename, **_: str(folder / filename)
-    )
-    monkeypatch.setattr(
-        hf, "hf_dataset", lambda path, revision, **asked: load(str(folder), **asked)
-    )
+    path = folder.joinpath
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda filename, **_: path(filename))
+    monkeypatch.setattr(hf, "hf_dataset", lambda path, revision, **more: load(str(folder), **more))
     return request.param, folder
 
 
@@ -40,14 +37,12 @@ def test_inspect_reads_the_file_and_its_rows(published):
     told = yaml.safe_load((folder / "eval.yaml").read_text("utf-8"))
     assert told["evaluation_framework"] == "inspect-ai"
     assert told["name"] == benchmarks.named(name).title
-    assert [HFTask.model_validate(each).id for each in told["tasks"]] == [
-        path.name for path in folder.iterdir() if path.is_dir()
-    ]
+    names = [path.name for path in folder.iterdir() if path.is_dir()]
+    assert [HFTask.model_validate(task).id for task in told["tasks"]] == names
     (task,) = task_create_from_hf("hf/me/puzzles")
     grid = GRIDS[name]
-    rows = [
-        row for table in benchmarks.named(name).source(grid).tables() for row in table.to_pylist()
-    ]
+    tables = benchmarks.named(name).source(grid).tables()
+    rows = [row for table in tables for row in table.to_pylist()]
     assert [(s.input, s.target) for s in task.dataset] == [(r["puzzle"], r["answer"]) for r in rows]
     for sample, row in zip(task.dataset, rows, strict=True):
         assert sample.metadata["id"] == row["id"]
@@ -62,15 +57,13 @@ SENTENCES = {
 
 
 def test_its_scorer_is_near_to_the_benchmarks(published, tmp_path):
-    """Alike on the answers of a model that concludes as it is asked to, right or wrong."""
     name, _ = published
     (task,) = task_create_from_hf("hf/me/puzzles")
     samples = list(task.dataset)
     solved = {sample.input: benchmarks.solve(sample.input) for sample in samples}
-    wrong = {
-        sample.input: next(each for each in solved.values() if each != solved[sample.input])
-        for sample in samples[::3]
-    }
+    wrong = {}
+    for sample in samples[::3]:
+        wrong[sample.input] = next(v for v in solved.values() if v != solved[sample.input])
 
     def answer(messages, tools, choice, config):
         text = messages[-1].text

@@ -14,6 +14,7 @@ import mlcroissant
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import refusal, run_python
 from grids import cogniload_grid, factor_grid
 from hub_stand_in import TOKEN, hub, valid
 from huggingface_hub import DatasetCard, DatasetCardData
@@ -22,7 +23,6 @@ from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNot
 import cogniload_dataset
 from cogniload_gen import generate_puzzles
 from cogniload_gen.canary import CANARY
-from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.commands import main
 from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.files import write
@@ -30,7 +30,6 @@ from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
 from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.push import push
-from cogniload_gen.hub.verify import verify
 
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
 OPTIONS = ["--d", "1", "3", "--N", "5", "--rho", "12.5", "50", "--num-puzzles", "3"]
@@ -46,14 +45,6 @@ import datasets
 read = datasets.load_dataset(sys.argv[1], split="test", cache_dir=sys.argv[2])
 read.to_parquet(sys.argv[3])
 """
-
-
-def read_plainly(folder: Path, scratch: Path) -> pa.Table:
-    """The rows that plain `datasets` reads in a process where nothing of ours can be imported."""
-    out = scratch / "read.parquet"
-    command = [sys.executable, "-c", READ, folder, scratch / "cache", out]
-    subprocess.run(command, check=True, capture_output=True, cwd=scratch)
-    return pq.read_table(out)
 
 
 def croissant_records(folder: Path, record_set: str) -> list[dict]:
@@ -85,23 +76,11 @@ def test_a_small_grid_loads_plainly(tmp_path, trace, capsys):
     assert main(["push", "me/puzzles", *OPTIONS, *more, "--dry-run", str(folder)]) == 0
     assert capsys.readouterr().out == f"{folder}\n"
     expected = generate_puzzles(**SMALL, num_puzzles=3, trace=trace)
-    found = read_plainly(folder, tmp_path)
+    run_python(READ, folder, tmp_path / "cache", tmp_path / "read.parquet", cwd=tmp_path)
+    found = pq.read_table(tmp_path / "read.parquet")
     assert found.column_names == expected.column_names
     assert found.to_pylist() == expected.to_pylist()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "folder", "read.parquet"]
-
-
-@pytest.mark.slow
-def test_the_paper_s_grid_loads_plainly(tmp_path):
-    """Ten puzzles a cell: the rows, the Croissant file, and the verdict."""
-    folder = tmp_path / "folder"
-    push(cogniload_grid(num_puzzles=10), "me/puzzles", dry_run=folder)
-    expected = generate_puzzles(PAPER_D, PAPER_N, PAPER_RHO, num_puzzles=10)
-    assert read_plainly(folder, tmp_path).to_pylist() == expected.to_pylist()
-    (name,) = (path.name for path in folder.iterdir() if path.is_dir())
-    records = croissant_records(folder, f"{name}/test")
-    assert records == expected.to_pylist()
-    assert verify(folder).differences == 0
 
 
 def test_mlcroissant_validates_and_reads(folder, caplog):
@@ -137,6 +116,8 @@ def test_the_card(folder):
     configs = datasets.utils.metadata.MetadataConfigs.from_dataset_card_data(card.data)
     assert list(configs) == [NAME]
     assert CANARY in card.text
+    train = configuration_of(cogniload_grid(1, 5, 50, num_puzzles=1, split="train"))
+    assert "NOT FOR TRAINING" not in f"{dataset_card('a/b', [train])}{croissant('a/b', [train])}"
     assert "@inproceedings{kaiser2026cogniload" in card.text
     (row,) = generate_puzzles(1, 5, 12.5, num_puzzles=1).to_pylist()
     assert row["puzzle"] in card.text
@@ -149,21 +130,13 @@ def test_the_card(folder):
 
 
 @pytest.mark.parametrize(
-    ("rows", "size"), [(1, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (14_000, "10K<n<100K"),
-                       (10**9, "1B<n<10B"), (12 * 10**9, "10B<n<100B")],
-)  # fmt: skip
-def test_sizes(rows, size):
-    assert size in DatasetCardData.__doc__
-    d = list(range(1, 13)) if rows > 10**9 else 1
-    grid = cogniload_grid(d, 5, 50, num_puzzles=min(rows, 10**9))
-    assert dataset_card("me/puzzles", [configuration_of(grid)]).data.size_categories == [size]
-    assert all(each in DatasetCardData.__doc__ for each in SIZES)
-
-
-def test_training_puzzles_have_no_canary(tmp_path):
-    push(cogniload_grid(1, 5, 50, num_puzzles=1, split="train"), "a/b", dry_run=tmp_path / "a")
-    written = (tmp_path / "a" / "README.md", tmp_path / "a" / "croissant.json")
-    assert not any("NOT FOR TRAINING" in path.read_text("utf-8") for path in written)
+    ("d", "puzzles", "size"),
+    [(1, 1, "n<1K"), (1, 999, "n<1K"), (1, 1000, "1K<n<10K"), (range(1, 13), 10**9, "10B<n<100B")],
+)
+def test_sizes(d, puzzles, size):
+    made = configuration_of(cogniload_grid(d, 5, 50, num_puzzles=puzzles))
+    assert dataset_card("me/puzzles", [made]).data.size_categories == [size]
+    assert all(name in DatasetCardData.__doc__ for name in SIZES)
 
 
 def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
@@ -178,7 +151,6 @@ def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
 
 
 def test_row_groups_are_bounded(tmp_path, monkeypatch):
-    """However long the puzzles are; files are cut too, and read as one split."""
     monkeypatch.setattr(write, "ROW_GROUP_BYTES", 100_000)
     monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
     grid = cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30)
@@ -210,37 +182,28 @@ def test_only_a_single_row_makes_a_larger_group(monkeypatch):
 
 def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine").mkdir()
-    assert main(["push", "me/p", *OPTIONS, "--dry-run", str(tmp_path / "mine")]) == 2
-    assert "mine exists" in capsys.readouterr().err
-    assert main(["push", "me/p", *OPTIONS, "--dry-run", str(tmp_path / "no" / "such")]) == 2
-    assert f"error: {tmp_path}/no/such: No such file or directory\n" in capsys.readouterr().err
+    dry = ("push", "me/p", *OPTIONS, "--dry-run")
+    assert "mine exists" in refusal(capsys, *dry, tmp_path / "mine")
+    missing = tmp_path / "no" / "such"
+    assert refusal(capsys, *dry, missing) == f"{missing}: No such file or directory"
     monkeypatch.setattr(push_module, "write_split", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         push(cogniload_grid(1, 5, 50), "me/p", dry_run=tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize(
-    ("suite", "knobs"),
-    [
-        ("symbolic", {"N": [3, 5], "context": [0, 2000]}),
-        ("realistic", {"op": [3], "context": [0, 2000], "noise": ["general", "close"]}),
-        ("realistic", {"op": [2, 3]}),
-    ],
-)
+@pytest.mark.parametrize(("suite", "knobs"), [
+    ("symbolic", {"N": [3, 5], "context": [0, 2000]}),
+    ("realistic", {"op": [3], "context": [0, 2000], "noise": ["general", "close"]}),
+    ("realistic", {"op": [2, 3]}),
+])  # fmt: skip
 def test_factor(tmp_path, suite, knobs):
-    """Its grids are published by the same code, from the command line and from a data set."""
-    options = [
-        str(part)
-        for name, values in {**knobs, "num-puzzles": [2]}.items()
-        for part in (f"--{name}", *values)
-    ]
-    command = ["push", "me/factor", "--suite", suite, *options, "--dry-run"]
+    options = [str(part) for name in knobs for part in (f"--{name}", *knobs[name])]
+    command = ["push", "me/factor", "--suite", suite, *options, "--num-puzzles", "2", "--dry-run"]
     assert main([*command, str(tmp_path / "one")]) == 0
     assert main(["verify", str(tmp_path / "one")]) == 0
-    expected = cogniload_dataset.load_dataset(
-        "factor", suite=suite, **knobs, num_puzzles=2, split="test", cache_dir=str(tmp_path / "c")
-    )
+    asked = {"suite": suite, "num_puzzles": 2, "split": "test", "cache_dir": str(tmp_path / "c")}
+    expected = cogniload_dataset.load_dataset("factor", **asked, **knobs)
     push(expected, "me/factor", dry_run=tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     read = {"split": "test", "cache_dir": str(tmp_path / "cache")}
@@ -253,12 +216,9 @@ def test_factor(tmp_path, suite, knobs):
 
 
 def test_both_benchmarks_in_a_repository_are_described_once_each():
-    sets = [
-        configuration_of(cogniload_grid(1, 5, 50)),
-        configuration_of(cogniload_grid(3, 5, 50), trace=True),
-        configuration_of(factor_grid("symbolic", N=3)),
-        configuration_of(factor_grid("realistic", op=[2, 3], context=[0, 4000])),
-    ]
+    suites = factor_grid("symbolic", N=3), factor_grid("realistic", op=[2, 3], context=[0, 4000])
+    sets = [configuration_of(grid) for grid in (cogniload_grid(1, 5, 50), *suites)]
+    sets.append(configuration_of(cogniload_grid(3, 5, 50), trace=True))
     described = croissant("me/puzzles", sets)
     found = mlcroissant.Dataset(described).metadata  # which raises for what is wrong
     assert len(found.record_sets) == 4
@@ -271,12 +231,8 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files below a folder."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-# --- a data set in hand
 
 
 def in_hand(tmp_path, **more) -> datasets.Dataset:
@@ -285,32 +241,26 @@ def in_hand(tmp_path, **more) -> datasets.Dataset:
 
 
 @pytest.mark.parametrize("trace", [False, True])
-def test_a_dataset_in_hand_is_its_grid(tmp_path, trace):
+def test_a_dataset_in_hand_is_its_grid_and_its_first_rows_may_be_a_smaller_one(tmp_path, trace):
     dataset = in_hand(tmp_path, trace=trace)
     push(dataset.with_format("numpy", ["id"]), "me/puzzles", dry_run=tmp_path / "one")
     grid = cogniload_grid(**SMALL, num_puzzles=3, seed=7, split="validation")
     push(grid, "me/puzzles", trace=trace, dry_run=tmp_path / "two")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
-def test_the_first_rows_of_a_dataset_may_be_a_smaller_grid(tmp_path):
-    push(in_hand(tmp_path).select(range(4)), "me/puzzles", dry_run=tmp_path / "one")
-    (name,) = (path.name for path in (tmp_path / "one").iterdir() if path.is_dir())
+    push(dataset.select(range(4)), "me/puzzles", dry_run=tmp_path / "fewer")
+    (name,) = (path.name for path in (tmp_path / "fewer").iterdir() if path.is_dir())
     assert "-num_puzzles1-seed7" in name
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 "),
-        (lambda d: d.select(range(11)), "row 11 .*id: published None"),
-        (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*answer: "),
-        (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
-        (lambda d: d.add_column("x", [1] * 12), r"columns .*differs in \['x'\]"),
-        (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
-        (lambda d: d.map(lambda row: {"id": "x" * 5000}), "puzzles as they are made, got 'xxxx"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 "),
+    (lambda d: d.select(range(11)), "row 11 .*id: published None"),
+    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*answer: "),
+    (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
+    (lambda d: d.add_column("x", [1] * 12), r"columns .*differs in \['x'\]"),
+    (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
+    (lambda d: d.map(lambda row: {"id": "x" * 5000}), "puzzles as they are made, got 'xxxx"),
+])  # fmt: skip
 def test_other_rows_are_refused(tmp_path, change, message):
     dataset = change(in_hand(tmp_path))
     with pytest.raises(ValueError, match=message) as raised:
@@ -343,28 +293,17 @@ def test_an_entry_reads_back():
     assert made.name == "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles100-seed0-trace"
 
 
-def test_a_published_tokenizer_is_not_loaded_for_the_card():
-    plain, measured = configuration_of(cogniload_grid(1, 5, 50)), configuration_of(factor_grid(N=3))
-    measured = replace(measured, parameters=measured.parameters | {"tokenizer": "/no/such"})
-    for sets in ([plain, measured], [measured, plain]):
-        card = str(dataset_card("me/puzzles", sets))
-        assert "/no/such" in card
+def test_a_published_tokenizer_is_not_loaded_for_the_card_and_no_name_has_two_meanings():
+    made = configuration_of(factor_grid(N=3))
+    first = replace(made, parameters=made.parameters | {"tokenizer": "org/model"})
+    second = replace(made, parameters=made.parameters | {"tokenizer": "org_model"})
+    for sets in ([made, first], [first, made]):
+        assert "org/model" in str(dataset_card("me/puzzles", sets))
         assert len(croissant("me/puzzles", sets)["recordSet"]) == 2
-
-
-def test_a_name_never_stands_for_other_parameters():
-    first, second = (
-        replace(made, parameters=made.parameters | {"tokenizer": tokenizer})
-        for made in [configuration_of(factor_grid(N=3))]
-        for tokenizer in ("org/model", "org_model")
-    )
     assert first.name == second.name
     assert merge([first], replace(first, splits=("train",)))[0].splits == ("train", "test")
     with pytest.raises(ValueError, match="is published with other parameters"):
         merge([first], second)
-
-
-# --- the Hub
 
 
 @pytest.fixture
@@ -398,16 +337,8 @@ def cogniload(stand_in, *commands, **environment) -> list[list]:
     It knows the stand-in as the Hub. A command that is a mapping sets environment variables.
     """
     settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": stand_in.home}
-    ran = subprocess.run(
-        [sys.executable, "-c", RUN],
-        input=json.dumps(commands),
-        env=os.environ | QUIET | settings | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
+    env = os.environ | QUIET | settings | environment
+    return json.loads(run_python(RUN, input=json.dumps(commands), env=env).stdout)
 
 
 PUSH = ["push", "me/puzzles", *OPTIONS]
@@ -463,10 +394,8 @@ def test_a_repeat_leaves_no_file_of_another_cut(stand_in):
         stand_in.files[f"{NAME}/{split}-00001-of-00002.parquet"] = b"?"
     (ran,) = cogniload(stand_in, PUSH)
     assert ran[0] == 0
-    parts = sorted(path for path in stand_in.files if path.startswith(NAME))
-    assert parts == [
-        f"{NAME}/test-00000-of-00001.parquet", f"{NAME}/train-00001-of-00002.parquet",
-    ]  # fmt: skip
+    parts = sorted(path.rpartition("/")[2] for path in stand_in.files if path.startswith(NAME))
+    assert parts == ["test-00000-of-00001.parquet", "train-00001-of-00002.parquet"]
 
 
 def test_two_pushes_at_once_lose_nothing(stand_in):
@@ -486,6 +415,10 @@ def test_two_pushes_at_once_lose_nothing(stand_in):
 
 
 def test_what_the_hub_refuses_is_one_line(stand_in):
+    private = ["push", "me/mine", *OPTIONS, "--private"]
+    assert [code for code, *_ in cogniload(stand_in, private, private)] == [0, 0]
+    assert stand_in.private
+    stand_in.commits.clear()
     stand_in.create(b'{"name": "puzzles"}')
     stand_in.files["README.md"] = b"---\nlicense: mit\n---\n# Mine"
     elsewhere = ["push", "you/puzzles", *OPTIONS], ["push", "a/b/c", *OPTIONS]
@@ -510,17 +443,14 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
     assert stand_in.commits == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "reason"),
-    [
-        (HfHubHTTPError, 401, "the token is not valid"),
-        (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
-        (RepositoryNotFoundError, 404, "there is no such repository, or the token may not see it"),
-        (GatedRepoError, 403, "its owner must grant access first"),
-        (HfHubHTTPError, 403, "the token has no permission for it"),
-        (HfHubHTTPError, 500, "of two lines"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "status", "reason"), [
+    (HfHubHTTPError, 401, "the token is not valid"),
+    (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
+    (RepositoryNotFoundError, 404, "there is no such repository, or the token may not see it"),
+    (GatedRepoError, 403, "its owner must grant access first"),
+    (HfHubHTTPError, 403, "the token has no permission for it"),
+    (HfHubHTTPError, 500, "of two lines"),
+])  # fmt: skip
 def test_what_the_hub_means_by_a_status(kind, status, reason):
     response = SimpleNamespace(status_code=status, headers={}, request=None)
     told = pytest.raises(OSError, match=f"^me/puzzles: the Hub refused: {reason}")
@@ -535,12 +465,6 @@ def test_an_error_of_our_own_is_not_the_hubs():
     told = pytest.raises(OSError, match=r"^me/puzzles: an upload failed \(its cause\)$")
     with told, hub_errors("me/puzzles"):
         raise RuntimeError("an upload\nfailed") from ValueError("its cause")
-
-
-def test_a_private_repository(stand_in):
-    private = [*PUSH, "--private"]
-    assert [code for code, *_ in cogniload(stand_in, private, private)] == [0, 0]
-    assert stand_in.private
 
 
 def test_a_dry_run_without_the_hub_says_so(tmp_path, caplog):

@@ -1,13 +1,12 @@
 """What is published, checked again: the same, or which rows are not."""
 
 import re
-import subprocess
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from command_line import IN_2_GIB, refusal, run_python
 from grids import cogniload_grid, factor_grid
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +31,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def rewrite(folder, change, split="test"):
-    """Change the published rows."""
     (file,) = (folder / NAME).glob(f"{split}-*.parquet")
     rows = pq.read_table(file).to_pylist()
     change(rows)
@@ -40,7 +38,6 @@ def rewrite(folder, change, split="test"):
 
 
 def rewrite_card(folder, change):
-    """Change the metadata of the card."""
     path = folder / "README.md"
     _, metadata, text = path.read_text("utf-8").split("---", 2)
     data = yaml.safe_load(metadata)
@@ -84,15 +81,12 @@ def test_every_column_is_compared_and_every_puzzle_solved(folder):
     assert differing_columns == columns[:SHOWN]
 
 
-@pytest.mark.parametrize(
-    ("values", "columns"),
-    [
-        ({"puzzle": OTHER["puzzle"]}, {"puzzle", BY_SOLVER}),
-        ({"puzzle": None}, {"puzzle", BY_SOLVER}),
-        ({"puzzle": "Hello"}, {"puzzle", BY_SOLVER}),
-        ({"options": None}, {"options"}),
-    ],
-)
+@pytest.mark.parametrize(("values", "columns"), [
+    ({"puzzle": OTHER["puzzle"]}, {"puzzle", BY_SOLVER}),
+    ({"puzzle": None}, {"puzzle", BY_SOLVER}),
+    ({"puzzle": "Hello"}, {"puzzle", BY_SOLVER}),
+    ({"options": None}, {"options"}),
+])  # fmt: skip
 def test_other_null_and_broken_values_are_differences(folder, values, columns):
     rewrite(folder, lambda rows: rows[0].update(values))
     assert {(each.row, each.column) for each in verify(folder).first} == {
@@ -100,13 +94,10 @@ def test_other_null_and_broken_values_are_differences(folder, values, columns):
     }
 
 
-@pytest.mark.parametrize(
-    ("change", "row", "published", "expected"),
-    [
-        (lambda rows: rows.pop(), 11, None, "last"),
-        (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
-    ],
-)
+@pytest.mark.parametrize(("change", "row", "published", "expected"), [
+    (lambda rows: rows.pop(), 11, None, "last"),
+    (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
+])  # fmt: skip
 def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected):
     rewrite(folder, change)
     verdict = verify(folder)
@@ -117,7 +108,6 @@ def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected
 
 
 def test_a_card_that_asks_for_a_billion_rows_is_soon_told(folder):
-    """What is not there is not made."""
     republish(folder, num_puzzles=10**9)
     verdict = verify(folder)
     assert verdict.rows == 4 * 10**9
@@ -159,37 +149,31 @@ def parameters(data):
     return entry(data)["parameters"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
-        (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
-        (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
-        (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
-        (lambda data: entry(data).update(splits=["dev"]), "splits must be one of train, "),
-        (lambda data: entry(data).update(splits=[]), "splits must hold at least one value"),
-        (lambda data: entry(data).update(splits=3), "splits must be one of train, "),
-        (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
-        (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
-        (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
-        (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
-        (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
-        (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
-        (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
-        (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
-        (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
-        (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
+    (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
+    (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
+    (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
+    (lambda data: entry(data).update(splits=["dev"]), "splits must be one of train, "),
+    (lambda data: entry(data).update(splits=[]), "splits must hold at least one value"),
+    (lambda data: entry(data).update(splits=3), "splits must be one of train, "),
+    (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
+    (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
+    (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
+    (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
+    (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
+    (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
+    (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
+    (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
+    (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
+    (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
+])  # fmt: skip
 def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
     rewrite_card(folder, change)
-    assert main(["verify", "folder"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    what = "folder has a card that `cogniload push` did not write: "
-    assert said.startswith(f"cogniload verify: error: {what}")
-    assert re.search(message, said)
-    assert len(said) < 1000
+    error = refusal(capsys, "verify", "folder")
+    assert error.startswith("folder has a card that `cogniload push` did not write: ")
+    assert re.search(message, error)
+    assert len(error) < 1000
 
 
 def test_another_generator_version_is_an_error(folder, capsys):
@@ -201,43 +185,31 @@ def test_another_generator_version_is_an_error(folder, capsys):
         data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
 
     rewrite_card(folder, change)
-    assert main(["verify", "folder"]) == 2
-    assert "is of generator version 2; this release makes version 1" in capsys.readouterr().err
+    error = refusal(capsys, "verify", "folder")
+    assert "is of generator version 2; this release makes version 1" in error
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda folder, file: file.unlink(), "must hold .*got no such file"),
-        (lambda _, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
-        (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "must be a Parquet file: "),
-        (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
-        (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
-        (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
-        (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "push` did not write"),
-        (
-            lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
-            "must be YAML: maximum recursion",
-        ),
-        (
-            lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
-            r"got '\\x1b\[2J: string'",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("damage", "message"), [
+    (lambda folder, file: file.unlink(), "must hold .*got no such file"),
+    (lambda _, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
+    (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "must be a Parquet file: "),
+    (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
+    (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
+    (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
+    (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "push` did not write"),
+    (lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
+     "must be YAML: maximum recursion"),
+    (lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
+     r"got '\\x1b\[2J: string'"),
+])  # fmt: skip
 def test_damaged_files_are_an_error(folder, capsys, damage, message):
     (file,) = (folder / NAME).glob("*.parquet")
     damage(folder, file)
-    assert main(["verify", "folder"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-
-    assert re.search(message, said)
+    assert re.search(message, refusal(capsys, "verify", "folder"))
 
 
 def test_without_the_hub_a_repository_can_not_be_verified(capsys):
-    assert main(["verify", "me/puzzles"]) == 2
-    assert "me/puzzles: the Hub can't be reached" in capsys.readouterr().err
+    assert "me/puzzles: the Hub can't be reached" in refusal(capsys, "verify", "me/puzzles")
 
 
 @pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])
@@ -245,8 +217,8 @@ def test_what_is_neither_a_folder_nor_a_repository(source, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("cogniload_gen.hub.verify.download", pytest.fail)
-    assert main(["verify", source]) == 2
-    assert "must be a folder or a repository user/name\n" in capsys.readouterr().err
+    error = refusal(capsys, "verify", source)
+    assert error.endswith("must be a folder or a repository user/name")
 
 
 TABLE = generate_puzzles(1, [5, 6], 50, num_puzzles=4)
@@ -294,12 +266,9 @@ def test_a_card_that_asks_for_endless_puzzles_is_soon_told(folder, monkeypatch):
     monkeypatch.setattr("cogniload_gen.configurations.Configuration.source", pytest.fail)
     monkeypatch.setattr("cogniload_gen.configurations.Configuration.schema", TABLE.schema)
     republish(folder, N=[999_999, 1_000_000])
-    verdict = verify(folder)
-    assert verdict.differences == 1
-    assert re.search(
-        r"row 0: puzzle: published '\d+ characters', expected 'at least 999999'",
-        str(verdict.first[0]),
-    )
+    (difference,) = verify(folder).first
+    expected = r"row 0: puzzle: published '\d+ characters', expected 'at least 999999'"
+    assert re.search(expected, str(difference))
 
 
 def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(tmp_path, monkeypatch, capsys):
@@ -311,9 +280,8 @@ def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(tmp_path, monkeypatch,
     path.write_text(text.replace(name, f"{name}-tokenizer.._planted"), "utf-8")
     (folder / name).rename(folder / f"{name}-tokenizer.._planted")
     monkeypatch.setattr("cogniload_gen.tokens.load_tokenizer", pytest.fail, raising=False)
-    assert main(["verify", str(folder)]) == 2
-    said = capsys.readouterr().err
-    assert "measures by the tokenizer '../planted': pass --tokenizer" in said
+    error = refusal(capsys, "verify", folder)
+    assert "measures by the tokenizer '../planted': pass --tokenizer" in error
 
 
 def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
@@ -325,13 +293,7 @@ def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
     once = {"dictionary_pagesize_limit": 1 << 22, "store_schema": False, "compression": "zstd"}
     pq.write_table(table, file, row_group_size=1200, **once)
     assert file.stat().st_size < 10_000
-    code = (
-        "import resource, sys\n"
-        "from cogniload_gen.commands import main\n"
-        "resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))\n"
-        "sys.exit(main(['verify', 'folder']))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    ran = run_python(IN_2_GIB, "verify", "folder", check=False)
     assert (ran.returncode, ran.stderr) == (1, "")
     assert re.search(r"^folder differs: \d+ values, 12 rows expected$", ran.stdout, re.MULTILINE)
 
@@ -339,5 +301,4 @@ def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
 def test_a_card_of_any_size_is_not_read(folder, capsys):
     path = folder / "README.md"
     path.write_text(path.read_text("utf-8") + "x" * (1 << 20), "utf-8")
-    assert main(["verify", "folder"]) == 2
-    assert "README.md must have at most 1048576 bytes" in capsys.readouterr().err
+    assert "README.md must have at most 1048576 bytes" in refusal(capsys, "verify", "folder")

@@ -1,12 +1,12 @@
 """The data sets as reasoning-gym's own tests check all of theirs, and against the benchmarks."""
 
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 import reasoning_gym
+from command_line import run_python
+from grids import cogniload_grid, cogniload_source
 from reasoning_gym.coaching import CurriculumExperiment, CurriculumExperimentConfig
 from reasoning_gym.composite import CompositeConfig, CompositeDataset, DatasetSpec
 from reasoning_gym.dataset import ReseedingDataset
@@ -52,6 +52,9 @@ def test_iteration_is_deterministic_and_ends(name):
     assert [dataset[place] for place in (17, 3, 16, 15)] == [items[p] for p in (17, 3, 16, 15)]
     assert items != list(create(name, seed=8))
     assert pickle.loads(pickle.dumps(dataset))[18] == items[18]  # noqa: S301
+    assert all("-train-" in item["metadata"]["id"] for item in items)
+    tests = {item["question"] for item in create(name, split="test")}
+    assert name != "cogniload" or not tests & {item["question"] for item in items}
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -69,9 +72,7 @@ def test_items_are_the_rows_of_the_same_grid(name):
 
 
 def test_rows_are_made_in_blocks_that_grow_while_they_are_read_in_order():
-    source = benchmark_of("cogniload").source(
-        benchmark_of("cogniload").select(d=[1, 2], N=3, rho=50, num_puzzles=500)
-    )
+    source = cogniload_source(cogniload_grid([1, 2], 3, 50, num_puzzles=500))
     made = []
 
     def tables(start, stop):
@@ -87,14 +88,6 @@ def test_rows_are_made_in_blocks_that_grow_while_they_are_read_in_order():
     for place in (-1, 1000):
         with pytest.raises(IndexError, match=f"there are 1000 rows, got {place}"):
             rows[place]
-
-
-def test_nothing_of_the_test_split_is_in_the_default():
-    prompts = [
-        {item["question"] for item in create("cogniload", split=s)} for s in ("test", "train")
-    ]
-    assert not set.intersection(*prompts)
-    assert all("-train-" in item["metadata"]["id"] for item in create("cogniload"))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -134,21 +127,18 @@ def test_counts_in_the_metadata_tell_a_response_that_was_cut_off():
     assert dataset.score_answer(item["answer"], item) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "said"),
-    [
-        ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
-        ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
-        ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
-        ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
-        ("cogniload", {"size": 0}, "size must be .*, got 0"),
-        ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
-        ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),
-        ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
-        ("factor_realistic", {"N": 3}, "factor_realistic takes .*; got 'N'"),
-        ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "given", "said"), [
+    ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
+    ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
+    ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
+    ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
+    ("cogniload", {"size": 0}, "size must be .*, got 0"),
+    ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
+    ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),
+    ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
+    ("factor_realistic", {"N": 3}, "factor_realistic takes .*; got 'N'"),
+    ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
+])  # fmt: skip
 def test_a_wrong_configuration_is_refused_in_one_line(name, given, said):
     for kind in (AssertionError, ValueError):  # what reasoning-gym raises, and what we do
         with pytest.raises(kind, match=said) as error:
@@ -199,17 +189,14 @@ def test_a_composite_mixes_them_and_changes_their_difficulty():
     assert {item["metadata"]["source_dataset"] for item in items} == {*SMALL, "leg_counting"}
     assert all(composite.score_answer(item["answer"], item) == 1.0 for item in items)
     composite.update_dataset_config("cogniload", {"N": 7})
-    loads = [
-        i["metadata"]["N"] for i in composite if i["metadata"]["source_dataset"] == "cogniload"
-    ]
-    assert set(loads) == {7}
+    facts = [item["metadata"] for item in composite]
+    assert {f["N"] for f in facts if f["source_dataset"] == "cogniload"} == {7}
 
 
 def test_an_experiment_follows_its_curriculum_and_keeps_scores_by_difficulty():
-    told = CurriculumExperimentConfig.from_yaml_stream(
-        "curricula: {cogniload: {attribute_levels: {'*': 1, rho: 0}}}"
-    )
-    experiment = CurriculumExperiment("train", told, size=8, seed=3)
+    curricula = "curricula: {cogniload: {attribute_levels: {'*': 1, rho: 0}}}"
+    configuration = CurriculumExperimentConfig.from_yaml_stream(curricula)
+    experiment = CurriculumExperiment("train", configuration, size=8, seed=3)
     for place in range(8):
         entry = experiment.get_dataset_entry(place)
         entry_id = entry["metadata"]["entry_id"]
@@ -219,11 +206,8 @@ def test_an_experiment_follows_its_curriculum_and_keeps_scores_by_difficulty():
     assert key == (("source", "cogniload"), ("N", 10), ("d", 2), ("rho", 90.0))
     assert sorted(scores) == [0.0] * 4 + [1.0] * 4
     experiment.update_difficulty("cogniload", "increment")
-    assert experiment.get_dataset_entry(0)["metadata"]["difficulty"] == {
-        "d": 3,
-        "N": 20,
-        "rho": 50.0,
-    }
+    difficulty = experiment.get_dataset_entry(0)["metadata"]["difficulty"]
+    assert difficulty == {"d": 3, "N": 20, "rho": 50.0}
 
 
 def test_reseeding_never_gives_a_puzzle_twice():
@@ -234,11 +218,8 @@ def test_reseeding_never_gives_a_puzzle_twice():
 
 def test_without_its_extra_it_says_what_to_install():
     code = "import sys; sys.modules['reasoning_gym'] = None; import reasoning_gym_tasks"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    said = ran.stderr.splitlines()[-1]
-    assert said.startswith(
-        "ImportError: reasoning_gym_tasks needs pip install 'cogniload[reasoning-"
-    )
+    said = run_python(code, check=False).stderr.splitlines()[-1]
+    assert said.startswith("ImportError: reasoning_gym_tasks needs pip install 'cogniload[reason")
 
 
 def test_the_public_names_are_there():

@@ -4,11 +4,12 @@ import json
 import signal
 import subprocess
 import sys
-import time
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
-from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of
+from command_line import run_python
+from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of, wait_for
 from harness import manager
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,23 +20,18 @@ from lm_eval_tasks.runner.progress import Part, Status, blocks_of_shard, lines_o
 from lm_eval_tasks.runner.run import load_tasks
 from lm_eval_tasks.task_names import our_tasks
 
-# --- tasks by name
-
 
 def test_our_tasks_are_those_that_lm_eval_finds():
     assert our_tasks() == sorted(manager().all_tasks)
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        ("cogniload_mimi", "cogniload_mini"),
-        ("cogniload_maxi", "cogniload_mini"),
-        ("cogniloud", "cogniload"),
-        ("factor_symbolic_3k", "factor_symbolic_"),
-        ("cogniload_mini,cogniload_lit", "cogniload_lite"),
-    ],
-)
+@pytest.mark.parametrize(("name", "near"), [
+    ("cogniload_mimi", "cogniload_mini"),
+    ("cogniload_maxi", "cogniload_mini"),
+    ("cogniloud", "cogniload"),
+    ("factor_symbolic_3k", "factor_symbolic_"),
+    ("cogniload_mini,cogniload_lit", "cogniload_lite"),
+])  # fmt: skip
 def test_a_misspelt_task_is_told_the_nearest(server, tmp_path, name, near):
     message = error_of(*arguments(server, tmp_path, "--tasks", name))
     wrong = name.rpartition(",")[2]
@@ -44,24 +40,18 @@ def test_a_misspelt_task_is_told_the_nearest(server, tmp_path, name, near):
 
 
 def test_the_nearest_task_is_told_before_lm_eval_is_loaded(tmp_path):
-    """And the model's libraries, which take seconds."""
-    given = ["eval", "--model", "hf", "--tasks", "cogniload_mimi", "--output_path", str(tmp_path)]
-    program = (
-        "import sys; from cogniload_gen.commands import main; "
-        f"code = main({given!r}); print(code, *sorted(set(sys.modules) & {{'lm_eval', 'torch'}}))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, text=True
-    )
-    assert ran.stdout == "2\n"
-    assert "did you mean cogniload_mini" in ran.stderr
-
-
-def test_a_misspelt_task_of_a_configuration_file_is_told_too(server, tmp_path):
+    """And the model's libraries, which take seconds; also of a file's task."""
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"tasks": ["cogniload_mimi"], "model": "dummy"}))
-    given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
-    assert "did you mean cogniload_mini" in error_of(*given)
+    program = (
+        "import sys; from cogniload_gen.commands import main; code = main(sys.argv[1:])\n"
+        "print(code, *sorted(set(sys.modules) & {'lm_eval', 'torch'}))"
+    )
+    for words in (["--model", "hf", "--tasks", "cogniload_mimi"], ["--config", config]):
+        ran = run_python(program, "eval", *words, "--output_path", tmp_path / "out")
+        assert ran.stdout.startswith("2")
+        assert ran.stdout == "2\n" or words[0] == "--config"
+        assert "did you mean cogniload_mini" in ran.stderr
 
 
 def test_a_pattern_stands_for_the_tasks_that_it_matches():
@@ -73,38 +63,18 @@ def test_a_pattern_stands_for_the_tasks_that_it_matches():
 
 def test_include_path_without_a_folder_is_refused(tmp_path):
     with pytest.raises(SystemExit, match="2"):
-        command("eval", "--output_path", tmp_path, "--tasks", "cogniload", "--include_path")
-
-
-# --- examples in the prompt
-
-
-def test_examples_are_refused(server, tmp_path):
-    message = error_of(*arguments(server, tmp_path, "--num_fewshot", "2"))
-    assert message.startswith("--num_fewshot 2 is refused: cogniload_mini is zero-shot")
-    assert not server.requests
-    assert command(*arguments(server, tmp_path, "--num_fewshot", "0"))[0] == 0
-
-
-# --- nested without end
+        command("eval", "--output_path", "out", "--tasks", "cogniload", "--include_path")
 
 
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--samples", "--gen_kwargs"])
 def test_arguments_nested_without_end_are_refused(server, tmp_path, option):
     deep = '{"a": ' * 100_000
     code, _, err = command(*arguments(server, tmp_path, option, deep))
-    assert code == 2
-    assert err.count("error: ") == 1
-
-
-def test_a_configuration_file_nested_without_end_is_refused(tmp_path):
+    assert (code, err.count("error: ")) == (2, 1)
     config = tmp_path / "config.yaml"
     config.write_text("[" * 20_000)
-    given = ["eval", "--config", config, "--output_path", tmp_path / "out"]
-    assert error_of(*given) == f"{config} is nested too deeply for a file of arguments"
-
-
-# --- how far a run is
+    error = error_of("eval", "--config", config, "--output_path", tmp_path / "out")
+    assert error == f"{config} is nested too deeply for a file of arguments"
 
 
 @given(
@@ -165,55 +135,40 @@ def test_the_time_left_is_the_slowest_shard_s(tmp_path):
     assert "time: 00:12 of evaluation, about 00:30 left" in lines_of(tmp_path, status)
     assert seconds_left(status_of(range(1, 9), status.shards)) is None
     assert seconds_left(status_of([], {})) is None
-
-
-@pytest.mark.parametrize("name", ["?", "1", "0/2", "3/2", "a/b", "", "1/2/3"])
-def test_a_name_that_is_of_no_shard(name, tmp_path):
-    assert blocks_of_shard(name, 8) is None
-    assert lines_of(tmp_path, status_of([1], {name: Part(1, [])}))
-
-
-DONE_OF = "no block is done of "
-
-
-@pytest.mark.parametrize(
-    ("done", "shards", "told"),
-    [
-        ([1, 4], {"1/3": Part(2, [1.0])}, [f"{DONE_OF}--shard 2/3, --shard 3/3"]),
-        ([1, 2], {"1/3": Part(1, [1.0]), "2/3": Part(1, [])}, [f"{DONE_OF}--shard 3/3"]),
-        ([1], {"1/1": Part(1, [1.0])}, []),
-        (range(1, 9), {"2/2": Part(8, [1.0])}, []),
-    ],
-)
-def test_shards_without_a_block_are_named(tmp_path, done, shards, told):
-    lines = lines_of(tmp_path, status_of(done, shards))
-    assert [line for line in lines if line.startswith(DONE_OF)] == told
+    for name in ("?", "1", "0/2", "3/2", "a/b", "", "1/2/3"):  # of no shard
+        assert blocks_of_shard(name, 8) is None
+        assert lines_of(tmp_path, status_of([1], {name: Part(1, [])}))
 
 
 SAME = "the same command again goes on"
+DONE_OF = "no block is done of "
 
 
-@pytest.mark.parametrize(
-    ("done", "shards", "following"),
-    [
-        ([1, 3, 5, 7], {"1/2": Part(4, [])}, "the same command with --shard 2/2"),
-        ([1, 3, 5], {"1/2": Part(3, [])}, SAME),
-        ([1, 4, 7], {"1/3": Part(3, [])}, "the same command with --shard 2/3"),
-        ([1, 4, 7, 2], {"1/3": Part(3, []), "2/3": Part(1, [])}, SAME),
-        ([1], {"?": Part(1, [])}, SAME),
-        ([], {}, SAME),
-    ],
-)
-def test_the_next_command_has_work_to_do(tmp_path, done, shards, following):
-    assert lines_of(tmp_path, status_of(done, shards))[-1] == f"next: {following}"
+@pytest.mark.parametrize(("done", "shards", "missing", "following"), [
+    ([1, 4], {"1/3": Part(2, [1.0])}, "--shard 2/3, --shard 3/3", None),
+    ([1, 2], {"1/3": Part(1, [1.0]), "2/3": Part(1, [])}, "--shard 3/3", None),
+    ([1], {"1/1": Part(1, [1.0])}, None, None),
+    (range(1, 9), {"2/2": Part(8, [1.0])}, None, None),
+    ([1, 3, 5, 7], {"1/2": Part(4, [])}, "--shard 2/2", "the same command with --shard 2/2"),
+    ([1, 3, 5], {"1/2": Part(3, [])}, "--shard 2/2", SAME),
+    ([1, 4, 7], {"1/3": Part(3, [])}, "--shard 2/3, --shard 3/3",
+     "the same command with --shard 2/3"),
+    ([1, 4, 7, 2], {"1/3": Part(3, []), "2/3": Part(1, [])}, "--shard 3/3", SAME),
+    ([1], {"?": Part(1, [])}, "--shard 1/1", SAME),
+    ([], {}, "--shard 1/1", SAME),
+])  # fmt: skip
+def test_shards_without_a_block_and_the_next_command_are_named(
+    tmp_path, done, shards, missing, following
+):
+    lines = lines_of(tmp_path, status_of(done, shards))
+    named = [line for line in lines if line.startswith(DONE_OF)]
+    assert named == ([f"{DONE_OF}{missing}"] if missing else [])
+    assert following is None or lines[-1] == f"next: {following}"
 
 
 @pytest.mark.parametrize("other", [("--model", "hf"), ("--shard", "1/2"), ("--merge", "x")])
 def test_status_takes_its_folders_alone(tmp_path, other):
     assert "and nothing else" in error_of("eval", "--status", tmp_path, *other)
-
-
-# --- what is said on the way, and what comes next
 
 
 def test_a_log_tells_where_a_run_is(server, tmp_path):
@@ -233,24 +188,43 @@ def test_a_log_tells_where_a_run_is(server, tmp_path):
     assert err == f"next: cogniload report {tmp_path} --out {tmp_path / 'report'}\n"
 
 
+WITH_A_STOP = """
+import sys, time
+from cogniload_gen import commands
+from cogniload_gen.__main__ import main
+run, moment = commands.run, sys.argv.pop(1)
+class Stop:
+    def find_spec(name, *_):
+        if name == moment:
+            print(name, flush=True)
+            while True:
+                time.sleep(0.01)
+def begin(arguments):
+    Stop.find_spec("begun")
+    run(arguments)
+sys.meta_path.insert(0, Stop)
+commands.run = begin
+sys.exit(main())
+"""
+"""A program: our command, which stops for ever before it imports a module."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize("moment", ["begun", "lm_eval", "lm_eval.tasks", "lm_eval.models", ""])
 def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     """While it loads its libraries, its tasks, its model, and while it evaluates."""
-    server.seconds = 0.3
-    given = arguments(server, tmp_path)
-    program = (
-        "import sys; from cogniload_gen import commands; run = commands.run\n"
-        "def begun(given): print('begun', flush=True); run(given)\n"
-        f"commands.run = begun; sys.exit(commands.main({given!r}))"
-    )
+    server.together = Event()
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(moment)
+        [sys.executable, "-c", WITH_A_STOP, moment, *arguments(server, tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while moment and process.stdout.readline().strip() != moment:
+        assert process.poll() is None
+    if not moment:
+        wait_for(lambda: server.requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     err = process.communicate()[1]
+    server.together.set()
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "cogniload eval: interrupted"

@@ -21,8 +21,7 @@ from lm_eval_tasks.runner.credentials import (
 
 SECRET = "Zq9-b1g/S3cr3t@here"  # noqa: S105
 QUOTED = "Zq9-b1g%2FS3cr3t%40here"
-SPELLINGS = ("Zq9-b1g", "S3cr3t")
-"""Parts of it, in whichever way it is quoted."""
+SPELLINGS = ("Zq9-b1g", "S3cr3t")  # parts of it, in whichever way it is quoted
 
 PRIVATE_NAMES = """
 api_key apikey apiKey API_KEY key X-Api-Key openai_api_key subscription-key access_key token
@@ -53,54 +52,43 @@ def test_names_of_other_arguments(name):
     assert public({name: "value"}) == {name: "***" if name == "base_url" else "value"}
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://h:80/v1/chat/completions", "http://h:80/v1/chat/completions"),
-        ("https://user:pass@h/v1", "https://h/v1"),
-        ("https://user:p@ss@h/v1", "https://h/v1"),
-        ("https://token@h/v1", "https://h/v1"),
-        ("https://h/v1?api_key=x&n=1#part", "https://h/v1?***"),
-        ("https://h/k3y/v1/completions", "https://h/***/v1/completions"),
-        (
-            "https://h/openai/deployments/mine/chat/completions?api-version=1",
-            "https://h/openai/deployments/***/chat/completions?***",
-        ),
-        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
-        ("http://[::1/v1?key=x", "***"),
-        ("http://h:port/v1", "***"),
-        ("secret", "***"),
-        ("", "***"),
-    ],
-)
+@pytest.mark.parametrize(("url", "shown"), [
+    ("http://h:80/v1/chat/completions", "http://h:80/v1/chat/completions"),
+    ("https://user:pass@h/v1", "https://h/v1"),
+    ("https://user:p@ss@h/v1", "https://h/v1"),
+    ("https://token@h/v1", "https://h/v1"),
+    ("https://h/v1?api_key=x&n=1#part", "https://h/v1?***"),
+    ("https://h/k3y/v1/completions", "https://h/***/v1/completions"),
+    ("https://h/openai/deployments/x/chat/completions?api-version=1",
+     "https://h/openai/deployments/***/chat/completions?***"),
+    ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ("http://[::1/v1?key=x", "***"),
+    ("http://h:port/v1", "***"),
+    ("secret", "***"),
+    ("", "***"),
+])  # fmt: skip
 def test_urls(url, shown):
     assert public_url(url) == shown
     assert public({"base_url": url}) == {"base_url": shown}
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Authorization: Bearer abcdefgh", "Authorization: ***"),
-        ('{"api_key": "abc", "n": 5}', '{"api_key": "***", "n": 5}'),
-        ("model=m,auth_token=abc,dtype=auto", "model=m,auth_token=***,dtype=auto"),
-        ("Incorrect key sk-proj-abcdefghijklm12345", "Incorrect key ***"),
-        ("hf_abcdefghijklmnopqrstuv", "***"),
-        ("see http://u:p@ss@host/x", "see http://host/x"),
-        ("see https://host/x?sig=a&b=c", "see https://host/x?sig=***&b=***"),
-        ("see https://host/x?a=bc;d=ef", "see https://host/x?a=***;d=***"),
-        ("max_tokens: 5 is above 4", "max_tokens: 5 is above 4"),
-        ("model.root '/models/solver', now '/models/x'",) * 2,
-        ("KeyError: 'index'",) * 2,
-        (
-            "unrecognized arguments: --api_key abc --n 3",
-            "unrecognized arguments: --api_key *** --n 3",
-        ),
-        ("unrecognized arguments: --api-key=abc", "unrecognized arguments: --api-key=***"),
-        ("api_key=None",) * 2,
-        ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("Authorization: Bearer abcdefgh", "Authorization: ***"),
+    ('{"api_key": "abc", "n": 5}', '{"api_key": "***", "n": 5}'),
+    ("model=m,auth_token=abc,dtype=auto", "model=m,auth_token=***,dtype=auto"),
+    ("Incorrect key sk-proj-abcdefghijklm12345", "Incorrect key ***"),
+    ("hf_abcdefghijklmnopqrstuv", "***"),
+    ("see http://u:p@ss@host/x", "see http://host/x"),
+    ("see https://host/x?sig=a&b=c", "see https://host/x?sig=***&b=***"),
+    ("see https://host/x?a=bc;d=ef", "see https://host/x?a=***;d=***"),
+    ("max_tokens: 5 is above 4", "max_tokens: 5 is above 4"),
+    ("model.root '/models/solver', now '/models/x'",) * 2,
+    ("KeyError: 'index'",) * 2,
+    ("arguments: --api_key abc --n 3", "arguments: --api_key *** --n 3"),
+    ("arguments: --api-key=abc", "arguments: --api-key=***"),
+    ("api_key=None",) * 2,
+    ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
+])  # fmt: skip
 def test_texts(text, shown):
     assert hide(text) == shown
 
@@ -135,12 +123,8 @@ def test_the_environment_is_hidden(monkeypatch):
 
 HIDING_PLACES = {
     "every argument": {
-        "auth_token": SECRET,
-        "hf_token": SECRET,
-        "api_key": SECRET,
-        "apikey": SECRET,
-        "access_token": SECRET,
-        "password": SECRET,
+        **dict.fromkeys(("auth_token", "hf_token", "api_key", "apikey"), SECRET),
+        **dict.fromkeys(("access_token", "password"), SECRET),
         "header": {"Authorization": f"Bearer {SECRET}"},
         "headers": {"X-Auth": SECRET},
         "extra": {"deep": [{"client_secret": SECRET}]},
@@ -206,23 +190,18 @@ def test_no_secret_is_written_or_said(server, tmp_path, place, caplog):
     assert shows_nothing(*merged[1:])
 
 
-def test_gen_kwargs_hold_no_credential(tmp_path):
-    """They would be written beside each response."""
+def test_gen_kwargs_hold_no_credential_and_a_misspelt_option_repeats_none(tmp_path, capfd):
     arguments = ("--model", "dummy", "--tasks", "cogniload_mini", "--output_path", tmp_path / "out")
     error = error_of("eval", *arguments, "--gen_kwargs", f"api_key={SECRET}")
     assert "gen_kwargs.api_key is refused" in error
     assert SECRET not in error
     assert not (tmp_path / "out").exists()
-
-
-def test_a_misspelt_option_repeats_no_secret(capfd, tmp_path):
     with pytest.raises(SystemExit):
         main(["eval", "--modell_args", f"auth_token={SECRET}", "--output_path", str(tmp_path)])
     assert shows_nothing(*capfd.readouterr())
 
 
 def test_the_server_still_gets_the_credentials(server, tmp_path):
-    """Those that a URL holds are sent as requests sends them."""
     for place in ("password in the URL", "query", "path", "every argument"):
         code, _, err = command(*arguments(server, place, tmp_path / place))
         assert code == 0, err

@@ -7,7 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 from completion_server import serving
-from eval_command import arguments, command, done_blocks, error_of, fork, read, same_samples
+from eval_command import (
+    PUZZLES,
+    arguments,
+    command,
+    done_blocks,
+    error_of,
+    fork,
+    read,
+    same_samples,
+)
 
 from cogniload_gen.files import inputs, run_folder
 from cogniload_gen.files.run_folder import Block
@@ -20,10 +29,9 @@ from lm_eval_tasks.runner.store import Store
 def finished(tmp_path_factory):
     """Folders of two finished runs, that differ in the seed of their puzzles and of lm-eval."""
     folders = [tmp_path_factory.mktemp("seed") for _ in range(2)]
-    puzzles = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3}
     with serving() as server:
         for folder, seed in zip(folders, (42, 7), strict=True):
-            settings = arguments(server, folder, puzzles=puzzles | {"seed": seed})
+            settings = arguments(server, folder, puzzles=PUZZLES | {"seed": seed})
             assert command(*settings, "--seed", seed)[0] == 0
     return folders
 
@@ -35,18 +43,13 @@ def run(finished, tmp_path):
     return tmp_path / "run"
 
 
-def last_line_twice(text):
-    lines = text.splitlines(keepends=True)
-    return b"".join([*lines, lines[-1]])
+def in_lines(*order):
+    """Return a function that has some of a block's five lines in an order."""
+    return lambda text: b"".join(text.splitlines(keepends=True)[line] for line in order)
 
 
-def without_a_line(text):
-    return b"".join(text.splitlines(keepends=True)[1:])
-
-
-def one_line_twice_another_never(text):
-    lines = text.splitlines(keepends=True)
-    return b"".join([lines[0], lines[0], *lines[2:]])
+def replace(old, new):
+    return lambda text: text.replace(old, new, 1)
 
 
 def with_another_letter(text):
@@ -54,34 +57,24 @@ def with_another_letter(text):
     return text.replace(b"So ", b"Zo ", 1) if b"So " in text else text.replace(b"can", b"man", 1)
 
 
-def in_another_order(text):
-    return b"".join(reversed(text.splitlines(keepends=True)))
-
-
 DAMAGE = {
-    "its last line twice": (last_line_twice, "line 6 repeats document 14"),
+    "its last line twice": (in_lines(0, 1, 2, 3, 4, 4), "line 6 repeats document 14"),
     "twice the same": (lambda text: text + text, "line 6 repeats document 10"),
-    "a line missing": (without_a_line, "document 10 is missing"),
-    "a line for another": (one_line_twice_another_never, "line 2 repeats document 10"),
+    "a line missing": (in_lines(1, 2, 3, 4), "document 10 is missing"),
+    "a line for another": (in_lines(0, 0, 2, 3, 4), "line 2 repeats document 10"),
     "another letter": (with_another_letter, "it has changed since it was written"),
-    "another order": (in_another_order, "it has changed since it was written"),
-    "an empty file": (lambda _: b"", "document 10 is missing"),
+    "another order": (in_lines(4, 3, 2, 1, 0), "it has changed since it was written"),
+    "an empty file": (in_lines(), "document 10 is missing"),
     "no end of a line": (lambda text: text[:-1], "line 5 is no sample"),
     "cut within a line": (lambda text: text[: len(text) // 2], "line 3 is no sample"),
-    "no JSON": (lambda text: text.replace(b"{", b"[", 1), "line 1 is no sample"),
+    "no JSON": (replace(b"{", b"["), "line 1 is no sample"),
     "JSON without end": (lambda text: b"[" * 10**5 + b"\n" + text, "line 1 is no sample"),
     "numbers": (lambda _: b"1\n2\n", "line 1 is no sample"),
     "an empty line": (lambda text: b"\n" + text, "line 1 is no sample"),
     "zeros": (lambda text: bytes(len(text)), "line 1 is no sample"),
-    "an unknown document": (
-        lambda text: text.replace(b'"doc_id": 12', b'"doc_id": 99'),
-        "line 3 is of document 99",
-    ),
-    "no metrics": (lambda text: text.replace(b'"metrics"', b'"metric"', 1), "line 1 is no sample"),
-    "a metric without value": (
-        lambda text: text.replace(b'"metrics": [', b'"metrics": ["x", ', 1),
-        "line 1 is no sample",
-    ),
+    "an unknown document": (replace(b'_id": 12', b'_id": 99'), "line 3 is of document 99"),
+    "no metrics": (replace(b'"metrics"', b'"metric"'), "line 1 is no sample"),
+    "an empty metric": (replace(b'"metrics": [', b'"metrics": ["x", '), "line 1 is no sample"),
 }
 
 
@@ -111,21 +104,25 @@ def test_a_damaged_block_is_named_before_a_run_goes_on(server, tmp_path):
     assert command(*arguments(server, tmp_path))[0] == 0
 
 
-@pytest.mark.parametrize("with_digest", [False, True])
-def test_a_block_of_another_run_is_named(finished, run, with_digest):
-    other = finished[1] / "state"
-    shutil.copy(other / "block-00002.jsonl", run / "state")
-    if with_digest:
-        shutil.copy(other / "digest-00002.json", run / "state")
-    message = error_of("eval", "--merge", run)
-    assert "block-00002.jsonl must hold the samples of the documents 5 to 9" in message
-    assert "(line 1 is not of cogniload-v1-test-s42-" in message
+SECOND = ("block-00002.jsonl", "digest-00002.json")
+
+
+@pytest.mark.parametrize(("names", "message"), [
+    (SECOND[:1], "(line 1 is not of cogniload-v1-test-s42-"),
+    (SECOND, "(line 1 is not of cogniload-v1-test-s42-"),
+    (["run.json"], "block-00001.jsonl must hold the samples of "),
+])  # fmt: skip
+def test_files_of_another_run_are_named(finished, run, names, message):
+    for name in names:
+        shutil.copy(finished[1] / "state" / name, run / "state")
+    assert message in error_of("eval", "--merge", run)
 
 
 @pytest.mark.parametrize("other_block", [1, 5])
 def test_a_block_in_the_place_of_another_is_named(run, other_block):
-    for name in ("block-{:05}.jsonl", "digest-{:05}.json"):
-        shutil.copy(run / "state" / name.format(other_block), run / "state" / name.format(2))
+    for name in SECOND:
+        other = name.replace("2", str(other_block))
+        shutil.copy(run / "state" / other, run / "state" / name)
     assert "(line 1 is of document " in error_of("eval", "--merge", run)
 
 
@@ -133,10 +130,9 @@ def test_a_block_of_the_same_puzzles_by_another_model_is_named(server, run, tmp_
     """Their ids are the same, and so are the digests of either."""
     other = tmp_path / "other"
     settings = arguments(server, other, "--gen_kwargs", "temperature=1")
-    puzzles = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3, "seed": 42}
-    given = ["--metadata", json.dumps({"cogniload": puzzles}), "--seed", "42"]
-    assert command(*settings, *given)[0] == 0
-    for name in ("block-00002.jsonl", "digest-00002.json"):
+    puzzles = ["--metadata", json.dumps({"cogniload": PUZZLES | {"seed": 42}})]
+    assert command(*settings, *puzzles, "--seed", "42")[0] == 0
+    for name in SECOND:
         shutil.copy(other / "state" / name, run / "state")
     assert "(digest-00002.json is of another run)" in error_of("eval", "--merge", run)
 
@@ -174,11 +170,6 @@ def test_blocks_without_run_json_are_refused(server, run):
     assert not server.requests
 
 
-def test_run_json_of_another_run_is_refused(finished, run):
-    shutil.copy(finished[1] / "state" / "run.json", run / "state")
-    assert "block-00001.jsonl must hold the samples" in error_of("eval", "--merge", run)
-
-
 MISSING = object()
 RUN = SimpleNamespace(identity="0" * 64)
 PARTS = """
@@ -188,17 +179,20 @@ arguments.system_instruction arguments.num_fewshot arguments.fewshot_as_multitur
 arguments.samples arguments.seed recorded.date recorded.arguments recorded.arguments.model_args
 recorded.arguments.include_path
 """
-WRONG = [(path, value) for path in PARTS.split() for value in (MISSING, [[]])]
-WRONG += [("block_size", value) for value in (0, True, 1.5)]
-WRONG += [("arguments.limit", value) for value in (0, -0.5, "6")]
-WRONG += [("arguments.seed", value) for value in ([1, 2], [1, 2, 3, "4"], 5)]
-WRONG += [("arguments.tasks", []), ("arguments.other", 1), ("tasks", {}), ("recorded.date", None)]
-WRONG += [("arguments.samples", {"x": value}) for value in ([], [-1], ["1"], [0.5])]
-WRONG += [("tasks", {"x": {"documents": value}}) for value in (None, -1, 10**10, True)]
+WRONG = [
+    *((path, value) for path in PARTS.split() for value in (MISSING, [[]])),
+    *(("block_size", value) for value in (0, True, 1.5)),
+    *(("arguments.limit", value) for value in (0, -0.5, "6")),
+    *(("arguments.seed", value) for value in ([1, 2], [1, 2, 3, "4"], 5)),
+    *[("arguments.tasks", []), ("arguments.other", 1), ("tasks", {}), ("recorded.date", None)],
+    *(("arguments.samples", {"x": value}) for value in ([], [-1], ["1"], [0.5])),
+    *(("tasks", {"x": {"documents": value}}) for value in (None, -1, 10**10, True)),
+    *(("", written) for written in (b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}')),
+]
 
 
 @pytest.mark.parametrize(("path", "value"), WRONG)
-def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
+def test_what_is_wrong_in_run_json_is_named(run, server, path, value):
     described = run / "state" / "run.json"
     written = json.loads(described.read_bytes())
     *outer, last = path.split(".")
@@ -208,19 +202,13 @@ def test_a_part_of_run_json_that_is_wrong_is_named(run, path, value):
     inside[last] = value
     if value is MISSING:
         del inside[last]
-    described.write_text(json.dumps(written))
-    message = error_of("eval", "--status", run)
-    assert message.startswith(f"{described} must be what this version of cogniload eval wrote")
-
-
-@pytest.mark.parametrize("written", [b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}'])
-def test_a_description_that_is_none_is_refused(server, tmp_path, written):
-    run = tmp_path / "state" / "run.json"
-    run.parent.mkdir()
-    run.write_bytes(written)
-    for command_line in (arguments(server, tmp_path), ["eval", "--merge", tmp_path]):
-        assert error_of(*command_line).startswith(f"{run} must be what ")
-    assert run.read_bytes() == written
+    content = json.dumps(written).encode() if path else value
+    described.write_bytes(content)
+    command_lines = [["eval", "--status", run], arguments(server, run), ["eval", "--merge", run]]
+    for command_line in command_lines[: 1 if path else 3]:
+        error = error_of(*command_line)
+        assert error.startswith(f"{described} must be what this version of cogniload eval wrote")
+    assert described.read_bytes() == content
     assert not server.requests
 
 
@@ -238,19 +226,15 @@ def test_what_is_no_file_is_named(run, name, link):
     assert name in error_of("eval", "--merge", run)
 
 
-def test_a_line_without_end_is_named(run, monkeypatch):
+def test_a_line_and_a_run_json_without_end_are_named(run, monkeypatch):
     monkeypatch.setattr(run_folder, "LARGEST", 2**16)
-    block = done_blocks(run)[2]
-    with block.open("r+b") as file:
-        file.truncate(2**34)
-    assert "is no sample" in error_of("eval", "--merge", run)
-
-
-def test_a_large_run_json_is_named(run):
-    with (run / "state" / "run.json").open("r+b") as file:
-        file.truncate(2**34)
-    message = error_of("eval", "--merge", run)
-    assert message.endswith(f"run.json must have at most {inputs.LARGEST} bytes")
+    for name, message in (
+        (done_blocks(run)[2].name, "is no sample"),
+        ("run.json", f"run.json must have at most {inputs.LARGEST} bytes"),
+    ):
+        with (run / "state" / name).open("r+b") as file:
+            file.truncate(2**34)
+        assert message in error_of("eval", "--merge", run)
 
 
 def test_a_repeated_sample_of_another_filter_is_none(tmp_path, monkeypatch):
@@ -276,18 +260,10 @@ def test_a_block_has_its_name_once_its_digest_is_written(tmp_path, monkeypatch):
     assert [file.name for file in folder.folder.iterdir()] == ["digest-00001.json"]
 
 
-# --- merges at once
-
-
 def test_merges_at_once_are_one_result_set(run, finished):
     """Each starts when all are ready; what the first writes, the others find."""
     ready = fork.Barrier(3)
-
-    def merge_together():
-        ready.wait()
-        merge([run], run)
-
-    processes = [fork.Process(target=merge_together) for _ in range(3)]
+    processes = [fork.Process(target=lambda: (ready.wait(), merge([run], run))) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:

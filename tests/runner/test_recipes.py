@@ -67,11 +67,9 @@ def test_the_recipes_are_those_of_the_paper_s_open_models():
 @pytest.mark.parametrize("name", NAMES)
 def test_what_cogniload_eval_makes_of_a_recipe(name):
     recipe = read(name)
-    given = Namespace(
-        config=str(ROOT / "recipes" / f"{name}.yaml"), output_path="runs", shard="2/4",
-        block_size=None, merge=None, until=None, budget=None, range=None,
-    )  # fmt: skip
-    config, ours = read_configuration(given, [])
+    options = dict.fromkeys(("block_size", "merge", "until", "budget", "range"))
+    options |= {"config": str(ROOT / "recipes" / f"{name}.yaml"), "output_path": "runs"}
+    config, ours = read_configuration(Namespace(**options, shard="2/4"), [])
     assert config.model == "vllm"
     assert config.tasks == recipe["tasks"] == "cogniload"
     assert config.model_args == recipe["model_args"]
@@ -87,29 +85,17 @@ def test_what_cogniload_eval_makes_of_a_recipe(name):
     assert {"temperature", "top_p"} <= set(decoding) <= {"temperature", "top_p", "top_k"}
     assert 0.5 <= decoding["temperature"] <= 1  # greedy, these models repeat themselves
     assert recipe.get("block_size", BLOCK_SIZE) in (350, 1750)  # of 14,000: 40 blocks, or 8
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_tensor_parallel_sizes_are_the_smallest_that_fit_both_cards(name):
-    size = read(name)["model_args"]["tensor_parallel_size"]
-    heads = SHAPES[name][2]
-    assert heads % size == 0
-    fitting = [
-        candidate
-        for candidate in (1, 2, 4, 8)
-        if min(windows(name, gib, candidate) for gib in CARDS.values()) >= FEWEST_WINDOWS
-    ]
-    assert size == fitting[0]
+    size = model["tensor_parallel_size"]  # the smallest that fits both cards
+    assert SHAPES[name][2] % size == 0
+    rooms = {n: min(windows(name, gib, n) for gib in CARDS.values()) for n in (1, 2, 4, 8)}
+    assert size == next(n for n, room in rooms.items() if room >= FEWEST_WINDOWS)
 
 
 def test_the_page_says_the_same():
     """The table of recipes/README.md: model, Hub name, decoding, cards for a process."""
     page = (ROOT / "recipes" / "README.md").read_text(encoding="utf-8")
-    rows = [
-        [cell.strip(" `") for cell in line.strip("|").split("|")]
-        for line in page.splitlines()
-        if line.startswith("| `")
-    ]
+    lines = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| `")]
+    rows = [[cell.strip(" `") for cell in line] for line in lines]
     told = {row[0].partition("/")[2]: row for row in rows}
     assert set(told) == set(NAMES)
     for name, (hub_name, decoding, size, *_) in told.items():

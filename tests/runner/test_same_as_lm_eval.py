@@ -4,24 +4,20 @@ import json
 
 import pytest
 from completion_server import respond
-from eval_command import DOCUMENTS, PUZZLES, arguments, command, done_blocks, model_args, read
+from eval_command import PUZZLES, arguments, command, done_blocks, model_args, read
 from harness import manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
-from cogniload_analysis import read_samples
-from cogniload_gen import GENERATOR_VERSION
 from lm_eval_tasks.runner.blocks import sample_line
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_results_are_those_of_lm_eval_without_blocks(server, tmp_path, undisturbed, concurrent):
-    """And written as its own command writes them."""
-    url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
     tracker = EvaluationTracker(output_path=str(tmp_path))
     plain = simple_evaluate(
         "local-chat-completions",
-        model_args={"model": "solver", "base_url": url, "num_concurrent": concurrent},
+        model_args=json.loads(model_args(server, num_concurrent=concurrent)),
         tasks=["cogniload_mini"],
         task_manager=manager(cogniload=PUZZLES),
         apply_chat_template=True,
@@ -43,17 +39,11 @@ def test_results_are_those_of_lm_eval_without_blocks(server, tmp_path, undisturb
 
 
 def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
-    """FACTOR's among them."""
     server.window = 4096
     tasks = ["factor_symbolic_mini", "cogniload_mini", "factor_realistic_mini"]
-    plain = simple_evaluate(
-        "local-chat-completions",
-        model_args=json.loads(model_args(server)),
-        tasks=tasks,
-        task_manager=manager(),
-        apply_chat_template=True,
-        limit=8,
-    )
+    asked = {"tasks": tasks, "task_manager": manager(), "apply_chat_template": True, "limit": 8}
+    settings = json.loads(model_args(server))
+    plain = simple_evaluate("local-chat-completions", model_args=settings, **asked)
     settings = ["--tasks", *tasks, "--limit", "8"]
     assert command(*arguments(server, tmp_path, *settings, puzzles={}))[0] == 0
     (results,) = tmp_path.rglob("results_*.json")
@@ -62,26 +52,14 @@ def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
     for task in tasks:
         (file,) = tmp_path.rglob(f"samples_{task}_*.jsonl")
         told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        assert [sample_line(sample) for sample in plain["samples"][task]] == (
-            file.read_bytes().splitlines(keepends=True)
-        )
+        lines = [sample_line(sample) for sample in plain["samples"][task]]
+        assert lines == file.read_bytes().splitlines(keepends=True)
         assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] for s in told)
 
 
-@pytest.mark.slow
-def test_the_report_reads_the_results(server, tmp_path):
-    assert command(*arguments(server, tmp_path))[0] == 0
-    frame = read_samples(tmp_path)
-    assert len(frame) == DOCUMENTS
-    assert set(frame["model"]) == {"solver"}
-    assert frame["generator_version"].astype(float).eq(GENERATOR_VERSION).all()
-    report = tmp_path / "report"
-    assert command("report", tmp_path, "--out", report)[0] == 0
-    assert (report / "report.html").exists()
-
-
 def test_samples_have_what_the_server_said(undisturbed):
-    _, samples = undisturbed
+    results, samples = undisturbed
+    assert results["vllm_version"] == "0.99.0"
     for sample in samples:
         said = respond(sample["doc"]["puzzle"])
         assert sample["resps"] == [[said]]
@@ -89,11 +67,6 @@ def test_samples_have_what_the_server_said(undisturbed):
         words = len(sample["doc"]["puzzle"].split())
         assert sample["prompt_tokens"] == sample["backend_prompt_tokens"] == words
         assert sample["response_tokens"] == len(said.split())
-
-
-def test_the_version_of_vllm_is_recorded(undisturbed):
-    results, _ = undisturbed
-    assert results["vllm_version"] == "0.99.0"
 
 
 def test_hidden_reasoning_counts(server, tmp_path):

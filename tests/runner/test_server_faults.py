@@ -4,21 +4,12 @@ import gzip
 import json
 import tracemalloc
 import zlib
-from contextlib import contextmanager
 from socket import create_server
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
-from eval_command import (
-    arguments,
-    command,
-    done_blocks,
-    error_of,
-    model_args,
-    read,
-    same_samples,
-    url_of,
-)
+from eval_command import arguments, command, done_blocks, error_of, read, same_samples, url_of
 
 from lm_eval_tasks.responses import NoCompletion, check_answer
 from lm_eval_tasks.runner import client
@@ -70,46 +61,36 @@ NO_COMPLETIONS = {
 
 
 @pytest.mark.parametrize("answer", NO_COMPLETIONS.values(), ids=NO_COMPLETIONS)
-def test_what_is_no_completion_is_refused(answer):
+def test_what_is_no_completion_or_no_json_is_refused(answer):
     with pytest.raises(NoCompletion, match="the server's answer is no completion, "):
         check_answer(answer, chat=True, prompts=1)
+    for body in (b"", b"<html>", b"\xff", b"[" * 100_000, b"9" * 5000, b'{"a": NaN'):
+        with pytest.raises(NoCompletion, match="as it is no JSON"):
+            decode(body)
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("a b", "a b"),
-        (None, ""),
-        ([], ""),
-        ([{"type": "text", "text": "a "}, {"type": "text", "text": "b"}], "a b"),
-        ([{"type": "thinking", "thinking": ["x"]}, {"type": "text", "text": "a"}], "a"),
-    ],
-)
+@pytest.mark.parametrize(("content", "text"), [
+    ("a b", "a b"),
+    (None, ""),
+    ([], ""),
+    ([{"type": "text", "text": "a "}, {"type": "text", "text": "b"}], "a b"),
+    ([{"type": "thinking", "thinking": ["x"]}, {"type": "text", "text": "a"}], "a"),
+])  # fmt: skip
 def test_the_text_of_a_message(content, text):
     (choice,) = check_answer(with_content(content), chat=True, prompts=1)["choices"]
     assert choice["message"]["content"] == text
 
 
-@pytest.mark.parametrize("text", [None, 3, ["a"], {}])
-def test_a_completion_s_text_is_a_string(text):
-    with pytest.raises(NoCompletion):
-        check_answer({"choices": [{"index": 0, "text": text}]}, chat=False, prompts=1)
-
-
 @pytest.mark.parametrize("choices", [1, 3])
-def test_each_prompt_has_one_completion(choices):
+def test_each_prompt_has_one_completion_whose_text_is_a_string(choices):
     answer = {"choices": [{"index": i, "text": "a"} for i in range(choices)]}
     assert len(check_answer(answer, chat=False, prompts=choices)["choices"]) == choices
     with pytest.raises(NoCompletion, match="the indices of its choices are"):
         check_answer(answer, chat=False, prompts=2)
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"\xff", b"[" * 100_000, b"9" * 5000, b'{"a": NaN'], ids=range(6)
-)
-def test_what_is_no_json_is_refused(body):
-    with pytest.raises(NoCompletion, match="as it is no JSON"):
-        decode(body)
+    for text in (None, 3, ["a"], {}):
+        answer["choices"][-1]["text"] = text
+        with pytest.raises(NoCompletion):
+            check_answer(answer, chat=False, prompts=choices)
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
@@ -134,36 +115,18 @@ def test_a_fault_that_passes_is_retried(server, tmp_path, undisturbed, concurren
     assert same_samples(read(tmp_path), undisturbed)
 
 
-def test_parts_of_a_message_become_its_text(server, tmp_path):
+def test_parts_of_a_message_become_its_text_and_none_is_warned_of_once(server, tmp_path):
     parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "It is blue."}]
-    server.instead = with_content(parts)
-    assert command(*arguments(server, tmp_path))[0] == 0
-    _, samples = read(tmp_path)
-    assert {sample["resps"][0][0] for sample in samples} == {"It is blue."}
-
-
-def test_a_message_without_text_is_warned_of_once(server, tmp_path):
-    server.instead = with_content(None)
-    code, _, err = command(*arguments(server, tmp_path))
-    assert code == 0
-    assert err.count("it counts as an empty response") == 1
-
-
-@pytest.mark.parametrize("count", [10**400, 2**63, -1, 1.5, "7"])
-def test_counts_beyond_all_measure_are_left_out(server, tmp_path, count):
-    server.instead = {"usage": {"prompt_tokens": count, "completion_tokens": count}}
-    assert command(*arguments(server, tmp_path))[0] == 0
-    assert command("eval", "--status", tmp_path)[0] == 0
-    _, samples = read(tmp_path)
-    assert not any("response_tokens" in sample for sample in samples)
-
-
-# --- the size of an answer, and its time
+    for content, text in ((parts, "It is blue."), (None, "")):
+        server.instead = with_content(content)
+        code, _, err = command(*arguments(server, tmp_path / f"run{text}"))
+        assert (code, err.count("it counts as an empty response")) == (0, int(content is None))
+        _, samples = read(tmp_path / f"run{text}")
+        assert {sample["resps"][0][0] for sample in samples} == {text}
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_a_huge_answer_is_refused(server, tmp_path, monkeypatch, concurrent):
-    """A hundred times the limit, packed and unpacked."""
     monkeypatch.setattr(client, "LARGEST_ANSWER", 2**20)
     bomb = zlib.compressobj(wbits=31)
     packed = b"".join(bomb.compress(bytes(2**20)) for _ in range(100)) + bomb.flush()
@@ -197,41 +160,42 @@ def test_a_packed_answer_takes_no_more_memory_than_the_limit(monkeypatch):
     assert peak < 4 * 2**20
 
 
-@contextmanager
-def silent_server():
-    """A server that accepts connections and says nothing."""
-    with create_server(("127.0.0.1", 0)) as listening:
-        yield SimpleNamespace(server_port=listening.getsockname()[1])
-
-
 def test_a_server_that_never_answers_is_named(tmp_path, monkeypatch):
+    """It accepts connections and says nothing."""
     monkeypatch.setattr("lm_eval_tasks.runner.model.PATIENCE", 1)
-    with silent_server() as silent:
+    with create_server(("127.0.0.1", 0)) as listening:
+        silent = SimpleNamespace(server_port=listening.getsockname()[1])
         message = error_of(*arguments(silent, tmp_path))
-        url = url_of(silent).replace("chat/completions", "models")
-        assert message.startswith(f"the server at {url} did not answer within 1 s: ")
+    url = url_of(silent).replace("chat/completions", "models")
+    assert message.startswith(f"the server at {url} did not answer within 1 s: ")
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
-def test_a_server_that_is_silent_is_told_of(server, tmp_path, monkeypatch, concurrent):
+def test_a_silent_server_is_warned_of_and_given_up(server, tmp_path, monkeypatch, concurrent):
+    """First it answers after two warnings, then within no second that it has."""
+    server.together, warnings = Event(), []
+
+    def warn(text, *values):
+        warnings.append(text % values)
+        if len(warnings) == 2:
+            server.together.set()
+
     monkeypatch.setattr(client, "SILENT_FOR", 0.2)
-    server.seconds = 30
+    monkeypatch.setattr(client.log, "warning", warn)
+    assert command(*arguments(server, tmp_path / "late", num_concurrent=concurrent))[0] == 0
+    silent = f"the server at {url_of(server)} has answered nothing for 0 s: 5 requests wait"
+    assert all(line.startswith(silent) for line in warnings[:2])
+    server.together.clear()
     settings = {"num_concurrent": concurrent, "timeout": 1}
-    code, _, err = command(*arguments(server, tmp_path, **settings))
-    assert code == 2
-    *others, last = err.splitlines()
-    silent = [line for line in others if "has answered nothing for" in line]
-    assert len(silent) >= 2
-    assert all(f"the server at {url_of(server)}" in line for line in silent)
-    assert "5 requests wait" in silent[0]
-    assert f"the server at {url_of(server)} did not answer within 1 s" in last
+    message = error_of(*arguments(server, tmp_path / "never", **settings))
+    assert message.startswith(f"the server at {url_of(server)} did not answer within 1 s")
+    server.together.set()
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://h/v1", "http://", "http://[h/v1", "v1"])
 def test_an_url_that_is_none(tmp_path, server, url):
-    given = json.loads(model_args(server)) | {"base_url": url}
-    others = ["--model_args", json.dumps(given)]
-    assert error_of(*arguments(server, tmp_path, *others)).startswith("base_url must be http://")
+    command_line = arguments(server, tmp_path, base_url=url)
+    assert error_of(*command_line).startswith("base_url must be http://")
 
 
 def test_after_a_failure_nothing_more_is_asked(server, tmp_path):
@@ -240,9 +204,6 @@ def test_after_a_failure_nothing_more_is_asked(server, tmp_path):
         settings = arguments(server, tmp_path / str(healthy), "--block_size", "24")
         assert command(*settings)[0] == 2
         assert len(server.requests) == healthy + 1
-
-
-# --- lm-eval's requests
 
 
 def test_batches_hold_what_is_generated_alike():

@@ -6,6 +6,7 @@ from eval_command import (
     arguments,
     command,
     error_of,
+    hold_first,
     read,
     same_samples,
     start,
@@ -16,7 +17,6 @@ from eval_command import (
 @pytest.mark.parametrize("together", [True, False])
 def test_two_shards_at_once_are_one_run(server, tmp_path, undisturbed, together):
     folders = 2 * [tmp_path / "both"] if together else [tmp_path / "a", tmp_path / "b"]
-    server.seconds = 0.01
     processes = [
         start(*arguments(server, folder, "--shard", f"{shard}/2"))
         for shard, folder in enumerate(folders, start=1)
@@ -40,27 +40,26 @@ def test_a_missing_shard_is_named(server, tmp_path):
     assert not [*tmp_path.rglob("results_*")]
 
 
-def test_the_number_of_shards_may_change(server, tmp_path, undisturbed):
-    assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
-    assert command(*arguments(server, tmp_path))[0] == 0
-    assert len(server.requests) == DOCUMENTS
-    assert same_samples(read(tmp_path), undisturbed)
-
-
-def test_a_block_that_two_folders_have_counts_once(server, tmp_path, undisturbed):
+def test_a_block_that_two_folders_have_counts_once_and_shards_may_be_others(
+    server, tmp_path, undisturbed
+):
     folders = [tmp_path / "a", tmp_path / "b"]
     assert command(*arguments(server, folders[0], "--shard", "1/2"))[0] == 0
+    assert command(*arguments(server, folders[1], "--shard", "1/3"))[0] == 0
+    asked = len(server.requests)
     assert command(*arguments(server, folders[1]))[0] == 0
+    assert len(server.requests) == asked + DOCUMENTS - 10  # of two blocks
     assert command("eval", "--merge", *folders, "--output_path", tmp_path / "merged")[0] == 0
     assert same_samples(read(tmp_path / "merged"), undisturbed)
 
 
 def test_a_folder_takes_one_process_for_a_block(server, tmp_path):
-    server.seconds = 0.05
+    answer = hold_first(server)
     process = start(*arguments(server, tmp_path, "--shard", "2/2"))
     wait_for(lambda: server.requests)
     message = error_of(*arguments(server, tmp_path))
     assert message == f"{tmp_path}: another process is evaluating block 2"
     assert command(*arguments(server, tmp_path, "--shard", "1/2"))[0] == 0
+    answer.set()
     process.join()
     assert process.exitcode == 0

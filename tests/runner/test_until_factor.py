@@ -1,7 +1,6 @@
 """--until with FACTOR's tasks: the same runner asks the decay's design."""
 
 import re
-import shutil
 
 import completion_server
 import pytest
@@ -72,19 +71,6 @@ def test_it_asks_what_the_design_asks_and_ends_with_the_reason(undisturbed):
     assert run.same_prior
 
 
-def test_it_goes_on_where_it_was_interrupted(server, undisturbed, tmp_path):
-    shutil.copytree(undisturbed[0] / "state", tmp_path / "state")
-    for block in done_blocks(tmp_path)[1:]:
-        block.unlink()
-    _, status, _ = command("eval", "--status", tmp_path)
-    assert f"{tmp_path}: 1 blocks are done, 24 puzzles (until N_eff ±40 %)\nn 24, N_eff " in status
-    message = error_of("eval", "--merge", tmp_path)
-    assert message.startswith(f"{tmp_path}: the design is not done (n 24, N_eff ")
-    assert command(*arguments(server, tmp_path, *BLOCK))[0] == 0
-    assert read(tmp_path)[1] == read(undisturbed[0])[1]
-    assert len(server.requests) == len(read(tmp_path)[1]) - 24
-
-
 def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tmp_path):
     message = {"role": "assistant", "content": " "}
     server.instead = {"choices": [{"index": 0, "message": message, "finish_reason": None}]}
@@ -99,21 +85,18 @@ def test_cut_responses_are_told_as_cut_where_the_backend_says_nothing(server, tm
 METADATA = (
     "factor metadata takes suite, context, roots, seed, tokenizer, context_budget, twin, retrieve"
 )
+BM25 = '{"factor": {"retrieve": {"retriever": "bm25"}}}'
+NO_RETRIEVAL = "retrieve is refused: --until takes no retrieval"
 
 
-@pytest.mark.parametrize(
-    ("task", "others", "message"),
-    [
-        ("factor_symbolic", [], "no group and no fixed design, got 'factor_symbolic'"),
-        (TASK, ["--until", "ECL50±20%"], "until must be as N_eff±20% or CDF±20% or CDO±0.2, got "),
-        (TASK, ["--metadata", '{"factor": {"N": 3}}'], f"{METADATA}; got 'N'"),
-        (
-            TASK,
-            ["--metadata", '{"factor": {"context": [0, 500]}}'],
-            "--until takes one value of context, roots: ",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("task", "others", "message"), [
+    ("factor_symbolic", [], "no group and no fixed design, got 'factor_symbolic'"),
+    (TASK, ["--until", "ECL50±20%"], "until must be as N_eff±20% or CDF±20% or CDO±0.2, got "),
+    (TASK, ["--metadata", '{"factor": {"N": 3}}'], f"{METADATA}; got 'N'"),
+    (TASK, ["--metadata", '{"factor": {"context": [0, 500]}}'], "one value of context, roots:"),
+    ("factor_realistic_retrieval", [], NO_RETRIEVAL),
+    ("factor_realistic_0", ["--metadata", BM25], NO_RETRIEVAL),
+])  # fmt: skip
 def test_refusals(server, tmp_path, task, others, message):
     assert message in error_of(*arguments(server, tmp_path, *others, task=task))
     assert not server.requests

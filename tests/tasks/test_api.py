@@ -41,35 +41,29 @@ def server():
     answering.server_close()
 
 
-def evaluate(server, path, model, *, chat, **model_args):
-    found = simple_evaluate(
-        model,
-        model_args={"model": "m", "base_url": f"http://127.0.0.1:{server.server_port}{path}"}
-        | model_args,
-        tasks=["cogniload_mini"],
-        task_manager=manager(cogniload=PUZZLES),
-        apply_chat_template=chat,
-        bootstrap_iters=1,
-    )
+def evaluate(server, kind, tokenizer, *, chat, **model_args):
+    """The samples of a run by one of lm-eval's own API models."""
+    path, model = {
+        "chat": ("/v1/chat/completions", "local-chat-completions"),
+        "completions": ("/v1/completions", "local-completions"),
+    }[kind]
+    model_args |= {"model": "m", "base_url": f"http://127.0.0.1:{server.server_port}{path}"}
+    model_args |= {"tokenizer_backend": "huggingface", "tokenizer": str(tokenizer)}
+    tasks = {"tasks": ["cogniload_mini"], "task_manager": manager(cogniload=PUZZLES)}
+    options = {"apply_chat_template": chat, "bootstrap_iters": 1}
+    found = simple_evaluate(model, model_args=model_args, **tasks, **options)
     return found["samples"]["cogniload_mini"]
 
 
 def test_chat_completions(server, tokenizer_folder):
     tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder)
-    samples = evaluate(
-        server,
-        *("/v1/chat/completions", "local-chat-completions"),
-        chat=True,
-        tokenizer_backend="huggingface",
-        tokenizer=str(tokenizer_folder),
-    )
+    samples = evaluate(server, "chat", tokenizer_folder, chat=True)
     sent = {request["messages"][0]["content"]: request for request in server.requests}
     assert {sample["doc"]["puzzle"] for sample in samples} == set(sent)
     for sample in samples:
         request = sent[sample["doc"]["puzzle"]]
-        rendered = tokenizer.apply_chat_template(
-            request["messages"], tokenize=False, add_generation_prompt=True
-        )
+        options = {"tokenize": False, "add_generation_prompt": True}
+        rendered = tokenizer.apply_chat_template(request["messages"], **options)
         assert sample["prompt_tokens"] == len(tokenizer(rendered)["input_ids"])
         assert sample["response_tokens"] == 5
         assert request["max_tokens"] == 64
@@ -78,14 +72,7 @@ def test_chat_completions(server, tokenizer_folder):
 @pytest.mark.parametrize("chat", [True, False])
 def test_completions(server, tokenizer_folder, chat):
     tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder)
-    samples = evaluate(
-        server,
-        *("/v1/completions", "local-completions"),
-        chat=chat,
-        tokenizer_backend="huggingface",
-        tokenizer=str(tokenizer_folder),
-        max_length=8192,
-    )
+    samples = evaluate(server, "completions", tokenizer_folder, chat=chat, max_length=8192)
     sent = {tokenizer.decode(request["prompt"][0]): request for request in server.requests}
     assert {sample["arguments"][0][0] for sample in samples} == set(sent)
     for sample in samples:
@@ -94,11 +81,5 @@ def test_completions(server, tokenizer_folder, chat):
 
 def test_completions_at_lm_eval_s_own_length_are_refused(server, tokenizer_folder):
     with pytest.raises(ValueError, match="the model takes 2047 tokens"):
-        evaluate(
-            server,
-            *("/v1/completions", "local-completions"),
-            chat=False,
-            tokenizer_backend="huggingface",
-            tokenizer=str(tokenizer_folder),
-        )
+        evaluate(server, "completions", tokenizer_folder, chat=False)
     assert not server.requests

@@ -60,12 +60,8 @@ class ChatModel:
 
 
 def request(prompt="a b c", budget=4096, **generation):
-    return Instance(
-        "generate_until",
-        {"id": "p", "context_budget": budget},
-        (prompt, {"until": [], **generation}),
-        0,
-    )
+    doc = {"id": "p", "context_budget": budget}
+    return Instance("generate_until", doc, (prompt, {"until": [], **generation}), 0)
 
 
 CHAT = JsonChatStr('[{"role": "user", "content": "a b c"}]')
@@ -78,19 +74,13 @@ def test_a_limit_is_a_step_that_fits(prompt_tokens, budget):
     assert 0 <= budget - prompt_tokens - limit < step
 
 
-@given(st.integers(SMALLEST_BUDGET, 32_768))
-def test_limits_are_few(budget):
-    limits = {response_limit(n, budget) for n in range(0, budget, max(1, budget // 4096))}
-    assert len(limits) <= 32 + 1
-
-
-def test_a_long_prompt_may_fill_its_budget_but_for_a_short_response():
-    """As FACTOR's of 128,000 tokens, in the window of 131,072 that most long models have."""
+def test_limits_are_few_and_lose_little():
+    """Even of FACTOR's 128,000 tokens in the window of 131,072 that most long models have."""
+    for budget in (SMALLEST_BUDGET, 5000, 32_768):
+        prompts = range(0, budget, max(1, budget // 4096))
+        assert len({response_limit(tokens, budget) for tokens in prompts}) <= 32 + 1
     assert response_limit(129_000, 131_072) == 2048
     assert response_limit(130_048, 131_072) == 1024
-
-
-def test_the_paper_s_longest_prompts_lose_less_than_a_sixteenth():
     assert response_limit(17_000, 32_768) > 15 / 16 * (32_768 - 17_000)
 
 
@@ -101,10 +91,6 @@ def test_a_wrong_budget_is_refused(budget):
     assert repr(budget) in str(error.value)
 
 
-def test_outside_an_evaluation_there_is_no_model():
-    assert model_under_evaluation() is None
-
-
 def test_prompts_are_counted_as_the_backend_encodes_them():
     assert count_prompt_tokens(TextModel(), "a b c") == 4  # with its special token
     assert count_prompt_tokens(ChatModel(), CHAT) == 5  # rendered, which has the special tokens
@@ -112,23 +98,14 @@ def test_prompts_are_counted_as_the_backend_encodes_them():
     assert count_response_tokens(ChatModel(), "a b c") == 3
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        None,
-        SimpleNamespace(),
-        SimpleNamespace(tok_encode=str.split),
-        SimpleNamespace(tok_encode=str.split, tokenizer=None),
-    ],
-)
+@pytest.mark.parametrize("facts", [{}, {"tok_encode": str.split},
+                                   {"tok_encode": str.split, "tokenizer": None}])  # fmt: skip
 @pytest.mark.parametrize("prompt", ["a b c", CHAT])
-def test_without_a_tokenizer_nothing_is_counted(model, prompt):
-    assert count_prompt_tokens(model, prompt) is None
-
-
-def test_a_chat_needs_a_tokenizer_with_a_template():
-    model = SimpleNamespace(tok_encode=str.split, tokenizer=object())
-    assert count_prompt_tokens(model, CHAT) is None
+def test_without_a_tokenizer_or_a_template_nothing_is_counted(facts, prompt):
+    assert count_prompt_tokens(SimpleNamespace(**facts), prompt) is None
+    assert count_prompt_tokens(model_under_evaluation(), prompt) is None  # there is none
+    bare = SimpleNamespace(tok_encode=str.split, tokenizer=object())
+    assert count_prompt_tokens(bare, CHAT) is None
 
 
 def test_only_models_that_cut_have_a_window():
@@ -166,7 +143,5 @@ def test_a_document_that_does_not_fit_is_named():
     check_fit("task", [request().doc], {"p": Share(3900, 128, counted=True)})
     with pytest.raises(ValueError) as error:
         check_fit("task", [request().doc], {"p": Share(4000, 0, counted=True)})
-    assert str(error.value) == (
-        "task: 1 of 1 documents do not fit: p has 4000 prompt tokens, "
-        "and its context_budget of 4096 must leave 128 for the response"
-    )
+    assert str(error.value).startswith("task: 1 of 1 documents do not fit: p has 4000 prompt ")
+    assert "context_budget of 4096 must leave 128 for" in str(error.value)

@@ -1,7 +1,6 @@
 """CogniLoad's tasks in the real harness, with a model that says nothing."""
 
 import re
-import sys
 from itertools import product
 from math import exp, isfinite, log10
 from pathlib import Path
@@ -14,7 +13,7 @@ from lm_eval import simple_evaluate
 
 from cogniload_analysis import estimate_capacity, fit_load_glm
 from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
-from cogniload_gen import GENERATOR_VERSION, Outcome, generate_puzzles, solve
+from cogniload_gen import Outcome, generate_puzzles, solve
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.cogniload.steps.planted import ERRORS, write_trace
 from cogniload_gen.responses.context_budget import response_limit
@@ -37,22 +36,13 @@ def settings_of(task):
     return yaml.safe_load((TASKS / "cogniload" / f"{task}.yaml").read_text(encoding="utf-8"))
 
 
-# --- what the YAMLs say
-
-
 def test_cogniload_is_the_paper_s_grid():
-    defaults = settings_of("cogniload")["dataset_kwargs"]["defaults"]
-    assert defaults == {
-        "d": list(PAPER_D),
-        "N": list(PAPER_N),
-        "rho": list(PAPER_RHO),
-        "num_puzzles": 100,
-        "seed": 42,
-        "context_budget": 32768,
-    }
-    assert settings_of("cogniload_lite")["dataset_kwargs"]["defaults"] == defaults | {
-        "num_puzzles": 10
-    }
+    grid = {"d": list(PAPER_D), "N": list(PAPER_N), "rho": list(PAPER_RHO)}
+    for task, puzzles in (("cogniload", 100), ("cogniload_lite", 10)):
+        defaults = settings_of(task)["dataset_kwargs"]["defaults"]
+        assert defaults == grid | {
+            "num_puzzles": puzzles, "seed": 42, "context_budget": 32768,
+        }  # fmt: skip
 
 
 def test_the_quick_task_has_few_short_puzzles_and_the_whole_budget():
@@ -64,59 +54,28 @@ def test_the_quick_task_has_few_short_puzzles_and_the_whole_budget():
     assert "max_gen_toks" not in task.config.generation_kwargs
 
 
-@pytest.mark.parametrize(
-    "task", ["cogniload", "cogniload_lite", "cogniload_mini", "cogniload_quick"]
-)
-def test_the_version_follows_the_generator_s(task):
-    (loaded,) = manager(cogniload={"num_puzzles": 1}).load([task])["tasks"].values()
-    assert int(loaded.VERSION) == GENERATOR_VERSION
+DOC = {"poi": "Brent", "answer": "green", "category": "clothes_socks", "d": 3, "N": 20, "rho": 50.0}
+DOC |= {"options": ["green", "blue", "red"], "prompt_tokens": 700, "response_tokens": 10}
+DOC |= {"context_budget": 1024}
 
 
-def test_every_metric_is_declared():
-    (task,) = manager().load(["cogniload_mini"])["tasks"].values()
-    doc = task.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
-    declared = [metric["metric"] for metric in task.config.metric_list]
-    assert sorted(process_results(doc, ["x"])) == sorted(declared)
-
-
-# --- the score of one response
-
-DOC = {
-    "poi": "Brent",
-    "answer": "green",
-    "category": "clothes_socks",
-    "options": ["green", "blue", "red"],
-    "d": 3,
-    "N": 20,
-    "rho": 50.0,
-    "prompt_tokens": 700,
-    "response_tokens": 10,
-    "context_budget": 1024,
-}
-
-
-def test_a_correct_response():
-    metrics = process_results(DOC, ["Brent is wearing green socks."])
-    assert metrics["acc"] == 1
-    assert metrics["outcome"] == "correct_valid"
-    assert not any(metrics[outcome] for outcome in Outcome if not outcome.correct)
-    assert [metrics[name] for name in THRESHOLDS] == 3 * [(3, 20, 0.5, 1)]
-    assert (metrics["prompt_tokens"], metrics["response_tokens"]) == (700, 10)
-
-
-@pytest.mark.parametrize(
-    ("response", "outcome"),
-    [
-        ("Brent is wearing blue socks.", Outcome.WRONG_LOGIC),
-        ("I can't tell.", Outcome.WRONG_OTHER),
-        ("", Outcome.WRONG_MAX_CONTEXT),
-    ],
-)
-def test_a_wrong_response(response, outcome):
-    metrics = process_results(DOC, [response])
-    assert metrics["acc"] == 0
-    assert metrics["outcome"] == outcome
-    assert [wrong for wrong in Outcome if metrics.get(wrong)] == [outcome]
+@pytest.mark.parametrize(("response", "outcome", "changes"), [
+    ("Brent is wearing green socks.", Outcome.CORRECT_VALID, {}),
+    ("Brent is wearing blue socks.", Outcome.WRONG_LOGIC, {}),
+    ("I can't tell.", Outcome.WRONG_OTHER, {}),
+    ("", Outcome.WRONG_MAX_CONTEXT, {}),
+    ("Brent is wearing green socks.", Outcome.WRONG_MAX_CONTEXT, {"response_tokens": 304}),
+    ("x", Outcome.WRONG_OTHER, {"prompt_tokens": None, "response_tokens": None}),
+])  # fmt: skip
+def test_the_metrics_of_a_response(response, outcome, changes):
+    metrics = process_results(DOC | changes, [response])
+    assert (metrics["outcome"], metrics["acc"]) == (outcome, outcome.correct)
+    wrong = [other for other in Outcome if metrics.get(other)]
+    assert wrong == ([] if outcome.correct else [outcome])
+    assert [metrics[name] for name in THRESHOLDS] == 3 * [(3, 20, 0.5, int(outcome.correct))]
+    for name in ("prompt_tokens", "response_tokens"):
+        assert metrics.get(name) == (DOC | changes)[name]
+        assert (name in metrics) == (None not in changes.values())
 
 
 def test_the_kind_of_the_first_error_is_one_of_the_metrics():
@@ -140,22 +99,8 @@ def test_shares_of_errors_need_twenty_responses_read_and_a_tenth_of_all(read, un
     assert share_of_read([1] * wrong + [0] * (read - wrong) + [None] * unread) == share
 
 
-def test_a_response_cut_at_its_limit():
-    cut = DOC | {"response_tokens": 304}
-    assert process_results(cut, ["Brent is wearing green socks."])["wrong_max_context"] == 1
-
-
-def test_unknown_counts_are_left_out():
-    unknown = DOC | {"prompt_tokens": None, "response_tokens": None}
-    assert not {"prompt_tokens", "response_tokens"} & set(process_results(unknown, ["x"]))
-
-
-def test_most_frequent():
-    assert most_frequent(["b", "a", "b"]) == "b"
-    assert most_frequent(["b", "a"]) == "a"
-
-
-# --- the capacity thresholds of a run
+def test_the_most_frequent_outcome_is_the_first_of_equals_by_name():
+    assert [most_frequent(outcomes) for outcomes in ("bab", "ba")] == ["b", "a"]
 
 
 def loads(share_correct):
@@ -176,44 +121,9 @@ def test_thresholds_are_those_of_the_analysis():
     assert nt50(run) == (thresholds.NT50.value if isfinite(thresholds.NT50.value) else None)
 
 
-def test_thresholds_that_do_not_exist_are_null_and_say_why(caplog):
-    run = loads(lambda *_: 0)
-    assert ecl50(run) is nt50(run) is id50(run) is None
-    (record,) = caplog.records
-    assert record.message.startswith("ECL50, NT50, ID50: ")
-
-
-def test_without_the_analysis_thresholds_are_null(caplog, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cogniload_analysis", None)
-    run = loads(lambda *_: 1)
-    assert ecl50(run) is nt50(run) is id50(run) is None
-    assert len(caplog.records) == 1
-    assert "cogniload[analysis]" in caplog.text
-
-
-# --- parameters and refusals
-
-
-@pytest.mark.parametrize(
-    ("puzzles", "message"),
-    [
-        ({"n": 20}, "takes d, N, rho, num_puzzles, seed, context_budget, twin; got 'n'"),
-        ({"d": 13}, "d .*13"),
-        ({"rho": 0}, "rho .*0"),
-        ({"num_puzzles": 0}, "num_puzzles .*0"),
-        ({"context_budget": 0}, "context_budget .* 1024 .*0"),
-    ],
-)
-def test_wrong_parameters_are_refused(puzzles, message):
-    with pytest.raises(ValueError, match=message):
-        manager(cogniload=puzzles).load(["cogniload_mini"])
-
-
 def test_model_arguments_are_no_parameters():
-    tasks = manager(seed=1, d=7, pretrained="x", cogniload={"num_puzzles": 1}).load(
-        ["cogniload_mini"]
-    )
-    (task,) = tasks["tasks"].values()
+    arguments = {"seed": 1, "d": 7, "pretrained": "x", "cogniload": {"num_puzzles": 1}}
+    (task,) = manager(**arguments).load(["cogniload_mini"])["tasks"].values()
     assert set(task.eval_docs["seed"]) == {42}
     assert 7 not in task.eval_docs["d"]
 
@@ -234,27 +144,11 @@ def test_a_harness_that_hides_its_model_is_refused(monkeypatch):
         evaluate("a model")
 
 
-def test_documents_that_do_not_fit_are_refused_before_the_run(monkeypatch):
-    def generate_until(*_):
-        pytest.fail("the run had begun")
-
-    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", generate_until)
-    large = {"d": 10, "N": 50, "rho": 50, "num_puzzles": 2, "context_budget": 2048}
-    with pytest.raises(ValueError, match=r"2 of 2 documents .* cogniload-\S+ has \d+ .* 2048 "):
-        evaluate("dummy", puzzles=large)
-
-
-# --- without a model
-
-
-def test_a_cache_of_responses_works(tmp_path):
+def test_a_cache_of_responses_works_and_without_scoring_there_are_responses_alone(tmp_path):
     runs = [evaluate("dummy", use_cache=str(tmp_path / "cache")) for _ in range(2)]
     assert runs[0]["results"] == runs[1]["results"]
-
-
-def test_without_scoring_there_are_responses_alone():
-    found = evaluate("dummy", predict_only=True)
-    assert all(sample["resps"] == [["lol"]] for sample in found["samples"]["cogniload_mini"])
+    run = evaluate("dummy", predict_only=True)
+    assert all(sample["resps"] == [["lol"]] for sample in run["samples"]["cogniload_mini"])
 
 
 def test_links_to_the_yamls_work_as_the_yamls(tmp_path):
@@ -281,11 +175,8 @@ def test_a_prefix_of_cogniload_is_balanced():
     for sample in samples:
         ((prompt, generation),) = sample["arguments"]
         assert prompt == sample["doc"]["puzzle"]
-        assert generation == {
-            "until": [],
-            "temperature": 0.0,
-            "max_gen_toks": response_limit(estimate_prompt_tokens(prompt), 32768),
-        }
+        limit = response_limit(estimate_prompt_tokens(prompt), 32768)
+        assert generation == {"until": [], "temperature": 0.0, "max_gen_toks": limit}
     results = found["results"]["cogniload"]
     assert results["acc,none"] == results["acc_stderr,none"] == 0
     assert found["n-samples"]["cogniload"] == {"original": 280, "effective": 140}
@@ -294,10 +185,8 @@ def test_a_prefix_of_cogniload_is_balanced():
 def test_the_readme_shows_the_demo_s_baselines():
     (task,) = manager().load(["cogniload_mini"])["tasks"].values()
     docs = list(task.eval_docs)
-    columns = {
-        "solver": [score(doc, solve(doc["puzzle"])) for doc in docs],
-        "guess": [score(doc, guess(doc)) for doc in docs],
-    }
+    columns = {"solver": [score(doc, solve(doc["puzzle"])) for doc in docs]}
+    columns["guess"] = [score(doc, guess(doc)) for doc in docs]
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for line in outcome_table(columns).splitlines()[1:]:
         name, *cells = line.split()

@@ -1,23 +1,18 @@
 """The FACTOR tasks in the real harness."""
 
 import re
-import sys
 from math import exp, isfinite
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import yaml
-from grids import factor_grid, factor_source
 from harness import TASKS, manager
 from lm_eval.evaluator import simple_evaluate
 
 from cogniload_analysis import fit_complexity_decay
-from cogniload_gen import FactorOutcome, generate_factor
-from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
+from cogniload_gen import FactorOutcome
+from cogniload_gen.factor.knobs import REALISTIC_VERSION
 from cogniload_gen.factor.retrieval import check_retrieval, retrieve
-from cogniload_gen.hub.push import push
 from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results, split_failure
 
 MINI = ["factor_symbolic_mini", "factor_realistic_mini"]
@@ -31,7 +26,6 @@ TASKS_OF = {
 }
 MAIN = ["0", "4k", "8k", "16k", "32k", "64k", "128k"]
 ONE_ROOT = [f"factor_symbolic_roots1_{context}" for context in MAIN]
-VERSIONS = {"symbolic": SYMBOLIC_VERSION, "realistic": REALISTIC_VERSION}
 
 
 def settings_of(task):
@@ -40,9 +34,6 @@ def settings_of(task):
 
 def as_tokens(context):
     return 1000 * int(context[:-1]) if context.endswith("k") else int(context)
-
-
-# --- what the YAMLs say
 
 
 @pytest.mark.parametrize("suite", CONTEXTS)
@@ -56,22 +47,8 @@ def test_the_tasks_are_the_paper_s_grids(suite):
         knobs = (
             {"N": None, "roots": "paper"} if suite == "symbolic" else {"op": None, "noise": "close"}
         )
-        assert defaults == {
-            "suite": suite,
-            **knobs,
-            "context": context,
-            "num_puzzles": 50 if suite == "symbolic" else 1000,
-            "seed": 42,
-            "tokenizer": None,
-        }
-
-
-def test_every_task_has_the_version_of_the_generator():
-    small = manager(factor={"num_puzzles": 1, "context": 800})
-    for task in [*TASKS_OF["symbolic"], *TASKS_OF["realistic"], *ONE_ROOT, *MINI]:
-        (loaded,) = small.load([task])["tasks"].values()
-        assert int(loaded.VERSION) == VERSIONS[loaded.eval_docs[0]["suite"]]
-        assert loaded.config.task == task
+        puzzles = {"num_puzzles": 50 if suite == "symbolic" else 1000, "seed": 42}
+        assert defaults == {"suite": suite, "context": context, "tokenizer": None} | knobs | puzzles
 
 
 def test_tasks_of_one_root_differ_from_the_paper_s_in_that_alone():
@@ -94,41 +71,20 @@ def test_groups_hold_the_tasks():
     assert sorted(loaded["groups"]) == ["factor", "factor_realistic", "factor_symbolic"]
 
 
-@pytest.mark.parametrize("task", MINI)
-def test_every_metric_is_declared(task):
-    (loaded,) = manager().load([task])["tasks"].values()
-    doc = loaded.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
-    declared = [metric["metric"] for metric in loaded.config.metric_list]
-    assert sorted(process_results(doc, ["x"])) == sorted(declared)
-
-
-# --- the score of one response
-
-SYMBOLIC = {
-    "suite": "symbolic",
-    "N": 5,
-    "target": 2,
-    "context": 4000,
-    "answer": "v3",
-    "prompt_tokens": 700,
-    "response_tokens": 10,
-    "context_budget": 1024,
-}
+SYMBOLIC = {"suite": "symbolic", "N": 5, "target": 2, "context": 4000, "answer": "v3"}
+SYMBOLIC |= {"prompt_tokens": 700, "response_tokens": 10, "context_budget": 1024}
 REALISTIC = SYMBOLIC | {"suite": "realistic", "op": 7, "noise": "close", "answer": "8"}
 
 
-@pytest.mark.parametrize(
-    ("doc", "response", "outcome"),
-    [
-        (SYMBOLIC, "The variable equal to 2 is v3.", FactorOutcome.CORRECT),
-        (SYMBOLIC, "The variables equal to 2 are v3 and v4.", FactorOutcome.WRONG_SET),
-        (SYMBOLIC, "Let me think about it", FactorOutcome.NO_ANSWER),
-        (SYMBOLIC, "", FactorOutcome.MAX_CONTEXT),
-        (SYMBOLIC | {"response_tokens": 304}, "The answer is v3.", FactorOutcome.MAX_CONTEXT),
-        (REALISTIC, "Answer: 8.", FactorOutcome.CORRECT),
-        (REALISTIC, "Answer: 9.", FactorOutcome.WRONG_SET),
-    ],
-)
+@pytest.mark.parametrize(("doc", "response", "outcome"), [
+    (SYMBOLIC, "The variable equal to 2 is v3.", FactorOutcome.CORRECT),
+    (SYMBOLIC, "The variables equal to 2 are v3 and v4.", FactorOutcome.WRONG_SET),
+    (SYMBOLIC, "Let me think about it", FactorOutcome.NO_ANSWER),
+    (SYMBOLIC, "", FactorOutcome.MAX_CONTEXT),
+    (SYMBOLIC | {"response_tokens": 304}, "The answer is v3.", FactorOutcome.MAX_CONTEXT),
+    (REALISTIC, "Answer: 8.", FactorOutcome.CORRECT),
+    (REALISTIC, "Answer: 9.", FactorOutcome.WRONG_SET),
+])  # fmt: skip
 def test_the_metrics_of_a_response(doc, response, outcome):
     metrics = process_results(doc, [response])
     assert metrics["outcome"] == outcome
@@ -139,15 +95,9 @@ def test_the_metrics_of_a_response(doc, response, outcome):
     assert [metrics[name] for name in DECAY] == 3 * [(complexity, metrics["acc"], 4000, noise)]
 
 
-# --- the decay of a run
-
-
-def responses(accuracy, context=0, noise=None):
-    return [
-        (N, int(index < 100 * accuracy(N)), context, noise)
-        for N in range(1, 40)
-        for index in range(100)
-    ]
+def responses(accuracy, *others):
+    cells = [(N, index) for N in range(1, 40) for index in range(100)]
+    return [(N, int(index < 100 * accuracy(N)), *(others or (0, None))) for N, index in cells]
 
 
 def test_the_decay_is_that_of_the_analysis(caplog):
@@ -170,56 +120,6 @@ def test_a_run_of_several_contexts_has_no_decay(caplog, other):
     assert cdf(run) is cdo(run) is n_eff(run) is None
     (record,) = caplog.records
     assert "CDF, CDO, N_eff: a fit is of one context, and the run has 2" in record.message
-
-
-def test_a_decay_that_does_not_exist_is_null_and_says_why(caplog):
-    run = responses(lambda _: 1)
-    assert cdf(run) is cdo(run) is n_eff(run) is None
-    (record,) = caplog.records
-    assert record.message.startswith("CDF, CDO, N_eff: ")
-
-
-def test_without_the_analysis_the_decay_is_null(caplog, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cogniload_analysis", None)
-    run = responses(lambda _: 0.5)
-    assert cdf(run) is cdo(run) is n_eff(run) is None
-    assert "cogniload[analysis]" in caplog.text
-
-
-# --- parameters and refusals
-
-
-@pytest.mark.parametrize(
-    ("task", "given", "message"),
-    [
-        ("factor_symbolic_mini", {"op": 3}, "factor metadata takes suite, N, .*; got 'op'"),
-        ("factor_symbolic_mini", {"N": 0}, "N .*0"),
-        ("factor_realistic_mini", {"op": 1}, "op .*1"),
-        ("factor_realistic_mini", {"noise": "loud"}, "noise .*loud"),
-        ("factor_realistic_mini", {"context": 20}, "context .*20"),
-        ("factor_symbolic_mini", {"context_budget": 0}, "context_budget .* 1024 .*0"),
-    ],
-)
-def test_wrong_parameters_are_refused(task, given, message):
-    with pytest.raises(ValueError, match=message):
-        manager(factor=given).load([task])
-
-
-def test_documents_that_do_not_fit_are_refused_before_the_run(monkeypatch):
-    def generate_until(*_):
-        pytest.fail("the run had begun")
-
-    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", generate_until)
-    with pytest.raises(ValueError, match=r"12 of 24 documents .* factor-symbolic\S+ has \d+ "):
-        simple_evaluate(
-            "dummy",
-            tasks=["factor_symbolic_mini"],
-            task_manager=manager(factor={"context": [0, 4000], "context_budget": 2048}),
-            bootstrap_iters=1,
-        )
-
-
-# --- with retrieved prompts
 
 
 def evaluated(task, **given):
@@ -273,14 +173,11 @@ def test_the_retrieval_task_is_the_paper_s_setting():
     assert retrieval["encoder"].endswith("mpnet-base-v2")
 
 
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        ({"retriever": "oracle"}, "oracle, 2000 tokens by sentence, order of text"),
-        ({"retriever": "bm25", "budget": 99}, "bm25, 99 tokens by sentence, query question, .*"),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("asked", "told"), [
+    ({"retriever": "oracle"}, "oracle, 2000 tokens by sentence, order of text"),
+    ({"retriever": "bm25", "budget": 99}, "bm25, 99 tokens by sentence, query question, .*"),
+    (None, None),
+])  # fmt: skip
 def test_metadata_replaces_parts_of_a_task_s_retrieval(asked, told):
     given = {"num_puzzles": 1, "retrieve": asked}
     (loaded,) = manager(factor=given).load(["factor_realistic_retrieval"])["tasks"].values()
@@ -288,56 +185,3 @@ def test_metadata_replaces_parts_of_a_task_s_retrieval(asked, told):
     assert ("retrieval" in doc) == (told is not None)
     assert told is None or re.fullmatch(told, doc["retrieval"])
     assert int(loaded.VERSION) == REALISTIC_VERSION
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"retrieve": "bm25"}, "retrieve must be an object .*'bm25'"),
-        ({"retrieve": {"retriever": "bm25"}}, "retrieve needs a budget"),
-        ({"retrieve": {"retriever": "bm25", "budget": 9, "k": 3}}, "retrieve takes .* got 'k'"),
-        ({"retreive": {}}, r"factor metadata takes .*did you mean retrieve\?"),
-    ],
-)
-def test_a_wrong_retrieval_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        manager(factor=given).load(["factor_realistic_mini"])
-
-
-# --- on a published split
-
-
-@pytest.mark.parametrize("suite", CONTEXTS)
-def test_published_rows_are_evaluated(suite, tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    grid = factor_grid(suite, num_puzzles=1, seed=7)
-    push(grid, "me/p", dry_run=tmp_path / "folder")
-    task = f"factor_{suite}_mini"
-    (loaded,) = manager(factor={"path": str(tmp_path / "folder")}).load([task])["tasks"].values()
-    rows = [table.to_pylist() for table in factor_source(grid).tables()]
-    budget = {"context_budget": settings_of(task)["dataset_kwargs"]["defaults"]["context_budget"]}
-    assert list(loaded.eval_docs) == [row | budget for part in rows for row in part]
-
-
-@pytest.mark.parametrize(
-    ("task", "change", "message"),
-    [
-        ("factor_realistic_mini", {}, "op of .* must have a value in every row"),
-        ("factor_symbolic_mini", {"N": 0}, "N of .* must be at least 1, got 0 in row 0"),
-        ("factor_symbolic_mini", {"target": None}, "target of .* must have a value"),
-        ("factor_symbolic_mini", {"suite": "x"}, "suite of .* must be symbolic, got 'x' in row 0"),
-        ("factor_realistic_mini", {"op": 2}, "noise of .* must have a value in every row"),
-        (
-            "factor_realistic_mini",
-            {"suite": "realistic", "op": 2, "noise": "x"},
-            "noise of .* must be one of none, close, general, got 'x' in row 0",
-        ),
-    ],
-)
-def test_rows_of_strangers_are_checked(task, change, message, tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    rows = generate_factor(N=[2, 3], num_puzzles=2).to_pylist()
-    changed = pa.Table.from_pylist([row | change for row in rows])
-    pq.write_table(changed, tmp_path / "test.parquet")
-    with pytest.raises(ValueError, match=message):
-        manager(factor={"path": str(tmp_path)}).load([task])

@@ -37,13 +37,8 @@ def test_it_is_loaded_solved_and_scored():
         assert cogniload_gen.score(f"It is {answer}", row).correct
         assert not cogniload_gen.score("It is 1000", row).correct
         assert cogniload_gen.score(None, row).value is None
-
-
-def test_its_knobs_are_checked():
     with pytest.raises(ValueError, match=r"^n must be an integer in 1\.\.9"):
         load_dataset("toy", n=10)
-    with pytest.raises(ValueError, match=r"did you mean num_puzzles\?"):
-        load_dataset("toy", num_puzzle=10)
 
 
 def test_it_is_published_and_verified(tmp_path, capsys):

@@ -7,7 +7,6 @@ from harness import random_state_put_back
 
 @pytest.fixture(autouse=True)
 def random_state():
-    """Training seeds the generators of Python and numpy."""
     with random_state_put_back():
         yield
 
@@ -21,11 +20,6 @@ def micro():
         "training": size["training"]
         | {"batch": 8, "pack_length": 160, "num_train_epochs": 1}
         | {"warmup_steps": 1, "save_steps": 2, "logging_steps": 2},
-        "test": {
-            "max_N": 3,
-            "puzzles": 2,
-            "contexts": [0, 20],
-            "attempts": 2,
-            "method": "likelihood",
-        },
+        "test": {"max_N": 3, "puzzles": 2, "contexts": [0, 20]}
+        | {"attempts": 2, "method": "likelihood"},
     }

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import table4
 import table7
 import tables5and6
 import yaml
+from eval_command import wait_for
 from experiments import Run, main, over_seeds, parameters, printed, read_size, train
 from hub_stand_in import TOKEN, hub
 from push import push
@@ -30,15 +30,10 @@ def runs(micro, tmp_path_factory):
     return [Run(micro, out, seed) for seed in (0, 1)]
 
 
-def start(arguments, **options):
-    """Start a command as a user does."""
-    return subprocess.Popen(
-        [sys.executable, FOLDER / "table4.py", *map(str, arguments)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        **options,
-    )
+def start(arguments):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    words = [sys.executable, FOLDER / "table4.py", *map(str, arguments)]
+    return subprocess.Popen(words, **pipes)
 
 
 @pytest.mark.slow
@@ -49,8 +44,7 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
     arguments = [out, "--size", size, "--seeds", 0, "--only", "Baseline"]
     command = start(arguments)
     state = out / "seed-0/Baseline/checkpoints/checkpoint-2/trainer_state.json"
-    while not state.exists() and command.poll() is None:
-        time.sleep(0.01)
+    wait_for(lambda: state.exists() or command.poll() is not None)
     command.send_signal(signal.SIGKILL)
     command.communicate()
     assert command.returncode == -signal.SIGKILL
@@ -84,46 +78,26 @@ def test_a_size_goes_on_from_the_models_of_a_smaller_one(micro, tmp_path):
     assert all((ours[name] == theirs[name]).all() for name in theirs)
 
 
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        ("tiny", "holds runs of another size"),
-        ("huge", "size must be one of hour, paper, tiny or a YAML"),
-        ("paper", "size paper takes a GPU with bfloat16, and none is here"),
-    ],
-)
-def test_a_wrong_size_is_told_in_a_line(size, said, tmp_path, monkeypatch, capsys):
-    (tmp_path / "size.json").write_text("{}")
+@pytest.mark.parametrize(("out", "size", "start", "said"), [
+    ("used", "tiny", None, "holds runs of another size"),
+    ("used", "huge", None, "size must be one of hour, paper, tiny or a YAML"),
+    ("used", "paper", None, "size paper takes a GPU with bfloat16, and none is here"),
+    ("out", "large.yaml", {"start": "smaller"}, "or a YAML file, got smaller"),
+    ("out", "large.yaml", {"start": "tiny", "model": {}}, "the model of tiny: leave out model"),
+    ("large.yaml", "tiny", None, "large.yaml is a file: name a folder"),
+])  # fmt: skip
+def test_a_wrong_folder_or_size_is_told_in_a_line(
+    out, size, start, said, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("used").mkdir()
+    Path("used/size.json").write_text("{}")
+    Path("large.yaml").write_text(yaml.safe_dump(start))
     monkeypatch.setattr("experiments.is_torch_bf16_gpu_available", lambda: False)
-    monkeypatch.setattr(sys, "argv", ["table4.py", str(tmp_path), "--size", size])
+    monkeypatch.setattr(sys, "argv", ["table4.py", out, "--size", size])
     with pytest.raises(SystemExit, match=r"^2$"):
         main(table4.write, ["Baseline"], "about")
     assert said in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"start": "smaller"}, "or a YAML file, got smaller"),
-        ({"start": "tiny", "model": {}}, "has the model of tiny: leave out model"),
-    ],
-)
-def test_a_wrong_start_is_told_in_a_line(given, said, tmp_path, monkeypatch, capsys):
-    (tmp_path / "large.yaml").write_text(yaml.safe_dump(given))
-    monkeypatch.setattr(
-        sys, "argv", ["table4.py", str(tmp_path / "out"), "--size", str(tmp_path / "large.yaml")]
-    )
-    with pytest.raises(SystemExit, match=r"^2$"):
-        main(table4.write, ["Baseline"], "about")
-    assert said in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, monkeypatch, capsys):
-    (tmp_path / "out").touch()
-    monkeypatch.setattr(sys, "argv", ["table4.py", str(tmp_path / "out"), "--size", "tiny"])
-    with pytest.raises(SystemExit, match=r"^2$"):
-        main(table4.write, ["Baseline"], "about")
-    assert "out is a file: name a folder" in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.slow
@@ -176,14 +150,9 @@ def test_a_model_goes_to_the_hub_with_its_tokenizer(runs, tmp_path):
     with hub() as stand_in:
         settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": str(tmp_path)}
         settings |= {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
-        ran = subprocess.run(
-            [sys.executable, FOLDER / "push.py", model, "me/factor"],
-            env=os.environ | settings,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.stdout == f"{stand_in.last_commit}\n", ran.stderr
+        program = [sys.executable, FOLDER / "push.py", model, "me/factor"]
+        said = subprocess.run(program, env=os.environ | settings, capture_output=True, check=True)
+        assert said.stdout.decode() == f"{stand_in.last_commit}\n"
         stand_in.files.pop(".gitattributes")
         assert stand_in.files == {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(ValueError, match=r"^the repository must be user/name, got 'factor'"):

@@ -174,21 +174,18 @@ def test_counts_tell_a_response_that_was_cut_off():
         assert trace.info["score"]["response_tokens"] == tokens
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
-        ({"d": ["x"]}, "d must be an integer .*, got 'x'"),
-        ({"num_puzles": 5}, r"got 'num_puzles' \(did you mean num_puzzles\?\)"),
-        ({"op": 3}, r"op is not for cogniload, got \[3\]"),
-        ({"benchmark": "x"}, "benchmark must be one of cogniload, .* got 'x'"),
-        ({"split": "dev"}, "split must be one of train, .*, got 'dev'"),
-        ({"num_puzzles": 0}, "num_puzzles must be .*, got 0"),
-        ({"context_budget": 99}, "context_budget must be .*, got 99"),
-        ({"fall": 0.9}, "fall must be below rise = 0.8, got 0.9"),
-        ({"task": {"success": "x"}, "num_puzzles": 3}, "num_puzzles is not for difficulty"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    ({"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
+    ({"d": ["x"]}, "d must be an integer .*, got 'x'"),
+    ({"num_puzles": 5}, r"got 'num_puzles' \(did you mean num_puzzles\?\)"),
+    ({"op": 3}, r"op is not for cogniload, got \[3\]"),
+    ({"benchmark": "x"}, "benchmark must be one of cogniload, .* got 'x'"),
+    ({"split": "dev"}, "split must be one of train, .*, got 'dev'"),
+    ({"num_puzzles": 0}, "num_puzzles must be .*, got 0"),
+    ({"context_budget": 99}, "context_budget must be .*, got 99"),
+    ({"fall": 0.9}, "fall must be below rise = 0.8, got 0.9"),
+    ({"task": {"success": "x"}, "num_puzzles": 3}, "num_puzzles is not for difficulty"),
+])  # fmt: skip
 def test_a_wrong_value_is_refused_in_one_line(given, said):
     with pytest.raises(ValueError, match=said):
         taskset(**given)

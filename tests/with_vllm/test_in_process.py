@@ -51,9 +51,7 @@ def test_a_recipe_s_run_by_the_engine(model, long_puzzles, generated, tmp_path):
         assert sample["backend_prompt_tokens"] == prompt
         assert limits[prompt] == (1024 - prompt) // 32 * 32
         assert 0 < sample["response_tokens"] <= limits[prompt]
-        assert (sample["finish_reason"] == "length") == (
-            sample["response_tokens"] == limits[prompt]
-        )
-    assert {(asked.temperature, asked.top_p, asked.top_k) for _, asked in generated} == {
-        (0.6, 0.95, 20)
-    }
+        cut = sample["response_tokens"] == limits[prompt]
+        assert (sample["finish_reason"] == "length") == cut
+    decoding = {(asked.temperature, asked.top_p, asked.top_k) for _, asked in generated}
+    assert decoding == {(0.6, 0.95, 20)}

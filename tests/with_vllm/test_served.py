@@ -17,13 +17,8 @@ MINI = ("cogniload_mini", "factor_symbolic_mini", "factor_realistic_mini")
 
 def lm_eval(server, out, tasks, backend, path, *arguments, **model_args):
     """Runs lm-eval on tasks with a backend; the samples that it wrote into `out`, by task."""
-    model_args |= {
-        "model": MODEL,
-        "base_url": server.url + path,
-        "num_concurrent": 32,
-        "tokenizer_backend": "huggingface",
-        "tokenizer": server.model,
-    }
+    model_args |= {"model": MODEL, "base_url": server.url + path, "num_concurrent": 32}
+    model_args |= {"tokenizer_backend": "huggingface", "tokenizer": server.model}
     command = [
         *(sys.executable, "-m", "lm_eval", "run", "--include_path", TASKS),
         *("--tasks", ",".join(tasks), "--apply_chat_template", "--model", backend),
@@ -32,14 +27,11 @@ def lm_eval(server, out, tasks, backend, path, *arguments, **model_args):
     ]
     ran = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    return {
-        task: [
-            json.loads(line)
-            for file in out.rglob(f"samples_{task}_*.jsonl")
-            for line in file.read_text(encoding="utf-8").splitlines()
-        ]
-        for task in tasks
-    }
+    samples = {}
+    for task in tasks:
+        (file,) = out.rglob(f"samples_{task}_*.jsonl")
+        samples[task] = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return samples
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +70,8 @@ def test_each_request_asks_for_what_its_prompt_leaves_of_the_budget(server, long
     before = server.log.stat().st_size
     found = lm_eval(
         *(server, tmp_path, ["cogniload_mini"], "local-completions", "/v1/completions"),
-        *(
-            "--metadata",
-            json.dumps({"cogniload": long_puzzles}),
-            "--gen_kwargs",
-            "max_gen_toks=1024",
-        ),
+        *("--metadata", json.dumps({"cogniload": long_puzzles})),
+        *("--gen_kwargs", "max_gen_toks=1024"),
         max_length=2048,
     )
     received = server.log.read_bytes()[before:].decode(errors="replace")

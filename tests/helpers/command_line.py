@@ -1,0 +1,31 @@
+"""Our commands, and other programs, as tests run them."""
+
+import subprocess
+import sys
+
+from cogniload_gen.commands import main
+
+IN_2_GIB = """
+import resource, sys
+from cogniload_gen.commands import main
+resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+sys.exit(main(sys.argv[1:]))
+"""
+"""A program: our command in a process that may have 2 GiB."""
+
+
+def refusal(capsys, *arguments):
+    """Return the one line of the error with which a command ends, after what names the command."""
+    capsys.readouterr()
+    assert main([*map(str, arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith(f"cogniload {arguments[0]}: error: ")
+    return err.strip().partition("error: ")[2]
+
+
+def run_python(code, *arguments, check=True, **options):
+    """Run a program in a Python of its own; the result has what it printed as texts."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=check, **options)

@@ -1,0 +1,139 @@
+"""What holds for the tasks of both benchmarks in the real harness."""
+
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from grids import cogniload_grid, factor_grid
+from harness import manager
+from lm_eval import simple_evaluate
+
+from cogniload_gen import GENERATOR_VERSION, benchmarks, generate_factor
+from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
+from cogniload_gen.hub.push import push
+from lm_eval_tasks.cogniload import task as cogniload
+from lm_eval_tasks.factor import task as factor
+
+SYMBOLIC, REALISTIC = "factor_symbolic_mini", "factor_realistic_mini"
+MINI = ["cogniload_mini", SYMBOLIC, REALISTIC]
+SMALL = {"cogniload": {"num_puzzles": 1}, "factor": {"num_puzzles": 1, "context": 800}}
+
+
+def load(task, **parameters):
+    """Return a task whose puzzles are told by parameters of its benchmark's metadata."""
+    (loaded,) = manager(**{task.partition("_")[0]: parameters}).load([task])["tasks"].values()
+    return loaded
+
+
+@pytest.mark.parametrize("task", MINI)
+def test_every_metric_is_declared(task):
+    loaded, score = load(task), cogniload if task.startswith("cogniload") else factor
+    doc = loaded.eval_docs[0] | {"prompt_tokens": 100, "response_tokens": 10}
+    declared = [metric["metric"] for metric in loaded.config.metric_list]
+    assert sorted(score.process_results(doc, ["x"])) == sorted(declared)
+
+
+def test_every_task_has_the_version_of_the_generator():
+    versions = {"symbolic": SYMBOLIC_VERSION, "realistic": REALISTIC_VERSION}
+    others = {
+        "cogniload_axes",
+        "factor_realistic_retrieval",
+    }  # of puzzles that they tell themselves
+    tasks = [name for name in manager().all_subtasks if name not in others]
+    assert len(tasks) > 20
+    for name, loaded in manager(**SMALL).load(tasks)["tasks"].items():
+        assert loaded.config.task == name
+        suite = loaded.eval_docs[0].get("suite")
+        assert int(loaded.VERSION) == versions.get(suite, GENERATOR_VERSION)
+
+
+@pytest.mark.parametrize(("module", "names", "run"), [
+    (cogniload, ["ECL50", "NT50", "ID50"], [(d, 20, 0.5, 0) for d in (1, 5, 10)] * 20),
+    (factor, ["CDF", "CDO", "N_eff"], [(N, 1, 0, None) for N in range(1, 40)] * 20),
+])  # fmt: skip
+def test_what_does_not_exist_is_null_and_says_why(module, names, run, caplog, monkeypatch):
+    functions = [getattr(module, name.lower()) for name in names]
+    assert [function(run) for function in functions] == [None] * 3
+    (record,) = caplog.records
+    assert record.message.startswith(f"{', '.join(names)}: ")
+    caplog.clear()
+    monkeypatch.setitem(sys.modules, "cogniload_analysis", None)
+    assert [function(run[:-1]) for function in functions] == [None] * 3
+    (record,) = caplog.records
+    assert "cogniload[analysis]" in record.message
+
+
+@pytest.mark.parametrize(("task", "parameters", "message"), [
+    ("cogniload_mini", {"n": 20}, "d, N, rho, num_puzzles, seed, context_budget; got 'n'"),
+    ("cogniload_mini", {"d": 13}, "d .*13"),
+    ("cogniload_mini", {"rho": 0}, "rho .*0"),
+    ("cogniload_mini", {"num_puzzles": 0}, "num_puzzles .*0"),
+    ("cogniload_mini", {"context_budget": 0}, "context_budget .* 1024 .*0"),
+    ("cogniload_mini", {"path": "x", "d": 3}, "path, name, split, context_budget; got 'd'"),
+    ("cogniload_mini", {"path": "no/such/folder"}, "path 'no/such/folder' can't be loaded: "),
+    ("cogniload_mini", {"path": 3}, "path 3 can't be loaded: "),
+    ("cogniload_mini", {"path": "x", "context_budget": 1}, "context_budget must be"),
+    (SYMBOLIC, {"op": 3}, "factor metadata takes suite, N, .*; got 'op'"),
+    (SYMBOLIC, {"N": 0}, "N .*0"),
+    (SYMBOLIC, {"context_budget": 0}, "context_budget .* 1024 .*0"),
+    (REALISTIC, {"op": 1}, "op .*1"),
+    (REALISTIC, {"noise": "loud"}, "noise .*loud"),
+    (REALISTIC, {"context": 20}, "context .*20"),
+    (REALISTIC, {"retrieve": "bm25"}, "retrieve must be an object .*'bm25'"),
+    (REALISTIC, {"retrieve": {"retriever": "bm25"}}, "retrieve needs a budget"),
+    (REALISTIC, {"retrieve": {"retriever": "bm25", "budget": 9, "k": 3}}, "takes .* got 'k'"),
+    (REALISTIC, {"retreive": {}}, r"factor metadata takes .*did you mean retrieve\?"),
+])  # fmt: skip
+def test_wrong_parameters_are_refused(task, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        load(task, **parameters)
+
+
+@pytest.mark.parametrize("metadata", [3, "d", ["d"]])
+def test_parameters_are_an_object(metadata):
+    with pytest.raises(ValueError, match="cogniload metadata must be an object, got"):
+        manager(cogniload=metadata).load(["cogniload_mini"])
+
+
+@pytest.mark.parametrize(("task", "parameters", "message"), [
+    ("cogniload_mini", {"d": 10, "N": 50, "rho": 50, "num_puzzles": 2}, "2 of 2 .* cogniload-"),
+    (SYMBOLIC, {"context": [0, 4000]}, "12 of 24 .* factor-symbolic"),
+])  # fmt: skip
+def test_documents_that_do_not_fit_are_refused_before_the_run(
+    task, parameters, message, monkeypatch
+):
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", pytest.fail)
+    puzzles = {task.partition("_")[0]: parameters | {"context_budget": 2048}}
+    with pytest.raises(ValueError, match=rf"{message}\S+ has \d+ .* 2048 "):
+        simple_evaluate("dummy", tasks=[task], task_manager=manager(**puzzles), bootstrap_iters=1)
+
+
+@pytest.mark.parametrize(("task", "grid"), [
+    ("cogniload_mini", cogniload_grid([1, 3], [5], [50.0], num_puzzles=2, seed=7)),
+    (SYMBOLIC, factor_grid("symbolic", num_puzzles=1, seed=7)),
+    (REALISTIC, factor_grid("realistic", num_puzzles=1, seed=7)),
+])  # fmt: skip
+def test_published_rows_are_evaluated(task, grid, tmp_path):
+    push(grid, "me/p", dry_run=tmp_path / "folder")
+    documents = load(task, path=str(tmp_path / "folder"), context_budget=4096).eval_docs
+    tables = benchmarks.named(grid.benchmark).source(grid).tables()
+    rows = [row | {"context_budget": 4096} for table in tables for row in table.to_pylist()]
+    assert sorted(documents, key=lambda row: row["id"]) == sorted(rows, key=lambda row: row["id"])
+
+
+@pytest.mark.parametrize(("task", "change", "message"), [
+    (REALISTIC, {}, "op of .* must have a value in every row"),
+    (SYMBOLIC, {"N": 0}, "N of .* must be at least 1, got 0 in row 0"),
+    (SYMBOLIC, {"target": None}, "target of .* must have a value"),
+    (SYMBOLIC, {"suite": "x"}, "suite of .* must be symbolic, got 'x' in row 0"),
+    (REALISTIC, {"op": 2}, "noise of .* must have a value in every row"),
+    (*(REALISTIC, {"suite": "realistic", "op": 2, "noise": "x"}),
+     "noise of .* must be one of none, close, general, got 'x' in row 0"),
+])  # fmt: skip
+def test_rows_of_strangers_are_checked(task, change, message, tmp_path):
+    rows = [row | change for row in generate_factor(N=[2, 3], num_puzzles=2).to_pylist()]
+    (tmp_path / "theirs").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "theirs" / "test.parquet")
+    with pytest.raises(ValueError, match=message):
+        load(task, path=str(tmp_path / "theirs"))
