@@ -12,6 +12,8 @@ GRID = pd.DataFrame(
     itertools.product([1, 3, 5, 7, 10], [20, 50, 100, 250], [5, 10, 25, 50, 75, 90, 95]),
     columns=["d", "N", "rho_percent"],
 )
+SMALL = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 WRONG = ["wrong_logic"] * 6 + ["wrong_max_context", "wrong_other", "wrong_logic_poi"]
 WRONG += ["wrong_logic_last_sentence"]
 FACTOR_WRONG = ["wrong_set"] * 7 + ["no_answer"] * 2 + ["max_context"]
