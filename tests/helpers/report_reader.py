@@ -70,6 +70,8 @@ def assert_numbers_are_of_the_tables(page_file):
     assert shown
     for section in [*shown, *page.cssselect("[data-table]")]:
         table = read_table(folder, section.get("data-table") or section.get("id"))
+        if {"read", "responses"} <= set(table):  # of responses whose steps could be read, the page shows the share
+            table["read_share"] = table["read"] / table["responses"]
         cells = pd.Series([str(cell) for cell in table.to_numpy().ravel()])
         numbers = pd.to_numeric(cells, errors="coerce")
         words, held = {*cells[numbers.isna()]}, numbers.dropna().to_numpy()
