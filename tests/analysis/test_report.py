@@ -28,7 +28,6 @@ from lm_eval_layout import (
     write_factor_runs,
     write_run,
 )
-from lxml import html
 from report_reader import (
     assert_latex_is_whole,
     assert_numbers_are_of_the_tables,
@@ -157,8 +156,7 @@ def test_ten_failures_are_spread_over_buckets_and_models(results, report):
     assert len({failure["bucket"] for failure in picked}) == 5
     assert len({failure["model"] for failure in picked}) == 2
     assert picked == pick_failures(frame, COGNILOAD)
-    page = html.fromstring(report.read_text("utf-8"))
-    articles = page.cssselect("article")
+    articles = read_page(report).cssselect("article")
     assert len(articles) == FAILURES + SUCCESSES
     for number, article in enumerate(articles):
         assert "Solve this logic puzzle." in article.text_content()
@@ -338,16 +336,13 @@ def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
         write_report(results, tmp_path)
     page.write_text("changed")
     assert write_report(results, tmp_path, force=True).read_bytes() == before
-    assert not list(tmp_path.rglob("*.part"))
-
-
-def test_a_table_in_the_way_is_not_overwritten_either(undrawn, results, tmp_path):
-    (tmp_path / "tables").mkdir()
+    page.unlink()
     (tmp_path / "tables" / "glm.csv").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"glm.csv exists"):
-        write_report(results / "org__decent", tmp_path)
-    assert not (tmp_path / "report.html").exists()
+    with pytest.raises(FileExistsError, match=r"\.csv exists"):
+        write_report(results, tmp_path)
+    assert not page.exists()
     assert (tmp_path / "tables" / "glm.csv").read_text() == "mine"
+    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_a_planted_link_is_never_written_through(undrawn, results, tmp_path):
@@ -424,8 +419,8 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
     assert_numbers_are_of_the_tables(page)
     text = page.read_text("utf-8")
     side = "right" if outcome.startswith("correct") else "wrong"
-    assert f"No ECL50 (projection): all 10 responses are {side}." in text
-    assert "The samples hold no token counts." in text
+    for sentence in (f"all 10 responses are {side}.", "The samples hold no token counts."):
+        assert sentence in text
     assert ("No response was wrong." in text) == (side == "right")
 
 
@@ -440,9 +435,8 @@ def test_of_a_single_cell_there_is_a_short_page_without_points_for_curves(tmp_pa
     page = write_report(tmp_path, tmp_path / "out")
     assert_numbers_are_of_the_tables(page)
     assert not (page.parent / "figures").exists()
-    anchors = html.fromstring(page.read_text("utf-8")).xpath("//@href[starts-with(., '#')]")
-    ids = set(html.fromstring(page.read_text("utf-8")).xpath("//@id"))
-    assert {anchor[1:] for anchor in anchors} <= ids
+    ids = set(read_page(page).xpath("//@id"))
+    assert {link[1:] for link in links_of(read_page(page)) if link.startswith("#")} <= ids
     assert ids.isdisjoint({"among", "curves", "ranking", "aic", "accuracy_by_d"})
 
 
