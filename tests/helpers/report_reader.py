@@ -70,7 +70,7 @@ def assert_numbers_are_of_the_tables(page_file):
     assert shown
     for section in [*shown, *page.cssselect("[data-table]")]:
         table = read_table(folder, section.get("data-table") or section.get("id"))
-        if {"read", "responses"} <= set(table):  # of responses whose steps could be read, the page shows the share
+        if {"read", "responses"} <= set(table):  # the page shows the share that could be read
             table["read_share"] = table["read"] / table["responses"]
         cells = pd.Series([str(cell) for cell in table.to_numpy().ravel()])
         numbers = pd.to_numeric(cells, errors="coerce")

@@ -98,10 +98,7 @@ def with_reading(reading):
         ({}, np.nan),
         ({"steps_read": None}, np.nan),
         # What is said of a response that could not be read is ignored.
-        (
-            {"steps_read": {"read": False, "coverage": 1.0, "first_error": "x", "error": []}},
-            1.0,
-        ),
+        ({"steps_read": {"read": False, "coverage": 1.0, "first_error": "x", "error": []}}, 1.0),
     ],
 )
 def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):

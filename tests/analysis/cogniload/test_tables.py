@@ -7,14 +7,13 @@ from lm_eval_layout import simulate_counts
 
 from cogniload_analysis import (
     accuracy_table,
-    estimate_capacity,
     fit_load_glm,
     outcome_table,
     published_table,
     ranking_table,
     token_table,
 )
-from cogniload_analysis.cogniload import tables, words
+from cogniload_analysis.cogniload import tables
 from cogniload_analysis.display.cells import stars
 from cogniload_analysis.display.print import to_latex
 from cogniload_analysis.display.tables import Column, TableSpec
@@ -100,13 +99,10 @@ def glms():
     }
 
 
-def test_table_2_is_set_as_in_the_paper(glms):
-    shown = tables.GLM.show(tables.glm_table(glms)).set_index("Model")
-    row, glm = shown.loc["my Qwen3-32B"], glms["my Qwen3-32B"]
-    assert row["βN"] == f"{glm.params['beta_N']:.2f}***"
-    assert row["ECL50 (projection)"] == f"{glm.thresholds().ECL50.value:.1f}"
-    assert shown.loc["my o3-2025-04-16", "NT50 (projection)"] == "-- (above)"
-    assert shown.loc["my DS-Qwen-1.5B", "NT50 (projection)"] == "-- (below)"
+def test_the_side_of_a_missing_needle_threshold_is_shown(glms):
+    shown = tables.GLM.show(tables.glm_table(glms)).set_index("Model")["NT50 (projection)"]
+    assert shown["my o3-2025-04-16"] == "-- (above)"
+    assert shown["my DS-Qwen-1.5B"] == "-- (below)"
 
 
 @pytest.mark.parametrize(
@@ -145,31 +141,6 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert (
         tables.RANKING.show(ranking_table({"hard only": glm})).iloc[-1]["Rank (projection)"] == "--"
     )
-
-
-def test_a_weak_run_is_unranked_and_its_crossings_are_said_as_in_the_prose():
-    """Nothing right on the mini grid, where both the ranking and the first screen have it."""
-    levels = [(d, N, rho) for d in (1, 2, 3) for N in (5, 10, 20) for rho in (0.1, 0.5, 0.9)]
-    cells = pd.DataFrame(levels, columns=["d", "N", "rho"]).assign(successes=0, failures=2)
-    glms, capacities = {"weak": fit_load_glm(cells)}, {"weak": estimate_capacity(cells)}
-    ranking = ranking_table(glms, capacities)
-    last = ranking.iloc[-1]
-    assert last["model"] == "weak"
-    assert last[["rank", "crossing_rank"]].isna().all()
-    assert last["note"].endswith("; its puzzles do not cover the paper's d and N")
-    assert ranking["crossing_rank"].max() == ranking["crossing"].iloc[:-1].notna().sum()
-    shown = tables.RANKING.show(ranking).iloc[-1]
-    assert shown[["Rank (crossing)", "ECL50 (crossing)"]].tolist() == ["--", "< 5"]
-    assert shown["95 % (crossing)"] == "< 5 to < 5"
-    found = tables.crossing_table(capacities)
-    prose = words.say_threshold(found.iloc[0].to_dict())
-    assert prose == "ECL50 (crossing): < 5 (< 5 to < 5) statements."
-    thresholds = tables.THRESHOLDS.show(found).set_index("Threshold")
-    assert thresholds.loc["ECL50 (crossing)", "Estimate"] == "< 5"
-    assert thresholds.loc["ID50 (crossing)", "Estimate"] == "< 1"
-    meanings = tables.MEANINGS.show(tables.meaning_table(glms, capacities))
-    assert meanings.loc[0, ["Crossing", "crossing 95 %"]].tolist() == ["< 5", "< 5 to < 5"]
-    assert meanings.loc[0, "Difference"] == "--"
 
 
 def test_latex_has_booktabs_rules_and_escapes_names():
