@@ -156,24 +156,22 @@ counts = st.integers(1, 30).flatmap(
 )
 
 
+def assert_turns_with_the_order(compare, over, under, puzzles, tolerance):
+    found, turned = compare(over, under, puzzles), compare(under, over, puzzles)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.low == pytest.approx(-turned.high, abs=tolerance)
+    assert found.p == pytest.approx(turned.p)
+    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
 @given(counts.filter(lambda each: each[0] + each[1] <= each[2]))
-def test_intervals_hold_the_difference_and_turn_with_the_order(given_counts):
-    over, under, puzzles = given_counts
-    found, turned = compare_pairs(over, under, puzzles), compare_pairs(under, over, puzzles)
-    assert -1 <= found.low <= found.value <= found.high <= 1
-    assert found.low == pytest.approx(-turned.high, abs=1e-9)
-    assert found.p == pytest.approx(turned.p)
-    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+def test_intervals_hold_the_difference_and_turn_with_the_order(counted):
+    assert_turns_with_the_order(compare_pairs, *counted, 1e-9)
 
 
-@pytest.mark.parametrize("given_counts", [(0, 0, 5), (5, 0, 5), (0, 5, 5), (2, 1, 5), (9, 1, 20)])
-def test_exact_intervals_hold_the_difference_and_turn_with_the_order(given_counts):
-    over, under, puzzles = given_counts
-    found, turned = compare_few_pairs(over, under, puzzles), compare_few_pairs(under, over, puzzles)
-    assert -1 <= found.low <= found.value <= found.high <= 1
-    assert found.low == pytest.approx(-turned.high, abs=1e-4)
-    assert found.p == pytest.approx(turned.p)
-    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+@pytest.mark.parametrize("counted", [(0, 0, 5), (5, 0, 5), (0, 5, 5), (2, 1, 5), (9, 1, 20)])
+def test_exact_intervals_hold_the_difference_and_turn_with_the_order(counted):
+    assert_turns_with_the_order(compare_few_pairs, *counted, 1e-4)
 
 
 def test_the_puzzles_needed_tell_the_difference_as_often_as_they_should():

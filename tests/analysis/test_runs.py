@@ -62,51 +62,55 @@ def test_the_page_says_what_counts_together(undrawn, folders):
     assert "copy" not in page
 
 
+def config(**settings):
+    return {"config": settings}
+
+
+def version(number):
+    return {"configs": {"cogniload": {"metadata": {"version": number}}}}
+
+
+def thinking(switch):
+    return {"chat_template_args": {"enable_thinking": switch}}
+
+
 @pytest.mark.parametrize(
     ("first", "second", "names"),
     [
-        ({"model_args": {"dtype": "bfloat16"}}, {}, ["dtype bfloat16", "dtype unset"]),
-        ({"model_args": {"quantization": "awq"}}, {}, ["quantization awq", "quantization unset"]),
+        ({"model_args": {"dtype": "bfloat16"}}, {}, "dtype bfloat16; dtype unset"),
+        ({"model_args": {"quantization": "awq"}}, {}, "quantization awq; quantization unset"),
         (
             {"model_args": {"enable_thinking": True}},
-            {"model_args": {"chat_template_args": {"enable_thinking": False}}},
-            ["thinking on", "thinking off"],
+            {"model_args": thinking(False)},
+            "thinking on; thinking off",
         ),
-        ({"generation": {"max_gen_toks": 512}}, {}, ["output limit 512", "no output limit"]),
+        ({"generation": {"max_gen_toks": 512}}, {}, "output limit 512; no output limit"),
         (
             {"chat_template": "{{ x }}", "chat_template_sha": "abcdef0123456"},
             {},
-            ["chat template abcdef01", "no chat template"],
+            "chat template abcdef01; no chat template",
+        ),
+        ({"generation": {"temperature": 0.6, "top_p": 0.9}}, {}, "temperature 0.6; temperature 0"),
+        (
+            config(model="vllm", model_args=f"pretrained={MODEL},seed=3"),
+            config(model="hf", model_args=f"pretrained={MODEL},device=cuda"),
+            "on vllm; on hf",
         ),
         (
-            {"generation": {"temperature": 0.6, "top_p": 0.95, "do_sample": True}},
-            {},
-            ["temperature 0.6", "temperature 0"],
+            config(model_dtype="torch.bfloat16"),
+            config(model_dtype="torch.float16"),
+            "dtype bfloat16; dtype float16",
         ),
+        (version("1.0"), version("2.0"), "version 1.0; version 2.0"),
         (
-            {"config": {"model": "vllm", "model_args": f"pretrained={MODEL},seed=3"}},
-            {"config": {"model": "hf", "model_args": f"pretrained={MODEL},device=cuda"}},
-            ["on vllm", "on hf"],
-        ),
-        (
-            {"config": {"model_dtype": "torch.bfloat16"}},
-            {"config": {"model_dtype": "torch.float16"}},
-            ["dtype bfloat16", "dtype float16"],
-        ),
-        (
-            {"configs": {"cogniload": {"metadata": {"version": "1.0"}}}},
-            {"configs": {"cogniload": {"metadata": {"version": "2.0"}}}},
-            ["version 1.0", "version 2.0"],
-        ),
-        (
-            {"config": {"model_sha": "0123456789abc"}},
-            {"config": {"model_sha": "abcdef012"}},
-            ["model 01234567", "model abcdef01"],
+            config(model_sha="0123456789abc"),
+            config(model_sha="abcdef012"),
+            "model 01234567; model abcdef01",
         ),
         (
             {"system_instruction": "Think.", "system_instruction_sha": "0123456789"},
             {},
-            ["system prompt 01234567", "no system prompt"],
+            "system prompt 01234567; no system prompt",
         ),
     ],
 )
@@ -115,7 +119,7 @@ def test_a_row_is_named_by_what_differs(tmp_path, first, second, names):
     write_run(tmp_path / "b", MODEL, answers(2), **second)
     table = accuracy_table(read_samples(tmp_path)).set_index("model")
     assert table["correct"].to_dict() == {
-        f"{MODEL}, {name}": right for name, right in zip(names, (11, 2), strict=True)
+        f"{MODEL}, {name}": right for name, right in zip(names.split("; "), (11, 2), strict=True)
     }
 
 

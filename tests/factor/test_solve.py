@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.score import score_factor
@@ -71,10 +72,8 @@ def test_a_sum_of_two_and_an_amount_more_than_a_sum():
     ],
 )
 def test_what_is_no_symbolic_puzzle(old, new, message):
-    with pytest.raises(ValueError, match=message) as raised:
+    with refused(message, most=200):
         solve(SYMBOLIC.replace(old, new))
-    assert "\n" not in str(raised.value)
-    assert len(str(raised.value)) < 200
 
 
 @pytest.mark.parametrize(
@@ -94,10 +93,8 @@ def test_what_is_no_symbolic_puzzle(old, new, message):
     ],
 )
 def test_what_is_no_realistic_puzzle(old, new, message):
-    with pytest.raises(ValueError, match=message) as raised:
+    with refused(message, most=200):
         solve(REALISTIC.replace(old, new, 1))
-    assert "\n" not in str(raised.value)
-    assert len(str(raised.value)) < 200
 
 
 def test_a_needless_relation_may_be_undetermined():

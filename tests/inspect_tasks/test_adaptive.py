@@ -10,6 +10,7 @@ from eval_command import command
 from harness import lm_eval_random_state, random_state_put_back  # noqa: F401 (a fixture)
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelInfo, ModelOutput, ModelUsage, get_model, set_model_info
+from refusals import refused
 from until_command import respond_by_capacity, respond_by_decay, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
@@ -129,19 +130,14 @@ def test_a_batch_that_lost_a_puzzle_ends_the_run(tmp_path):
         ({"d": 3}, "cogniload_adaptive takes .*; got 'd'"),
         ({"budgte": 3}, r"did you mean budget\?"),
         ({"budget": 3}, "budget must be an integer"),
-        (
-            {"range": ["10", "20"]},
-            "range must be the least and the most N, .* four times the least",
-        ),
-        ({"range": ["100", "10"]}, "range must be the least and the most N, "),
+        ({"range": ["10", "20"]}, "range must be .* most N, .* four times the least"),
         ({"range": "10"}, "range must be the least and the most N, "),
         ({"context_budget": 4096}, r"cogniload_adaptive: \d+ of \d+ documents do not fit"),
     ],
 )
 def test_what_it_does_not_take_is_refused_in_one_line(given, said):
-    with pytest.raises(ValueError, match=said) as error:
+    with refused(said):
         tasks.cogniload_adaptive(**given)
-    assert "\n" not in str(error.value)
 
 
 def test_a_model_with_a_small_window_is_refused(tmp_path):

@@ -16,6 +16,7 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
+from refusals import refused
 from source_tree import ROOT, SETUP
 
 from cogniload_analysis.analyses import ANALYSES
@@ -216,9 +217,8 @@ def test_the_axes_are_the_puzzles_of_lm_evals_task():
     ],
 )
 def test_what_a_task_does_not_take_is_refused_in_one_line(name, given, said):
-    with pytest.raises(ValueError, match=said) as error:
+    with refused(said):
         getattr(tasks, name)(**given)
-    assert "\n" not in str(error.value)
 
 
 def test_the_command_finds_the_tasks_by_the_entry_point(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from lm_eval_layout import make_puzzle, make_sample, write_run
+from refusals import refused
 from report_reader import assert_numbers_are_of_the_tables, page_text, read_page, read_table
 
 from cogniload_analysis import fit_load_glm, fit_step_hazard, read_samples
@@ -135,10 +136,8 @@ def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
 )
 def test_hostile_readings_are_refused_in_one_line(tmp_path, reading, cause):
     write_run(tmp_path, "m", [with_reading(READING), with_reading(reading)])
-    with pytest.raises(ValueError, match=f"samples_.*jsonl, line 2: .*{cause}") as error:
+    with refused(f"samples_.*jsonl, line 2: .*{cause}"):
         read_samples(tmp_path)
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 1000
 
 
 def test_scoring_again_gives_older_samples_their_reading(puzzles, traces, tmp_path):
@@ -408,12 +407,8 @@ def test_the_figure_is_of_the_tables(planted):
         assert of_glm[load, level] == pytest.approx(fitted)
     drawn = figures.draw_breaks(survival, predictions)
     left, right, _ = drawn.axes
-    x, y = left.lines[0].get_data()
-    assert set(zip(survival["statement"], survival["share"], strict=True)) <= set(
-        zip(x, y, strict=True)
-    )
+    points = survival[["statement", "share"]].to_numpy().tolist()
+    assert {*map(tuple, points)} <= {*map(tuple, left.lines[0].get_xydata().tolist())}
     assert len(right.lines) >= 2
     alone = figures.draw_breaks(survival, predictions.assign(predicted=np.nan, glm=np.nan))
     assert len(alone.axes) == 1
-    accuracy = figures.draw_accuracy_by(read_samples(planted), "d")
-    assert alone.get_figwidth() == accuracy.get_figwidth()

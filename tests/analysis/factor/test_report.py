@@ -1,6 +1,6 @@
 """FACTOR from lm-eval's files to its part of the report."""
 
-import json
+import re
 import sys
 
 import numpy as np
@@ -16,6 +16,7 @@ from lm_eval_layout import (
     write_factor_runs,
     write_run,
 )
+from refusals import refused
 from report_reader import (
     assert_numbers_are_of_the_tables,
     links_of,
@@ -113,27 +114,23 @@ def puzzle(**changes):
 )
 def test_a_broken_line_is_named_by_file_and_number(tmp_path, sample, cause):
     write_run(tmp_path, "m", [one_sample(), sample], task="factor_symbolic_0")
-    with pytest.raises(ValueError, match=f"samples_factor_.*jsonl, line 2: .*{cause}") as error:
+    with refused(f"samples_factor_.*jsonl, line 2: .*{cause}", most=400):
         read_factor_samples(tmp_path)
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 400
 
 
-def test_decoding_is_said_in_one_short_line_whatever_stands_there(tmp_path):
-    run = write_run(tmp_path, "m", [one_sample()], task="factor_symbolic_0")
-    file = next(run.glob("results_*"))
-    results = json.loads(file.read_text())
-    for settings, said in (
-        ({"until": [], "max_gen_toks": 5, "top_p": 0.9}, "top_p 0.9"),
-        ({"a\u202e\nb": ["x" * 999]}, None),
+@pytest.mark.parametrize(
+    ("settings", "decoding"),
+    [
+        ({"until": [], "max_gen_toks": 5, "top_p": 0.9}, r"top_p 0\.9"),
+        ({"a\u202e\nb": ["x" * 999]}, "a<U.202E>.{1,140}"),
         ("hot", ""),
-        (None, ""),
-    ):
-        results["configs"]["factor_symbolic_0"]["generation_kwargs"] = settings
-        file.write_text(json.dumps(results))
-        (decoding,) = read_factor_samples(tmp_path)["decoding"].unique()
-        assert decoding == said or (said is None and len(decoding) < 150)
-        assert decoding.isprintable()
+    ],
+)
+def test_decoding_is_said_in_one_short_line_whatever_stands_there(tmp_path, settings, decoding):
+    about = {"configs": {"factor_symbolic_0": {"generation_kwargs": settings}}}
+    write_run(tmp_path, "m", [one_sample()], task="factor_symbolic_0", **about)
+    (said,) = read_factor_samples(tmp_path)["decoding"].unique()
+    assert re.fullmatch(decoding, said)
 
 
 def test_tasks_of_one_series_share_a_name_and_a_mini_task_stands_apart(tmp_path):
@@ -338,9 +335,7 @@ def test_wrong_options_of_the_command_exit_2(undrawn, tmp_path, capsys, option, 
     with pytest.raises(SystemExit) as stopped:
         sys.exit(commands.main(arguments))
     assert stopped.value.code == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert "Traceback" not in said
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "report").exists()
 
 
