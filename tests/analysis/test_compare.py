@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from itertools import combinations
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cogniload_analysis.compare.differences import METHODS, choose_pairs
 from cogniload_analysis.compare.paired import FEW, adjust
 from cogniload_gen.commands import main
 
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 GENERATOR = np.random.default_rng(1)
 CELLS = [(d, N, rho) for d in (1, 5, 10) for N in (20, 100) for rho in (0.1, 0.5, 0.9)]
 
@@ -245,19 +247,6 @@ def test_compare_prints_and_writes_the_tables(runs, capsys):
     assert main(["compare", "x=hot", "y=cold", "--out", "tables", "--force"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["hot"], "need at least two runs of one benchmark, found one in hot"),
-        (["hot", "factor"], "need at least two runs of one benchmark, found one in hot, fac"),
-        (["hot", "cold"], "found one in hot, cold: tell runs of one model apart by LABEL=DIR"),
-        (["a=hot", "b=no"], "no such file or folder: no"),
-        (["=hot", "b=cold"], "no such file or folder: =hot"),
-        (["a=hot", "b=cold", "--detect", "2"], "detect must be a fraction .* got 2.0"),
-        (["a=hot", "b=cold", "--detect", "1e-300"], "detect must be 1e-06 or more, got 1e-300"),
-        (["a" * 300 + "=hot", "b=no"], "no such file or folder: no"),
-        (["a" * 300, "b=cold"], "File name too long|no such file"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), CASES["compare_arguments"])
 def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, arguments, message):
     assert_refused(capsys, message, "compare", *arguments)

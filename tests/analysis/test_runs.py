@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import shutil
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -23,6 +24,7 @@ from cogniload_gen import commands
 from cogniload_gen.commands.results import labelled
 from cogniload_gen.files.inputs import show_controls
 
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 MODEL = "org/Qwen3-8B"
 
 
@@ -62,65 +64,12 @@ def test_the_page_says_what_counts_together(undrawn, folders):
     assert "copy" not in page
 
 
-def config(**settings):
-    return {"config": settings}
-
-
-def version(number):
-    return {"configs": {"cogniload": {"metadata": {"version": number}}}}
-
-
-def thinking(switch):
-    return {"chat_template_args": {"enable_thinking": switch}}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "names"),
-    [
-        ({"model_args": {"dtype": "bfloat16"}}, {}, "dtype bfloat16; dtype unset"),
-        ({"model_args": {"quantization": "awq"}}, {}, "quantization awq; quantization unset"),
-        (
-            {"model_args": {"enable_thinking": True}},
-            {"model_args": thinking(False)},
-            "thinking on; thinking off",
-        ),
-        ({"generation": {"max_gen_toks": 512}}, {}, "output limit 512; no output limit"),
-        (
-            {"chat_template": "{{ x }}", "chat_template_sha": "abcdef0123456"},
-            {},
-            "chat template abcdef01; no chat template",
-        ),
-        ({"generation": {"temperature": 0.6, "top_p": 0.9}}, {}, "temperature 0.6; temperature 0"),
-        (
-            config(model="vllm", model_args=f"pretrained={MODEL},seed=3"),
-            config(model="hf", model_args=f"pretrained={MODEL},device=cuda"),
-            "on vllm; on hf",
-        ),
-        (
-            config(model_dtype="torch.bfloat16"),
-            config(model_dtype="torch.float16"),
-            "dtype bfloat16; dtype float16",
-        ),
-        (version("1.0"), version("2.0"), "version 1.0; version 2.0"),
-        (
-            config(model_sha="0123456789abc"),
-            config(model_sha="abcdef012"),
-            "model 01234567; model abcdef01",
-        ),
-        (
-            {"system_instruction": "Think.", "system_instruction_sha": "0123456789"},
-            {},
-            "system prompt 01234567; no system prompt",
-        ),
-    ],
-)
-def test_a_row_is_named_by_what_differs(tmp_path, first, second, names):
+@pytest.mark.parametrize(("first", "second", "one", "other"), CASES["run_names"])
+def test_a_row_is_named_by_what_differs(tmp_path, first, second, one, other):
     write_run(tmp_path / "a", MODEL, answers(11), **first)
     write_run(tmp_path / "b", MODEL, answers(2), **second)
     table = accuracy_table(read_samples(tmp_path)).set_index("model")
-    assert table["correct"].to_dict() == {
-        f"{MODEL}, {name}": right for name, right in zip(names.split("; "), (11, 2), strict=True)
-    }
+    assert table["correct"].to_dict() == {f"{MODEL}, {one}": 11, f"{MODEL}, {other}": 2}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+import tomllib
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from cogniload_gen.factor.retrieval import (
     split,
 )
 
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 PUZZLES = {
     "realistic": generate_factor("realistic", op=[2, 5, 12], context=[0, 1500], num_puzzles=4),
     "symbolic": generate_factor("symbolic", N=[1, 6, 20], context=[0, 600], num_puzzles=4),
@@ -282,25 +284,8 @@ def test_a_real_encoder_ranks_by_its_cosines():
 
 # --- settings
 
-BM25 = {"retriever": "bm25", "budget": 5}
 
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ("bm25", "retrieve must be an object with a retriever and a budget, got 'bm25'"),
-        ({"budget": 5}, "retrieve needs a retriever, got budget"),
-        ({}, "retrieve needs a retriever, got nothing"),
-        ({"retriever": "bm25"}, "retrieve needs a budget, got retriever"),
-        ({"retriever": "bm26", "budget": 5}, "retriever must be one of bm25, .*, got 'bm26'"),
-        (BM25 | {"budget": 0}, r"budget must be an integer in 1\.\.1000000, got 0"),
-        (BM25 | {"chunk": 1}, "chunk must be one of sentence, .*got 1"),
-        (BM25 | {"query": "x"}, "query must be one of question, .*'x'"),
-        (BM25 | {"order": ""}, "order must be one of text, rank, got ''"),
-        (BM25 | {"encoder": 1}, "encoder must be a model's name or .* 1"),
-        (BM25 | {"chunks": 1}, r"retrieve takes .*did you mean chunk\?"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), CASES["retrieval_settings"])
 def test_wrong_settings_are_one_line(settings, message):
     with refused(f"^{message}"):
         check_retrieval(settings)
@@ -426,27 +411,7 @@ def test_a_retriever_without_a_query_is_measured_once(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "give a FILE of puzzles, or --suite symbolic or realistic to make some"),
-        (["--suite", "realistic", "--N", "3"], "N is not for the realistic suite, got [3]"),
-        ([*SMALL, "--retriever", "grep"], "retriever must be one of bm25, "),
-        ([*SMALL, "--budget", "0"], "budget must be an integer in 1..1000000, got 0"),
-        (["none.jsonl"], "none.jsonl: No such file"),
-        (["bad.jsonl"], "bad.jsonl line 1 must be JSON"),
-        (["list.jsonl"], "list.jsonl line 1 must be an object, got [1]"),
-        (["other.jsonl"], "a row needs the column suite of the puzzles, got ['d']"),
-        (["loads.jsonl"], "these are puzzles of CogniLoad, and retrievers are for those of FACTOR"),
-        (["text.jsonl", "--op", "3"], "--op says which puzzles to make, got a FILE too"),
-        (["text.jsonl"], "a FACTOR puzzle must have "),
-        (["op.jsonl"], r"op must be an integer in 1..1000, got '3\x1b[2J'"),
-        (["context.jsonl"], "context must be an integer in 0..1000000, got [5]"),
-        (["empty.jsonl"], "there are no puzzles to retrieve from"),
-        (["bad.parquet"], "bad.parquet must be a Parquet file"),
-        ([*SMALL, "--out", "bad.jsonl"], "bad.jsonl exists: "),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), CASES["retrieve_arguments"])
 def test_what_is_wrong_is_one_line_and_exit_code_2(
     tmp_path, monkeypatch, capsys, arguments, message
 ):

@@ -13,29 +13,17 @@ from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.score import score_factor
 
 PAPER = tomllib.loads((Path(__file__).parent / "data/paper.toml").read_text("utf-8"))
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SYMBOLIC = PAPER["symbolic"]
 REALISTIC = PAPER["realistic"].replace("Fox is 2. ", "Fox is 2. The Deer of South Zoo sleeps. ", 1)
 
 
-@pytest.mark.parametrize(
-    ("target", "answer"), [(2, "v3"), (0, "v0, v1"), (1, "v2, v4"), (7, "none"), (-1, "none")]
-)
+@pytest.mark.parametrize(("target", "answer"), CASES["symbolic_answers"])
 def test_the_papers_symbolic_example(target, answer):
     assert solve(SYMBOLIC.replace("equal to 2", f"equal to {target}")) == answer
 
 
-@pytest.mark.parametrize(
-    ("kind", "place", "answer"),
-    [
-        ("Fox", "Hamilton Farm", "8"),  # as printed
-        ("Animal", "South Zoo", "4"),
-        ("Deer", "Hamilton Farm", "1360"),
-        ("Raccoon", "Bundle Ranch", "4"),
-        ("Raccoon", "South Zoo", "0"),
-        ("Animal", "Hamilton Farm", "1374"),
-        ("Animal", "Bundle Ranch", "83"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "place", "answer"), CASES["realistic_answers"])
 def test_the_papers_realistic_example(kind, place, answer):
     asked = f"How many {kind} does {place} have?"
     assert solve(REALISTIC.replace("How many Fox does Hamilton Farm have?", asked)) == answer
@@ -55,46 +43,13 @@ def test_a_sum_of_two_and_an_amount_more_than_a_sum():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("v4 = v2", "v4 = v1", "no variable that depends on itself; got 'v"),
-        ("v4 = v2", "v4 = v4 + 1", "no variable that depends on itself; got 'v4'"),
-        ("v4 = v2", "v4 = v9", "a definition of every variable; got 'v9'"),
-        ("@<<<assign v2 = 1>>>@", "", "a definition of every variable; got 'v2'"),
-        ("v2 = 1", "v3 = 1", "one definition of each variable; got 'v3'"),
-        ("v2 = 1", "v4 = v2", "one definition of each variable; got 'v4'"),
-        ("v2 = 1", "v2 = " + "1" * 5000, "a statement such as .*; got '"),
-        ("v2 = 1", "v2 = one", "a statement such as .*v2 = one"),
-        ("v2 = 1", "v2 = v4 * 2", "a statement such as "),
-        ("v4 = v2>>>", "v4 = v2", "a statement such as "),
-        ("equal to 2.", "equal.", "and then a question"),
-        ("the end of the text.", "", "and then a question"),
-    ],
+    ("text", "old", "new", "message"),
+    [(SYMBOLIC, *case) for case in CASES["no_symbolic_puzzle"]]
+    + [(REALISTIC, *case) for case in CASES["no_realistic_puzzle"]],
 )
-def test_what_is_no_symbolic_puzzle(old, new, message):
+def test_what_is_no_puzzle(text, old, new, message):
     with refused(message, most=200):
-        solve(SYMBOLIC.replace(old, new))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("South Zoo's Fox is 2", "South Zoo's Fox is each Hamilton Farm's Fox", "on itself; got"),
-        ("Deer is each South Zoo's Fox", "Deer is each South Zoo's Bat", "definition of every .*B"),
-        ("Zoo's Fox is 2.", "Zoo's Fox is 2. The number of each South Zoo's Fox is 2.", "one def"),
-        ("Fox is 2.", "Fox is two.", "'2', '2 more than each A'.*; got 'two'"),
-        ("Fox is 2.", "Fox is 2", "'2', '2 more than each A'"),
-        ("Fox is 2.", "Fox is " + "2" * 5000 + ".", "'2', '2 more than each A'"),
-        ("Fox is 2.", "Fox, 2.", "a relation such as"),
-        ("South Zoo's Fox is 2.", "South Fox is 2.", "a variable such as South Zoo's Fox"),
-        ("How many Fox", "How many Bat", "definition of every variable; got \"Hamilton Farm's Bat"),
-        ("How many", "How much", "a question such as"),
-        (" have?", "?", "a question such as"),
-    ],
-)
-def test_what_is_no_realistic_puzzle(old, new, message):
-    with refused(message, most=200):
-        solve(REALISTIC.replace(old, new, 1))
+        solve(text.replace(old, new.replace("{ones}", 5000 * "1"), 1))
 
 
 def test_a_needless_relation_may_be_undetermined():

@@ -2,6 +2,8 @@
 
 import json
 import math
+import tomllib
+from pathlib import Path
 
 import completion_server
 import pytest
@@ -18,6 +20,7 @@ from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from inspect_tasks import tasks
 
+REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
 BUDGET = 128
 
 
@@ -122,19 +125,7 @@ def test_a_batch_that_lost_a_puzzle_ends_the_run(tmp_path):
     assert any(sample.error for sample in log.samples)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"until": "ECL50"}, r"until must be as ECL50±20% or ID50±1, got 'ECL50'"),
-        ({"until": "N_eff±20%"}, "until must be as ECL50±20% or ID50±1, got"),
-        ({"d": 3}, "cogniload_adaptive takes .*; got 'd'"),
-        ({"budgte": 3}, r"did you mean budget\?"),
-        ({"budget": 3}, "budget must be an integer"),
-        ({"range": ["10", "20"]}, "range must be .* most N, .* four times the least"),
-        ({"range": "10"}, "range must be the least and the most N, "),
-        ({"context_budget": 4096}, r"cogniload_adaptive: \d+ of \d+ documents do not fit"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), REFUSED["adaptive"])
 def test_what_it_does_not_take_is_refused_in_one_line(given, said):
     with refused(said):
         tasks.cogniload_adaptive(**given)

@@ -1,6 +1,8 @@
 """What a comparison takes: against published figures, arithmetic, and simulated runs."""
 
+import tomllib
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from cogniload_analysis.cogniload.plan import (
 from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_gen.commands import main
 
+CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 MODELS = published_table("glm").set_index("model")["ECL50"]
 
 
@@ -78,15 +81,6 @@ def test_plan_prints_puzzles_tokens_and_hours(capsys):
         assert number in said
 
 
-@pytest.mark.parametrize(
-    ("detect", "others", "message"),
-    [
-        ("5", ["Qwen3-8B"], "below the accuracy of Qwen3-8B, 0.416: got 5"),
-        ("0", ["Qwen3-8B"], "detect must be a fraction above 0 .* got 0"),
-        ("0.1", ["GPT"], "like must be one of gemini-2.5-pro, .* got 'GPT'"),
-        ("0.1", ["Qwen3-8B", "--throughput", "0"], "throughput must be above 0, got 0"),
-        ("0.1", ["Qwen3-8B", "--response-tokens", "nan"], "response_tokens must be .* got nan"),
-    ],
-)
+@pytest.mark.parametrize(("detect", "others", "message"), CASES["plan_arguments"])
 def test_wrong_input_is_one_line_and_exit_code_2(capsys, detect, others, message):
     assert_refused(capsys, message, "plan", "--detect", detect, "--like", *others)

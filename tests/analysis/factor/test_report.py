@@ -2,6 +2,8 @@
 
 import re
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,6 +38,7 @@ from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import commands
 from cogniload_gen.factor.score import FactorOutcome
 
+CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 DECAYS = {("symbolic", 0): (-0.04, 0.43), ("symbolic", 4000): (-0.049, -0.02)}
 DECAYS |= {("realistic", 0): (-0.1, 0.2)}
 ONE_LENGTH = {("symbolic", 0): (-0.04, 0.3)}
@@ -319,16 +322,7 @@ def test_options_of_the_command_reach_the_report(undrawn, simulated, tmp_path):
     assert set(here["N_clean"]) == {5.3}
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        (["--factor-range", "0.8", "0.1"], "accuracy_range must be"),
-        (["--factor-range", "0.1"], "expected 2 arguments"),
-        (["--factor-n-clean", "-1"], "n_clean must be"),
-        (["--factor-n-clean", "nan"], "n_clean must be"),
-        (["--factor-n-clean", "many"], "invalid float"),
-    ],
-)
+@pytest.mark.parametrize(("option", "message"), CASES["report_options"])
 def test_wrong_options_of_the_command_exit_2(undrawn, tmp_path, capsys, option, message):
     write_factor_runs(tmp_path, "org/one", ONE_LENGTH)
     arguments = ["report", str(tmp_path), "--out", str(tmp_path / "report"), *option]
