@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
@@ -45,6 +46,7 @@ from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
 from cogniload_analysis.report.write import build_report, write_files, write_report
 
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SCRIPT = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
 HOSTILE_MODEL = "org/<img src=x onerror=window.ran=1>$x_1$ {{ 7*7 }}"
 
@@ -239,27 +241,11 @@ def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(browser, re
     assert browser.evaluate(column) == sorted(before, key=float)
 
 
-COLUMNS = {
-    "names": ["o3", "DeepSeek-R1", "Qwen3-8B", "gpt-4o", "Qwen3-32B", "--"],
-    "mixed": ["above 400", "below 5", "46.2†", "1,234", "--", "1.2e-05***"],
-    "intervals": ["10.0 to 12", "-3.5 to 2", "unbounded to unbounded", "--", "9 to 9.5", "+4 to 5"],
-    "contexts": ["16K", "1K", "0", "4K", "--", "4K"],
-    "dates": ["2026-11-21", "2026-02-03", "", "2025-12-01", "2026-11-03", "2026-11-22"],
-}
-"""Cells of columns as reports have them, in no order."""
-
-RISING = {
-    "names": ["DeepSeek-R1", "gpt-4o", "o3", "Qwen3-8B", "Qwen3-32B", "--"],
-    "mixed": ["1.2e-05***", "below 5", "46.2†", "above 400", "1,234", "--"],
-    "intervals": ["-3.5 to 2", "+4 to 5", "9 to 9.5", "10.0 to 12", "unbounded to unbounded", "--"],
-    "contexts": ["0", "1K", "4K", "4K", "16K", "--"],
-    "dates": ["2025-12-01", "2026-02-03", "2026-11-03", "2026-11-21", "2026-11-22", ""],
-}
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_columns_sort_by_number_or_by_name_and_what_is_missing_stands_last(browser, tmp_path, kind):
-    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in COLUMNS[kind])
+@pytest.mark.parametrize(("cells", "rising"), CASES["columns"].values(), ids=CASES["columns"])
+def test_columns_sort_by_number_or_by_name_and_what_is_missing_stands_last(
+    browser, tmp_path, cells, rising
+):
+    rows = "".join(f"<tr><td>{cell}</td></tr>" for cell in cells)
     head = "<thead><tr><th><button>x</button></th></tr></thead>"
     page = tmp_path / "page.html"
     page.write_text(
@@ -271,7 +257,7 @@ def test_columns_sort_by_number_or_by_name_and_what_is_missing_stands_last(brows
     for _ in range(2):
         browser.evaluate("document.querySelector('button').click()")
         shown.append(browser.evaluate("[...document.querySelectorAll('td')].map(e=>e.textContent)"))
-    *known, missing = RISING[kind]
+    *known, missing = rising
     assert shown == [[*reversed(known), missing], [*known, missing]]
 
 

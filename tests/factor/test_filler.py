@@ -240,15 +240,6 @@ def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
         assert max(size for _, size in groups(row["puzzle"])[0]) <= MAX_GROUP
 
 
-def test_crowded_payload_takes_larger_groups():
-    cells = [SymbolicCell(N, context) for N in (1, 29) for context in range(40)]
-    keys = np.arange(len(cells), dtype=np.uint64)
-    for row in made(keys, cells):
-        assert len(values(relations(row["puzzle"]))) == row["N"]
-        found, sentences = groups(row["puzzle"])
-        assert max(size for _, size in found) <= max(MAX_GROUP, -(-row["N"] // (sentences + 1)))
-
-
 @pytest.mark.parametrize("divisor", [2, 3, 4, 5, 7])
 def test_a_callable_that_rounds_is_counted_within_running_text(divisor):
     texts = [" " + "x" * letters for letters in range(1, 40)]

@@ -18,7 +18,6 @@ from scipy.stats import kstest
 
 from cogniload_gen import solve
 from cogniload_gen.factor.knobs import MAX_OP, PAPER_OP, RealisticCell
-from cogniload_gen.factor.noise import noise_sentences
 from cogniload_gen.factor.realistic import columns
 from cogniload_gen.tokens import estimate, token_counter
 
@@ -470,17 +469,3 @@ def test_there_are_places_and_animals_enough():
     assert all(re.fullmatch(r"[A-Z][a-z]+", word) for word in every)
     assert not NUMBER_WORDS.search(" ".join(every))
     assert not set(words["animals"]) & {*words["names"], *words["kinds"], words["total"]}
-
-
-def test_fewer_tokens_give_the_beginning_of_the_same_noise():
-    key, pairs, count = (
-        np.uint64(1),
-        [("South Zoo", "Fox"), ("Hill Farm", "Owl")],
-        token_counter(None),
-    )
-    long = noise_sentences(key, "close", pairs, 40_000, count)
-    assert len(long) > 2048  # several rounds of drawing
-    for tokens in 0, 5, 100, 12_345:
-        short = noise_sentences(key, "close", pairs, tokens, count)
-        assert short == long[: len(short)]
-        assert abs(sum(map(estimate, short)) - tokens) < 16

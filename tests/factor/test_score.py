@@ -67,13 +67,9 @@ def test_an_answer_that_is_told_does_not_need_the_question(row):
 
 
 def test_the_responses_are_many_and_different():
-    assert len({(row["suite"], row.get("target"), row["response"], row["answer"])
-                for row in RESPONSES}) == len(RESPONSES) >= 600  # fmt: skip
+    keys = ("suite", "target", "response", "answer")
+    assert len({tuple(row.get(key) for key in keys) for row in RESPONSES}) == len(RESPONSES) >= 600
     assert len(UNSEEN) >= 600 / 5
-    outcomes = {outcome: sum(row.get("outcome") == outcome for row in RESPONSES)
-                for outcome in FactorOutcome}  # fmt: skip
-    assert outcomes["correct"] > 400
-    assert outcomes["no_answer"] > 40
 
 
 # --- every word of the rules ----------------------------------------------------------------------

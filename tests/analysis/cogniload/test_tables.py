@@ -47,15 +47,6 @@ def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
     assert len(shown) == {"d": 110, "N": 88}[knob]
 
 
-def test_the_paper_rounds_halves_to_even():
-    """Three printed percentages tell it: 20.5, 62.5 and 92.5 became 20, 62 and 92."""
-    table = published_table("outcomes_by_d")
-    exact = 100 * (table["samples"] - table[list(tables.WRONG_OUTCOMES)].sum(axis=1))
-    exact /= table["samples"]
-    halves = exact % 1 == 0.5
-    assert sorted(exact[halves & (table["accuracy_percent"] < exact)]) == [20.5, 62.5, 92.5]
-
-
 def test_wilson_intervals_are_the_papers_formula():
     """Appendix C, with its z."""
     k, n, z = np.array([0, 3, 50, 99, 100]), 100, 1.644853627

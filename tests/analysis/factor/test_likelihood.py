@@ -155,11 +155,3 @@ def test_the_cdf_is_less_certain_where_the_floor_is_not_known():
 def test_wrong_options_are_one_clear_line(options, message):
     with pytest.raises(ValueError, match=message):
         fit_complexity_decay(frame_of(1, 0.5, 0.2), **options)
-
-
-def test_a_held_parameter_never_beats_the_best():
-    right = np.random.default_rng(1).binomial(50, curve(-0.05, 0.2))[None].astype(float)
-    counts = likelihood.Counts(N, right, 50 - right)
-    found, best = likelihood.fit(counts)
-    for name, value in (("CDF", -0.05), ("CDO", 0.2), ("N_eff", 4.0)):
-        assert likelihood.profile(counts, found, name, np.array([value])) <= best + 1e-4
