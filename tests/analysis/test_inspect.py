@@ -72,14 +72,6 @@ def test_a_report_from_logs_is_the_report_from_the_samples(results, logs):
     assert build_report(of_logs) == build_report(of_samples)
 
 
-def test_each_row_of_a_log_finds_its_text_again(results, logs):
-    frames = zip(read_samples(logs).itertuples(), read_samples(results).itertuples(), strict=True)
-    for ours, theirs in frames:
-        found, sample = (read_line(row.file, row.offset) for row in (ours, theirs))
-        assert found["doc"] == sample["doc"]
-        assert found["filtered_resps"] == sample["filtered_resps"]
-
-
 def test_inspect_reads_the_logs(results, logs):
     for file in logs.iterdir():
         log = inspect_log.read_eval_log(str(file), resolve_attachments=True)
@@ -287,7 +279,8 @@ def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
     assert before.keys() == set(logs.iterdir())
     assert "next     inspect view --log-dir" in capsys.readouterr().out
     for site in (logs / "site", tmp_path):
-        assert_refused(capsys, "", *view, "--force", "--bundle", site)
+        assert main([*view, "--force", "--bundle", str(site)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):

@@ -65,13 +65,6 @@ def test_paths_may_be_several_a_file_or_gzipped(results):
     assert read_line(zipped["file"][3], zipped["offset"][3])["doc"]["id"] == zipped["id"][3]
 
 
-def test_each_row_finds_its_text_again(results):
-    frame = read_samples(results)
-    for row in frame.sample(5, random_state=0).itertuples():
-        sample = read_line(row.file, row.offset)
-        assert (sample["doc"]["id"], sample["outcome"]) == (row.id, row.outcome)
-
-
 def test_a_single_file_as_output_path_and_a_missing_results_file(tmp_path):
     """lm-eval's --output_path results/run.json writes run_DATE.json beside the samples."""
     run = write_run(tmp_path, "org/first", [one_sample()])

@@ -293,8 +293,8 @@ def test_wrong_settings_are_one_line(settings, message):
 
 
 def test_settings_are_told_apart_where_prompts_may_differ():
-    told = Counter(str(Retrieval(name, 100, *how)) for name in RETRIEVERS for how in product(
-        CHUNKS, QUERIES, ORDERS))  # fmt: skip
+    choices = product(RETRIEVERS, [100], CHUNKS, QUERIES, ORDERS)
+    told = Counter(str(Retrieval(*choice)) for choice in choices)
     queries = {name: 1 if each.asks else len(QUERIES) for name, each in RETRIEVERS.items()}
     assert all(count == queries[text.partition(",")[0]] for text, count in told.items())
     assert str(Retrieval("encoder", 9)) != str(Retrieval("encoder", 9, encoder="other"))

@@ -301,11 +301,18 @@ ANY_RESPONSE = st.one_of(ANY_TEXT, st.lists(st.sampled_from(PHRASES["pieces"])).
 
 
 @given(ANY_RESPONSE, st.integers(-3, 12))
-def test_any_text_has_an_outcome(response, target):
+def test_any_text_has_an_outcome_and_evidence_in_it(response, target):
     score = score_factor(response, suite="symbolic", answer="v3", target=target)
     assert isinstance(score.outcome, FactorOutcome)
     assert (score.missing or score.extra) if score.outcome == "wrong_set" else score[1:] == ((), ())
     assert isinstance(score_factor(response, suite="realistic", answer="8").outcome, FactorOutcome)
+    for reading in (read_variables(response, target), read_number(response)):
+        if reading.place is None:
+            assert reading.value is None
+            continue
+        start, stop = reading.place
+        assert 0 <= start < stop <= len(response)
+        assert not response[start:stop].isspace()
 
 
 @pytest.mark.parametrize("before", ["", "Answer: 8\n"], ids=["alone", "after an answer"])
@@ -361,16 +368,6 @@ def test_work_grows_linearly(unit):
 def test_no_number_is_too_long(response):
     read_variables(response, 2)
     read_number(response)
-
-
-@given(ANY_RESPONSE, st.integers(-3, 12))
-def test_evidence_lies_in_the_response(response, target):
-    for reading in (read_variables(response, target), read_number(response)):
-        if reading.place is not None:
-            start, stop = reading.place
-            assert 0 <= start < stop <= len(response)
-            assert not response[start:stop].isspace()
-        assert reading.place is not None or reading.value is None
 
 
 UNITS = [

@@ -72,17 +72,6 @@ def concluded(target, names):
     return f"The variables equal to {target} are {', '.join(names[:-1])}{comma} and {names[-1]}."
 
 
-def test_the_printed_example_has_the_form():
-    """The box of section 3.1 with its answer, read as the puzzles are."""
-    box = (
-        "@<<<assign v1 = v4 - 1>>>@@<<<assign v0 = v4 - 1>>>@@<<<assign v3 = v4 + 1>>>@"
-        "@<<<assign v2 = 1>>>@@<<<assign v4 = v2>>>@"
-    )
-    puzzle = three()[0]["puzzle"]
-    known = values(relations(puzzle.replace(PUZZLE.fullmatch(puzzle)["text"], box)))
-    assert [variable for variable, value in known.items() if value == 2] == ["v3"]
-
-
 def uniform(drawn, low, high):
     """Whether the integers drawn look uniform on low..high, and lie there."""
     counts = np.bincount(np.array(drawn) - low, minlength=high - low + 1)

@@ -78,12 +78,6 @@ def test_the_run_ends_by_itself_and_says_why():
     )
 
 
-def test_answers_of_another_run_leave_the_budget_whole():
-    design = AdaptiveDesign(budget=64)
-    design.tell([(4, 33, 50, index) for index in range(100)], 50 * [True, False])
-    assert len(design.ask()) == 64
-
-
 def test_dropped_cells_are_asked_no_more():
     """A model whose context holds 100 statements: the run ends, on what it can answer."""
     design, order = AdaptiveDesign(budget=100), Random(3)  # noqa: S311
@@ -237,13 +231,6 @@ def test_what_speaks_against_a_run_is_flagged(flag, options, solve, cut):
         ]
         design.tell(puzzles, correct, was_cut)
     assert re.search(flag, " ".join(design.estimate().flags))
-
-
-def test_before_any_answer_the_estimate_is_the_prior():
-    estimate = AdaptiveDesign().estimate()
-    assert estimate.n == 0
-    assert estimate.flags == ()
-    assert estimate.ECL50.low < 100 < estimate.ECL50.high
 
 
 @pytest.mark.parametrize(

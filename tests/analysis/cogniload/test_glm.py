@@ -80,14 +80,6 @@ def test_the_comparison_of_rho_terms_is_the_likelihood_ratio_of_two_fits(cells):
     assert comparison.p_LR == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_p_of_the_printed_aic_is_that_of_their_likelihood_ratio():
-    """Table 6 against itself: the AIC differ by the statistic less 2."""
-    table = published_table("aic")
-    statistic = table["AIC_linear"] - table["AIC_quadratic"] + 2
-    p = sm.stats.stattools.stats.chi2.sf(statistic, 1)
-    np.testing.assert_allclose(p, table["p_LR"], atol=0.0015)
-
-
 def test_clustered_errors_are_those_of_statsmodels_and_see_through_repeats(cells):
     once = to_rows(cells)
     thrice = pd.concat([once] * 3, ignore_index=True)

@@ -97,13 +97,6 @@ def test_the_logit_is_zero_at_each_threshold(
         assert logit(d, log10_N, NT50) == pytest.approx(0, abs=1e-6)
 
 
-def test_arrays_of_coefficients_are_numbers_side_by_side():
-    rows = TABLE_2[COEFFICIENTS].to_numpy()
-    together = capacity_thresholds(*rows.T, **AT_PAPER_MEANS)
-    alone = [capacity_thresholds(*row, **AT_PAPER_MEANS) for row in rows]
-    np.testing.assert_array_equal(np.transpose(together), alone)
-
-
 def test_a_certain_slope_takes_the_delta_method_and_agrees_with_the_closed_form():
     """log10 ECL50 = -beta_0 / beta_N with independent errors has a textbook variance."""
     beta, means = np.array([4.0, -1.0, -2.0, 0.0, 0.0]), LoadMeans(0, 1, 0)
