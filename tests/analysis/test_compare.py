@@ -209,9 +209,6 @@ def test_a_difference_to_tell_is_a_fraction(frame, detect):
         compare_runs(frame, detect=detect)
 
 
-# --- The command -----------------------------------------------------------------------------
-
-
 def make_run(folder, model, right):
     """Write a run whose puzzle number i is solved where `right` says so."""
     puzzles = [make_puzzle(d, N, 50, index) for d in (1, 3) for N in (5, 9) for index in range(10)]

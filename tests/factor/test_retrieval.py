@@ -63,9 +63,6 @@ def count_words(text):
     return len(text.replace("@@", "@ @").split())
 
 
-# --- the text
-
-
 @SUITES
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_with_room_for_all_the_prompt_is_the_puzzle(suite, chunk):
@@ -92,9 +89,6 @@ def test_a_text_that_is_no_puzzle_is_refused_in_one_line():
     for text in ("", "How many Fox does Hamilton Farm have?", "<<<assign v1 = v2>>>"):
         with pytest.raises(ValueError, match=r"^a FACTOR puzzle must have .*$"):
             retrieve(text, Retrieval("oracle", 10))
-
-
-# --- what is found
 
 
 def test_a_chunk_keeps_the_score_of_the_query_that_it_fits_best():
@@ -232,9 +226,6 @@ def test_a_total_is_asked_for_by_its_place():
     ]
 
 
-# --- scores
-
-
 def plain_bm25(texts, query, k1=1.5, b=0.75):
     """BM25 as Lucene has it, written from its formula."""
     corpus = [
@@ -283,9 +274,6 @@ def test_a_real_encoder_ranks_by_its_cosines():
             retrieve(CHAIN, Retrieval("encoder", 10, encoder="none"))
 
 
-# --- settings
-
-
 @pytest.mark.parametrize(("settings", "message"), CASES["retrieval_settings"])
 def test_wrong_settings_are_one_line(settings, message):
     with refused(f"^{message}"):
@@ -319,9 +307,6 @@ def test_the_base_imports_nothing_of_the_extra():
     code = f"import sys, {module}; print({{'bm25s', 'sentence_transformers'}} & {{*sys.modules}})"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "set()\n"
-
-
-# --- recall
 
 
 def test_recall_and_closure_agree_with_a_count_made_apart():
@@ -370,8 +355,6 @@ def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
         assert recall.ratio_interval(pairs) == pytest.approx(expected)
         assert expected[1] - expected[0] > 0.02
 
-
-# --- the command
 
 SMALL = ["--suite", "realistic", "--op", "3", "--context", "600", "--num-puzzles", "4"]
 

@@ -72,8 +72,6 @@ def test_the_responses_are_many_and_different():
     assert len(UNSEEN) >= 600 / 5
 
 
-# --- every word of the rules ----------------------------------------------------------------------
-
 WORDS = tomllib.loads(
     files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
 )
@@ -147,9 +145,6 @@ def test_no_word_is_forgotten():
     assert not forgotten
 
 
-# --- evidence -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("suite", "marked", "value", "rule"), EXAMPLES["evidence"])
 def test_a_score_keeps_its_evidence(suite, marked, value, rule):
     before, *rest = re.split("[«»]", marked)
@@ -184,9 +179,6 @@ def test_the_guide_tells_each_rule_by_a_response(rule, response, value):
 def test_the_guide_tells_all_rules():
     assert [rule for rule, *_ in TOLD_RULES] == list(EXPLANATIONS)
     assert all(f"\n{rule}. " in (reading_module.__doc__ or "") for rule in EXPLANATIONS)
-
-
-# --- outcomes -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -232,8 +224,6 @@ def test_wrong_parameters(changes, message):
     with pytest.raises(ValueError, match=message):
         score_factor("v3", **{"answer": "v3"} | changes)
 
-
-# --- any set in any phrasing ----------------------------------------------------------------------
 
 VARIABLES = st.sets(st.integers(0, 60), max_size=8).map(lambda ids: [f"v{i}" for i in ids])
 
@@ -293,8 +283,6 @@ def test_any_number_in_many_phrasings_is_read_back(number, reasoning, phrase):
     assume("<" not in reasoning)
     assert read_number(response).value == str(number)
 
-
-# --- any text -------------------------------------------------------------------------------------
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates and controls as well
 ANY_RESPONSE = st.one_of(ANY_TEXT, st.lists(st.sampled_from(PHRASES["pieces"])).map("".join))

@@ -78,9 +78,6 @@ def simulate(number, seed, stops=True):
     return pd.DataFrame(rows, columns=names)
 
 
-# --- Reading samples -------------------------------------------------------------------------
-
-
 def test_the_frame_has_what_the_samples_say(planted, traces):
     frame = read_samples(planted)
     assert frame["steps_read"].dtype == frame["recovered"].dtype == bool
@@ -143,9 +140,6 @@ def test_scoring_again_gives_older_samples_their_reading(puzzles, traces, tmp_pa
     frame = read_samples(tmp_path / "new")
     assert frame["steps_read"].all()
     assert frame["error"].tolist() == [trace.error or "" for trace in traces[:6]]
-
-
-# --- Tables ----------------------------------------------------------------------------------
 
 
 def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzzles, tmp_path):
@@ -250,9 +244,6 @@ def test_puzzles_that_cannot_be_solved_give_no_hazard_but_the_rest(undrawn, tmp_
     assert read_table(page.parent, "prediction")["predicted"].isna().all()
 
 
-# --- The page --------------------------------------------------------------------------------
-
-
 def said_of_breaks(page):
     heading = page.get_element_by_id("where-it-breaks")
     return [
@@ -293,9 +284,6 @@ def test_one_model_of_two_may_lack_readings(undrawn, planted, tmp_path):
     out = write_report([planted, tmp_path], tmp_path / "out")
     assert len(said_of_breaks(read_page(out))) == 9
     assert read_table(out.parent, "breaks")["enough"].tolist() == [False, True]
-
-
-# --- Examples --------------------------------------------------------------------------------
 
 
 def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
@@ -379,9 +367,6 @@ def test_a_hostile_response_is_shown_as_text_with_its_step(undrawn, puzzles, tmp
     assert page.cssselect("mark.step")
     assert "<script>alert(1)</script>" in page.cssselect(".response")[0].text_content()
     assert page.cssselect("table.states strong")
-
-
-# --- Figures ---------------------------------------------------------------------------------
 
 
 def test_the_figure_is_of_the_tables(planted):

@@ -48,9 +48,6 @@ def simulate(cdf, cdo, puzzles, generator):
     return pd.DataFrame({"N": N, "correct": generator.binomial(puzzles, chance) / puzzles})
 
 
-# --- the line
-
-
 @pytest.mark.parametrize(
     "row",
     [*ZERO_CONTEXT.to_dict("records"), *PRETRAINING.to_dict("records")],
@@ -185,9 +182,6 @@ def test_where_the_range_picks_the_points_intervals_hold_with_many_puzzles_alone
     assert (np.mean([note != "" for note in notes]) > 0.95) == (puzzles == 50)
 
 
-# --- what can't be fitted
-
-
 def frame_of(*accuracies):
     rows = [
         (number, index < round(10 * accuracy))
@@ -309,9 +303,6 @@ def test_any_handful_of_responses_gives_numbers_or_reasons(attempts, accuracy_ra
     assert np.isnan(sampling.k) == bool(sampling.problem)
 
 
-# --- failure modes
-
-
 def mode_of(table, model):
     rows = table[table["model"] == model]
     return name_failure_mode(rows["context"], rows["CDF"], rows["CDO"])
@@ -365,9 +356,6 @@ def test_two_contexts_have_no_mode_and_odd_ones_are_refused():
         name_failure_mode([0, 0, 1], [-1, -1, -1], [0, 0, 0])
     with pytest.raises(ValueError, match="contexts must be different and 0 or more"):
         name_failure_mode([-1, 0, 1], [-1, -1, -1], [0, 0, 0])
-
-
-# --- several attempts
 
 
 def attempts_of(right, attempts, name="a", complexity=5):

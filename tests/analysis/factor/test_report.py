@@ -53,9 +53,6 @@ def one_sample(outcome="wrong_set", puzzle=None, **changes):
     return make_sample(puzzle or make_factor_puzzle(3), "v1", outcome) | changes
 
 
-# --- reading
-
-
 def test_the_frame_has_a_row_a_response_and_n_for_both_suites(frame):
     sizes = frame.groupby(["model", "suite", "context", "noise"], observed=True).size().to_dict()
     assert sizes == {
@@ -149,9 +146,6 @@ def test_tasks_of_one_series_share_a_name_and_a_mini_task_stands_apart(tmp_path)
         "m (factor_symbolic_mini)",
     }
     assert set(labels[frame["suite"] == "realistic"]) == {"m"}
-
-
-# --- tables and figures
 
 
 def test_each_condition_is_fitted_alone(frame):
@@ -256,9 +250,6 @@ def test_a_realistic_figure_is_drawn_for_paper_and_phone(decays, columns):
         figure = figures.draw_realistic(some, "org/whole", columns)
         assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == titles
         assert figure.get_figwidth() == (4.2 if columns == 1 else 9.5)
-
-
-# --- the report
 
 
 def assert_recomputable(page_file, accuracy_range=(0.1, 0.9)):
