@@ -1,14 +1,12 @@
 """The report: what it says, what it refuses, and what a browser makes of hostile text."""
 
 import errno
-import http.server
 import io
 import re
 import resource
 import shutil
 import subprocess
 import sys
-import threading
 import tomllib
 from base64 import b64encode
 from hashlib import sha256
@@ -48,10 +46,11 @@ from cogniload_analysis.report.write import build_report, write_files, write_rep
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SCRIPT = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
+NOWHERE = "http://127.0.0.1:9"
 HOSTILE_MODEL = "org/<img src=x onerror=window.ran=1>$x_1$ {{ 7*7 }}"
 
 
-def hostile_responses(address):
+def hostile_responses(address=NOWHERE):
     """Responses that try to run, fetch, leave their element, be a template, or overflow."""
     return [
         f"<script>window.ran = 1</script><script src='{address}/script.js'></script>",
@@ -66,34 +65,14 @@ def hostile_responses(address):
 
 
 @pytest.fixture(scope="module")
-def server():
-    """A server on this machine that counts who asks."""
-    asked = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}", asked
-        running.shutdown()
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory, server):
+def results(tmp_path_factory):
     """A decent model, and one whose name and responses attack the reader."""
     folder = tmp_path_factory.mktemp("results")
     write_run(folder, "org/decent", make_samples(BETA, 3, 1, grid=SMALL))
     attacks = [
         make_sample(make_puzzle(1, 20, 5, index), response, "wrong_other", response_tokens=9)
         | {"steps_read": {"read": False, "coverage": 0.0}}
-        for index, response in enumerate(hostile_responses(server[0]))
+        for index, response in enumerate(hostile_responses())
     ]
     # Unpaired surrogates stand in JSON as escapes: lm-eval's own writer would refuse them.
     write_run(folder, HOSTILE_MODEL, attacks, ensure_ascii=True)
@@ -181,7 +160,7 @@ def test_failures_are_drawn_over_all_loads(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def hostile_page(results, report, tmp_path_factory, server):
+def hostile_page(results, tmp_path_factory):
     """A report whose ten examples are all of the hostile model."""
     only = read_samples(results)
     only = only[only["model"] == HOSTILE_MODEL].assign(model="hostile")
@@ -192,13 +171,13 @@ def hostile_page(results, report, tmp_path_factory, server):
 
 
 @pytest.fixture(scope="module")
-def factor_page(tmp_path_factory, server):
+def factor_page(tmp_path_factory):
     """FACTOR's report, on a model whose name and responses attack the reader."""
     folder = tmp_path_factory.mktemp("factor")
     write_factor_runs(folder, HOSTILE_MODEL, {("symbolic", 0): (-0.05, 0.3)}, attempts=2)
     attacks = [
         make_sample(make_factor_puzzle(2, context=4000, index=index), response, "wrong_set")
-        for index, response in enumerate(hostile_responses(server[0]))
+        for index, response in enumerate(hostile_responses())
     ]
     run = folder / "attacks"
     write_run(run, HOSTILE_MODEL, attacks, task="factor_symbolic_4k", ensure_ascii=True)
@@ -208,7 +187,7 @@ def factor_page(tmp_path_factory, server):
 @pytest.mark.parametrize("width", [390, 1100])
 @pytest.mark.parametrize("which", ["report", "hostile_page", "factor_page"])
 def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(
-    browser, server, request, which, width, tmp_path
+    browser, request, which, width, tmp_path
 ):
     page = request.getfixturevalue(which)
     browser.open(page, width)
@@ -218,7 +197,6 @@ def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(
     dangerous = "iframe, object, embed, form, link, svg, [onload], [onerror], [href^=javascript]"
     assert browser.evaluate(f"document.querySelectorAll('{dangerous}').length") == 0
     assert browser.requested() == [page.as_uri()]
-    assert server[1] == []
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     loaded = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
     assert browser.evaluate(loaded)
@@ -290,7 +268,7 @@ def test_the_page_runs_its_own_script_alone_and_fetches_and_sends_nothing(report
     }
 
 
-def test_hostile_responses_show_as_text(browser, hostile_page, server):
+def test_hostile_responses_show_as_text(browser, hostile_page):
     browser.open(hostile_page, 390)
     shown = browser.evaluate("[...document.querySelectorAll('.response')].map(e => e.textContent)")
     ids = browser.evaluate("[...document.querySelectorAll('article code')].map(e => e.textContent)")
@@ -299,7 +277,7 @@ def test_hostile_responses_show_as_text(browser, hostile_page, server):
     wrapped = "[...document.querySelectorAll('pre')].every(e => e.scrollWidth <= e.clientWidth)"
     assert browser.evaluate(wrapped)
     script, style, image, svg, template, long, marks, entities = shown
-    attacks = hostile_responses(server[0])
+    attacks = hostile_responses()
     assert [script, style, image, svg, template, entities] == [*attacks[:5], attacks[7]]
     assert long == "A" * RESPONSE_END
     assert "<U+202E>mirrored<U+2066>" in marks

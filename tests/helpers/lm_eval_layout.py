@@ -30,6 +30,14 @@ def simulate_counts(coefficients, puzzles, generator, grid=GRID):
     return cells.assign(successes=successes, failures=puzzles - successes)
 
 
+def to_rows(cells):
+    """Give each response of counted cells a row of its own."""
+    rows = cells.loc[cells.index.repeat(cells["successes"] + cells["failures"])]
+    rows = rows.assign(correct=rows.groupby(level=0).cumcount() < rows["successes"])
+    rows = rows.drop(columns=["successes", "failures"]).reset_index(drop=True)
+    return rows.assign(id=[f"puzzle-{number}" for number in range(len(rows))])
+
+
 def make_samples(coefficients, puzzles, seed, *, grid=GRID, words=60):
     """Yield samples as lm-eval logs them, interleaved over the cells of `grid`."""
     generator = np.random.default_rng(seed)

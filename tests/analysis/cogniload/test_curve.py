@@ -11,6 +11,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit, logsumexp
 
 from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, estimate_capacity, fit_load_glm
+from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity import prior
 from cogniload_analysis.cogniload.capacity.curve import (
     LINKS,
@@ -149,14 +150,21 @@ def test_crossings_are_the_last_ones(accuracy):
             assert np.interp(passes, load, row) == pytest.approx(0.5, abs=1e-9)
 
 
+def expected_counts(model, puzzles):
+    """Return a published curve, and the counts of right answers that it expects."""
+    truth = refit_published(model, Link(), interactions=True)
+    right = np.round(puzzles * truth.accuracy(*PAPER_GRID[["d", "N", "rho"]].to_numpy().T))
+    return truth, PAPER_GRID.assign(successes=right, failures=puzzles - right)
+
+
 def test_a_whole_grid_has_both_meanings_of_ECL50():
     """Expected counts of a curve with floor and interactions: the crossing, and Table 2's line."""
-    truth = refit_published("Qwen3-32B", Link(), interactions=True)
-    d, N, rho = (PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho"))
-    right = np.round(100 * truth.accuracy(d, N, rho))
-    counts = PAPER_GRID.assign(successes=right, failures=100 - right)
-    capacity = estimate_capacity(counts, prior=published_prior(without=["Qwen3-32B"]))
-    projection = fit_load_glm(counts).thresholds().ECL50.value
+    truth, counts = expected_counts("Qwen3-32B", 100)
+    capacity, glm = (
+        estimate_capacity(counts, prior=published_prior(without=["Qwen3-32B"])),
+        fit_load_glm(counts),
+    )
+    projection = glm.thresholds().ECL50.value
     assert curve_crossing(truth) == pytest.approx(46.1, abs=0.1)
     assert capacity.ECL50.value == pytest.approx(curve_crossing(truth), rel=0.04)
     assert capacity.ECL50.low < curve_crossing(truth) < capacity.ECL50.high
@@ -165,6 +173,13 @@ def test_a_whole_grid_has_both_meanings_of_ECL50():
     assert capacity.n == 14_000
     ID50 = brentq(lambda d: truth.accuracy(d, 10**PAPER_MEANS.log10_N, 0.5)[0] - 0.5, 1, 10)
     assert capacity.ID50.low < ID50 < capacity.ID50.high
+    table = tables.meaning_table({"m": glm}, {"m": capacity}).set_index("threshold")
+    row = table.loc["ECL50"]
+    assert (row["crossing"], row["projection"]) == pytest.approx((capacity.ECL50.value, projection))
+    assert not row["projection_low"] < curve_crossing(truth) < row["projection_high"]
+    assert row["difference"] == pytest.approx(row["crossing"] / row["projection"] - 1)
+    apart = capacity.ID50.value - glm.thresholds(PAPER_MEANS).ID50.value
+    assert table.loc["ID50", "difference"] == pytest.approx(apart)
 
 
 def test_rows_and_counts_are_counted_alike():
@@ -223,16 +238,12 @@ def test_a_prior_leaves_out_what_it_must_not_know():
 
 
 def test_earlier_results_make_a_prior_that_knows_their_models():
-    frames = []
-    for model in ("Qwen3-32B", "Qwen3-8B", "Qwen3-30B-A3B"):
-        truth = refit_published(model, Link(), interactions=True)
-        d, N, rho = (PAPER_GRID[load].to_numpy() for load in ("d", "N", "rho"))
-        right = np.round(200 * truth.accuracy(d, N, rho))
-        frames.append(PAPER_GRID.assign(model=model, successes=right, failures=200 - right))
+    models = ["Qwen3-32B", "Qwen3-8B", "Qwen3-30B-A3B"]
+    frames = [expected_counts(model, 200)[1].assign(model=model) for model in models]
     found, published = earlier_prior(pd.concat(frames)).lines[2], published_prior().lines[2]
     table = pd.read_csv(prior.files("cogniload_analysis").joinpath("data", prior.FILE))
     table = table[table["floor"] == 0.9].drop(columns="floor")
-    expected = table.set_index("model").loc[["Qwen3-32B", "Qwen3-8B", "Qwen3-30B-A3B"]].mean()
+    expected = table.set_index("model").loc[models].mean()
     np.testing.assert_allclose(found.mean[:5], expected[:5], atol=0.15)
     assert np.all(np.diag(found.covariance)[:3] < np.diag(published.covariance)[:3])
     assert np.all(np.linalg.eigvalsh(found.covariance) > 0)

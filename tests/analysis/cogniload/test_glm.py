@@ -8,7 +8,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lm_eval_layout import GRID, simulate_counts
+from lm_eval_layout import GRID, simulate_counts, to_rows
 from refusals import refused
 from scipy.stats import binom
 
@@ -27,14 +27,6 @@ from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_desig
 TABLE_2 = published_table("glm").set_index("model")
 COEFFICIENTS = TABLE_2[list(TERMS)]
 SIMULATIONS = 24
-
-
-def to_rows(cells):
-    """Give each response of counted cells a row of its own."""
-    rows = cells.loc[cells.index.repeat(cells["successes"] + cells["failures"])]
-    rows = rows.assign(correct=rows.groupby(level=0).cumcount() < rows["successes"])
-    rows = rows.drop(columns=["successes", "failures"]).reset_index(drop=True)
-    return rows.assign(id=[f"puzzle-{number}" for number in range(len(rows))])
 
 
 def fit_rows(rows, **options):

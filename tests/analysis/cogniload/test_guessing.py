@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from lm_eval_layout import GRID
+from lm_eval_layout import GRID, to_rows
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import binom
@@ -195,10 +195,7 @@ def test_no_lapses_are_a_rate_of_0_without_an_error():
 
 
 def test_clustered_errors_see_through_repeats(cells):
-    rows = cells.loc[cells.index.repeat(100)].copy()
-    rows["correct"] = (rows.groupby(level=0).cumcount() < rows["successes"]).astype(int)
-    rows = rows.drop(columns=["successes", "failures"]).reset_index(drop=True)
-    rows["id"] = [f"puzzle-{place}" for place in range(len(rows))]
+    rows = to_rows(cells)
     twice = pd.concat([rows, rows], ignore_index=True)
     once = fit_load_glm(rows, "options", True)
     clustered = fit_load_glm(twice, "options", True, clustered=True)
