@@ -1,6 +1,8 @@
 """The GLMs: against statsmodels on rows, closed forms, and responses with known coefficients."""
 
+import tomllib
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,7 @@ from cogniload_analysis import (
 from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_design
 
+CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 TABLE_2 = published_table("glm").set_index("model")
 COEFFICIENTS = TABLE_2[list(TERMS)]
 SIMULATIONS = 24
@@ -346,34 +349,8 @@ def test_any_handful_of_responses_gives_numbers_or_reasons(responses, penalised)
             assert threshold.method in {"delta method", "parametric bootstrap"}
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
-        (lambda cells: cells.assign(rho=50), {}, "rho must be a fraction .* not percent, got 50"),
-        (lambda cells: cells.assign(N=0), {}, "N must be a positive number, got 0"),
-        (lambda cells: cells.assign(successes=-1), {}, "successes must be a count, got -1"),
-        (lambda cells: to_rows(cells).assign(correct=2), {}, "correct must be 0 or 1, got 2"),
-        (
-            lambda cells: cells.assign(model=["a", "b"] * (len(cells) // 2)),
-            {},
-            "a fit is of one model, and the frame holds 2",
-        ),
-        (lambda cells: cells.drop(columns="rho"), {}, "no column 'rho': needed are d, N, rho"),
-        (lambda cells: cells.drop(columns="successes"), {}, "no column 'correct'"),
-        (lambda cells: cells, {"clustered": True}, "clustered standard errors need .* columns id"),
-        (to_rows, {"clustered": True, "penalised": True}, "no penalised fit: got penalised=True"),
-        (lambda cells: cells, {"guess": 0.3, "penalised": True}, "has no guess or lapse rate"),
-        (lambda cells: cells, {"guess": "chance"}, 'guess must be None, "options" or a rate'),
-        (lambda cells: cells, {"guess": -0.1}, 'guess must be None, "options" or a rate'),
-        (lambda cells: cells, {"guess": 1}, 'guess must be None, "options" or a rate'),
-        (lambda cells: cells, {"guess": np.nan}, 'guess must be None, "options" or a rate'),
-        (
-            lambda cells: cells.assign(options=1),
-            {"guess": "options"},
-            "options must be 2 or more, got 1",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("change", "options", "message"), CASES["glm_input"])
 def test_wrong_input_is_one_clear_line(cells, change, options, message):
+    frame = to_rows(cells) if change.pop("rows", False) else cells.iloc[:2]
     with refused(message):
-        fit_load_glm(change(cells), **options)
+        fit_load_glm(frame.drop(columns=change.pop("drop", [])).assign(**change), **options)

@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import tomllib
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,6 +24,7 @@ from cogniload_analysis import (
     solve_within,
 )
 
+CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 ZERO_CONTEXT = published_table("factor_zero_context")
 PRETRAINING = published_table("factor_pretraining")
 BY_CONTEXT = published_table("factor_by_context")
@@ -191,22 +194,12 @@ def frame_of(*accuracies):
     return pd.DataFrame(rows, columns=["N", "correct"])
 
 
-@pytest.mark.parametrize(
-    ("frame", "reason"),
-    [
-        (frame_of(), "there are no responses"),
-        (frame_of(1, 1, 1, 1), "none of 4 N has an accuracy from 0.1 to 0.9 (3 are needed)"),
-        (frame_of(0, 0, 0), "none of 3 N has an accuracy from 0.1 to 0.9 (3 are needed)"),
-        (frame_of(0.5), "only 1 of 1 N has an accuracy from 0.1 to 0.9 (3 are needed)"),
-        (frame_of(1, 0.5, 0.2, 0), "only 2 of 4 N has an accuracy from 0.1 to 0.9 (3 are needed)"),
-        (frame_of(0.5, 0.5, 0.5), "every N in the range has the same accuracy, 0.5"),
-    ],
-)
-def test_what_has_no_line_is_nan_with_its_reason(frame, reason):
+@pytest.mark.parametrize(("method", "accuracies", "reason"), CASES["no_decay"])
+def test_what_has_no_decay_is_nan_with_its_reason(method, accuracies, reason):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = fit_line(frame)
-        assert np.isnan([fit.cdf, fit.cdo, fit.n_eff, fit.rsquared]).all()
+        fit = fit_complexity_decay(frame_of(*accuracies), method)
+        assert np.isnan([fit.cdf, fit.cdo, fit.n_eff]).all()
         assert fit.conf_int().isna().all(axis=None)
         assert np.isnan(fit.predict(3))
         assert fit.problems == dict.fromkeys(["CDF", "CDO", "N_eff"], reason)
@@ -243,31 +236,11 @@ def test_the_note_counts_what_lies_under_the_range_among_the_points(accuracies, 
     assert fit.note in fit.summary()
 
 
-@pytest.mark.parametrize(
-    ("frame", "accuracy_range", "message"),
-    [
-        (frame_of(0.5).drop(columns="N"), (0.1, 0.9), "the frame has no column 'N'"),
-        (frame_of(0.5).drop(columns="correct"), (0.1, 0.9), "the frame has no column 'correct'"),
-        (frame_of(0.5).assign(N=0), (0.1, 0.9), "N must be a positive number, got 0"),
-        (frame_of(0.5).assign(N=np.inf), (0.1, 0.9), "N must be a positive number, got inf"),
-        (frame_of(0.5).assign(N="x" * 9999), (0.1, 0.9), "N must be a positive number, got 'xx"),
-        (frame_of(0.5).assign(correct=2), (0.1, 0.9), "correct must be 0, 1 or a share .* got 2"),
-        (frame_of(0.5).assign(correct=np.nan), (0.1, 0.9), "correct must be .* got nan"),
-        (frame_of(0.5), (0.9, 0.1), r"accuracy_range must be \(low, high\) with 0 < low .* 0.1"),
-        (frame_of(0.5), (0.1, 1.1), "accuracy_range must be"),
-        (frame_of(0.5), 0.5, "accuracy_range must be .* got 0.5"),
-        (frame_of(0.5), "ab", "accuracy_range must be"),
-        (frame_of(0.5), (np.nan, 0.9), "accuracy_range must be"),
-        (
-            frame_of(0.5).assign(context=range(10)),
-            (0.1, 0.9),
-            "a fit is of one context, and the frame holds 10",
-        ),
-    ],
-)
-def test_wrong_input_is_one_clear_line(frame, accuracy_range, message):
-    with refused(message, most=200):
-        fit_line(frame, accuracy_range)
+@pytest.mark.parametrize(("change", "options", "message"), CASES["decay_input"])
+def test_wrong_input_is_one_clear_line(change, options, message):
+    frame = frame_of(0.5).drop(columns=change.pop("drop", [])).assign(**change)
+    with refused(message, most=500):
+        fit_complexity_decay(frame, **{"method": "least squares"} | options)
 
 
 @pytest.mark.parametrize("level", [0, 1, 95, float("nan")])

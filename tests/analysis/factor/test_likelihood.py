@@ -98,32 +98,6 @@ def test_one_lapse_in_the_first_phase_and_zeros_in_the_second_do_no_harm():
     assert (hurt.cdf, hurt.cdo) == pytest.approx((whole.cdf, whole.cdo))
 
 
-def frame_of(*accuracies):
-    rows = [(n, i < round(10 * each)) for n, each in enumerate(accuracies, 1) for i in range(10)]
-    return pd.DataFrame(rows, columns=["N", "correct"])
-
-
-@pytest.mark.parametrize(
-    ("frame", "reason"),
-    [
-        (frame_of(), "there are no responses"),
-        (frame_of(1, 1, 1, 1), "every response is right"),
-        (frame_of(0, 0, 0), "every response is wrong"),
-        (frame_of(1, 1, 1, 1, 0.9, 1), "accuracy stays above 0.9 up to N = 6"),
-        (frame_of(0.5), "accuracy goes from 0.9 to 0.1 within 1 of 1 N (3 are needed)"),
-        (
-            frame_of(1, 1, 1, 1, 1, 0, 0, 0, 0, 0),
-            "accuracy falls too steeply: the decay lies between two neighbouring N",
-        ),
-    ],
-)
-def test_what_cant_be_estimated_is_nan_with_its_reason(frame, reason):
-    fit = fit_complexity_decay(frame)
-    assert np.isnan([fit.cdf, fit.cdo, fit.n_eff]).all()
-    assert fit.conf_int().isna().all(axis=None)
-    assert fit.problems == dict.fromkeys(["CDF", "CDO", "N_eff"], reason)
-
-
 def test_a_floor_is_found_and_one_out_of_reach_is_noticed():
     frame = responses(curve(-0.12, 0.2, 0.03), 500, 2)
     fit = fit_complexity_decay(frame)
@@ -142,16 +116,3 @@ def test_the_cdf_is_less_certain_where_the_floor_is_not_known():
     known = fit_complexity_decay(frame, floor=0.02).conf_int().loc["CDF"]
     assert open_ends["low"] < known["low"]
     assert open_ends["high"] > -0.06 > open_ends["low"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "guess"}, "method must be 'likelihood' or 'least squares', got 'guess'"),
-        ({"floor": 0.1}, "floor must be from 0 to below the range's 0.1, got 0.1"),
-        ({"method": "least squares", "floor": 0.03}, "least squares takes none, got 0.03"),
-    ],
-)
-def test_wrong_options_are_one_clear_line(options, message):
-    with pytest.raises(ValueError, match=message):
-        fit_complexity_decay(frame_of(1, 0.5, 0.2), **options)

@@ -89,30 +89,9 @@ def test_own_tasks_are_told_by_their_puzzles_and_other_factors_left_aside(tmp_pa
         read_samples(tmp_path)
 
 
-def puzzle(**changes):
-    return {"puzzle": make_factor_puzzle(3) | changes}
-
-
-@pytest.mark.parametrize(
-    ("sample", "cause"),
-    [
-        (one_sample(**puzzle(suite="x" * 999)), "suite must be symbolic or realistic, got 'xxx"),
-        (one_sample(**puzzle(suite=[1])), "unhashable"),
-        (one_sample(**puzzle(N=0)), "N or op must be 1 or more and context 0 or more, got 0 and 0"),
-        (one_sample(**puzzle(context=-1)), "context 0 or more, got 3 and -1"),
-        (one_sample(**puzzle(N="many")), "N must be an integer of 64 bits, got 'many'"),
-        (one_sample(**puzzle(N=float("inf"))), "N must be an integer of 64 bits, got inf"),
-        (one_sample(**puzzle(suite="realistic")), "no field 'op'"),
-        (
-            one_sample(**puzzle(suite="realistic", op=2, noise={"x": 1})),
-            "noise must be one of none, filler, close, general, got",
-        ),
-        (one_sample(outcome="correct_valid"), "outcome must be one of correct, wrong_set"),
-        (one_sample(acc=1.0), "acc must agree with the outcome wrong_set, got 1.0"),
-        (one_sample(doc=7), "not subscriptable"),
-    ],
-)
-def test_a_broken_line_is_named_by_file_and_number(tmp_path, sample, cause):
+@pytest.mark.parametrize(("changes", "cause"), CASES["factor_lines"])
+def test_a_broken_line_is_named_by_file_and_number(tmp_path, changes, cause):
+    sample = one_sample(puzzle=make_factor_puzzle(3) | changes.pop("puzzle", {})) | changes
     write_run(tmp_path, "m", [one_sample(), sample], task="factor_symbolic_0")
     with refused(f"samples_factor_.*jsonl, line 2: .*{cause}", most=400):
         read_factor_samples(tmp_path)
