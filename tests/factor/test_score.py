@@ -190,20 +190,8 @@ def test_outcome(suite, gold, response, outcome, missing, extra):
     assert score == (outcome, tuple(missing.split()), tuple(extra.split()))
 
 
-@pytest.mark.parametrize(
-    ("prompt", "response", "budget", "over"),
-    [
-        (100, 100, 220, True),
-        (100, 100, 221, False),
-        (None, 200, 220, True),
-        (200, None, 220, True),
-        (100, 100, None, False),
-        (10**6, 10**6, None, False),
-        (None, None, 20, True),
-    ],
-)
-def test_context_budget(prompt, response, budget, over):
-    counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
+@pytest.mark.parametrize(("counts", "over"), EXAMPLES["budgets"])
+def test_context_budget(counts, over):
     score = score_factor("Answer: 8", suite="realistic", answer="8", **counts)
     assert score.outcome == ("max_context" if over else "correct")
 

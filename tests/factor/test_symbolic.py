@@ -1,7 +1,9 @@
 """The rules of FACTOR's symbolic suite (A.1), read from the texts by code apart from the engine."""
 
+import tomllib
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from scipy.stats import binomtest, chisquare
 from symbolic_checker import PUZZLE, STATEMENT, relations, rows, values
 
 from cogniload_gen.factor.forest import plant
+
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 
 
 @cache
@@ -114,19 +118,10 @@ def test_the_number_of_roots_can_be_set():
     assert counts == [1, 3] * 80
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"N": [1, 5], "roots": 2}, "roots must be at most N, got 2 for N = 1"),
-        ({"roots": 0}, "roots must be paper, an integer in 1..1000 .*, got 0"),
-        ({"roots": "all"}, "roots must be paper, an integer .*, got 'all'"),
-        ({"roots": ["paper", "paper"]}, "roots must hold at least one value and none twice"),
-        ({"roots": True}, "roots must be paper, .*, got True"),
-    ],
-)
-def test_wrong_roots_are_named(given, message):
+@pytest.mark.parametrize(("parameters", "message"), CASES["roots"])
+def test_wrong_roots_are_named(parameters, message):
     with pytest.raises(ValueError, match=f"^{message}"):
-        factor_grid(**given)
+        factor_grid(**parameters)
 
 
 def test_neither_numbers_nor_order_tell_the_place_in_the_tree():

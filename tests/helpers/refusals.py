@@ -35,3 +35,8 @@ def refused_command(capsys, *arguments):
 def assert_refused(capsys, message, *arguments):
     """Assert that a command refuses its arguments with a message, a regular expression."""
     assert re.search(message, refused_command(capsys, *arguments))
+
+
+def changed(frame, *, drop=(), **columns):
+    """Return a frame without some columns, and with others."""
+    return frame.drop(columns=list(drop)).assign(**columns)

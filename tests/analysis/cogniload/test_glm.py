@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lm_eval_layout import GRID, simulate_counts, to_rows
-from refusals import refused
+from refusals import changed, refused
 from scipy.stats import binom
 
 from cogniload_analysis import (
@@ -349,8 +349,8 @@ def test_any_handful_of_responses_gives_numbers_or_reasons(responses, penalised)
             assert threshold.method in {"delta method", "parametric bootstrap"}
 
 
-@pytest.mark.parametrize(("change", "options", "message"), CASES["glm_input"])
-def test_wrong_input_is_one_clear_line(cells, change, options, message):
-    frame = to_rows(cells) if change.pop("rows", False) else cells.iloc[:2]
+@pytest.mark.parametrize(("by", "change", "options", "message"), CASES["glm_input"])
+def test_wrong_input_is_one_clear_line(cells, by, change, options, message):
+    frame = to_rows(cells) if by == "rows" else cells.iloc[:2]
     with refused(message):
-        fit_load_glm(frame.drop(columns=change.pop("drop", [])).assign(**change), **options)
+        fit_load_glm(changed(frame, **change), **options)

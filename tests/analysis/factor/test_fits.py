@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused
+from refusals import changed, refused
 from scipy.stats import binom, norm, t
 
 from cogniload_analysis import (
@@ -238,9 +238,10 @@ def test_the_note_counts_what_lies_under_the_range_among_the_points(accuracies, 
 
 @pytest.mark.parametrize(("change", "options", "message"), CASES["decay_input"])
 def test_wrong_input_is_one_clear_line(change, options, message):
-    frame = frame_of(0.5).drop(columns=change.pop("drop", [])).assign(**change)
     with refused(message, most=500):
-        fit_complexity_decay(frame, **{"method": "least squares"} | options)
+        fit_complexity_decay(
+            changed(frame_of(0.5), **change), **{"method": "least squares"} | options
+        )
 
 
 @pytest.mark.parametrize("level", [0, 1, 95, float("nan")])
