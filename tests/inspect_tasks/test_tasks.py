@@ -244,8 +244,7 @@ def test_the_command_finds_the_tasks_by_the_entry_point(tmp_path):
 
 MODEL = """
 from inspect_ai.model import ModelAPI, ModelOutput, modelapi
-from cogniload_gen import benchmarks, solve
-from cogniload_gen.files.write import write_puzzles
+from cogniload_gen import solve
 
 @modelapi(name="answers")
 class Answers(ModelAPI):

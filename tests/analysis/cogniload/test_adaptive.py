@@ -246,38 +246,23 @@ def test_another_seed_weighs_otherwise_and_another_prior_too(undisturbed):
     assert others[1].ask()
 
 
-def test_the_fixed_design_on_the_axes_has_700_different_puzzles():
-    grids = axes_grids()
-    cells = [
-        (cell, grid["num_puzzles"])
-        for grid in grids
-        for cell in product(grid["d"], grid["N"], grid["rho"])
-    ]
-    assert len({cell for cell, _ in cells}) == len(cells)
-    assert sum(puzzles for _, puzzles in cells) == 700
-    over_N = sum(puzzles for (_, N, _), puzzles in cells if N != 71)
-    assert over_N == 420
-    assert all(type(v) in (int, float) for g in grids for k in ("d", "N", "rho") for v in g[k])
-
-
-def test_a_fixed_design_gives_the_same_thresholds_by_the_same_estimate():
-    rows = [
-        (*cell, index)
+def test_the_fixed_design_on_the_axes_gives_the_same_thresholds_by_the_same_estimate():
+    """700 different puzzles, of which 420 are on the axis of N."""
+    puzzles = [
+        adaptive.Puzzle(d, N, float(rho), index)
         for grid in axes_grids()
-        for cell in product(grid["d"], grid["N"], grid["rho"])
+        for d, N, rho in product(grid["d"], grid["N"], grid["rho"])
         for index in range(grid["num_puzzles"])
     ]
-    d, N, rho, _ = np.array(rows).T
-    frame = {"d": d, "N": N, "rho": rho / 100, "correct": solve_all(map(to_puzzle, rows))}
+    assert len(set(puzzles)) == len(puzzles) == 700
+    assert sum(puzzle.N != 71 for puzzle in puzzles) == 420
+    assert all(type(each) in (int, float) for puzzle in puzzles for each in puzzle)
+    d, N, rho, _ = np.array(puzzles).T
+    frame = {"d": d, "N": N, "rho": rho / 100, "correct": solve_all(puzzles)}
     estimate = estimate_capacity(frame)
     truth = brentq(lambda N: accuracy_at(MEAN_D, N) - 0.5, 5, 500)
     assert estimate.ECL50.low < truth < estimate.ECL50.high
     design = AdaptiveDesign()
-    design.tell(list(map(to_puzzle, rows)), frame["correct"])
+    design.tell(puzzles, frame["correct"])
     assert design.estimate().n == estimate.n == 700
     assert design.estimate().ECL50.value == pytest.approx(estimate.ECL50.value, rel=0.02)
-
-
-def to_puzzle(row):
-    d, N, rho, index = row
-    return adaptive.Puzzle(int(d), int(N), float(rho), int(index))

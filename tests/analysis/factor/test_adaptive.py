@@ -74,19 +74,22 @@ def test_the_run_ends_by_itself_and_says_why(place, decay, reason):
     assert design.summary()[0] == f"stopped after {len(design.told)} puzzles: {reason}"
 
 
+def answered(seed, budget, kept):
+    """Return what a run finds whose answers are `kept` but for some, and 3 % guessed."""
+    rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=budget)
+    while not design.done:
+        N = np.array([puzzle.N for puzzle in design.ask()])
+        chance = 0.03 + kept * np.minimum(1, np.exp(CDF * (N - N_EFF)))
+        design.tell(design.ask(), rng.random(len(N)) < chance)
+    return design.estimate()
+
+
 def test_intervals_hold_the_truth_under_lapses_and_guesses():
     """95 % intervals at the stop, with 2 % of all answers lost and 3 % guessed."""
-    inside = 0
     truth = N_EFF + np.log(0.95 / 0.97) / -CDF
-    for seed in range(12):
-        rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=300)
-        while not design.done:
-            N = np.array([puzzle.N for puzzle in design.ask()])
-            chance = 0.03 + 0.95 * np.minimum(1, np.exp(CDF * (N - N_EFF)))
-            design.tell(design.ask(), rng.random(len(N)) < chance)
-        found = design.estimate().N_eff
-        inside += found.low < truth < found.high
-    assert inside >= 9  # of 12; fewer have a chance of 1 in 500 if 95 % is true
+    found = [answered(seed, 300, 0.95).N_eff for seed in range(12)]
+    # fewer have a chance of 1 in 500 if 95 % is true
+    assert sum(each.low < truth < each.high for each in found) >= 9
 
 
 @pytest.mark.parametrize("lapse", [0.0, 0.25])
@@ -106,19 +109,15 @@ def test_lapses_are_said_with_the_n_from_which_accuracy_falls():
     """With a quarter lost, the line reaches 1 three variables before accuracy begins to fall."""
     inside = before = 0
     for seed in range(4):
-        rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=400)
-        while not design.done:
-            N = np.array([puzzle.N for puzzle in design.ask()])
-            chance = 0.03 + 0.72 * np.minimum(1, np.exp(CDF * (N - N_EFF)))
-            design.tell(design.ask(), rng.random(len(N)) < chance)
-        (flag,) = (each for each in design.estimate().flags if "% fail however easy" in each)
+        estimate = answered(seed, 400, 0.72)
+        (flag,) = (each for each in estimate.flags if "% fail however easy" in each)
         share, *ends = re.search(
             r"about (\d+) % fail .* falls: .* \((.+) to (.+)\)$", flag
         ).groups()
         assert 10 < int(share) < 40
         low, high = (float(end.strip("<> ")) for end in ends)
         inside += low < N_EFF < high
-        before += design.estimate().N_eff.value < N_EFF
+        before += estimate.N_eff.value < N_EFF
     assert before == 4
     assert inside >= 3  # of 4; fewer have a chance of 1 in 70 if 95 % is true
 
