@@ -1,4 +1,4 @@
-"""What the page says of the rows of its tables: sentences that a person reviews when they change."""
+"""What the page says of the rows of its tables: sentences that a person reviews on each change."""
 
 import tomllib
 from pathlib import Path
