@@ -13,13 +13,15 @@ import pandas as pd
 import pytest
 from inspect_ai import log as inspect_log
 from lm_eval_layout import (
-    GRID,
+    BETA,
+    SMALL,
     make_factor_samples,
     make_puzzle,
     make_sample,
     make_samples,
     write_run,
 )
+from refusals import assert_refused
 
 from cogniload_analysis import analyses, read_samples
 from cogniload_analysis.analyses import ANALYSES
@@ -28,15 +30,14 @@ from cogniload_analysis.samples.files import read_line
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.commands import main
 
-SMALL = GRID[(GRID["d"] <= 3) & (GRID["N"] <= 50) & (GRID["rho_percent"] % 25 == 0)]
-BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
+COARSE = SMALL[SMALL["rho_percent"] % 25 == 0]
 
 
 @pytest.fixture
 def results(tmp_path):
     folder = tmp_path / "results"
-    write_run(folder, "org/first", make_samples(BETA, 2, 1, grid=SMALL, words=5))
-    write_run(folder, "second", make_samples(BETA, 1, 2, grid=SMALL, words=5))
+    write_run(folder, "org/first", make_samples(BETA, 2, 1, grid=COARSE, words=5))
+    write_run(folder, "second", make_samples(BETA, 1, 2, grid=COARSE, words=5))
     write_run(folder, "second", make_factor_samples(-0.1, 0, 2, 1, attempts=2), task="factor_mini")
     return folder
 
@@ -69,14 +70,6 @@ def test_a_report_from_logs_is_the_report_from_the_samples(results, logs):
     for name, frame in of_samples.items():
         pd.testing.assert_frame_equal(without_place(of_logs[name]), without_place(frame))
     assert build_report(of_logs) == build_report(of_samples)
-
-
-def test_each_row_of_a_log_finds_its_text_again(results, logs):
-    frames = zip(read_samples(logs).itertuples(), read_samples(results).itertuples(), strict=True)
-    for ours, theirs in frames:
-        found, sample = (read_line(row.file, row.offset) for row in (ours, theirs))
-        assert found["doc"] == sample["doc"]
-        assert found["filtered_resps"] == sample["filtered_resps"]
 
 
 def test_inspect_reads_the_logs(results, logs):
@@ -145,6 +138,19 @@ def test_a_linked_samples_file_is_viewed_by_its_link_s_name(results, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("seconds", "began"),
+    [("90.5", "08:25:27.5"), (None, "08:26:58"), ("long", "08:26:58"), ("1e99", "08:26:58")],
+)
+def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
+    """The viewer makes a duration of it."""
+    write_one(tmp_path / "r", total_evaluation_time_seconds=seconds)
+    (file,) = view(tmp_path / "r", tmp_path).iterdir()
+    stats = inspect_log.read_eval_log(str(file), header_only=True).stats
+    assert pd.Timestamp(stats.completed_at) == pd.Timestamp("2026-11-21T08:26:58Z")
+    assert pd.Timestamp(stats.started_at) == pd.Timestamp(f"2026-11-21T{began}Z")
+
+
+@pytest.mark.parametrize(
     "configs", [None, {"cogniload": None}, {"cogniload": {"metadata": None}}, []]
 )
 def test_what_a_results_file_leaves_out_is_left_out_of_a_log(configs, tmp_path):
@@ -167,19 +173,6 @@ def test_of_several_results_files_report_and_log_take_the_first(tmp_path, monkey
     assert read_samples(tmp_path / "r")["lm_eval_version"].tolist() == ["9"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "began"),
-    [("90.5", "08:25:27.5"), (None, "08:26:58"), ("long", "08:26:58"), ("1e99", "08:26:58")],
-)
-def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
-    """The viewer makes a duration of it."""
-    write_one(tmp_path / "r", total_evaluation_time_seconds=seconds)
-    (file,) = view(tmp_path / "r", tmp_path).iterdir()
-    stats = inspect_log.read_eval_log(str(file), header_only=True).stats
-    assert pd.Timestamp(stats.completed_at) == pd.Timestamp("2026-11-21T08:26:58Z")
-    assert pd.Timestamp(stats.started_at) == pd.Timestamp(f"2026-11-21T{began}Z")
-
-
 def test_hostile_text_is_kept_as_text(tmp_path):
     text = "<script>x()</script> \ud800 \u202e attachment://0 {{1}} ../../x"
     doc = make_puzzle(1, 20, 5) | {"id": "../x/\ud800<b>"}
@@ -195,10 +188,7 @@ def test_hostile_text_is_kept_as_text(tmp_path):
 @pytest.mark.parametrize("name", ["x.eval", "2026-11-21T08-26-58_x.json"])
 def test_a_broken_log_is_an_error_in_one_line(name, content, tmp_path, capsys):
     (tmp_path / name).write_bytes(content)
-    assert main(["report", str(tmp_path), "--out", str(tmp_path / "report")]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert name in said
+    assert_refused(capsys, name, "report", tmp_path, "--out", tmp_path / "report")
 
 
 HEADER = {"eval": {"task": "cogniload", "model": "m", "created": "2026-11-21"}}
@@ -235,20 +225,16 @@ def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0,
 )
 def test_a_log_that_can_not_be_unpacked_is_an_error_in_one_line(damage, tmp_path, capsys):
     file = pack(tmp_path / "x.eval", header=HEADER, **damage)
-    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 2
-    message = capsys.readouterr().err
-    assert message.count("\n") == 1
-    assert f"{file} is no log of Inspect" in message
+    message = f"{file} is no log of Inspect"
+    assert_refused(capsys, message, "report", file, "--out", tmp_path / "report")
 
 
 def test_a_score_beyond_any_float_is_an_error_in_one_line(tmp_path, capsys):
     score = {"value": 10**400, "metadata": {"outcome": "correct_valid"}}
     sample = {"id": "1", "scores": {"cogniload": score}}
     file = pack(tmp_path / "x.eval", header=HEADER, samples__1_epoch_1=sample)
-    assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 2
-    message = capsys.readouterr().err
-    assert message.count("\n") == 1
-    assert f"{file}, sample 1: int too large" in message
+    message = f"{file}, sample 1: int too large"
+    assert_refused(capsys, message, "report", file, "--out", tmp_path / "report")
 
 
 def test_a_header_of_many_lists_is_refused_before_it_is_parsed(tmp_path):
@@ -262,8 +248,7 @@ def test_a_sample_without_an_outcome_is_named(logs, capsys):
     file = sorted(logs.glob("*_cogniload_*"))[0]
     with zipfile.ZipFile(file, "a") as log:
         log.writestr("samples/new_epoch_1.json", json.dumps({"id": "new", "scores": {}}))
-    assert main(["report", str(file), "--out", str(logs / "report")]) == 2
-    assert "must hold an outcome" in capsys.readouterr().err
+    assert_refused(capsys, "must hold an outcome", "report", file, "--out", logs / "report")
 
 
 @pytest.mark.parametrize("suffix", [".eval", ".json"])
@@ -289,8 +274,7 @@ def test_samples_that_ended_with_an_error_are_left_out_and_counted(suffix, logs,
 def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
     before = {file: file.read_bytes() for file in logs.iterdir()}
     view = ["view", str(results), "--out", str(logs)]
-    assert main(view) == 2
-    assert "exists" in capsys.readouterr().err
+    assert_refused(capsys, "exists", *view)
     assert main([*view, "--force"]) == 0
     assert before.keys() == set(logs.iterdir())
     assert "next     inspect view --log-dir" in capsys.readouterr().out
@@ -301,8 +285,8 @@ def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
 
 def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("cogniload_gen.extras.find_spec", lambda module: None)
-    assert main(["view", str(results), "--out", str(tmp_path / "new")]) == 2
-    assert "pip install 'cogniload[inspect]'" in capsys.readouterr().err
+    message = r"pip install 'cogniload\[inspect\]'"
+    assert_refused(capsys, message, "view", results, "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -329,12 +313,12 @@ def test_a_browser_shows_an_outcome(browser, tmp_path):
 
 
 def wait_for(browser, text):
+    """Return when the page shows a text; fail after half an hour, or if the browser has ended."""
     shown = f"document.body && document.body.innerText.includes({json.dumps(text)})"
-    for _ in range(600):
-        if browser.evaluate(shown):
-            return
+    until = time.monotonic() + 1800
+    while not browser.evaluate(shown):
+        assert time.monotonic() < until, browser.evaluate("document.body.innerText")
         time.sleep(0.1)
-    pytest.fail(f"{text} is not shown: {browser.evaluate('document.body.innerText')}")
 
 
 def click_on(browser, text):

@@ -3,27 +3,19 @@
 import subprocess
 import sys
 from configparser import ConfigParser
-from enum import StrEnum
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from lm_eval_layout import make_sample, write_run
-from lxml import html
+from report_reader import links_of, read_page, read_table, written_files
+from toy.analysis import TOY
 
 import cogniload_analysis
 from cogniload_analysis import analyses
 from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.display.content import Findings
-from cogniload_analysis.display.figures import Panel, Series, draw_all, draw_panels
-from cogniload_analysis.display.print import accuracy_columns, accuracy_table
-from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
-from cogniload_analysis.load import Load
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen.cogniload import BENCHMARK
 from cogniload_gen.factor import FACTOR
 
 ROOT = Path(cogniload_analysis.__file__).parent
@@ -63,105 +55,32 @@ def test_no_two_benchmarks_share_a_name_a_prefix_or_a_task():
         assert len(set(names)) == len(names)
 
 
-class ToyOutcome(StrEnum):
-    RIGHT = "right"
-    WRONG = "wrong"
-
-    @property
-    def correct(self):
-        return self is ToyOutcome.RIGHT
-
-
-def report_toy(frame):
-    table = accuracy_table(frame, "size")
-    series = [
-        Series(model, rows["size"], rows["accuracy"], rows["low"], rows["high"])
-        for model, rows in table.groupby("model", observed=True)
-    ]
-    panel = Panel(series, "Size", "Accuracy")
-    drawings = {"toy_curve": ("Accuracy.", lambda columns: draw_panels([panel], columns))}
-    spec = TableSpec("toy_accuracy", "Accuracy.", accuracy_columns(TOY.loads))
-    return Findings([spec.table(table)], draw_all(drawings), [{"name": "all models"}])
-
-
-class ToyBenchmark(type(BENCHMARK)):
-    name = "toy"
-    outcomes = ToyOutcome
-
-    def owns_row(self, row):
-        return "size" in row
-
-
-class ToyAnalysis(Analysis):
-    name = "Toy"
-    prefix = "toy_"
-    tasks = ("toy",)
-    benchmarks = (ToyBenchmark(),)
-    meanings = {ToyOutcome.WRONG: "not the right answer"}  # noqa: RUF012
-    loads = (Load("size", "Size"),)
-    growth = ("size",)
-    package = "toy_analysis"
-
-    def read_loads(self, puzzle):
-        return (int(puzzle["size"]),)
-
-    def describe_load(self, row):
-        return f"size {row.size}"
-
-    def report(self, frame):
-        return report_toy(frame)
-
-
-TOY = ToyAnalysis()
-
-
 def toy_samples(number):
     for index in range(number):
-        doc = {"id": f"toy-{index}", "index": index, "size": 1 + index % 3, "answer": "4"}
+        doc = {"id": f"toy-{index}", "index": index, "n": 1 + index % 3, "answer": "4"}
         doc |= {"puzzle": "2 + 2", "question": "?"}
-        outcome = "right" if index % 2 else "wrong"
-        sample = make_sample(doc, "four <b>", outcome, prompt_tokens=5)
+        sample = make_sample(doc, "four <b>", "right" if index % 2 else "off", prompt_tokens=5)
         yield sample | {"acc": float(index % 2)}
 
 
-@pytest.fixture
-def toy_templates(tmp_path, monkeypatch):
-    """The package of a further benchmark's templates."""
-    folder = tmp_path / "packages" / "toy_analysis" / "templates"
-    folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").touch()
-    (folder / "part.html").write_text(
-        '{% extends "part.html" %}{% from "macros.html" import show_picture, show_table %}'
-        "{% block models %}{{ show_table(part.tables.toy_accuracy) }}"
-        "{{ show_picture(part.findings.pictures.toy_curve) }}{% endblock %}"
-    )
-    monkeypatch.syspath_prepend(tmp_path / "packages")
-    yield
-    sys.modules.pop("toy_analysis", None)
-
-
-def test_a_further_benchmark_is_read_and_reported_by_its_record_alone(
-    tmp_path, monkeypatch, toy_templates
-):
+def test_a_further_benchmark_is_read_and_reported_by_its_record_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(analyses, "ANALYSES", (*ANALYSES, TOY))
     write_run(tmp_path / "results", "org/m", toy_samples(12), task="my_sums")
     frame = read_benchmarks(tmp_path / "results", analyses.ANALYSES)["Toy"]
-    assert frame["outcome"].value_counts().to_dict() == {"right": 6, "wrong": 6}
-    page = write_report(tmp_path / "results", tmp_path / "out")
-    text = page.read_text("utf-8")
-    assert "<title>Toy report</title>" in text
-    links = {link.get("href") for link in html.fromstring(text).cssselect("a")}
-    written = {str(file.relative_to(page.parent)) for file in page.parent.rglob("*.*")}
-    assert {link for link in links if "/" in link} | {"report.html"} == written
-    articles = html.fromstring(text).cssselect("article")
+    assert frame["outcome"].value_counts().to_dict() == {"right": 6, "off": 6, "mute": 0}
+    file = write_report(tmp_path / "results", tmp_path / "out")
+    page = read_page(file)
+    assert page.findtext("head/title") == "Toy report"
+    links = {link for link in links_of(page) if "/" in link}
+    assert links | {"report.html"} == written_files(file.parent)
+    articles = page.cssselect("article")
     assert len(articles) == 6 + 4
-    assert articles[0].cssselect("h3")[0].text.strip() == "wrong: not the right answer"
+    assert articles[0].cssselect("h3")[0].text.startswith("off: ")
     assert "four <b>" in articles[0].text_content()
-    cells = pd.read_csv(page.parent / "tables" / "toy_cells.csv")
-    assert cells[["right", "wrong"]].sum().tolist() == [6, 6]
+    assert read_table(file.parent, "toy_cells")[["right", "off"]].sum().tolist() == [6, 6]
 
 
-def test_a_report_may_be_of_some_benchmarks(tmp_path, toy_templates):
+def test_a_report_may_be_of_some_benchmarks(tmp_path):
     write_run(tmp_path / "results", "org/m", toy_samples(4), task="my_sums")
     assert write_report(tmp_path / "results", tmp_path / "out", among=[TOY]).is_file()
     with pytest.raises(ValueError, match=r"no CogniLoad or FACTOR task in .* are of my_sums"):

@@ -1,20 +1,19 @@
-"""The words and numbers of the page that the example gives, as a person read them."""
+"""The words and numbers of pages as a person read them: of the example, and of simulated runs."""
 
 import os
 from pathlib import Path
 
-from lxml import html
-from report_reader import page_text
+import pytest
+from report_reader import page_text, read_page
 
 from cogniload_analysis.report.write import write_report
 
-RESULTS = Path(__file__).parents[2] / "examples" / "results"
-SNAPSHOT = Path(__file__).with_name("data") / "report.txt"
+DATA = Path(__file__).with_name("data")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "results"
 
 
-def read_page(file):
+def lines_of(page):
     """Return a page's text: a line for each heading, sentence, caption and row of a table."""
-    page = html.fromstring(file.read_text("utf-8"))
     for quiet in page.cssselect(".anchor, .files, pre, script, style"):
         quiet.drop_tree()
     lines = []
@@ -25,9 +24,11 @@ def read_page(file):
     return "\n".join(lines) + "\n"
 
 
-def test_the_page_of_the_example_reads_as_it_did(undrawn, tmp_path):
-    """Renew the snapshot with RENEW=1 pytest tests/analysis/test_snapshot.py, and read its diff."""
-    text = read_page(write_report(RESULTS, tmp_path))
+@pytest.mark.parametrize("name", ["report", "simulated"])
+def test_a_page_reads_as_it_did(undrawn, simulated, tmp_path, name):
+    """Renew the snapshots with RENEW=1 pytest tests/analysis/test_snapshot.py; read the diff."""
+    text = lines_of(read_page(write_report(EXAMPLE if name == "report" else simulated, tmp_path)))
+    snapshot = DATA / f"{name}.txt"
     if "RENEW" in os.environ:
-        SNAPSHOT.write_text(text, "utf-8")
-    assert text == SNAPSHOT.read_text("utf-8")
+        snapshot.write_text(text, "utf-8")
+    assert text == snapshot.read_text("utf-8")

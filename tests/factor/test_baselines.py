@@ -58,9 +58,6 @@ def test_a_problem_without_numbers_has_no_answer():
         assert answer(problem) == ("0" if name.startswith("sum") else "")
 
 
-# --- exact accuracies
-
-
 def forests(N, roots):
     """Every forest with its probability: for each variable None or its parent, and what is added.
 

@@ -12,6 +12,7 @@ from grids import factor_grid, factor_source
 from hypothesis import given
 from hypothesis import strategies as st
 from memory import PEAK
+from refusals import refused
 from scipy.stats import binomtest, chisquare, kstest
 from symbolic_checker import PUZZLE, filler, groups, made, relations, rows, values
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -80,18 +81,13 @@ def test_filler_has_the_asked_number_of_tokens(tokenizer, request):
     if isinstance(tokenizer, str):
         tokenizer = request.getfixturevalue(tokenizer)
     count = measure(tokenizer)
-    short = rows(tokenizer, N=1, context=range(5, 800, 50), num_puzzles=1)
+    short = rows(tokenizer, N=1, context=range(5, 800, 50 if tokenizer else 1), num_puzzles=1)
     for row in short + rows(tokenizer, N=[1, 39], context=PAPER_CONTEXTS, num_puzzles=1):
         tokens = count(filler(row["puzzle"]))
         assert abs(tokens - row["context"]) <= max(16, row["context"] / 100), row["context"]
         value = values(relations(row["puzzle"]))
         equal = [v for v in (f"v{i}" for i in range(row["N"])) if value[v] == row["target"]]
         assert row["answer"] == (", ".join(equal) or "none")
-
-
-def test_any_number_of_tokens_can_be_asked_for():
-    for row in rows(N=1, context=range(500), num_puzzles=1):
-        assert abs(estimate(filler(row["puzzle"])) - row["context"]) <= 3
 
 
 def test_filler_is_never_short_even_if_one_word_holds_all_tokens():
@@ -244,15 +240,6 @@ def test_a_context_too_short_for_the_payload_is_refused(tokenizer):
         assert max(size for _, size in groups(row["puzzle"])[0]) <= MAX_GROUP
 
 
-def test_crowded_payload_takes_larger_groups():
-    cells = [SymbolicCell(N, context) for N in (1, 29) for context in range(40)]
-    keys = np.arange(len(cells), dtype=np.uint64)
-    for row in made(keys, cells):
-        assert len(values(relations(row["puzzle"]))) == row["N"]
-        found, sentences = groups(row["puzzle"])
-        assert max(size for _, size in found) <= max(MAX_GROUP, -(-row["N"] // (sentences + 1)))
-
-
 @pytest.mark.parametrize("divisor", [2, 3, 4, 5, 7])
 def test_a_callable_that_rounds_is_counted_within_running_text(divisor):
     texts = [" " + "x" * letters for letters in range(1, 40)]
@@ -291,10 +278,8 @@ def test_a_text_is_counted_once():
     ],
 )
 def test_what_is_no_tokenizer_is_refused(tokenizer, message):
-    with pytest.raises(ValueError, match=f"^tokenizer {message}") as error:
+    with refused(f"^tokenizer {message}", most=400):
         rows(tokenizer, N=1, context=100, num_puzzles=1)
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 400
 
 
 def test_the_text_is_a_prefix_for_a_shorter_context():

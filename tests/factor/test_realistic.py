@@ -4,11 +4,7 @@ The checker reads the sentences by its own patterns and works with linear forms 
 not know: it shares nothing with the generator and the solver.
 """
 
-import hashlib
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections import Counter
 from importlib.resources import files
@@ -21,8 +17,7 @@ from grids import factor_grid
 from scipy.stats import kstest
 
 from cogniload_gen import solve
-from cogniload_gen.factor.knobs import MAX_OP, PAPER_OP, REALISTIC_VERSION, RealisticCell
-from cogniload_gen.factor.noise import noise_sentences
+from cogniload_gen.factor.knobs import MAX_OP, PAPER_OP, RealisticCell
 from cogniload_gen.factor.realistic import columns
 from cogniload_gen.tokens import estimate, token_counter
 
@@ -192,20 +187,8 @@ def test_rules(op):
     for row in rows(op, 60 if op in PAPER_OP else 20):
         _, relations, needed = check(row["puzzle"], row["answer"], op)
         assert row["question"] in row["puzzle"]
+        assert solve(row["puzzle"]) == row["answer"]
         assert check_solution(row["solution"], relations, needed, row["answer"]) == op
-
-
-@pytest.mark.slow
-def test_rules_over_the_paper_s_grid():
-    """19 x 1000 problems, all different, and the solver of the package solves them."""
-    seen = set()
-    for op in PAPER_OP:
-        table = made(op, 1000)
-        for text, answer in zip(table["puzzle"], table["answer"], strict=True):
-            check(text, answer, op)
-            assert solve(text) == answer
-        seen.update(table["puzzle"])
-    assert len(seen) == 19_000
 
 
 @pytest.mark.parametrize("op", [2, 3, 5, 8, 12, 16, 20, 40])
@@ -399,22 +382,13 @@ def test_indefinite_articles():
                 assert not [word for word in kind["words"][slot] if re.match("[aeio]", word)]
 
 
-@pytest.fixture(scope="module")
-def smollm2(tokenizer_folder):
-    """A real tokenizer, and the folder that it is saved in."""
-    from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
-
-    return AutoTokenizer.from_pretrained(tokenizer_folder), str(tokenizer_folder)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", ["close", "general"])
 @pytest.mark.parametrize("context", [1000, 4000, 32_000, 128_000])
-def test_context_of_a_real_tokenizer(smollm2, noise, context):
-    tokenizer, folder = smollm2
-    for row in rows(8, 3 if context > 4000 else 10, context, noise, folder):
-        tokens = len(tokenizer(row["puzzle"], add_special_tokens=False)["input_ids"])
-        assert abs(tokens - context) <= max(16, 0.01 * context)
+def test_context_of_a_real_tokenizer(tokenizer_folder, noise, context):
+    count = token_counter(str(tokenizer_folder))
+    for row in rows(8, 3 if context > 4000 else 10, context, noise, str(tokenizer_folder)):
+        assert abs(count([row["puzzle"]])[0] - context) <= max(16, 0.01 * context)
 
 
 @pytest.mark.parametrize(
@@ -459,45 +433,6 @@ def test_sentences_stand_anywhere_in_the_noise():
     assert kstest(places, "uniform").pvalue > 0.001
 
 
-GOLDEN_CELLS = [
-    RealisticCell(2, 0, "none"), RealisticCell(20, 0, "none"), RealisticCell(100, 0, "none"),
-    RealisticCell(7, 2000, "close"), RealisticCell(7, 2000, "general"),
-]  # fmt: skip
-GOLDEN = "c9c3654c08ac29174996978dee040f1383550f912420c54156f0b0c805e2157d"
-
-
-def test_golden_hash():
-    """Change a puzzle, and REALISTIC_VERSION and this hash change with it."""
-    assert REALISTIC_VERSION == 1
-    made = columns(np.arange(len(GOLDEN_CELLS) * 3, dtype=np.uint64), GOLDEN_CELLS * 3)
-    assert hashlib.sha256(repr(made).encode()).hexdigest() == GOLDEN
-
-
-def test_the_hash_holds_in_another_process():
-    program = (
-        "import hashlib, numpy as np\n"
-        "from cogniload_gen.factor.realistic import columns\n"
-        "from cogniload_gen.factor.knobs import RealisticCell\n"
-        f"made = columns(np.arange({len(GOLDEN_CELLS) * 3}, dtype=np.uint64), {GOLDEN_CELLS} * 3)\n"
-        "print(hashlib.sha256(repr(made).encode()).hexdigest())"
-    )
-    environment = os.environ | {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd="/", capture_output=True, check=True
-    )
-    assert ran.stdout.decode().strip() == GOLDEN
-
-
-def test_a_puzzle_does_not_depend_on_its_batch():
-    keys = np.arange(len(GOLDEN_CELLS) * 3, dtype=np.uint64)
-    cells = GOLDEN_CELLS * 3
-    whole = columns(keys, cells)
-    for i in range(len(cells)):
-        alone = columns(keys[i : i + 1], cells[i : i + 1])
-        assert alone == {name: column[i : i + 1] for name, column in whole.items()}
-    assert columns(keys[:0], []) == {name: [] for name in whole}
-
-
 def test_no_seed_shares_a_puzzle_with_another():
     puzzles = [row["puzzle"] for seed in (42, 43) for row in rows(2, 500, seed=seed)]
     assert len(set(puzzles)) == 1000
@@ -534,17 +469,3 @@ def test_there_are_places_and_animals_enough():
     assert all(re.fullmatch(r"[A-Z][a-z]+", word) for word in every)
     assert not NUMBER_WORDS.search(" ".join(every))
     assert not set(words["animals"]) & {*words["names"], *words["kinds"], words["total"]}
-
-
-def test_fewer_tokens_give_the_beginning_of_the_same_noise():
-    key, pairs, count = (
-        np.uint64(1),
-        [("South Zoo", "Fox"), ("Hill Farm", "Owl")],
-        token_counter(None),
-    )
-    long = noise_sentences(key, "close", pairs, 40_000, count)
-    assert len(long) > 2048  # several rounds of drawing
-    for tokens in 0, 5, 100, 12_345:
-        short = noise_sentences(key, "close", pairs, tokens, count)
-        assert short == long[: len(short)]
-        assert abs(sum(map(estimate, short)) - tokens) < 16

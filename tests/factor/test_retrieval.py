@@ -5,7 +5,10 @@ import math
 import re
 import subprocess
 import sys
-from itertools import pairwise
+import tomllib
+from collections import Counter
+from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from bm25s.stopwords import STOPWORDS_EN
 from harness import random_state_put_back
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused, refused_command
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_gen import generate_factor, solve
@@ -29,6 +33,7 @@ from cogniload_gen.factor.retrieval import (
     split,
 )
 
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 PUZZLES = {
     "realistic": generate_factor("realistic", op=[2, 5, 12], context=[0, 1500], num_puzzles=4),
     "symbolic": generate_factor("symbolic", N=[1, 6, 20], context=[0, 600], num_puzzles=4),
@@ -58,9 +63,6 @@ def count_words(text):
     return len(text.replace("@@", "@ @").split())
 
 
-# --- the text
-
-
 @SUITES
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_with_room_for_all_the_prompt_is_the_puzzle(suite, chunk):
@@ -87,9 +89,6 @@ def test_a_text_that_is_no_puzzle_is_refused_in_one_line():
     for text in ("", "How many Fox does Hamilton Farm have?", "<<<assign v1 = v2>>>"):
         with pytest.raises(ValueError, match=r"^a FACTOR puzzle must have .*$"):
             retrieve(text, Retrieval("oracle", 10))
-
-
-# --- what is found
 
 
 def test_a_chunk_keeps_the_score_of_the_query_that_it_fits_best():
@@ -227,9 +226,6 @@ def test_a_total_is_asked_for_by_its_place():
     ]
 
 
-# --- scores
-
-
 def plain_bm25(texts, query, k1=1.5, b=0.75):
     """BM25 as Lucene has it, written from its formula."""
     corpus = [
@@ -278,46 +274,17 @@ def test_a_real_encoder_ranks_by_its_cosines():
             retrieve(CHAIN, Retrieval("encoder", 10, encoder="none"))
 
 
-# --- settings
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("bm25", "retrieve must be an object with a retriever and a budget, got 'bm25'"),
-        ({"budget": 5}, "retrieve needs a retriever, got budget"),
-        ({}, "retrieve needs a retriever, got nothing"),
-        ({"retriever": "bm25"}, "retrieve needs a budget, got retriever"),
-        ({"retriever": "bm26", "budget": 5}, "retriever must be one of bm25, .*, got 'bm26'"),
-        ({"retriever": "bm25", "budget": 0}, r"budget must be an integer in 1\.\.1000000, got 0"),
-        ({"retriever": "bm25", "budget": 5, "chunk": 1}, "chunk must be one of sentence, .*got 1"),
-        ({"retriever": "bm25", "budget": 5, "query": "x"}, "query must be one of question, .*'x'"),
-        (
-            {"retriever": "bm25", "budget": 5, "order": ""},
-            "order must be one of text, rank, got ''",
-        ),
-        (
-            {"retriever": "bm25", "budget": 5, "encoder": 1},
-            "encoder must be a model's name or .* 1",
-        ),
-        ({"retriever": "bm25", "budget": 5, "chunks": 1}, r"retrieve takes .*did you mean chunk\?"),
-    ],
-)
-def test_wrong_settings_are_one_line(given, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        check_retrieval(given)
+@pytest.mark.parametrize(("settings", "message"), CASES["retrieval_settings"])
+def test_wrong_settings_are_one_line(settings, message):
+    with refused(f"^{message}"):
+        check_retrieval(settings)
 
 
 def test_settings_are_told_apart_where_prompts_may_differ():
-    told = {}
-    for name in RETRIEVERS:
-        for chunk in CHUNKS:
-            for query in QUERIES:
-                for order in ORDERS:
-                    settings = Retrieval(name, 100, chunk, query, order)
-                    told.setdefault(str(settings), []).append(settings)
-    for alike in told.values():
-        assert len(alike) == (1 if RETRIEVERS[alike[0].retriever].asks else len(QUERIES))
+    choices = product(RETRIEVERS, [100], CHUNKS, QUERIES, ORDERS)
+    told = Counter(str(Retrieval(*choice)) for choice in choices)
+    queries = {name: 1 if each.asks else len(QUERIES) for name, each in RETRIEVERS.items()}
+    assert all(count == queries[text.partition(",")[0]] for text, count in told.items())
     assert str(Retrieval("encoder", 9)) != str(Retrieval("encoder", 9, encoder="other"))
     assert str(Retrieval("bm25", 9)) == str(Retrieval("bm25", 9, encoder="other"))
     assert str(Retrieval("bm25", 9)) != str(Retrieval("bm25", 10))
@@ -342,9 +309,6 @@ def test_the_base_imports_nothing_of_the_extra():
     assert ran.stdout == "set()\n"
 
 
-# --- recall
-
-
 def test_recall_and_closure_agree_with_a_count_made_apart():
     rows = [row for row in ROWS["realistic"] if row["op"] == 5 and row["context"]]
     asked = [Retrieval(name, budget) for name in ("bm25", "oracle") for budget in (120, 500)]
@@ -358,14 +322,11 @@ def test_recall_and_closure_agree_with_a_count_made_apart():
         assert found.puzzles == len(rows)
         assert found.recall == sum(a for a, _ in held) / sum(b for _, b in held)
         assert found.closure == sum(a == b for a, b in held) / len(held)
-
-
-def test_cells_are_kept_apart():
-    found = recall.measure(ALL, [Retrieval("random", 100)])
-    assert {(each.suite, each.N, each.context) for each in found} == {
+    cells = recall.measure(ALL, [Retrieval("random", 100)])
+    assert {(each.suite, each.N, each.context) for each in cells} == {
         (row["suite"], row.get("op") or row["N"], row["context"]) for row in ALL
     }
-    assert sum(each.puzzles for each in found) == len(ALL)
+    assert sum(each.puzzles for each in cells) == len(ALL)
 
 
 @given(st.integers(0, 40), st.integers(1, 40))
@@ -387,21 +348,13 @@ def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
         low, high = recall.ratio_interval(pairs)
         held += low <= 0.5 <= high
     assert 0.85 <= held / 400 <= 0.95
-
-
-@pytest.mark.parametrize("found", [0, 1, 3])
-def test_where_all_puzzles_agree_the_interval_is_that_of_so_many_puzzles(found):
-    """Few puzzles of which everything is found, or a third, don't prove that it is always so."""
-    for puzzles in (1, 5, 50):
-        pairs = [(found, 3), (2 * found, 6)] * puzzles
+    # Where all puzzles agree, it is that of so many puzzles: few of them prove little.
+    for found, puzzles in product((0, 1, 3), (1, 5, 50)):
         expected = recall.share_interval(2 * puzzles * found / 3, 2 * puzzles)
-        low, high = recall.ratio_interval(pairs)
-        assert (low, high) == pytest.approx(expected)
-        assert low <= found / 3 <= high
-        assert high - low > 0.02
+        pairs = [(found, 3), (2 * found, 6)] * puzzles
+        assert recall.ratio_interval(pairs) == pytest.approx(expected)
+        assert expected[1] - expected[0] > 0.02
 
-
-# --- the command
 
 SMALL = ["--suite", "realistic", "--op", "3", "--context", "600", "--num-puzzles", "4"]
 
@@ -437,45 +390,23 @@ def test_a_retriever_without_a_query_is_measured_once(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "give a FILE of puzzles, or --suite symbolic or realistic to make some"),
-        (["--suite", "realistic", "--N", "3"], "N is not for the realistic suite, got [3]"),
-        ([*SMALL, "--retriever", "grep"], "retriever must be one of bm25, "),
-        ([*SMALL, "--budget", "0"], "budget must be an integer in 1..1000000, got 0"),
-        (["none.jsonl"], "none.jsonl: No such file"),
-        (["bad.jsonl"], "bad.jsonl line 1 must be JSON"),
-        (["list.jsonl"], "list.jsonl line 1 must be an object, got [1]"),
-        (["other.jsonl"], "a row needs the column suite of the puzzles, got ['d']"),
-        (["loads.jsonl"], "these are puzzles of CogniLoad, and retrievers are for those of FACTOR"),
-        (["text.jsonl", "--op", "3"], "--op says which puzzles to make, got a FILE too"),
-        (["text.jsonl"], "a FACTOR puzzle must have "),
-        (["op.jsonl"], r"op must be an integer in 1..1000, got '3\x1b[2J'"),
-        (["context.jsonl"], "context must be an integer in 0..1000000, got [5]"),
-        (["empty.jsonl"], "there are no puzzles to retrieve from"),
-        (["bad.parquet"], "bad.parquet must be a Parquet file"),
-        ([*SMALL, "--out", "bad.jsonl"], "bad.jsonl exists: "),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), CASES["retrieve_arguments"])
 def test_what_is_wrong_is_one_line_and_exit_code_2(
     tmp_path, monkeypatch, capsys, arguments, message
 ):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.jsonl").write_text("{")
-    (tmp_path / "list.jsonl").write_text("[1]\n")
-    (tmp_path / "other.jsonl").write_text('{"d": 1}\n')
-    (tmp_path / "loads.jsonl").write_text('{"d": 1, "N": 5, "rho": 50, "puzzle": "x"}\n')
-    text = '{"suite": "symbolic", "N": 1, "context": 0, "puzzle": "x"}\n'
-    (tmp_path / "text.jsonl").write_text(text)
-    rows = {"op": {"op": "3\x1b[2J", "context": 0}, "context": {"op": 3, "context": [5]}}
-    for name, row in rows.items():
-        line = json.dumps({"suite": "realistic", "puzzle": "x"} | row)
-        (tmp_path / f"{name}.jsonl").write_text(f"{line}\n")
-    (tmp_path / "empty.jsonl").touch()
-    (tmp_path / "bad.parquet").write_text("x")
-    assert main(["retrieve", *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(f"cogniload retrieve: error: {message}")
-    assert said.err.count("\n") == 1
-    assert not said.out
+    row = {"suite": "symbolic", "N": 1, "context": 0, "puzzle": "x"}
+    realistic = {"suite": "realistic", "op": 3, "context": 0, "puzzle": "x"}
+    for name, content in {
+        "list": [1],
+        "other": {"d": 1},
+        "loads": {"d": 1, "N": 5, "rho": 50, "puzzle": "x"},
+        "text": row,
+        "op": realistic | {"op": "3\x1b[2J"},
+        "context": realistic | {"context": [5]},
+    }.items():
+        Path(f"{name}.jsonl").write_text(json.dumps(content) + "\n")
+    Path("bad.jsonl").write_text("{")
+    Path("bad.parquet").write_text("x")
+    Path("empty.jsonl").touch()
+    assert refused_command(capsys, "retrieve", *arguments).startswith(message)

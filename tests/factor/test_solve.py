@@ -7,34 +7,23 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.score import score_factor
 
 PAPER = tomllib.loads((Path(__file__).parent / "data/paper.toml").read_text("utf-8"))
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SYMBOLIC = PAPER["symbolic"]
 REALISTIC = PAPER["realistic"].replace("Fox is 2. ", "Fox is 2. The Deer of South Zoo sleeps. ", 1)
 
 
-@pytest.mark.parametrize(
-    ("target", "answer"), [(2, "v3"), (0, "v0, v1"), (1, "v2, v4"), (7, "none"), (-1, "none")]
-)
+@pytest.mark.parametrize(("target", "answer"), CASES["symbolic_answers"])
 def test_the_papers_symbolic_example(target, answer):
     assert solve(SYMBOLIC.replace("equal to 2", f"equal to {target}")) == answer
 
 
-@pytest.mark.parametrize(
-    ("kind", "place", "answer"),
-    [
-        ("Fox", "Hamilton Farm", "8"),  # as printed
-        ("Animal", "South Zoo", "4"),
-        ("Deer", "Hamilton Farm", "1360"),
-        ("Raccoon", "Bundle Ranch", "4"),
-        ("Raccoon", "South Zoo", "0"),
-        ("Animal", "Hamilton Farm", "1374"),
-        ("Animal", "Bundle Ranch", "83"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "place", "answer"), CASES["realistic_answers"])
 def test_the_papers_realistic_example(kind, place, answer):
     asked = f"How many {kind} does {place} have?"
     assert solve(REALISTIC.replace("How many Fox does Hamilton Farm have?", asked)) == answer
@@ -48,57 +37,19 @@ def test_typographic_apostrophes_and_a_total_that_a_sentence_defines():
 
 def test_a_sum_of_two_and_an_amount_more_than_a_sum():
     more = "is 3 more than the sum of South Zoo's Fox and South Zoo's Deer."
-    assert solve(REALISTIC.replace("is 13.", more)) == "8"
     asked = "How many Deer does Bundle Ranch have?"
     text = REALISTIC.replace("is 13.", more)
     assert solve(text.replace("How many Fox does Hamilton Farm have?", asked)) == "7"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("v4 = v2", "v4 = v1", "no variable that depends on itself; got 'v"),
-        ("v4 = v2", "v4 = v4 + 1", "no variable that depends on itself; got 'v4'"),
-        ("v4 = v2", "v4 = v9", "a definition of every variable; got 'v9'"),
-        ("@<<<assign v2 = 1>>>@", "", "a definition of every variable; got 'v2'"),
-        ("v2 = 1", "v3 = 1", "one definition of each variable; got 'v3'"),
-        ("v2 = 1", "v4 = v2", "one definition of each variable; got 'v4'"),
-        ("v2 = 1", "v2 = " + "1" * 5000, "a statement such as .*; got '"),
-        ("v2 = 1", "v2 = one", "a statement such as .*v2 = one"),
-        ("v2 = 1", "v2 = v4 * 2", "a statement such as "),
-        ("v4 = v2>>>", "v4 = v2", "a statement such as "),
-        ("equal to 2.", "equal.", "and then a question"),
-        ("the end of the text.", "", "and then a question"),
-    ],
+    ("text", "old", "new", "message"),
+    [(SYMBOLIC, *case) for case in CASES["no_symbolic_puzzle"]]
+    + [(REALISTIC, *case) for case in CASES["no_realistic_puzzle"]],
 )
-def test_what_is_no_symbolic_puzzle(old, new, message):
-    with pytest.raises(ValueError, match=message) as raised:
-        solve(SYMBOLIC.replace(old, new))
-    assert "\n" not in str(raised.value)
-    assert len(str(raised.value)) < 200
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("South Zoo's Fox is 2", "South Zoo's Fox is each Hamilton Farm's Fox", "on itself; got"),
-        ("Deer is each South Zoo's Fox", "Deer is each South Zoo's Bat", "definition of every .*B"),
-        ("Zoo's Fox is 2.", "Zoo's Fox is 2. The number of each South Zoo's Fox is 2.", "one def"),
-        ("Fox is 2.", "Fox is two.", "'2', '2 more than each A'.*; got 'two'"),
-        ("Fox is 2.", "Fox is 2", "'2', '2 more than each A'"),
-        ("Fox is 2.", "Fox is " + "2" * 5000 + ".", "'2', '2 more than each A'"),
-        ("Fox is 2.", "Fox, 2.", "a relation such as"),
-        ("South Zoo's Fox is 2.", "South Fox is 2.", "a variable such as South Zoo's Fox"),
-        ("How many Fox", "How many Bat", "definition of every variable; got \"Hamilton Farm's Bat"),
-        ("How many", "How much", "a question such as"),
-        (" have?", "?", "a question such as"),
-    ],
-)
-def test_what_is_no_realistic_puzzle(old, new, message):
-    with pytest.raises(ValueError, match=message) as raised:
-        solve(REALISTIC.replace(old, new, 1))
-    assert "\n" not in str(raised.value)
-    assert len(str(raised.value)) < 200
+def test_what_is_no_puzzle(text, old, new, message):
+    with refused(message, most=200):
+        solve(text.replace(old, new.replace("{ones}", 5000 * "1"), 1))
 
 
 def test_a_needless_relation_may_be_undetermined():
@@ -110,11 +61,6 @@ def test_a_total_of_a_kind_that_is_named_and_not_defined():
     text = REALISTIC.replace("The number of each Bundle Ranch's Deer is 13. ", "")
     with pytest.raises(ValueError, match="definition of every variable; got \"Bundle Ranch's Deer"):
         solve(text.replace("Fox does Hamilton Farm", "Animal does Bundle Ranch"))
-
-
-def test_a_statement_without_its_end():
-    with pytest.raises(ValueError, match="a statement such as"):
-        solve("<<<assign v0 = 2the end of the text. equal to 2.")
 
 
 def test_a_long_chain_is_no_recursion():
@@ -170,13 +116,7 @@ def test_any_text_has_an_answer_or_one_line_of_error(text):
 )
 def test_generated_puzzles_are_solved(grid):
     """Also within 128K tokens; of the realistic suite's grid, test_realistic.py tests it."""
-    puzzles = generate_factor(**grid)
-    for text, answer in zip(puzzles["puzzle"], puzzles["answer"], strict=True):
-        assert solve(text.as_py()) == answer.as_py()
-
-
-@pytest.mark.parametrize("suite", ["symbolic", "realistic"])
-def test_generated_solutions_score(suite):
-    for row in generate_factor(suite, num_puzzles=10).to_pylist():
-        keys = {"suite": suite, "answer": row["answer"], "target": row.get("target")}
+    for row in generate_factor(**grid).to_pylist():
+        assert solve(row["puzzle"]) == row["answer"]
+        keys = {"suite": row["suite"], "answer": row["answer"], "target": row.get("target")}
         assert score_factor(row["solution"], **keys).outcome.correct

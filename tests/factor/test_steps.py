@@ -1,6 +1,7 @@
 """FACTOR's step reader: planted errors in solutions, other words, hostile text."""
 
 import json
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -16,11 +17,6 @@ from cogniload_gen.factor.solve import evaluate, symbolic_relations
 
 DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()
-SMALL = {
-    "suite": "symbolic", "answer": "v1", "target": 3,
-    "puzzle": "@<<<assign v1 = v2 + 1>>>@ @<<<assign v2 = 2>>>@ the end of the text.\n\nUsing only "
-    "these, determine what is equal to 3.",
-}  # fmt: skip
 REALISTIC = generate_factor("realistic", op=[2, 6, 12, 20], num_puzzles=6).to_pylist()
 
 
@@ -147,57 +143,25 @@ def test_a_row_without_a_column_is_refused(row, missing):
         read_steps("x", row | {missing: None})
 
 
-def test_other_words():
-    row = {
-        "suite": "realistic", "answer": "5",
-        "puzzle": "Problem: The number of each South Zoo's Fox is 2. The number of each North "
-        "Park's Owl is 3 more than each South Zoo's Fox.\n\n"
-        "Question: How many Owl does North Park have?",
-    }  # fmt: skip
-    right = "There are foxes: **South Zoo's Fox** = 2.\nNorth Park's Owl = 3 + 2 = 5.\nAnswer: 5"
-    assert read_factor_steps(right, row).error is None
-    for text, error in (
-        (right.replace("= 5", "= 6"), "arithmetic"),
-        (right.replace("= 3 + 2 = 5", "= 3 + 4 = 7"), "reference"),
-        (right.replace("= 3 + 2 = 5", "is 9"), "invented"),
-        ("South Zoo's Fox = 2, and that is all.\nAnswer: 4", "unresolved"),
-        (right.replace("Answer: 5", "Answer: 6"), "answer"),
-    ):
-        assert read_factor_steps(text, row).error == error
-    text = "We have $v_{2} = 2$, so $v_{1} = v_{2} + 1 = 2 + 1 = 3$. The variable is v1."
-    steps = read_factor_steps(text, SMALL)
-    assert (steps.error, sorted(steps.told)) == (None, ["v1", "v2"])
+CASES = tomllib.loads((DATA / "steps.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
-    "form",
-    [
-        "v2 = 2\nv1 = v2 + 1\n   = {sum}\n   = {value}",
-        "v2 is 2. v1 is defined as v2 + 1, so v1 is {sum}, which is {value}.",
-        r"\[ v_{{2}} = 2 \] \[ v_{{1}} = v_{{2}} + 1 = {sum} = \boxed{{{value}}} \]",
-        "\\begin{{align*}}\nv_2 &= 2 \\\\\nv_1 &= v_2 + 1 &= {sum} &= {value}\n\\end{{align*}}",
-    ],
-    ids=["lines", "prose", "boxed", "aligned"],
+    ("row", "response", "read", "first_error", "error", "told"),
+    [(group["row"], *case) for group in CASES.values() for case in group["cases"]],
 )
-def test_equations_in_other_forms(form):
-    end = "\nThe variable equal to 3 is v1."
-    right = read_factor_steps(form.format(sum="2 + 1", value=3) + end, SMALL)
-    assert (right.read, right.first_error, right.error) == (True, None, None)
-    assert {name: told.value for name, told in right.told.items()} == {"v1": "3", "v2": "2"}
-    wrong = read_factor_steps(form.format(sum="2 + 1", value=4) + end, SMALL)
-    assert (wrong.read, wrong.first_error, wrong.error) == (True, "v1", "arithmetic")
+def test_a_solution_in_other_words(row, response, read, first_error, error, told):
+    steps = read_factor_steps(response, row)
+    assert (steps.read, steps.first_error or "", steps.error or "") == (read, first_error, error)
+    assert {name: value.value for name, value in steps.told.items()} == told
+
+
+PIECES = ["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "(", "-", "*"]
 
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.one_of(
-        st.text(),
-        st.lists(
-            st.sampled_from(
-                ["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "(", "-", "*"]
-            )
-        ).map(" ".join),
-    ),
+    st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map(" ".join)),
     st.sampled_from([SYMBOLIC[8], REALISTIC[8]]),
 )
 def test_no_text_does_harm(text, row):
@@ -244,53 +208,3 @@ def test_agreement_with_solutions_as_models_write_them(half):
     for each, steps in claimed:
         found = steps.first_error, steps.error, steps.depth
         assert found == (each["first_error"], each["error"], each["depth"]), each["style"]
-
-
-def test_nothing_is_claimed_of_what_is_told_in_words_that_are_not_read():
-    """A variable that the text speaks of beside a number is not claimed to be unresolved."""
-    row = SMALL | {"puzzle": f"@<<<assign v3 = 5>>>@ {SMALL['puzzle']}"}
-    end = "\nThe variable equal to 3 is v1."
-    assert read_factor_steps("v2 = 2\nv1 = v2 + 1 = 3" + end, row).error == "unresolved"
-    assert not read_factor_steps("v2 = 2\nv1 = v2 + 1 = 3\nFor v3 we find a 5." + end, row).read
-    assert not read_factor_steps("v2 = 2\nv3 = 5\nTwo plus 1 and v2 make v1 = 4." + end, row).read
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "{fox} = 20\nLinden Park has 20 Fox, so 120 animals.\n{owl} = 20 + 19 = 39",
-        "{fox} is 20. {owl} is 19 more than that, 39",
-        "{fox} is 20. {owl} is 19 more than {fox}, so 19 + 20 = 38, no, 39",
-        "{fox} is 20. {owl}, is {fox} plus nineteen, which makes it 39",
-    ],
-)
-def test_no_right_solution_is_accused(form):
-    """A number before "so", one that is compared and one that is taken back are no values."""
-    puzzle = (
-        "Problem: The number of each Linden Park's Fox is 20. The number of each Hill Zoo's Owl is "
-        "19 more than each Linden Park's Fox.\n\nQuestion: How many Owl does Hill Zoo have?"
-    )
-    row = {"suite": "realistic", "answer": "39", "puzzle": puzzle}
-    text = form.format(fox="Linden Park's Fox", owl="Hill Zoo's Owl")
-    steps = read_factor_steps(f"{text}. Answer: 39", row)
-    assert (steps.first_error, steps.error) == (None, None)
-
-
-def test_what_is_multiplied():
-    """A number by a bracket, and a bracket or a variable by a number."""
-    row = {
-        "suite": "realistic", "answer": "15",
-        "puzzle": "Problem: The number of each South Zoo's Fox is 2. The number of each South "
-        "Zoo's Owl is 3. The number of each North Park's Owl is 3 times the sum of South Zoo's Fox "
-        "and South Zoo's Owl.\n\nQuestion: How many Owl does North Park have?",
-    }  # fmt: skip
-    fox, owl = "South Zoo's Fox", "South Zoo's Owl"
-    for form, value in (
-        ("3 * ({} + {})", 16), ("({} + {}) * 3", 16), ("3 × {} + 3 × {}", 16),
-        ("{} * 3 + {} * 3", 16),
-    ):  # fmt: skip
-        names, numbers = form.format(fox, owl), form.format(2, 3)
-        for told, error in ((15, None), (value, "arithmetic")):
-            text = f"{fox} = 2\n{owl} = 3\nNorth Park's Owl = {names} = {numbers} = {told}"
-            steps = read_factor_steps(f"{text}\nAnswer: {told}", row)
-            assert (steps.read, steps.error) == (True, error), text

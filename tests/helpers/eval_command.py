@@ -59,10 +59,12 @@ def start(*arguments):
 
 
 def wait_for(condition):
-    """Returns when it holds; fails after half an hour, which no busy machine takes."""
-    until = time.monotonic() + 1800
+    """Returns when it holds; fails once the commands that run have ended, or after half an hour."""
+    running, until = multiprocessing.active_children(), time.monotonic() + 1800
     while not condition():
         assert time.monotonic() < until
+        ended = bool(running) and not any(process.is_alive() for process in running)
+        assert not ended or condition()
         time.sleep(0.01)
 
 

@@ -12,6 +12,8 @@ GRID = pd.DataFrame(
     itertools.product([1, 3, 5, 7, 10], [20, 50, 100, 250], [5, 10, 25, 50, 75, 90, 95]),
     columns=["d", "N", "rho_percent"],
 )
+SMALL = GRID[GRID["d"].isin([1, 5, 10]) & GRID["N"].isin([20, 250])]
+BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
 WRONG = ["wrong_logic"] * 6 + ["wrong_max_context", "wrong_other", "wrong_logic_poi"]
 WRONG += ["wrong_logic_last_sentence"]
 FACTOR_WRONG = ["wrong_set"] * 7 + ["no_answer"] * 2 + ["max_context"]
@@ -26,6 +28,14 @@ def simulate_counts(coefficients, puzzles, generator, grid=GRID):
     successes = generator.binomial(puzzles, 1 / (1 + np.exp(-logit)))
     cells = pd.DataFrame({"d": grid["d"], "N": grid["N"], "rho": rho})
     return cells.assign(successes=successes, failures=puzzles - successes)
+
+
+def to_rows(cells):
+    """Give each response of counted cells a row of its own."""
+    rows = cells.loc[cells.index.repeat(cells["successes"] + cells["failures"])]
+    rows = rows.assign(correct=rows.groupby(level=0).cumcount() < rows["successes"])
+    rows = rows.drop(columns=["successes", "failures"]).reset_index(drop=True)
+    return rows.assign(id=[f"puzzle-{number}" for number in range(len(rows))])
 
 
 def make_samples(coefficients, puzzles, seed, *, grid=GRID, words=60):

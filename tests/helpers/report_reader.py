@@ -2,15 +2,13 @@
 
 import re
 
+import numpy as np
 import pandas as pd
+from lxml import html
 
-from cogniload_analysis.compare.differences import (
-    DETECT,
-    MEASURE_COLUMNS,
-    say_differences,
-    share_columns,
-)
-from cogniload_analysis.display.tables import TableSpec
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?(?![\w.]*[a-z])")
+SCALES = (1, 100, 1e-3)
+"""Of a number as it is, in percent, and in thousands."""
 
 
 def read_table(folder, name):
@@ -20,30 +18,24 @@ def read_table(folder, name):
     )
 
 
-def comparison_formats(loads, prefix=""):
-    """Return how the tables of models side by side are set in print, by name."""
-    columns = dict.fromkeys(("", "_by_load", "_outcomes"), share_columns(loads))
-    columns["_fits"] = MEASURE_COLUMNS
-    return {
-        f"{prefix}comparison{name}": TableSpec("", "", shown).show
-        for name, shown in columns.items()
-    }
-
-
-def assert_comparison_is_said_from_csv(page, folder, prefix=""):
-    """Assert that the sentences on models side by side follow from their CSV files."""
-    said = [page_text(element) for element in page.cssselect(".compared")]
-    if not (folder / "tables" / f"{prefix}comparison.csv").exists():
-        assert not said
-        return
-    accuracy, measures = (read_table(folder, f"{prefix}comparison{name}") for name in ("", "_fits"))
-    expected = say_differences(accuracy, measures, DETECT)
-    assert said == [" ".join(sentence.split()) for sentence in expected]
+def read_page(file):
+    """Return the page as a tree of elements."""
+    return html.fromstring(file.read_text("utf-8"))
 
 
 def page_text(element):
     """Return an element's text, with its white space in one."""
     return " ".join(element.text_content().split())
+
+
+def links_of(page):
+    """Return the addresses to which a page links."""
+    return [link.get("href") for link in page.cssselect("a")]
+
+
+def written_files(folder):
+    """Return the names of the files of a report, as its page links to them."""
+    return {str(file.relative_to(folder)) for file in folder.rglob("*.*")}
 
 
 def assert_latex_is_whole(latex):
@@ -68,24 +60,29 @@ def said_of_runs(page, prefix=""):
     return [page_text(each) for each in said.cssselect(".said")]
 
 
-def assert_tables_are_formatted_from_csv(page, folder, format_of):
-    """Assert that each table of the page is its CSV file as it is formatted for print."""
-    sections = page.cssselect("section.table")
-    assert sections
-    for section in sections:
-        name = section.get("id")
-        shown = format_of(name)(read_table(folder, name))
-        cells = [
-            [page_text(cell) for cell in row.cssselect("td")]
-            for row in section.cssselect("tbody tr")
-        ]
-        assert cells == [
-            [" ".join(cell.split()) for cell in row] for row in shown.to_numpy().tolist()
-        ]
+def assert_numbers_are_of_the_tables(page_file):
+    """Assert that each number in a table of the page is one of its CSV file, rounded.
 
-
-def assert_no_number_is_left(page):
-    """Assert that what is left is names, examples and explanations: no result may hide there."""
+    What is left beside the sentences made of rows is names, examples and explanations.
+    """
+    page, folder = read_page(page_file), page_file.parent
+    shown = page.cssselect("section.table")
+    assert shown
+    for section in [*shown, *page.cssselect("[data-table]")]:
+        table = read_table(folder, section.get("data-table") or section.get("id"))
+        if {"read", "responses"} <= set(table):  # the page shows the share that could be read
+            table["read_share"] = table["read"] / table["responses"]
+        cells = pd.Series([str(cell) for cell in table.to_numpy().ravel()])
+        numbers = pd.to_numeric(cells, errors="coerce")
+        words, held = {*cells[numbers.isna()]}, numbers.dropna().to_numpy()
+        known = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))) or "(?!)")
+        for cell in map(page_text, section.cssselect("tbody td")):
+            own = "" if any(cell in text for text in words) else known.sub("", cell)
+            for text in NUMBER.findall(own):
+                digits, _, power = text.replace(",", "").partition("e")
+                half = 0.5000001 * 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+                distance = np.abs(np.outer(SCALES, held) - float(text.replace(",", "")))
+                assert (distance <= half).any(), (section.get("id"), cell)
     for element in page.cssselect(
         "section.table, section.heatmap, .said, .compared, .note, .warning, article, figcaption, "
         "h3, .reading ~ *, style, script, title"

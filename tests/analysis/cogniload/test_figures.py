@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from lm_eval_layout import simulate_counts
+from lm_eval_layout import BETA, simulate_counts, to_rows
 from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.transforms import Bbox
@@ -22,17 +22,13 @@ from cogniload_analysis.display.figures import (
     series_style,
 )
 
-BETA = [7.22, -0.29, -2.75, -3.21, 2.75]
-
 
 def simulate_models(names, puzzles=2):
-    rows = []
-    for number, name in enumerate(names):
-        cells = simulate_counts(BETA, puzzles, np.random.default_rng(number))
-        each = cells.loc[cells.index.repeat(puzzles)]
-        correct = each.groupby(level=0).cumcount() < each["successes"]
-        rows.append(each.assign(model=name, correct=correct))
-    return pd.concat(rows, ignore_index=True).drop(columns=["successes", "failures"])
+    drawn = {
+        name: to_rows(simulate_counts(BETA, puzzles, np.random.default_rng(number)))
+        for number, name in enumerate(names)
+    }
+    return pd.concat([rows.assign(model=name) for name, rows in drawn.items()], ignore_index=True)
 
 
 @pytest.fixture(scope="module")

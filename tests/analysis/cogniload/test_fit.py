@@ -12,10 +12,13 @@ from published_fits import compare_published_fits, published_margins
 from scipy.optimize import brentq
 
 from cogniload_analysis import fit_load_glm, goodness_of_fit, published_table
+from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.curve import Link
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     GLM_LINK,
     PAPER_GRID,
+    compare_fits,
+    covers_grid,
     curve_crossing,
     refit_published,
 )
@@ -73,13 +76,6 @@ def test_the_pages_sampling_errors_are_those_of_the_counts():
     large = margins["n"] > 1000
     printed = re.search(r"about ([\d.]+) points for .* and ([\d.]+) for", PAGE.replace("\n", " "))
     assert printed.groups() == (f"{error[large].median():.1f}", f"{error[~large].median():.1f}")
-
-
-def test_margins_are_the_printed_accuracies():
-    margins = published_margins()
-    printed = pd.concat([published_table("outcomes_by_d"), published_table("outcomes_by_N")])
-    assert len(margins) == len(printed) == 22 * 9
-    assert np.abs(100 * margins["accuracy"] - printed["accuracy_percent"].to_numpy()).max() < 0.6
 
 
 @pytest.mark.parametrize("interactions", [False, True])
@@ -150,3 +146,47 @@ def test_what_could_not_be_fitted_has_no_fit():
     fit = goodness_of_fit(fit_load_glm(counts))
     assert np.isnan(fit.miss)
     assert np.isnan(fit.p)
+
+
+def answer_grid(link, *, interactions, seed):
+    """Return a GLM of a whole grid that a published curve answered: 100 a cell."""
+    curve = refit_published("Qwen3-32B", link, interactions=interactions)
+    chance = curve.accuracy(*PAPER_GRID[["d", "N", "rho"]].to_numpy().T)
+    right = np.random.default_rng(seed).binomial(100, chance)
+    return fit_load_glm(PAPER_GRID.assign(successes=right, failures=100 - right))
+
+
+def test_the_fit_of_a_grid_with_a_floor_is_best_with_a_floor():
+    """The chi-square by a loop over the levels; the floor's curves meet the GLM's own equations."""
+    glm = answer_grid(Link(), interactions=True, seed=5)
+    found = compare_fits(glm)
+    cells, by_hand = glm.cells, 0.0
+    fitted = glm.predict(cells["d"], cells["N"], cells["rho"])
+    for load in ("d", "N", "rho"):
+        for level in cells[load].unique():
+            at = (cells[load] == level).to_numpy()
+            expected, total = 100 * fitted[at], 100 * at.sum()
+            spread = (expected * (1 - fitted[at])).sum()
+            by_hand += (cells["successes"][at].sum() - expected.sum()) ** 2 / spread
+            assert total
+    assert found["plain"] == pytest.approx(by_hand)
+    assert found["degrees"] == 4 + 3 + 6 - 4
+    assert found["both"] < 25 < found["plain"]
+    assert found["p"] < 0.001
+    (row,) = tables.fit_table({"m": glm}).to_dict("records")
+    assert row["miss"] == goodness_of_fit(glm).miss
+
+
+def test_the_fit_of_a_grid_by_the_glm_is_said_to_fit():
+    glm = answer_grid(GLM_LINK, interactions=False, seed=2)
+    (row,) = tables.fit_table({"m": glm}).to_dict("records")
+    assert row["plain"] < 25 < row["floor"]
+
+
+def test_axes_are_no_grid_and_a_grid_that_lacks_some_cells_is():
+    assert covers_grid(PAPER_GRID)
+    assert covers_grid(PAPER_GRID.iloc[:100])
+    axes = PAPER_GRID[(PAPER_GRID["rho"] == 0.5) & (PAPER_GRID["d"] == 5)]
+    more = PAPER_GRID[(PAPER_GRID["N"] == 50) & (PAPER_GRID["d"] == 5)]
+    third = PAPER_GRID[(PAPER_GRID["N"] == 50) & (PAPER_GRID["rho"] == 0.5)]
+    assert not covers_grid(pd.concat([axes, more, third]).drop_duplicates())

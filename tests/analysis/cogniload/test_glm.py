@@ -1,6 +1,8 @@
 """The GLMs: against statsmodels on rows, closed forms, and responses with known coefficients."""
 
+import tomllib
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,8 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lm_eval_layout import GRID, simulate_counts
+from lm_eval_layout import GRID, simulate_counts, to_rows
+from refusals import changed, refused
 from scipy.stats import binom
 
 from cogniload_analysis import (
@@ -23,17 +26,10 @@ from cogniload_analysis import (
 from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_design
 
+CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 TABLE_2 = published_table("glm").set_index("model")
 COEFFICIENTS = TABLE_2[list(TERMS)]
 SIMULATIONS = 24
-
-
-def to_rows(cells):
-    """Give each response of counted cells a row of its own."""
-    rows = cells.loc[cells.index.repeat(cells["successes"] + cells["failures"])]
-    rows = rows.assign(correct=rows.groupby(level=0).cumcount() < rows["successes"])
-    rows = rows.drop(columns=["successes", "failures"]).reset_index(drop=True)
-    return rows.assign(id=[f"puzzle-{number}" for number in range(len(rows))])
 
 
 def fit_rows(rows, **options):
@@ -77,14 +73,6 @@ def test_the_comparison_of_rho_terms_is_the_likelihood_ratio_of_two_fits(cells):
     assert comparison.aic_quadratic == pytest.approx(quadratic.aic, abs=1e-6)
     expected = sm.stats.stattools.stats.chi2.sf(2 * (quadratic.llf - linear.llf), 1)
     assert comparison.p_LR == pytest.approx(expected, rel=1e-6)
-
-
-def test_the_p_of_the_printed_aic_is_that_of_their_likelihood_ratio():
-    """Table 6 against itself: the AIC differ by the statistic less 2."""
-    table = published_table("aic")
-    statistic = table["AIC_linear"] - table["AIC_quadratic"] + 2
-    p = sm.stats.stattools.stats.chi2.sf(statistic, 1)
-    np.testing.assert_allclose(p, table["p_LR"], atol=0.0015)
 
 
 def test_clustered_errors_are_those_of_statsmodels_and_see_through_repeats(cells):
@@ -361,33 +349,8 @@ def test_any_handful_of_responses_gives_numbers_or_reasons(responses, penalised)
             assert threshold.method in {"delta method", "parametric bootstrap"}
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"rho": 50}, "rho must be a fraction from 0 to 1, not percent, got 50"),
-        ({"N": 0}, "N must be a positive number, got 0"),
-        ({"successes": -1}, "successes must be a count, got -1"),
-    ],
-)
-def test_wrong_values_are_one_clear_line(cells, change, message):
-    with pytest.raises(ValueError, match=message) as error:
-        fit_load_glm(cells.assign(**change))
-    assert "\n" not in str(error.value)
-
-
-def test_several_models_are_not_fitted_as_one(cells):
-    with pytest.raises(ValueError, match="a fit is of one model, and the frame holds 2"):
-        fit_load_glm(pd.concat([cells.assign(model="a"), cells.assign(model="b")]))
-
-
-def test_wrong_answers_and_missing_columns_are_one_clear_line(cells):
-    with pytest.raises(ValueError, match="correct must be 0 or 1, got 2"):
-        fit_load_glm(to_rows(cells).assign(correct=2))
-    with pytest.raises(ValueError, match="the frame has no column 'rho': needed are d, N, rho"):
-        fit_load_glm(cells.drop(columns="rho"))
-    with pytest.raises(ValueError, match="no column 'correct'"):
-        fit_load_glm(cells.drop(columns="successes"))
-    with pytest.raises(ValueError, match="clustered standard errors need the columns id"):
-        fit_load_glm(cells, clustered=True)
-    with pytest.raises(ValueError, match="no penalised fit: got penalised=True"):
-        fit_load_glm(to_rows(cells), clustered=True, penalised=True)
+@pytest.mark.parametrize(("by", "change", "options", "message"), CASES["glm_input"])
+def test_wrong_input_is_one_clear_line(cells, by, change, options, message):
+    frame = to_rows(cells) if by == "rows" else cells.iloc[:2]
+    with refused(message):
+        fit_load_glm(changed(frame, **change), **options)

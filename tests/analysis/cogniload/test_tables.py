@@ -3,18 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
-from lm_eval_layout import simulate_counts
+from lm_eval_layout import GRID, make_samples, simulate_counts, write_run
 
 from cogniload_analysis import (
     accuracy_table,
-    estimate_capacity,
     fit_load_glm,
     outcome_table,
     published_table,
     ranking_table,
+    read_samples,
     token_table,
 )
-from cogniload_analysis.cogniload import tables, words
+from cogniload_analysis.cogniload import tables
+from cogniload_analysis.cogniload.overview import overview_table, say_overview
 from cogniload_analysis.display.cells import stars
 from cogniload_analysis.display.print import to_latex
 from cogniload_analysis.display.tables import Column, TableSpec
@@ -46,15 +47,6 @@ def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
     printed = shown.drop(columns="Model").astype(int).to_numpy()
     np.testing.assert_array_equal(printed, expected.drop(columns="model").to_numpy())
     assert len(shown) == {"d": 110, "N": 88}[knob]
-
-
-def test_the_paper_rounds_halves_to_even():
-    """Three printed percentages tell it: 20.5, 62.5 and 92.5 became 20, 62 and 92."""
-    table = published_table("outcomes_by_d")
-    exact = 100 * (table["samples"] - table[list(tables.WRONG_OUTCOMES)].sum(axis=1))
-    exact /= table["samples"]
-    halves = exact % 1 == 0.5
-    assert sorted(exact[halves & (table["accuracy_percent"] < exact)]) == [20.5, 62.5, 92.5]
 
 
 def test_wilson_intervals_are_the_papers_formula():
@@ -100,13 +92,10 @@ def glms():
     }
 
 
-def test_table_2_is_set_as_in_the_paper(glms):
-    shown = tables.GLM.show(tables.glm_table(glms)).set_index("Model")
-    row, glm = shown.loc["my Qwen3-32B"], glms["my Qwen3-32B"]
-    assert row["βN"] == f"{glm.params['beta_N']:.2f}***"
-    assert row["ECL50 (projection)"] == f"{glm.thresholds().ECL50.value:.1f}"
-    assert shown.loc["my o3-2025-04-16", "NT50 (projection)"] == "-- (above)"
-    assert shown.loc["my DS-Qwen-1.5B", "NT50 (projection)"] == "-- (below)"
+def test_the_side_of_a_missing_needle_threshold_is_shown(glms):
+    shown = tables.GLM.show(tables.glm_table(glms)).set_index("Model")["NT50 (projection)"]
+    assert shown["my o3-2025-04-16"] == "-- (above)"
+    assert shown["my DS-Qwen-1.5B"] == "-- (below)"
 
 
 @pytest.mark.parametrize(
@@ -147,31 +136,6 @@ def test_a_model_that_cannot_be_ranked_says_why():
     )
 
 
-def test_a_weak_run_is_unranked_and_its_crossings_are_said_as_in_the_prose():
-    """Nothing right on the mini grid, where both the ranking and the first screen have it."""
-    levels = [(d, N, rho) for d in (1, 2, 3) for N in (5, 10, 20) for rho in (0.1, 0.5, 0.9)]
-    cells = pd.DataFrame(levels, columns=["d", "N", "rho"]).assign(successes=0, failures=2)
-    glms, capacities = {"weak": fit_load_glm(cells)}, {"weak": estimate_capacity(cells)}
-    ranking = ranking_table(glms, capacities)
-    last = ranking.iloc[-1]
-    assert last["model"] == "weak"
-    assert last[["rank", "crossing_rank"]].isna().all()
-    assert last["note"].endswith("; its puzzles do not cover the paper's d and N")
-    assert ranking["crossing_rank"].max() == ranking["crossing"].iloc[:-1].notna().sum()
-    shown = tables.RANKING.show(ranking).iloc[-1]
-    assert shown[["Rank (crossing)", "ECL50 (crossing)"]].tolist() == ["--", "< 5"]
-    assert shown["95 % (crossing)"] == "< 5 to < 5"
-    found = tables.crossing_table(capacities)
-    prose = words.say_threshold(found.iloc[0].to_dict())
-    assert prose == "ECL50 (crossing): < 5 (< 5 to < 5) statements."
-    thresholds = tables.THRESHOLDS.show(found).set_index("Threshold")
-    assert thresholds.loc["ECL50 (crossing)", "Estimate"] == "< 5"
-    assert thresholds.loc["ID50 (crossing)", "Estimate"] == "< 1"
-    meanings = tables.MEANINGS.show(tables.meaning_table(glms, capacities))
-    assert meanings.loc[0, ["Crossing", "crossing 95 %"]].tolist() == ["< 5", "< 5 to < 5"]
-    assert meanings.loc[0, "Difference"] == "--"
-
-
 def test_latex_has_booktabs_rules_and_escapes_names():
     shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
     spec = TableSpec("mine", "A caption.", [*map(Column, shown)])
@@ -199,3 +163,44 @@ def test_numbers_beyond_print_are_said_in_words_or_powers():
 def test_published_tables_are_named():
     with pytest.raises(ValueError, match=r"published table must be one of glm, .* got 'table2'"):
         published_table("table2")
+
+
+COARSE = GRID[GRID["rho_percent"].isin([5, 50, 95])]
+MODELS = {
+    "perfect": ([50, 0, 0, 0, 0], COARSE),
+    "good": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE),
+    "poor": ([7.2, -0.35, -2.75, -3.21, 2.75], COARSE),
+    "level": ([0, 0, 0, 0, 0], COARSE),
+    "easy only": ([9.5, -0.35, -2.75, -3.21, 2.75], COARSE[COARSE["d"] < 5]),
+}
+
+
+@pytest.fixture(scope="module")
+def overview(tmp_path_factory):
+    """The table of models with the coefficients and the cells of MODELS."""
+    folder = tmp_path_factory.mktemp("results")
+    for seed, (model, (beta, grid)) in enumerate(MODELS.items()):
+        write_run(folder, model, make_samples(beta, 3, seed, grid=grid, words=2))
+    frame = read_samples(folder)
+    glms = {str(model): fit_load_glm(rows) for model, rows in frame.groupby("model", observed=True)}
+    data = {
+        "accuracy": accuracy_table(frame),
+        "glm": tables.glm_table(glms),
+        "ranking": ranking_table(glms),
+    }
+    return overview_table(frame, data).set_index("model", drop=False)
+
+
+def test_the_best_comes_first_and_what_has_no_place_last(overview):
+    assert overview["rank"].dropna().to_dict() == {"perfect": 1, "good": 2, "poor": 3}
+    assert list(overview.index[:3]) == ["perfect", "good", "poor"]
+    assert np.isnan(overview.loc["perfect", "ECL50"])
+
+
+def test_the_reason_why_a_model_is_unranked_is_its_own(overview):
+    said = {row["model"]: say_overview(row) for row in overview.to_dict("records")}
+    assert said["perfect"].startswith("perfect solves 100.0 %")
+    assert not any("unranked" in said[model] for model in ("perfect", "good", "poor"))
+    assert said["level"].endswith("; unranked, as it has no ECL50 (projection).")
+    easy = said["easy only"]
+    assert easy.endswith("; unranked, as its puzzles do not cover the paper's d and N.")

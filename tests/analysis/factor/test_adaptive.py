@@ -1,14 +1,13 @@
 """FACTOR's adaptive design: what it asks, how it goes on after a crash, and what it finds."""
 
 import re
-from hashlib import sha256
 from itertools import product
-from random import Random
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom, norm
+from searches import CDF, N_EFF, run, solves_by_decay, undisturbed_run
 
 from cogniload_analysis import DecayDesign
 from cogniload_analysis.factor import decay_design as adaptive
@@ -21,56 +20,6 @@ from cogniload_analysis.factor.decay_design import (
 )
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
-CDF, N_EFF = -0.1, 12.0
-
-
-def solves(puzzle, decay=CDF, place=N_EFF, lapse=0.0, floor=0.0):
-    """A deterministic model: the same puzzle gets the same answer, whoever asks and when."""
-    N, index = puzzle
-    accuracy = floor + (1 - floor - lapse) * min(1, np.exp(decay * (N - place)))
-    draw = int.from_bytes(sha256(f"{N} {index}".encode()).digest()[:6], "big") / 2**48
-    return draw < accuracy
-
-
-def run(design, **model):
-    """Ask to the end; return the batches as they were asked."""
-    asked = []
-    while not design.done:
-        asked.append(design.ask())
-        design.tell(asked[-1], [solves(puzzle, **model) for puzzle in asked[-1]])
-    return asked
-
-
-@pytest.fixture(scope="module")
-def undisturbed():
-    design = DecayDesign(target=0.1, budget=256)
-    return run(design), design
-
-
-def test_a_run_that_comes_back_in_parts_goes_on_exactly(undisturbed):
-    asked, whole = undisturbed
-    random, told, design = Random(3), {}, DecayDesign(target=0.1, budget=256)  # noqa: S311
-    for batch in asked:
-        left = random.sample(batch, len(batch))
-        while left:
-            assert sorted(design.ask()) == sorted(left)
-            part, left = left[:40], left[40:]
-            told |= {puzzle: solves(puzzle) for puzzle in part}
-            design = DecayDesign(target=0.1, budget=256)  # killed, and told all in another order
-            again = random.sample(sorted(told), len(told))
-            design.tell(again, [told[puzzle] for puzzle in again])
-    assert design.done
-    assert design.batches == whole.batches
-    assert design.estimate().N_eff == whole.estimate().N_eff
-
-
-def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(undisturbed):
-    asked = [puzzle for batch in undisturbed[0] for puzzle in batch]
-    assert len(set(asked)) == len(asked) == len(undisturbed[1].told)
-    for N in {puzzle.N for puzzle in asked}:
-        indices = [puzzle.index for puzzle in asked if puzzle.N == N]
-        assert indices == list(range(len(indices)))
-
 
 @pytest.mark.parametrize("benchmark", [SYMBOLIC, REALISTIC], ids=lambda each: each.suite)
 def test_the_pilot_covers_the_papers_grid(benchmark):
@@ -79,8 +28,8 @@ def test_the_pilot_covers_the_papers_grid(benchmark):
     assert {puzzle.N for puzzle in pilot} == set(complexity)
 
 
-def test_it_asks_around_the_decay_and_says_how_well_it_knows_it(undisturbed):
-    asked, design = undisturbed
+def test_it_asks_around_the_decay_and_says_how_well_it_knows_it():
+    asked, design = undisturbed_run("decay")
     later = [puzzle.N for batch in asked[1:] for puzzle in batch]
     assert np.mean([N_EFF - 3 <= N for N in later]) > 0.9
     widths = [batch.high - batch.low for batch in design.batches]
@@ -120,24 +69,27 @@ def test_the_posterior_is_that_of_a_fine_sum():
 )
 def test_the_run_ends_by_itself_and_says_why(place, decay, reason):
     design = DecayDesign(budget=400)
-    run(design, place=place, decay=decay)
+    run(design, solves_by_decay, place=place, decay=decay)
     assert design.estimate().stopped == reason
     assert design.summary()[0] == f"stopped after {len(design.told)} puzzles: {reason}"
 
 
+def answered(seed, budget, kept):
+    """Return what a run finds whose answers are `kept` but for some, and 3 % guessed."""
+    rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=budget)
+    while not design.done:
+        N = np.array([puzzle.N for puzzle in design.ask()])
+        chance = 0.03 + kept * np.minimum(1, np.exp(CDF * (N - N_EFF)))
+        design.tell(design.ask(), rng.random(len(N)) < chance)
+    return design.estimate()
+
+
 def test_intervals_hold_the_truth_under_lapses_and_guesses():
     """95 % intervals at the stop, with 2 % of all answers lost and 3 % guessed."""
-    inside = 0
     truth = N_EFF + np.log(0.95 / 0.97) / -CDF
-    for seed in range(12):
-        rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=300)
-        while not design.done:
-            N = np.array([puzzle.N for puzzle in design.ask()])
-            chance = 0.03 + 0.95 * np.minimum(1, np.exp(CDF * (N - N_EFF)))
-            design.tell(design.ask(), rng.random(len(N)) < chance)
-        found = design.estimate().N_eff
-        inside += found.low < truth < found.high
-    assert inside >= 9  # of 12; fewer have a chance of 1 in 500 if 95 % is true
+    found = [answered(seed, 300, 0.95).N_eff for seed in range(12)]
+    # fewer have a chance of 1 in 500 if 95 % is true
+    assert sum(each.low < truth < each.high for each in found) >= 9
 
 
 @pytest.mark.parametrize("lapse", [0.0, 0.25])
@@ -146,7 +98,7 @@ def test_flags(lapse):
     design = DecayDesign(target=0.1, budget=256)
     while not design.done:
         batch = design.ask()
-        right = [solves(puzzle, lapse=lapse) for puzzle in batch]
+        right = [solves_by_decay(puzzle, lapse=lapse) for puzzle in batch]
         design.tell(batch, right, [lapse > 0 and not each for each in right])
     flags = " ".join(design.estimate().flags)
     assert ("were cut off by a limit" in flags) == (lapse > 0)
@@ -157,19 +109,15 @@ def test_lapses_are_said_with_the_n_from_which_accuracy_falls():
     """With a quarter lost, the line reaches 1 three variables before accuracy begins to fall."""
     inside = before = 0
     for seed in range(4):
-        rng, design = np.random.default_rng(seed), DecayDesign(target=0.25, budget=400)
-        while not design.done:
-            N = np.array([puzzle.N for puzzle in design.ask()])
-            chance = 0.03 + 0.72 * np.minimum(1, np.exp(CDF * (N - N_EFF)))
-            design.tell(design.ask(), rng.random(len(N)) < chance)
-        (flag,) = (each for each in design.estimate().flags if "% fail however easy" in each)
+        estimate = answered(seed, 400, 0.72)
+        (flag,) = (each for each in estimate.flags if "% fail however easy" in each)
         share, *ends = re.search(
             r"about (\d+) % fail .* falls: .* \((.+) to (.+)\)$", flag
         ).groups()
         assert 10 < int(share) < 40
         low, high = (float(end.strip("<> ")) for end in ends)
         inside += low < N_EFF < high
-        before += design.estimate().N_eff.value < N_EFF
+        before += estimate.N_eff.value < N_EFF
     assert before == 4
     assert inside >= 3  # of 4; fewer have a chance of 1 in 70 if 95 % is true
 
@@ -181,44 +129,8 @@ def test_quantiles_of_weighted_values():
     assert found == pytest.approx(np.quantile(draws, (0.025, 0.5, 0.975)), abs=0.01)
 
 
-def test_other_questions_have_another_version():
-    """What is asked first for fixed answers; none of the choices is near a tie."""
-    design, asked = DecayDesign(target=0.05), []
-    for _ in range(3):
-        batch = design.ask()
-        asked += map(tuple, batch)
-        accuracies = [np.exp(min(0, CDF * (N - N_EFF))) for N, _ in batch]
-        solved = [index % 10 < 10 * at for (_, index), at in zip(batch, accuracies, strict=True)]
-        design.tell(batch, solved)
-    digest = sha256(" ".join(map(str, asked)).encode()).hexdigest()[:16]
-    golden = {"2": "bc86e08f47655bc1"}
-    assert digest == golden[design.plan.VERSION]
-
-
 def test_another_version_has_another_fingerprint(monkeypatch):
     before = DecayDesign().plan.fingerprint
     assert before == DecayDesign(suite="realistic", target=0.1).plan.fingerprint
     monkeypatch.setattr(adaptive, "CAPS", {1.0: 0.5, 0.9: 0.5})
     assert DecayDesign().plan.fingerprint["prior"] != before["prior"]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"goal": "ECL50"}, "goal must be one of N_eff, CDF, CDO, got 'ECL50'"),
-        ({"suite": "other"}, "suite must be one of symbolic, realistic, got 'other'"),
-        ({"target": 0}, "target must be a number above 0, got 0"),
-        ({"N": (1, 3)}, "the largest N must be an integer from 4 to 1000000, got 3"),
-        ({"N": (1, 5000)}, "N must be an integer from 1 to 1000, got 5000"),
-        ({"suite": "realistic", "N": (1, 20)}, "N must be an integer from 2 to 100, got 1"),
-    ],
-)
-def test_settings_out_of_range(given, message):
-    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        DecayDesign(**given)
-
-
-@pytest.mark.parametrize("puzzle", [(0, 0), (3,), (3, -1), (2.5, 0), "ab", (3, 0, 0)])
-def test_puzzles_that_are_none(puzzle):
-    with pytest.raises(ValueError, match=r"^(a puzzle must be|N must be|index must be)"):
-        DecayDesign().tell([puzzle], [True])

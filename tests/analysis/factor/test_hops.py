@@ -62,30 +62,12 @@ def test_a_model_that_only_greps_is_right_at_no_hop_and_does_not_beat_grep(frame
     mine = table[table["suite"] == "symbolic"]
     assert mine["accuracy"].tolist() == mine["floor"].tolist()
     assert (mine["one hop"] >= mine["floor"]).all()
-    assert hops.say_shortcuts(mine).startswith("Does not beat the shortcut “grep or none”")
 
 
 def test_a_model_that_reasons_beats_every_shortcut(frame):
     table = hops.shortcut_table(frame.assign(correct=1))
-    said = hops.say_shortcuts(table[table["suite"] == "symbolic"])
-    assert said.startswith("100.0 % of the answers are right, against ")
-    assert said.endswith((" one hop is beaten too.", " two hops is beaten too."))
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "end"),
-    [
-        (0.7, 0.9, "which takes no hop; the shortcut of one hop is not beaten."),
-        (0.7, 0.5, "which takes no hop; the shortcut of one hop is not beaten."),
-        (0.5, 0.7, "which takes no hop; the shortcut of one hop is beaten too."),
-        (0.4, 0.5, "which takes no hop; the shortcut of two hops is beaten too."),
-    ],
-)
-def test_what_a_model_beats_is_said_up_to_the_first_shortcut_that_it_does_not(one, two, end):
-    row = {"suite": "realistic", "responses": 9, "accuracy": 0.6, "floor": 0.1}
-    said = hops.say_shortcuts(pd.DataFrame([row | {"one hop": one, "two hops": two}]))
-    assert said.startswith("60.0 % of the answers are right, against 10.0 % of the shortcut ")
-    assert said.endswith(end)
+    mine = table[table["suite"] == "symbolic"]
+    assert (mine["accuracy"] > mine["floor"]).all()
 
 
 def test_what_is_no_puzzle_is_not_counted():

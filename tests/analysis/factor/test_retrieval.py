@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from lm_eval_layout import make_factor_puzzle, make_sample, write_run
-from lxml import html
-from report_reader import page_text, read_table
+from report_reader import page_text, read_page, read_table
 
 from cogniload_analysis import read_factor_samples
 from cogniload_analysis.factor import figures, retrieval
@@ -55,23 +54,31 @@ def test_runs_that_differ_in_their_retrieval_are_rows_of_their_own(frame):
     assert (frame["attempt"] == 1).all()
 
 
-def test_tasks_of_one_model_are_told_apart_too(tmp_path):
-    write_run(tmp_path, "org/m", list(samples(BM25)), task="factor_realistic_retrieval")
+@pytest.mark.parametrize(
+    ("second", "task", "names"),
+    [
+        (BM25, "factor_realistic_4k", {"org/m"}),
+        (
+            None,
+            "factor_realistic_4k",
+            {"org/m, bm25, 2000 tokens by sentence", "org/m, no retrieval"},
+        ),
+        (
+            None,
+            "factor_realistic_retrieval",
+            {"org/m, bm25, 2000 tokens by sentence", "org/m, no retrieval"},
+        ),
+    ],
+)
+def test_runs_of_one_retrieval_are_attempts_and_others_are_told_apart(
+    tmp_path, second, task, names
+):
+    write_run(tmp_path, "org/m", list(samples(BM25)), task=task)
     date = "2026-11-25T08-26-58.123456"
-    write_run(tmp_path, "org/m", list(samples(None)), task="factor_realistic_4k", date=date)
+    write_run(tmp_path, "org/m", list(samples(second)), task="factor_realistic_4k", date=date)
     frame = read_factor_samples(tmp_path)
-    assert {*frame["model"].astype(str)} == {
-        "org/m, bm25, 2000 tokens by sentence",
-        "org/m, no retrieval",
-    }
-
-
-def test_runs_of_one_retrieval_are_attempts(tmp_path):
-    for date in ("2026-11-25T08-26-58.123456", "2026-11-26T08-26-58.123456"):
-        write_run(tmp_path, "org/m", list(samples(BM25)), task="factor_realistic_4k", date=date)
-    frame = read_factor_samples(tmp_path)
-    assert {*frame["model"].astype(str)} == {"org/m"}
-    assert sorted(set(frame["attempt"])) == [1, 2]
+    assert {*frame["model"].astype(str)} == names
+    assert set(frame["attempt"]) == ({1, 2} if second else {1})
 
 
 def test_the_parts_add_up_and_agree_with_a_count_made_apart(frame):
@@ -115,17 +122,6 @@ def test_counts_that_are_none_are_taken_for_a_whole_text(change):
     assert np.isnan(counts).all()
 
 
-def test_a_row_in_words(frame):
-    row = retrieval.retrieval_table(frame).set_index("retrieval", drop=False).loc[BM25].to_dict()
-    assert retrieval.say_retrieval(row) == (
-        f"Retrieval ({BM25}) at 4,000 tokens found all that the answer needs for 50.0 % of 24 "
-        "puzzles (90 % interval 34.1 to 65.9). Of 12 wrong answers, 6 were not retrieved and 6 "
-        "retrieved, not reasoned."
-    )
-    row |= {"not_retrieved": 0, "not_reasoned": 0}
-    assert retrieval.say_retrieval(row).endswith("34.1 to 65.9); every answer is right.")
-
-
 def test_the_figure_shows_the_shares(frame):
     table = retrieval.retrieval_table(frame, "N")
     mine = table[table["retrieval"] == BM25]
@@ -141,10 +137,8 @@ def test_the_report_has_the_table_the_figure_and_the_sentences(undrawn, tmp_path
     page = write_report(make_runs(tmp_path / "results"), tmp_path / "report")
     table = read_table(tmp_path / "report", "factor_retrieval")
     assert (table[PARTS].sum(axis=1) == table["responses"]).all()
-    root = html.fromstring(page.read_text("utf-8"))
-    text = page_text(root)
-    assert "4.5 % right with 2K of 4K retrieved, and 33 % with full attention" in text
-    assert retrieval.say_retrieval(table.to_dict("records")[0]) in text
+    root = read_page(page)
+    assert retrieval.say_retrieval(table.to_dict("records")[0]) in page_text(root)
     assert len(list((tmp_path / "report/figures").glob("factor_retrieval_*.svg"))) == 2
     assert root.xpath("//h2[@id='factor_retrieved']")
 

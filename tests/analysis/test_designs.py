@@ -1,0 +1,111 @@
+"""What both adaptive designs hold: their questions, how they go on after a crash, refusals."""
+
+import re
+import tomllib
+from collections import defaultdict
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from refusals import refused
+from searches import CDF, MODELS, N_EFF, undisturbed_run
+
+import cogniload_analysis
+from cogniload_analysis import AdaptiveDesign, DecayDesign
+from cogniload_analysis.adaptive.design import Interval
+from cogniload_analysis.cogniload.capacity.next_puzzles import CapacitySettings
+from cogniload_analysis.factor.decay_design import DecaySettings
+
+CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_run_that_dies_and_comes_back_in_parts_goes_on_exactly(kind):
+    (make, solves), (asked, whole) = MODELS[kind], undisturbed_run(kind)
+    random, told, design = Random(3), {}, make()  # noqa: S311
+    for batch in asked:
+        left = random.sample(batch, len(batch))
+        while left:
+            assert sorted(design.ask()) == sorted(left)
+            size = random.randint(1, len(left))
+            part, left = left[:size], left[size:]
+            told |= {puzzle: solves(puzzle) for puzzle in part}
+            if random.random() < 0.5:  # killed: a new process reads the answers in its own order
+                design = make()
+                part = random.sample(sorted(told), len(told))
+            design.tell(part, [told[puzzle] for puzzle in part])
+    assert design.done
+    assert design.batches == whole.batches
+    assert repr(design.estimate()) == repr(whole.estimate())
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
+    batches, design = undisturbed_run(kind)
+    asked = [puzzle for batch in batches for puzzle in batch]
+    assert len(set(asked)) == len(asked) == len(design.told)
+    indices = defaultdict(list)
+    for *cell, index in asked:
+        indices[tuple(cell)].append(index)
+    assert all(each == list(range(len(each))) for each in indices.values())
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_estimate_is_printed_without_its_curves(kind):
+    estimate = undisturbed_run(kind)[1].estimate()
+    assert "array" not in repr(estimate)
+    assert f"n={estimate.n}" in repr(estimate)
+
+
+@pytest.mark.parametrize("settings", [CapacitySettings(), DecaySettings()])
+def test_when_a_run_ends(settings):
+    smallest, largest = settings.asked
+    first, budget = settings.STOP_AFTER, settings.budget
+    narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
+    assert settings.reason_to_stop(first, 0, narrow).startswith(f"{settings.goal} is known to")
+    assert not settings.reason_to_stop(first - 1, 0, narrow)
+    assert "budget" in settings.reason_to_stop(first, budget, wide)
+    for known in (first, 2 * budget):  # with answers of another run
+        assert not settings.reason_to_stop(known, budget - 1, wide)
+
+
+@pytest.mark.parametrize(
+    ("design", "batches", "solves", "golden"),
+    [
+        (
+            AdaptiveDesign(target=0.05),
+            2,
+            lambda p: p.index % 3 < (p.N < 60) + (p.N < 30) - (p.d > 6),
+            {"1": "c8441c8789cceff3"},
+        ),
+        (
+            DecayDesign(target=0.05),
+            3,
+            lambda p: p.index % 10 < 10 * np.exp(min(0, CDF * (p.N - N_EFF))),
+            {"2": "bc86e08f47655bc1"},
+        ),
+    ],
+)
+def test_other_questions_have_another_version(design, batches, solves, golden):
+    """What is asked first for fixed answers; none of the choices is near a tie."""
+    asked = []
+    for _ in range(batches):
+        batch = design.ask()
+        asked += map(tuple, batch)
+        design.tell(batch, [bool(solves(puzzle)) for puzzle in batch])
+    digest = sha256(" ".join(map(str, asked)).encode()).hexdigest()[:16]
+    assert digest == golden[design.plan.VERSION]
+
+
+@pytest.mark.parametrize(("make", "options", "says"), CASES["design_settings"])
+def test_wrong_settings_are_refused_in_one_line(make, options, says):
+    with refused("^" + re.escape(says)):
+        getattr(cogniload_analysis, make)(**options)
+
+
+@pytest.mark.parametrize("puzzle", [(0, 0), (3,), (3, -1), (2.5, 0), "ab", (3, 0, 0)])
+def test_puzzles_that_are_none(puzzle):
+    with pytest.raises(ValueError, match=r"^(a puzzle must be|N must be|index must be)"):
+        DecayDesign().tell([puzzle], [True])

@@ -1,0 +1,193 @@
+"""Adaptive runs in the report, against the designs that asked for them."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from lm_eval_layout import (
+    make_factor_puzzle,
+    make_factor_samples,
+    make_puzzle,
+    make_sample,
+    write_run,
+)
+from report_reader import read_page, read_table, said_of_runs
+
+from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
+from cogniload_analysis.adaptive.replay import read_until
+from cogniload_analysis.cogniload import adaptive_section as capacity
+from cogniload_analysis.cogniload import words
+from cogniload_analysis.cogniload.capacity.curve import Link
+from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
+from cogniload_analysis.factor import adaptive_section as decay
+from cogniload_analysis.report.write import write_report
+
+TRUTH = refit_published("Qwen3-32B", Link(), interactions=True)
+UNTIL = {
+    AdaptiveDesign: {"goal": "ECL50", "target": 0.4, "budget": 300},
+    DecayDesign: {"goal": "N_eff", "target": 0.25, "budget": 400},
+}
+KINDS = pytest.mark.parametrize("design", UNTIL, indirect=True)
+OUTCOMES = {(True, False): "correct", (False, False): "wrong_set", (False, True): "max_context"}
+
+
+@pytest.fixture(scope="module")
+def design(request):
+    """A finished design that a known model answered; a limit cut a third of FACTOR's errors."""
+    design, rng = request.param(**UNTIL[request.param]), np.random.default_rng(5)
+    while not design.done:
+        puzzles = design.ask()
+        if request.param is DecayDesign:
+            chance = [0.98 * min(1, np.exp(-0.1 * (p.N - 12))) for p in puzzles]
+        else:
+            chance = [TRUTH.accuracy(p.d, p.N, p.rho / 100)[0] for p in puzzles]
+        right = (rng.random(len(puzzles)) < chance).tolist()
+        cut = [request.param is DecayDesign and not r and rng.random() < 1 / 3 for r in right]
+        design.tell(puzzles, right, cut)
+    return design
+
+
+def write_design(folder, design, until=None, repeated=0):
+    """Write the samples of a design in the order of asking, with its settings in the results."""
+    told = [(p, design.told[p]) for batch in design.batches for p in batch.puzzles]
+    task, samples = "cogniload", []
+    for puzzle, answer in told + told[:repeated]:
+        if isinstance(design, DecayDesign):
+            task, doc = "factor_symbolic_4k", make_factor_puzzle(puzzle.N, context=4000)
+            doc |= {"index": puzzle.index, "id": f"{puzzle.N}-{puzzle.index}"}
+            samples.append(make_sample(doc, "Text.", OUTCOMES[tuple(answer)]))
+        else:
+            outcome = "correct_valid" if answer.correct else "wrong_logic"
+            samples.append(make_sample(make_puzzle(*puzzle), "Text.", outcome))
+    until = UNTIL[type(design)] if until is None else until
+    config = {"model": "hf", "model_args": {"pretrained": "org/asked"}, "until": until}
+    write_run(folder, "org/asked", samples, task=task, config=config)
+    return folder
+
+
+def find_replays(folder, design):
+    """Return the adaptive runs that a folder of results holds."""
+    if isinstance(design, DecayDesign):
+        return [*decay.find_replays(read_factor_samples(folder)).values()]
+    return [*capacity.find_replays({"m": read_samples(folder)}).values()]
+
+
+def said_of(run, design):
+    """Return what the page says of a run."""
+    section = decay if isinstance(design, DecayDesign) else capacity
+    (row,) = section.run_table([run]).to_dict("records")
+    return (decay.say_decay_run if section is decay else words.say_run)(row)
+
+
+@KINDS
+def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_path):
+    prefix = "factor_" if isinstance(design, DecayDesign) else ""
+    out = write_report(write_design(tmp_path, design), tmp_path / "out")
+    tables = {
+        name: read_table(out.parent, f"{prefix}adaptive{name}")
+        for name in ("", "_batches", "_cells", "_curve")
+    }
+    estimate, row = design.estimate(), tables[""].iloc[0]
+    assert (row["n"], row["stopped"]) == (len(design.told), estimate.stopped)
+    assert row["width"] == pytest.approx(estimate.half_width)
+    assert (row["model"], row.get("context", 4000)) == ("asked", 4000)
+    expected = [(b.n, b.value, b.low, b.high, len(b.puzzles)) for b in design.batches]
+    found = tables["_batches"][["n", "value", "low", "high", "puzzles"]].to_numpy()
+    np.testing.assert_allclose(found, np.array(expected))
+    loads = [name for name in ("d", "N", "rho") if name in tables["_cells"]]
+    for cell in tables["_cells"].to_dict("records"):
+        level = tuple(round(cell[name] * (100 if name == "rho" else 1)) for name in loads)
+        answers = [a.correct for p, a in design.told.items() if p[:-1] == level]
+        assert (cell["puzzles"], cell["correct"]) == (len(answers), sum(answers))
+    assert tables["_cells"]["puzzles"].sum() == len(design.told)
+    if prefix:
+        for name in ("N_eff", "CDF", "CDO", "cap", "floor"):
+            at = getattr(estimate, name)
+            assert row[[name, f"{name}_low", f"{name}_high"]].tolist() == pytest.approx(
+                [at.value, at.low, at.high]
+            )
+        curve = tables["_curve"][["N", "accuracy", "low", "high"]]
+        np.testing.assert_allclose(curve, estimate.over_N)
+        assert "were cut off by a limit" in row["flags"]
+    else:
+        assert row["glm_ECL50"] == pytest.approx(estimate.glm_ECL50)
+        thresholds = read_table(out.parent, "thresholds").set_index("threshold")
+        assert set(thresholds["meaning"]) == {"crossing"}
+        assert thresholds.loc["ECL50", "value"] == pytest.approx(estimate.ECL50.value)
+        assert thresholds.loc["ECL50", "low"] == pytest.approx(estimate.ECL50.low)
+        curve = tables["_curve"].query("load == 'N'")
+        np.testing.assert_allclose(curve["high"], estimate.over_N.high)
+        assert read_table(out.parent, "glm")["ECL50"].isna().all()
+    page = read_page(out)
+    said = said_of_runs(page, prefix)
+    assert f"{len(design.told)} puzzles in {len(design.batches) - 1} batches." in said[0]
+    assert [f"Note: {flag}." for flag in estimate.flags] == [
+        each for each in said if each.startswith("Note: ")
+    ]
+    assert len(page.cssselect(f"#figure-{prefix}adaptive_01_asked")) == 1
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "until", [{"goal": "NT50"}, {"goal": []}, {"target": "x"}, {"budget": 1e99}, {"N": 3}, [1]]
+)
+def test_settings_that_are_none_leave_a_plain_report(design, tmp_path, until):
+    assert find_replays(write_design(tmp_path, design, until=until), design) == []
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1", '"x"', "{", "null", "NaN", "[[]]"])
+def test_settings_may_be_any_text(text):
+    assert read_until(pd.Series([text])) == {}
+
+
+@KINDS
+def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
+    assert find_replays(write_design(tmp_path, design, repeated=1), design) == []
+
+
+@pytest.mark.parametrize("design", [DecayDesign], indirect=True)
+def test_a_grid_at_another_context_is_no_adaptive_run(design, tmp_path):
+    write_design(tmp_path, design)
+    samples = make_factor_samples(-0.1, 1.2, 3, 1)
+    write_run(tmp_path, "org/grid", samples, task="factor_symbolic_0")
+    replays = decay.find_replays(read_factor_samples(tmp_path))
+    assert [condition[2] for condition in replays] == [4000]
+
+
+@KINDS
+@pytest.mark.parametrize(("other", "same"), [({}, True), ({"prior": "0" * 16}, False)])
+def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other, same):
+    """What stands there is then what the answers say under the published prior."""
+    until = UNTIL[type(design)] | design.plan.fingerprint | other
+    (run,) = find_replays(write_design(tmp_path, design, until=until), design)
+    assert run.same_prior == same
+    assert run.batches == design.batches
+    said = " ".join(said_of(run, design))
+    assert ("It stopped there, since" in said) == same
+    assert ("a prior that is not at hand" in said) != same
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
+    until = UNTIL[AdaptiveDesign] | {"budget": 192}
+    design = AdaptiveDesign(**until, prior="vague")
+    while not design.done:
+        design.tell(design.ask(), [p.N + 9 * p.d < 130 - p.index for p in design.ask()])
+    until |= design.plan.fingerprint | ({"prior": "vague"} if named else {})
+    (run,) = find_replays(write_design(tmp_path, design, until=until), design)
+    assert run.batches == design.batches
+    assert run.estimate.ECL50 == design.estimate().ECL50
+    assert said_of(run, design)[2] == "The prior was the vague one."
+
+
+@pytest.mark.parametrize(("goal", "unit"), [("CDF", r"\d+ %"), ("CDO", r"\d+\.\d\d")])
+def test_other_goals_are_shown_in_their_own_units(tmp_path, goal, unit):
+    until = {"goal": goal, "target": 0.3, "budget": 128}
+    design = DecayDesign(**until)
+    while not design.done:
+        design.tell(design.ask(), [puzzle.N < 15 + puzzle.index % 9 for puzzle in design.ask()])
+    (run,) = find_replays(write_design(tmp_path, design, until=until), design)
+    progress = said_of(run, design)[2]
+    assert re.search(rf"a half-width of ±{unit} .* and ±{unit} at", progress)
+    assert design.estimate().half_width == pytest.approx(run.estimate.half_width)
