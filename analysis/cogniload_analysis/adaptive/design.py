@@ -97,7 +97,7 @@ class Goal:
 
     def half_width(self, low: float, high: float) -> float:
         """Return half the width of the goal's interval, as its target has it."""
-        return half_width(low, high) if self.relative else half_span(low, high)
+        return half_width(low, high) if self.relative else float(high - low) / 2
 
     def describe_target(self, target: float) -> str:
         """Return a target in words, such as ±20 %."""
@@ -433,11 +433,6 @@ def half_width(low: float, high: float) -> float:
     """
     near, far = sorted((abs(low), abs(high)))
     return float((far / near) ** 0.5 - 1) if (low > 0 or high < 0) and far < np.inf else np.inf
-
-
-def half_span(low: float, high: float) -> float:
-    """Return half the width of an interval, in its own units."""
-    return float(high - low) / 2
 
 
 def batch_size(known: int, left: int) -> int:
