@@ -133,7 +133,7 @@ def compare_responses(
             for name in names
             if loads[name].nunique() > 1
             for level in sorted(loads[name].unique())
-            for row in pair.compare(correct, loads[name].reindex(correct.index) == level)
+            for row in pair.compare(correct[loads[name].reindex(correct.index) == level])
         ]
     )
     order = {outcome.value: place for place, outcome in enumerate(analysis.outcomes)}
@@ -202,14 +202,14 @@ def _name_puzzles(frame: pd.DataFrame) -> pd.Series:
 
 def _shares(frame: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """Return the mean of each model's answers to each puzzle; NaN where there are none."""
-    values = values.astype(float).groupby([frame["id"], frame["model"]]).mean()
-    return values.unstack()
+    return values.astype(float).groupby([frame["id"], frame["model"]]).mean().unstack()
 
 
 def _adjust(table: pd.DataFrame) -> pd.DataFrame:
     """Add Holm's p over a table, after p."""
     if len(table):
-        table.insert(table.columns.get_loc("p") + 1, "p_holm", statistics.adjust(table["p"]))
+        after = list(table.columns).index("p") + 1
+        table.insert(after, "p_holm", statistics.adjust(table["p"].tolist()))
     return table
 
 
@@ -232,14 +232,10 @@ class _Pair:
         smaller = self.attempts[[self.first, self.second]].notna().sum().min()
         return bool(self.common.sum() >= max(1, ENOUGH_IN_COMMON * smaller))
 
-    def compare(
-        self, shares: pd.DataFrame, where: pd.Series | None = None
-    ) -> Iterator[dict[str, object]]:
+    def compare(self, shares: pd.DataFrame) -> Iterator[dict[str, object]]:
         """Yield the difference of shares as a row; nothing where one of them answered nothing."""
-        chosen = shares if where is None else shares[where]
-        pair = {"first": self.first, "second": self.second}
         if self.paired:
-            chosen = chosen[self.common.reindex(chosen.index)]
+            chosen = shares[self.common.reindex(shares.index)]
             first, second = chosen[self.first].to_numpy(), chosen[self.second].to_numpy()
             if not len(chosen):
                 return
@@ -247,15 +243,17 @@ class _Pair:
             counts = len(chosen), len(chosen)
             means = first.mean(), second.mean()
         else:
-            sides = self._in_common_cells(chosen)
-            if not all(len(shares) for shares, _ in sides):
+            sides = self._in_common_cells(shares)
+            if not all(len(side) for side, _ in sides):
                 return
             (first, of_first), (second, of_second) = sides
             apart = statistics.compare_groups(first, second, (of_first, of_second))
             method = "unpaired"
             counts = len(first), len(second)
             means = of_first @ first / of_first.sum(), of_second @ second / of_second.sum()
-        yield pair | {
+        yield {
+            "first": self.first,
+            "second": self.second,
             "first_puzzles": counts[0],
             "second_puzzles": counts[1],
             "paired": self.paired,
