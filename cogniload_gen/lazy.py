@@ -1,22 +1,32 @@
 """Public names that are imported at their first use, so that a package itself loads at once."""
 
 import ast
-import inspect
 import sys
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
+@cache
+def public_modules(package: str) -> dict[str, str]:
+    """Return the module of each public name: those that `__init__` imports for type checkers."""
+    module = ast.parse(Path(str(sys.modules[package].__file__)).read_text("utf-8"))
+    blocks = [node.body for node in module.body if isinstance(node, ast.If)]
+    imports = [node for block in blocks for node in block if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
 def public_name(package: str, name: str) -> Any:
-    """Return a name of a package's `__all__`, imported from where its type checkers have it.
+    """Return a package's public name, imported from its module, or its `__all__`.
 
     The package's `__init__` imports it under TYPE_CHECKING. Raises AttributeError for another name.
     """
-    module = sys.modules[package]
-    if name in module.__all__:
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
-            if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}:
-                value = getattr(import_module(str(node.module)), name)
-                setattr(module, name, value)
-                return value
-    raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    modules = public_modules(package)
+    if name == "__all__":
+        return list(modules)
+    if name not in modules:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    value = getattr(import_module(modules[name]), name)
+    setattr(sys.modules[package], name, value)
+    return value

@@ -135,7 +135,7 @@ def estimate(**until: Any) -> Metric:
         description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
         metrics = {}
         for goal in adaptive.goals:
-            least, most = replace(design.settings, goal=goal.name).asked
+            least, most = replace(design.settings, goal=goal.name).extent
             for end in ("", "low", "high"):
                 value = getattr(getattr(description, goal.name), end or "value")
                 metrics[f"{goal.name}{end and '_'}{end}"] = min(max(value, least), most)

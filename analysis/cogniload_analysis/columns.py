@@ -27,7 +27,7 @@ class Columns:
 
 
 def column(name: str, dtype: Any, read: Callable[[Row], Any]) -> Columns:
-    """Return the declaration of one column, of which `read` returns the value."""
+    """Return the declaration of one column, whose value `read` returns."""
     return Columns({name: dtype}, lambda sample: (read(sample),))
 
 

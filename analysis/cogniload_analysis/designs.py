@@ -1,4 +1,4 @@
-"""The benchmarks that can be asked adaptively: the one list of their designs."""
+"""The benchmarks that have an adaptive design: the one list of them."""
 
 from collections.abc import Mapping
 
@@ -7,4 +7,4 @@ from cogniload_analysis.cogniload.adaptive_design import CAPACITY
 from cogniload_analysis.factor.decay_design import DECAYS
 
 ADAPTIVE: Mapping[str, Adaptive] = CAPACITY | DECAYS
-"""How each is asked, by the benchmark's name. A new one is added here, and nowhere else."""
+"""The design of each, by the benchmark's name. A new one is added here, and nowhere else."""

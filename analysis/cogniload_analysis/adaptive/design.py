@@ -1,6 +1,7 @@
-"""What adaptive designs share: what was told, batches that grow, and the reasons to stop.
+"""What adaptive designs share: the answers, batches that grow, and the reasons to stop.
 
-A benchmark's own design adds what a puzzle is, what an answer tells, and which puzzles tell most.
+A benchmark's own design adds its kind of puzzle, the information in an answer, and the choice of
+the most informative puzzles.
 """
 
 import re
@@ -24,7 +25,7 @@ from cogniload_gen.checks import Given
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
 PILOT = 64
 BUDGET = 1500
-"""The most puzzles that are asked, unless a run says another number."""
+"""The largest number of puzzles of a run, by default."""
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
 CUT_SHARE = 0.10
 DIGEST_DIGITS = 6
@@ -68,7 +69,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Batch(Generic[PuzzleT]):
-    """Puzzles that are asked together, and what was known when they were chosen.
+    """Puzzles of one turn, and what was known when they were chosen.
 
     `n` answers, `low` and `high` the 95 % interval of the goal, `value` its median. `stopped` is
     the reason to ask no more, and then there are no puzzles.
@@ -84,7 +85,7 @@ class Batch(Generic[PuzzleT]):
 
 @dataclass(frozen=True)
 class Goal:
-    """What a run can be asked to find out.
+    """A quantity that a run can estimate.
 
     The target of a `relative` goal is a share: 0.2 is times or over 1.2. That of another goal is in
     the goal's own units. `example` is a usual target, in words.
@@ -96,7 +97,7 @@ class Goal:
 
     def half_width(self, low: float, high: float) -> float:
         """Return half the width of the goal's interval, as its target has it."""
-        return half_width(low, high) if self.relative else half_span(low, high)
+        return half_width(low, high) if self.relative else float(high - low) / 2
 
     def describe_target(self, target: float) -> str:
         """Return a target in words, such as ±20 %."""
@@ -105,7 +106,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides, with the answers, which puzzles are asked.
+    """What decides, with the answers, the choice of puzzles.
 
     `goal` is what the run is for, one of `GOALS`, and `target` the half-width of its 95 % interval
     at which the run ends. `budget` is the most puzzles to ask, `N` the smallest and the largest
@@ -144,24 +145,24 @@ class Settings:
         return next(goal for goal in self.GOALS if goal.name == self.goal)
 
     @property
-    def asked(self) -> tuple[float, float]:
-        """The smallest and the largest value of the goal that can be asked."""
+    def extent(self) -> tuple[float, float]:
+        """The smallest and the largest value of the goal that puzzles can have."""
         return self.N
 
-    def reason_to_stop(self, known: int, asked: int, found: Interval) -> str:
-        """Return why to ask no more after `known` answers and `asked` puzzles, or nothing.
+    def reason_to_stop(self, known: int, spent: int, interval: Interval) -> str:
+        """Return why to stop after `known` answers and `spent` puzzles of the budget, or "".
 
-        The goal is met, lies beyond what can be asked, or the budget is spent.
+        The goal is met, lies beyond the puzzles' range, or the budget is spent.
         """
         if known >= self.STOP_AFTER:
-            smallest, largest = self.asked
-            if self.wanted.half_width(found.low, found.high) <= self.target:
+            smallest, largest = self.extent
+            if self.wanted.half_width(interval.low, interval.high) <= self.target:
                 return f"{self.goal} is known to {self.wanted.describe_target(self.target)}"
-            if found.high < smallest:
+            if interval.high < smallest:
                 return f"{self.goal} lies below {smallest}, the least that can be asked"
-            if found.low > largest:
+            if interval.low > largest:
                 return f"{self.goal} lies above {largest}, the most that can be asked"
-        return f"the budget of {self.budget:,} puzzles is spent" if asked >= self.budget else ""
+        return f"the budget of {self.budget:,} puzzles is spent" if spent >= self.budget else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,7 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
 
     settings: Settings
     dropped: frozenset[tuple[Any, ...]] = field(default=frozenset(), kw_only=True)
-    """Cells (puzzles without their index) that are never asked."""
+    """Cells (puzzles without their index) that the design leaves out."""
 
     @property
     @abstractmethod
@@ -183,24 +184,24 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     @property
     @abstractmethod
     def candidates(self) -> Sized:
-        """The places where puzzles can be asked, but for those of dropped cells."""
+        """The places from which the design chooses, without those of dropped cells."""
 
     @property
     @abstractmethod
     def longest(self) -> tuple[PuzzleT, ...]:
-        """Puzzles one of which is as long as any that is asked."""
+        """Puzzles that include the longest one of the design."""
 
     @abstractmethod
     def asks(self, puzzle: PuzzleT) -> bool:
-        """Whether a puzzle is one of a cell that the design can ask from."""
+        """Whether the design can choose puzzles of a puzzle's cell."""
 
     @abstractmethod
-    def check(self, given: Sequence[float]) -> PuzzleT:
-        """Return a puzzle with plain numbers; ValueError if it is none."""
+    def check(self, puzzle: Sequence[float]) -> PuzzleT:
+        """Return a puzzle with plain numbers; ValueError for a malformed one."""
 
     @abstractmethod
-    def believe(self, told: Mapping[PuzzleT, Answer]) -> BeliefT:
-        """Return what answers say, which does not depend on the order of telling."""
+    def believe(self, answers: Mapping[PuzzleT, Answer]) -> BeliefT:
+        """Return the posterior of answers, which does not depend on their order."""
 
     @abstractmethod
     def find_goal(self, belief: BeliefT) -> Interval:
@@ -208,13 +209,13 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
 
     @abstractmethod
     def choose(
-        self, belief: BeliefT, size: int, known: int, asked: Sequence[PuzzleT]
+        self, belief: BeliefT, size: int, known: int, earlier: Sequence[PuzzleT]
     ) -> Iterable[PuzzleT]:
-        """Return the `size` new puzzles that tell most after `known` answers."""
+        """Return the `size` new puzzles of most information after `known` answers."""
 
     @abstractmethod
-    def describe(self, told: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
-        """Return what answers say, with flags and the last batch's reason to stop."""
+    def describe(self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
+        """Return the estimate from answers, with flags and the last batch's reason to stop."""
 
     @cached_property
     def fingerprint(self) -> dict[str, str]:
@@ -223,31 +224,31 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
         return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
 
     def next_batch(
-        self, batches: Sequence[Batch[PuzzleT]], told: Mapping[PuzzleT, Answer]
+        self, batches: Sequence[Batch[PuzzleT]], answers: Mapping[PuzzleT, Answer]
     ) -> Batch[PuzzleT]:
-        """Return the batch that follows `batches`, which were answered.
+        """Return the batch that follows `batches`, all of whose puzzles have answers.
 
-        It is chosen by the answers to these, and by answers in cells that the design never asks
-        from, which are another run's. Answers that are ahead of the design don't sway it, so that
-        it asks the same puzzles whenever they come.
+        It is chosen by these answers, and by those in cells from which the design never chooses,
+        which are another run's. Answers that are ahead of the design don't sway it, so that the
+        choice is the same whenever they come.
         """
-        asked = [puzzle for batch in batches for puzzle in batch.puzzles]
-        known = {puzzle: told[puzzle] for puzzle in asked}
-        known |= {puzzle: answer for puzzle, answer in told.items() if not self.asks(puzzle)}
+        earlier = [puzzle for batch in batches for puzzle in batch.puzzles]
+        known = {puzzle: answers[puzzle] for puzzle in earlier}
+        known |= {puzzle: answer for puzzle, answer in answers.items() if not self.asks(puzzle)}
         belief = self.believe(known)
-        found = self.find_goal(belief)
-        knowledge = {"n": len(known), **vars(found)}
-        if stopped := self.settings.reason_to_stop(len(known), len(asked), found):
+        interval = self.find_goal(belief)
+        knowledge = {"n": len(known), **vars(interval)}
+        if stopped := self.settings.reason_to_stop(len(known), len(earlier), interval):
             return Batch((), **knowledge, stopped=stopped)
-        size = batch_size(len(known), self.settings.budget - len(asked))
-        return Batch(tuple(self.choose(belief, size, len(known), asked)), **knowledge)
+        size = batch_size(len(known), self.settings.budget - len(earlier))
+        return Batch(tuple(self.choose(belief, size, len(known), earlier)), **knowledge)
 
 
 class Design(ABC, Generic[PuzzleT]):
-    """Asks for puzzles, is told the answers, and says what they tell of a model.
+    """Chooses puzzles, takes the answers, and estimates a model's goal from them.
 
-    The state is what was told: `ask`, `estimate` and `done` depend on it, on the settings and on
-    the prior, and on nothing else. So a run that was killed goes on exactly if a new design is told
+    The state is the answers: `ask`, `estimate` and `done` depend on them, on the settings and on
+    the prior, and on nothing else. So a run that was killed goes on exactly if a new design takes
     the same answers, in any order.
     """
 
@@ -259,17 +260,17 @@ class Design(ABC, Generic[PuzzleT]):
 
     @property
     def settings(self) -> Settings:
-        """What decides, with the answers, which puzzles are asked."""
+        """What decides, with the answers, the choice of puzzles."""
         return self.plan.settings
 
     @property
     def told(self) -> Mapping[PuzzleT, Answer]:
-        """The answers that were told, by puzzle."""
+        """The answers so far, by puzzle."""
         return MappingProxyType(self._told)
 
     @property
     def batches(self) -> tuple[Batch[PuzzleT], ...]:
-        """The batches so far, the last of which is being asked or says why there are no more.
+        """The batches so far; the last one is under way, or has the reason to stop.
 
         As a history it shows how the interval shrank.
         """
@@ -285,10 +286,10 @@ class Design(ABC, Generic[PuzzleT]):
         return bool(self.batches[-1].stopped)
 
     def ask(self) -> list[PuzzleT]:
-        """Return the puzzles of the current batch that no answer was told to; empty when done.
+        """Return the puzzles of the current batch that have no answer yet; empty when done.
 
-        The next batch is chosen when all answers of this one were told. Of cells whose answers
-        never come, such as puzzles that don't fit a model's context, `drop` asks no more.
+        The next batch is chosen when all puzzles of this one have answers. `drop` leaves out cells
+        whose answers never come, such as puzzles that don't fit a model's context.
         """
         return [puzzle for puzzle in self.batches[-1].puzzles if puzzle not in self._told]
 
@@ -300,37 +301,39 @@ class Design(ABC, Generic[PuzzleT]):
     ) -> None:
         """Take answers: for each puzzle, as `ask` returns them, whether it was solved.
 
-        Any part of a batch, in any order; also puzzles that were never asked, of the same seed of
-        the generator, such as those of an earlier run: tell these first, since they change what is
-        asked. `cut` says which responses a limit cut off. Telling the same answer again changes
-        nothing. Raises ValueError, and takes none of the answers, if a puzzle or an answer is
-        malformed or contradicts what was told.
+        The puzzles may be any part of a batch, in any order. They may also be others of the same
+        seed of the generator, such as those of an earlier run: pass these first, since they change
+        the choice. `cut` holds, for each puzzle, whether a limit cut the response off. The same
+        answer twice changes nothing. Raises ValueError, and takes none of the answers, if a puzzle
+        or an answer is malformed or contradicts an earlier answer.
         """
-        given, right = [self.plan.check(puzzle) for puzzle in puzzles], list(correct)
-        limited = [False] * len(given) if cut is None else list(cut)
-        if not len(given) == len(right) == len(limited):
+        checked, right = [self.plan.check(puzzle) for puzzle in puzzles], list(correct)
+        limited = [False] * len(checked) if cut is None else list(cut)
+        if not len(checked) == len(right) == len(limited):
             raise ValueError(
-                f"there must be one answer for each of {len(given)} puzzles, "
+                f"there must be one answer for each of {len(checked)} puzzles, "
                 f"got {len(right)}, and {len(limited)} that say whether it was cut off"
             )
         new: dict[PuzzleT, Answer] = {}
-        for puzzle, answer in zip(given, zip(right, limited, strict=True), strict=True):
-            if any(each not in (0, 1) for each in answer):
-                raise ValueError(f"an answer must be True or False, got {brief(answer)}")
-            solved, limit = map(bool, answer)
-            before = new.get(puzzle) or self._told.get(puzzle) or Answer(solved, limit)
-            if before.correct != solved:
-                raise ValueError(f"{tuple(puzzle)} was told as {before.correct}, now {solved}")
-            new[puzzle] = Answer(solved, before.cut or limit)
+        for puzzle, solved, limit in zip(checked, right, limited, strict=True):
+            if solved not in (0, 1) or limit not in (0, 1):
+                raise ValueError(f"an answer must be True or False, got {brief((solved, limit))}")
+            answer = Answer(bool(solved), bool(limit))
+            before = new.get(puzzle) or self._told.get(puzzle) or answer
+            if before.correct != answer.correct:
+                raise ValueError(
+                    f"{tuple(puzzle)} was told as {before.correct}, now {answer.correct}"
+                )
+            new[puzzle] = Answer(answer.correct, before.cut or answer.cut)
         self._told |= new
         if not all(self.plan.asks(puzzle) for puzzle in new):
             self._batches = []
 
     def drop(self, cells: Iterable[Sequence[float]]) -> None:
-        """Ask no puzzles of some cells: each is a puzzle without its index, such as (d, N, rho).
+        """Leave out some cells: a cell is a puzzle without its index, such as (d, N, rho).
 
-        The answers that were told of them still count, and the state is then what was told and
-        what was dropped, in any order. Raises ValueError, and drops none, for a malformed cell, and
+        Their answers still count, and the state is then the answers and the dropped cells, in any
+        order. Raises ValueError, and drops none, for a malformed cell, and
         if there would be nothing left to ask.
         """
         dropped = {tuple(self.plan.check((*cell, 0))[:-1]) for cell in cells}
@@ -341,7 +344,7 @@ class Design(ABC, Generic[PuzzleT]):
 
     @abstractmethod
     def estimate(self) -> Any:
-        """Return what all answers told so far say, with flags and the reason to stop."""
+        """Return the estimate from all answers so far, with flags and the reason to stop."""
 
     @abstractmethod
     def summary(self) -> list[str]:
@@ -358,17 +361,17 @@ class Design(ABC, Generic[PuzzleT]):
         """What is known now, and how many puzzles come next or why none do, in a line."""
         batch, left = self.batches[-1], self.ask()
         if len(left) < len(batch.puzzles):  # a part of it was answered
-            found = self.plan.find_goal(self.plan.believe(self._told))
-            batch = Batch(tuple(left), len(self._told), **vars(found))
+            interval = self.plan.find_goal(self.plan.believe(self._told))
+            batch = Batch(tuple(left), len(self._told), **vars(interval))
         return describe_batch(batch, self.settings)
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """How a benchmark is asked adaptively.
+    """A benchmark's adaptive design.
 
     `knobs` are the benchmark's knobs that its design decides, in the order of a puzzle's values,
-    after which comes the index. `goals` are what it can be asked to find out. `make` returns a
+    after which comes the index. `goals` are what it can estimate. `make` returns a
     design from `goal`, `target` and `budget`, and raises ValueError for one that is out of range.
     """
 
@@ -391,23 +394,23 @@ class Adaptive:
         """Return the settings of a design from a goal in words, checked.
 
         The goal is such as ECL50±20% or ID50±1; +-, +/- or a space may stand for the sign. Without
-        a `budget` it is BUDGET puzzles; `span` is the least and the most N. ValueError for another
-        goal, and a budget or a span that is none.
+        a `budget` it is BUDGET puzzles; `span` is the least and the most N. Raises
+        ValueError for another goal, and for a budget or a span out of range.
         """
         if span is not None:
             check_range(span)
         limits: dict[str, Any] = {"budget": BUDGET if budget is None else budget}
         limits |= {} if span is None else {"N": span}
-        for each in self.goals:
-            percent = r"\s*%" if each.relative else ""
+        for known in self.goals:
+            percent = r"\s*%" if known.relative else ""
             number = r"(\d{1,6}(?:\.\d{1,6})?)"
-            wanted = rf"\s*{each.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
-            if found := re.fullmatch(wanted, str(goal)):
-                target = float(found[1]) / 100 if each.relative else float(found[1])
-                until = {"goal": each.name, "target": target} | limits
+            wanted = rf"\s*{known.name}(?:\s*(?:±|\+/?-)\s*|\s+){number}{percent}\s*"
+            if match := re.fullmatch(wanted, str(goal)):
+                target = float(match[1]) / 100 if known.relative else float(match[1])
+                until = {"goal": known.name, "target": target} | limits
                 self.make(**until)
                 return until
-        examples = " or ".join(each.name + each.example for each in self.goals)
+        examples = " or ".join(known.name + known.example for known in self.goals)
         raise ValueError(f"until must be as {examples}, got {brief(goal)}")
 
 
@@ -432,11 +435,6 @@ def half_width(low: float, high: float) -> float:
     return float((far / near) ** 0.5 - 1) if (low > 0 or high < 0) and far < np.inf else np.inf
 
 
-def half_span(low: float, high: float) -> float:
-    """Return half the width of an interval, in its own units."""
-    return float(high - low) / 2
-
-
 def batch_size(known: int, left: int) -> int:
     """Return how many puzzles come next: a third of the answers, 64 to 256, what is left."""
     return min(left, int(np.clip(known * BATCH_SHARE, SMALLEST_BATCH, LARGEST_BATCH)))
@@ -447,24 +445,24 @@ def spread(count: int, places: int) -> np.ndarray:
     return np.diff(np.round(np.linspace(0, count, places + 1))).astype(int)
 
 
-def describe_interval(found: Located, asked: tuple[float, float]) -> str:
+def describe_interval(interval: Located, extent: tuple[float, float]) -> str:
     """Return a value in words, such as 46 (38 to 56), or > 400 (310 to > 400).
 
-    What lies beyond the range that can be asked is said to lie beyond it.
+    `extent` is the range of the puzzles, beyond which a value is no more than beyond it.
     """
 
     def number(value: float) -> str:
         if np.isnan(value):
             return "none"
-        return beyond(value, *asked) or f"{value:.3g}"
+        return beyond(value, *extent) or f"{value:.3g}"
 
-    return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
+    return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)})"
 
 
 def describe_batch(batch: Batch[Any], settings: Settings) -> str:
     """Return one line about a batch: what is known, and how many puzzles come or why none do."""
     after = batch.stopped or f"next {len(batch.puzzles)}"
-    return f"n {batch.n}, {settings.goal} {describe_interval(batch, settings.asked)}, {after}"
+    return f"n {batch.n}, {settings.goal} {describe_interval(batch, settings.extent)}, {after}"
 
 
 def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
@@ -490,8 +488,8 @@ def check_range(span: Given) -> None:
         )
 
 
-def check_integer(name: str, given: object, low: int, high: int) -> int:
+def check_integer(name: str, value: object, low: int, high: int) -> int:
     """Return a plain integer; ValueError unless it is one from `low` to `high`."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or not low <= int(given) <= high:
-        raise ValueError(f"{name} must be an integer from {low} to {high}, got {brief(given)}")
-    return int(given)
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+        raise ValueError(f"{name} must be an integer from {low} to {high}, got {brief(value)}")
+    return int(value)

@@ -1,4 +1,4 @@
-"""An adaptive run in the report: told again from its samples, batch by batch.
+"""An adaptive run in the report, replayed from its samples, batch by batch.
 
 The samples stand in the order of asking, and the sizes of the batches follow from the settings. So
 what was known before each batch is computed again from the answers alone, even if another version
@@ -29,7 +29,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """An adaptive run, told again: its plan, batches, answers by puzzle, and what they say.
+    """A replayed adaptive run: its plan, batches, answers by puzzle, and their estimate.
 
     `about` says whose run it is, by column of a table. `prior` names the plan's prior; it is not
     that of the run unless `same_prior`. The last of the `batches` has no puzzles: it says what was
@@ -46,7 +46,7 @@ class Replay:
 
     @property
     def settings(self) -> Settings:
-        """What decided, with the answers, which puzzles were asked."""
+        """What decided, with the answers, the choice of puzzles."""
         return self.plan.settings
 
 
@@ -116,7 +116,7 @@ def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
 
 
 def replay(plan: Plan[Any, Any], answers: Answers) -> tuple[Batch[Any], ...]:
-    """Return the batches of a run told again, from the answers in the order of asking."""
+    """Return the batches of a run, from its answers in the order of asking."""
     puzzles = tuple(answers)
     batches: list[Batch[Any]] = []
     start = 0
@@ -137,8 +137,8 @@ def run_row(run: Replay) -> dict[str, Any]:
     """Return what the page says of any adaptive run.
 
     Whose it is, goal and target as given, relative (whether a width is a share), wanted (goal and
-    target in words), budget, smallest_N and largest_N, prior (as told again) and same_prior
-    (whether it was asked with that one), n (answers), cut (of them, by a limit), batches; width
+    target in words), budget, smallest_N and largest_N, prior (the replay's) and same_prior
+    (whether that was the run's), n (answers), cut (of them, by a limit), batches; width
     (half that of the goal's interval) and first_width (after the pilot), flags (joined by " | ")
     and stopped.
     """
@@ -197,7 +197,7 @@ def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
 
 
 def level_table(cells: pd.DataFrame, load: str) -> pd.DataFrame:
-    """Return how many puzzles were asked at each level of a load, and the accuracy there.
+    """Return the number of puzzles at each level of a load, and the accuracy there.
 
     `cells` has puzzles and correct. Columns: level, puzzles, correct, accuracy, low and high
     (Wilson's 90 % interval).
@@ -241,7 +241,7 @@ def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
 
 
 def say_stop(row: Mapping[Any, Any]) -> list[str]:
-    """Say why a run stopped, and whether it is told again with the prior it was asked with."""
+    """Say why a run stopped, and whether the replay has the prior of the run."""
     reason = row["stopped"]
     if not row["same_prior"]:
         known = f"they were enough, since {reason}" if reason else "they give no reason to stop"
@@ -282,7 +282,7 @@ def curve_panel(
 
 
 def count_panel(points: pd.DataFrame, label: str, finish: Callable[[Axes], None]) -> Panel:
-    """Return the panel of how many puzzles were asked at each level of a load, and solved."""
+    """Return the panel of the numbers of puzzles and of right answers at each level of a load."""
 
     def finish_counts(axes: Axes) -> None:
         level = points["level"].to_numpy(float)

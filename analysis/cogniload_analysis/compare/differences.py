@@ -9,17 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Pairs
-from cogniload_analysis.compare.paired import (
-    FEW,
-    POWER,
-    Difference,
-    adjust,
-    compare_few_pairs,
-    compare_groups,
-    compare_means,
-    compare_pairs,
-    puzzles_needed,
-)
+from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display.cells import MISSING, form, percent, set_number, words
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Column, Table, TableSpec
@@ -45,13 +35,13 @@ class Comparison:
 
     Attributes:
         accuracy: A row for each two runs: their accuracies, difference, 95 % interval, p and
-            Holm's p; `paired` puzzles or not; how many were `left_out`, as only one was asked
-            them; how many only one solves; the puzzles `needed` to tell `detect` apart.
+            Holm's p; `paired` puzzles or not; how many were `left_out`, as only one run has
+            them; how many only one solves; the puzzles `needed` to detect `detect`.
         by_load: The same at each level of each load.
         outcomes: The same of the share of each outcome.
         measures: The differences of the benchmark's own measures, as ECL50.
         only_one: The puzzles that only one of two runs solves, by id.
-        detect: The difference in accuracy that should be told, a fraction.
+        detect: The difference in accuracy to detect, a fraction.
         loads: The benchmark's loads.
     """
 
@@ -65,22 +55,18 @@ class Comparison:
 
     @property
     def conclusions(self) -> list[str]:
-        """What was found, a sentence each."""
+        """The conclusions from the tables, a sentence each."""
         return say_differences(self.accuracy, self.measures, self.detect)
 
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        points = "in percentage points, with 95 % intervals."
         shares = share_columns(self.loads)
-        of_loads = f"Differences in accuracy by load, {points}"
-        of_outcomes = f"Differences in the share of each outcome, {points}"
-        only_one = "Puzzles that only one of two runs solves."
         every = (
-            ("", f"Differences in accuracy, {points}", shares, self.accuracy),
+            ("", SHARE_CAPTION.format("accuracy"), shares, self.accuracy),
             ("_fits", MEASURE_CAPTION, MEASURE_COLUMNS, self.measures),
-            ("_by_load", of_loads, shares, self.by_load),
-            ("_outcomes", of_outcomes, shares, self.outcomes),
-            ("_only_one", only_one, (), self.only_one),
+            ("_by_load", SHARE_CAPTION.format("accuracy by load"), shares, self.by_load),
+            ("_outcomes", SHARE_CAPTION.format("the share of each outcome"), shares, self.outcomes),
+            ("_only_one", "Puzzles that only one of two runs solves.", (), self.only_one),
         )
         return [
             TableSpec(f"{prefix}comparison{name}", caption, columns, "comparison").table(data)
@@ -89,16 +75,14 @@ class Comparison:
         ]
 
     def summary(self) -> str:
-        """Return the tables, without ids and loads of many levels, and what was found, as text."""
+        """Return the tables, without ids and loads of many levels, and conclusions, as text."""
         by_load = self.by_load
         if len(by_load):
             levels = by_load.groupby("load")["level"].transform("nunique")
             by_load = by_load[levels <= MANY_LEVELS].reset_index(drop=True)
-        short = replace(self, by_load=by_load)
+        short = replace(self, by_load=by_load, only_one=self.only_one.iloc[:0])
         texts = [
-            f"{table.caption}\n{table.shown.to_string(index=False)}"
-            for table in short.tables()
-            if not table.name.endswith("only_one")
+            f"{table.caption}\n{table.shown.to_string(index=False)}" for table in short.tables()
         ]
         return "\n\n".join([*texts, "\n".join(self.conclusions)])
 
@@ -144,32 +128,27 @@ def compare_responses(
     accuracy = pd.DataFrame([pair.summarise(correct, detect) for pair in compared])
     by_load = pd.DataFrame(
         [
-            row
+            {"load": name, "level": level} | row
             for pair in compared
             for name in names
             if loads[name].nunique() > 1
             for level in sorted(loads[name].unique())
-            for row in pair.compare(correct, loads[name].reindex(correct.index) == level)
-            for row in [{"load": name, "level": level} | row]
+            for row in pair.compare(correct[loads[name].reindex(correct.index) == level])
         ]
     )
+    order = {outcome.value: place for place, outcome in enumerate(analysis.outcomes)}
+    present = frame["outcome"].unique() if "outcome" in frame else ()
     outcomes = pd.DataFrame(
         [
             {"outcome": str(outcome)} | row
-            for outcome in (frame["outcome"].unique() if "outcome" in frame else ())
+            for outcome in sorted(present, key=lambda outcome: order.get(outcome, len(order)))
             for shares in [_shares(frame, frame["outcome"] == outcome)]
             for pair in compared
             for row in pair.compare(shares)
         ]
     )
     if len(outcomes):
-        order = {outcome.value: place for place, outcome in enumerate(analysis.outcomes)}
-        outcomes = outcomes.sort_values(
-            ["first", "second", "outcome"],
-            key=lambda column: column.map(order) if column.name == "outcome" else column,
-            kind="stable",
-            ignore_index=True,
-        )
+        outcomes = outcomes.sort_values(["first", "second"], kind="stable", ignore_index=True)
     return Comparison(
         _adjust(accuracy),
         _adjust(by_load),
@@ -223,14 +202,14 @@ def _name_puzzles(frame: pd.DataFrame) -> pd.Series:
 
 def _shares(frame: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """Return the mean of each model's answers to each puzzle; NaN where there are none."""
-    values = values.astype(float).groupby([frame["id"], frame["model"]]).mean()
-    return values.unstack()
+    return values.astype(float).groupby([frame["id"], frame["model"]]).mean().unstack()
 
 
 def _adjust(table: pd.DataFrame) -> pd.DataFrame:
     """Add Holm's p over a table, after p."""
     if len(table):
-        table.insert(list(table.columns).index("p") + 1, "p_holm", adjust(table["p"].tolist()))
+        after = list(table.columns).index("p") + 1
+        table.insert(after, "p_holm", statistics.adjust(table["p"].tolist()))
     return table
 
 
@@ -253,14 +232,10 @@ class _Pair:
         smaller = self.attempts[[self.first, self.second]].notna().sum().min()
         return bool(self.common.sum() >= max(1, ENOUGH_IN_COMMON * smaller))
 
-    def compare(
-        self, shares: pd.DataFrame, where: pd.Series | None = None
-    ) -> Iterator[dict[str, object]]:
+    def compare(self, shares: pd.DataFrame) -> Iterator[dict[str, object]]:
         """Yield the difference of shares as a row; nothing where one of them answered nothing."""
-        chosen = shares if where is None else shares[where]
-        pair = {"first": self.first, "second": self.second}
         if self.paired:
-            chosen = chosen[self.common.reindex(chosen.index)]
+            chosen = shares[self.common.reindex(shares.index)]
             first, second = chosen[self.first].to_numpy(), chosen[self.second].to_numpy()
             if not len(chosen):
                 return
@@ -268,14 +243,17 @@ class _Pair:
             counts = len(chosen), len(chosen)
             means = first.mean(), second.mean()
         else:
-            sides = self._in_common_cells(chosen)
-            if not all(len(shares) for shares, _ in sides):
+            sides = self._in_common_cells(shares)
+            if not all(len(side) for side, _ in sides):
                 return
             (first, of_first), (second, of_second) = sides
-            apart, method = compare_groups(first, second, (of_first, of_second)), "unpaired"
+            apart = statistics.compare_groups(first, second, (of_first, of_second))
+            method = "unpaired"
             counts = len(first), len(second)
             means = of_first @ first / of_first.sum(), of_second @ second / of_second.sum()
-        yield pair | {
+        yield {
+            "first": self.first,
+            "second": self.second,
             "first_puzzles": counts[0],
             "second_puzzles": counts[1],
             "paired": self.paired,
@@ -290,15 +268,15 @@ class _Pair:
 
     def _pair_up(
         self, first: np.ndarray, second: np.ndarray, puzzles: pd.Index
-    ) -> tuple[Difference, str]:
+    ) -> tuple[statistics.Difference, str]:
         count = len(first)
         if self.attempts.loc[puzzles, [self.first, self.second]].eq(1).all(axis=None):
             over, under = int((first > second).sum()), int((first < second).sum())
-            if count <= FEW:
-                return compare_few_pairs(over, under, count), "few"
-            return compare_pairs(over, under, count), "pairs"
+            if count <= statistics.FEW:
+                return statistics.compare_few_pairs(over, under, count), "few"
+            return statistics.compare_pairs(over, under, count), "pairs"
         apart = first - second
-        return compare_means(apart.mean(), apart.var(), np.float64(count)), "attempts"
+        return statistics.compare_means(apart.mean(), apart.var(), np.float64(count)), "attempts"
 
     def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return each model's shares and their weights, which give cells the same say in both."""
@@ -314,7 +292,7 @@ class _Pair:
         return weighed
 
     def summarise(self, correct: pd.DataFrame, detect: float) -> dict[str, object]:
-        """Return the difference in accuracy, with what else is told of a pair."""
+        """Return the row of the difference in accuracy, with the pair's counts."""
         difference = next(self.compare(correct), None)
         if difference is None:
             raise ValueError(
@@ -325,15 +303,14 @@ class _Pair:
             apart = (first - second)[self.common]
             puzzles, variance = len(apart), (len(apart) * apart.var(ddof=0) + 2) / (len(apart) + 2)
             either = self.attempts[[self.first, self.second]].notna().any(axis=1).sum()
-            alone = (len(rows) for rows in self._alone(correct))
-            extra = {"left_out": int(either) - puzzles}
-            extra |= dict(zip(("only_first", "only_second"), alone, strict=True))
+            counts = int(either) - puzzles, *map(len, self._alone(correct))
         else:
             puzzles = int(min(first.count(), second.count()))
             variance = first.var(ddof=0) + second.var(ddof=0)
-            extra = {"left_out": 0, "only_first": 0, "only_second": 0}
-        needed = puzzles_needed(float(variance), detect)
-        return difference | extra | {"needed": int(np.ceil(needed))}
+            counts = 0, 0, 0
+        needed = statistics.puzzles_needed(float(variance), detect)
+        names = "left_out", "only_first", "only_second", "needed"
+        return difference | dict(zip(names, (*counts, int(np.ceil(needed))), strict=True))
 
     def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
         """Return the puzzles that only the first and only the second ever solves."""
@@ -374,6 +351,7 @@ def _show_interval(difference: float, low: float, high: float, scale: object) ->
 
 RUNS = Column(("first", "second"), "Runs", "{} − {}".format)
 P_VALUES = (Column("p", "p", show_p), Column("p_holm", "p (Holm)", show_p))
+SHARE_CAPTION = "Differences in {}, in percentage points, with 95 % intervals."
 MEASURE_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
 MEASURE_COLUMNS = (
     RUNS,
@@ -392,24 +370,22 @@ MEASURE_COLUMNS = (
 def share_columns(loads: Sequence[Load]) -> list[Column]:
     """Return the printed columns of differences of shares, in percentage points."""
     by_name = {load.name: load for load in loads}
+
+    def show_level(name: str, level: object) -> str:
+        load = by_name[name]
+        # Beside words, numbers come back from CSV as words.
+        known = level if load.dtype == "category" else load.scale(float(str(level)))
+        return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
+
     return [
         RUNS,
-        Column(
-            ("load", "level"),
-            "At",
-            lambda name, level: _show_level(by_name[name], level),
-            optional=True,
-        ),
+        Column(("load", "level"), "At", show_level, optional=True),
         Column("outcome", "Outcome", lambda outcome: outcome.replace("_", " "), optional=True),
         Column(("first_puzzles", "second_puzzles"), "Puzzles", _show_puzzles),
         Column("first_share", "First [%]", percent),
         Column("second_share", "Second [%]", percent),
         Column("difference", "Difference", lambda share: f"{100 * share:+.1f}"),
-        Column(
-            ("low", "high"),
-            "95 % interval",
-            lambda low, high: f"{100 * low:+.1f} to {100 * high:+.1f}",
-        ),
+        Column(("low", "high"), "95 % interval", _show_ends),
         *P_VALUES,
         Column("method", "Method"),
     ]
@@ -419,10 +395,8 @@ def _show_puzzles(first: int, second: int) -> str:
     return str(first) if first == second else f"{first} and {second}"
 
 
-def _show_level(load: Load, level: object) -> str:
-    """Set one level of a load in print; beside words, numbers come back from CSV as words."""
-    known = level if load.dtype == "category" else load.scale(float(str(level)))
-    return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
+def _show_ends(low: float, high: float) -> str:
+    return f"{100 * low:+.1f} to {100 * high:+.1f}"
 
 
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
@@ -447,8 +421,7 @@ def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
     elif row["left_out"]:
         puzzles += f"; {row['left_out']:,} that only one was asked are left out"
     after = f"p {_equals(row['p_holm'])}" + " after Holm's correction" * several
-    ends = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f} points"
-    source = f"95 % interval {ends}, {after}; {puzzles}"
+    source = f"95 % interval {_show_ends(row['low'], row['high'])} points, {after}; {puzzles}"
     solved = f"{row['first']} solves {points:.1f} points {more} than {row['second']}"
     if row["p_holm"] < SIGNIFICANT:
         return f"{solved} ({source})."
@@ -463,7 +436,7 @@ def _equals(p: float) -> str:
 
 def _say_power(row: Mapping[Any, Any], detect: float) -> str:
     apart = f"{100 * detect:g} points apart"
-    chance = f"with a chance of {100 * POWER:.0f} %"
+    chance = f"with a chance of {100 * statistics.POWER:.0f} %"
     has = min(row["first_puzzles"], row["second_puzzles"])
     if row["needed"] <= has:
         return f"These puzzles are enough to tell {apart} {chance}."
@@ -494,10 +467,8 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
     differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
     sentences = [_say_measure(row) for row in differ]
     if rest := ", ".join(dict.fromkeys(rows["measure"][~(rows["p_holm"] < SIGNIFICANT)])):
-        other = "other " * bool(differ)
-        sentences.append(
-            f"No {other}difference between {first} and {second} can be told in {rest}."
-        )
+        no = "No other" if differ else "No"
+        sentences.append(f"{no} difference between {first} and {second} can be told in {rest}.")
     return sentences
 
 
@@ -506,12 +477,11 @@ def _say_measure(row: Mapping[Any, Any]) -> str:
     of = row["measure"]
     if isinstance(row["condition"], str) and row["condition"]:
         of += f" ({row['condition']})"
-    p = f"p {_equals(row['p_holm'])}"
     if row["scale"] == "ratio":
-        factor = f"{row['difference']:.2f} times that of {row['second']}"
-        return f"The {of} of {row['first']} is {factor} (95 % interval {low} to {high}, {p})."
-    size, way = abs(row["difference"]), "above" if row["difference"] > 0 else "below"
+        size = f"{row['difference']:.2f} times"
+    else:
+        size = f"{abs(row['difference']):.3g} {'above' if row['difference'] > 0 else 'below'}"
     return (
-        f"The {of} of {row['first']} is {size:.3g} {way} that of {row['second']} "
-        f"(95 % interval {low} to {high}, {p})."
+        f"The {of} of {row['first']} is {size} that of {row['second']} "
+        f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
     )

@@ -16,7 +16,8 @@ from cogniload_analysis.load import Load
 LONG_TABLE = 40
 # What begins a formula in a spreadsheet; a sign before a plain number begins a number.
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
-SETTINGS = ("decoding", "output_limit", "chat_template", "backend", "precision", "device")
+MACHINE = ("backend", "precision", "device")
+SETTINGS = ("decoding", "output_limit", "chat_template", *MACHINE)
 # What LaTeX sets for whole headings, and for characters anywhere.
 HEADINGS = {
     "d": "$d$",
@@ -78,10 +79,7 @@ def run_columns(loads: Sequence[Load]) -> list[Column]:
         Column("context_budget", "Budget", words),
         Column("output_limit", "Output limit", lambda limit: words(limit) or "none"),
         Column("chat_template", "Template", words),
-        Column("backend", "Backend", words),
-        Column("precision", "Precision", words),
-        Column("device", "Device", words),
-        Column("seed", "Seed", words),
+        *(Column(name, name.capitalize(), words) for name in (*MACHINE, "seed")),
         *(Column(load.printed_name, load.heading) for load in loads if not load.in_task),
         Column("cells", "Cells"),
         Column(("fewest_in_a_cell", "most_in_a_cell"), "Per cell", show_range),

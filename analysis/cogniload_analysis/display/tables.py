@@ -1,7 +1,7 @@
 """A table of the report, declared once: raw columns, headings, cells, LaTeX and place.
 
 A `TableSpec` stands beside the function that computes its raw numbers. With these it makes a
-`Table`, of which the page, the CSV and the LaTeX are written.
+`Table`, the source of the page, the CSV and the LaTeX.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -166,7 +166,7 @@ class Table:
 
 
 def load_columns(loads: Sequence[Load], *, optional: bool = True) -> list[Column]:
-    """Return the columns of loads; by default, those of which the data have a level."""
+    """Return the columns of loads; by default, those that have a level in the data."""
     return [
         Column(load.name, load.heading, lambda level, load=load: load.show(load.scale(level)),
                optional=optional)

@@ -112,7 +112,7 @@ class DecaySettings(Settings):
         return next(knob for knob in benchmark.knobs if knob.name == COMPLEXITY_COLUMNS[self.suite])
 
     @property
-    def asked(self) -> tuple[float, float]:
+    def extent(self) -> tuple[float, float]:
         """The range of N; a CDF or a CDO has no end."""
         return self.N if self.goal == "N_eff" else (-np.inf, np.inf)
 

@@ -9,7 +9,7 @@ from cogniload_analysis.compare.differences import add_comparison
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.print import cell_table, run_columns, run_table
 from cogniload_analysis.display.tables import Table, TableSpec
-from cogniload_analysis.report.examples import Example, pick_failures, pick_successes
+from cogniload_analysis.report.examples import SUCCESSES, Example, pick_failures, pick_responses
 from cogniload_analysis.samples.runs import say_runs
 from cogniload_analysis.samples.stop_reasons import ENDING_TABLE, ending_table, warn_of_limits
 
@@ -75,7 +75,7 @@ def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
         tables={table.name: table for table in (runs, endings, *findings.tables)},
         findings=findings,
         examples=pick_failures(frame, analysis),
-        successes=pick_successes(frame, analysis),
+        successes=pick_responses(frame[frame["correct"]], analysis, SUCCESSES),
         notes=say_runs(runs.data),
         warnings=warn_of_limits(endings.data),
         mixed_versions=mixes_versions(frame, analysis),

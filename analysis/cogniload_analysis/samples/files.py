@@ -9,12 +9,7 @@ from reprlib import repr as brief
 from typing import Any
 
 from cogniload_analysis.columns import MALFORMED
-from cogniload_analysis.samples.inspect_logs import (
-    count_log_samples,
-    is_log,
-    read_log_lines,
-    read_log_samples,
-)
+from cogniload_analysis.samples import inspect_logs
 from cogniload_gen.files import inputs
 
 # The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
@@ -85,7 +80,7 @@ def read_first_filter(
         if wanted:
             yield number, offset, sample
     if not number:
-        lost = count_log_samples(file) if is_log(file) else 0
+        lost = inspect_logs.count_log_samples(file) if inspect_logs.is_log(file) else 0
         raise ValueError(
             f"{file} holds no responses"
             + (f": all {lost} samples ended with an error" * (lost > 0))
@@ -107,8 +102,8 @@ def number_lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
     A log of Inspect is read as lines of lm-eval's form; the offset counts its samples.
     """
-    if is_log(file):
-        yield from read_log_lines(file)
+    if inspect_logs.is_log(file):
+        yield from inspect_logs.read_log_lines(file)
         return
     offset = 0
     for line in inputs.read_lines(file):
@@ -123,10 +118,11 @@ def read_line(file: str | Path, offset: int) -> dict[str, Any]:
 
 def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[dict[str, Any]]:
     """Yield the samples that begin at some bytes of a samples file; rising ones are read fast."""
-    if is_log(Path(file)):
-        yield from read_log_samples(Path(file), offsets)
+    file = Path(file)
+    if inspect_logs.is_log(file):
+        yield from inspect_logs.read_log_samples(file, offsets)
         return
-    with inputs.open_file(Path(file)) as lines:
+    with inputs.open_file(file) as lines:
         for offset in offsets:
             lines.seek(offset)
             yield json.loads(lines.readline(inputs.LARGEST))

@@ -211,7 +211,7 @@ def _read_accuracy(score: dict[str, Any]) -> float:
 
 
 def _join(content: Any, attachments: dict[str, str]) -> str:
-    """Return the text of a message's content, long parts of which a log keeps as attachments."""
+    """Return the text of a message's content, whose long parts a log keeps as attachments."""
     if isinstance(content, list):
         return "".join(_join(part.get("text"), attachments) for part in content)
     text = content if isinstance(content, str) else ""

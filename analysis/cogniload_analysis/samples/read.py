@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.columns import MALFORMED, Columns, column, read_count, read_response
+from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import (
     find_samples,
     locate,
@@ -23,14 +24,7 @@ from cogniload_analysis.samples.files import (
     read_results,
     split_name,
 )
-from cogniload_analysis.samples.inspect_logs import (
-    count_log_samples,
-    describe_log,
-    find_logs,
-    is_log,
-)
 from cogniload_analysis.samples.runs import (
-    RUN_COLUMNS,
     Run,
     describe_run,
     drop_copies,
@@ -65,8 +59,8 @@ def read_benchmarks(
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
     are attempts at the same puzzles. Files that are copies of one another are read once. Columns:
     model (that name), setting (its part after the model or the label), task, date,
-    generator_version, lm_eval_version, decoding (as lm-eval was told), until (the settings of the
-    adaptive design that asked for the puzzles, as JSON), backend, precision, device, chat_template,
+    generator_version, lm_eval_version, decoding (in lm-eval's terms), until (the settings of the
+    adaptive design that chose the puzzles, as JSON), backend, precision, device, chat_template,
     output_limit ("" where unknown), interim ("" for a run that is done), copies (how many were left
     out), lost (how many samples ended with an error, and are left out), run (its number in the
     frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
@@ -127,8 +121,8 @@ def describe_runs(file: Path, label: str = "") -> list[Run]:
             describe_run(file, label, going.task, "", going.results, going.blocks, going.progress)
             for going in read_going(file)
         ]
-    if is_log(file):
-        task, date, results = describe_log(file)
+    if inspect_logs.is_log(file):
+        task, date, results = inspect_logs.describe_log(file)
     else:
         (task, date), results = split_name(file), read_results(file)
     return [describe_run(file, label, task, date, results)]
@@ -156,7 +150,7 @@ def _find_samples(path: Path) -> list[Path]:
     files = find_samples(path)
     files += [run for run in path.rglob(str(RUN_FILE)) if is_going(run)]
     # A folder's logs may be copies of its samples: they are read where there are no samples.
-    return files or find_logs(path)
+    return files or inspect_logs.find_logs(path)
 
 
 def holds(task: str, file: Path, analysis: Analysis) -> bool:
@@ -175,7 +169,7 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     if any(copies.values()):
         log.warning("left out files that are copies of another: %d", sum(copies.values()))
     settings = dict(zip(copies, name_settings(list(copies)), strict=True))
-    kept = sorted(copies, key=lambda run: (run.base, settings[run], run.task, run.date))
+    kept = sorted(copies, key=lambda run: (run.base, settings[run], run.task, run.columns["date"]))
     columns = _declare_columns(analysis, text)
     frames = [_read_run(run, columns) for run in tqdm(kept, "reading", unit="file", disable=None)]
     views = name_views([run.base for run in kept], frames, analysis.views)
@@ -184,17 +178,18 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     ]
     puzzles = name_puzzles(rows, frames, analysis.loads)
     for number, (run, frame) in enumerate(zip(kept, frames, strict=True)):
-        names = settings[run], views[number], puzzles[number], run.interim
+        names = settings[run], views[number], puzzles[number], run.columns["interim"]
         setting = "".join(f", {name}" for name in names if name)
         row_name = {"model": run.base + setting, "setting": setting}
-        lost = count_log_samples(run.file) - len(frame) if is_log(run.file) else 0
+        logged = inspect_logs.is_log(run.file)
+        lost = inspect_logs.count_log_samples(run.file) - len(frame) if logged else 0
         frames[number] = frame.assign(
             **run.columns | row_name, copies=copies[run], run=number + 1, lost=lost
         )
     if lost := sum(int(frame["lost"].iloc[0]) for frame in frames):
         log.warning("left out samples that ended with an error: %d", lost)
     declared = {name: dtype for group in columns for name, dtype in group.types.items() if dtype}
-    types = declared | dict.fromkeys(["file", "setting", *RUN_COLUMNS], "category")
+    types = declared | dict.fromkeys(["file", "setting", *kept[0].columns], "category")
     whole = pd.concat(frames, ignore_index=True).astype(types)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)

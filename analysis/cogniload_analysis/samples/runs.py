@@ -9,7 +9,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,36 +61,15 @@ Settings = dict[str, str]
 """Settings by name, each as the phrase that names a run by it, such as "temperature 0"."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RunColumns:
-    """What the frame has of a run, a column a field; "" where it is unknown."""
-
-    model: str
-    task: str
-    date: str
-    generator_version: str
-    lm_eval_version: str
-    decoding: str
-    until: str
-    backend: str
-    precision: str
-    device: str
-    chat_template: str
-    output_limit: str
-    interim: str
-
-
-RUN_COLUMNS = tuple(field.name for field in fields(RunColumns))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Run(RunColumns):
+@dataclass(frozen=True, eq=False)
+class Run:
     """One samples file, and what the results file beside it holds of how it was made.
 
     Attributes:
         file: The file that describes it, its samples once it is done.
         parts: The files of its samples.
         base: The start of its row's name: the user's label, or the model's name.
+        columns: What the frame has of it, by column; "" where it is unknown.
         settings: The settings that decide its scores, whatever the task.
         own: The settings that decide them and belong to the task: its version, its output limit.
     """
@@ -98,13 +77,19 @@ class Run(RunColumns):
     file: Path
     parts: tuple[Path, ...]
     base: str
+    columns: dict[str, str]
     settings: Settings
     own: Settings
 
     @property
-    def columns(self) -> dict[str, str]:
-        """The values of RUN_COLUMNS by name."""
-        return {name: getattr(self, name) for name in RUN_COLUMNS}
+    def model(self) -> str:
+        """The name of its model."""
+        return self.columns["model"]
+
+    @property
+    def task(self) -> str:
+        """The name of its task."""
+        return self.columns["task"]
 
 
 def describe_run(
@@ -130,23 +115,20 @@ def describe_run(
     if not results:
         settings["folder"] = f"in {show_controls(str(file.parent))}"
     own = {"output limit": f"output limit {limit}" if limit else "no output limit"}
-    return Run(
-        model=model,
-        task=show_controls(task),
-        date=date,
-        generator_version=version,
-        lm_eval_version=show_controls(str(results.get("lm_eval_version", ""))),
-        decoding=_describe_decoding(generation),
-        until=json.dumps(until, sort_keys=True) if until else "",
-        output_limit=limit,
-        interim=interim,
-        file=file,
-        parts=parts or (file,),
-        base=show_controls(label) or model,
-        settings=settings,
-        own=own | ({"version": f"version {version}"} if version else {}),
+    columns = {
+        "model": model,
+        "task": show_controls(task),
+        "date": date,
+        "generator_version": version,
+        "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
+        "decoding": _describe_decoding(generation),
+        "until": json.dumps(until, sort_keys=True) if until else "",
         **describe_machine(results),
-    )
+        "output_limit": limit,
+        "interim": interim,
+    }
+    own |= {"version": f"version {version}"} if version else {}
+    return Run(file, parts or (file,), show_controls(label) or model, columns, settings, own)
 
 
 def _describe_decoding(settings: Mapping[str, Any]) -> str:

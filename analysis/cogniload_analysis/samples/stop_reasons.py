@@ -68,8 +68,8 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return how the responses of each model ended, in counts and shares.
 
     Columns: model, responses, a count for each of ENDINGS, cut_share (at a limit or the window) and
-    limit_share (0 to 1, of the responses whose end is known; NaN for none), and wrong_cut (how many
-    wrong responses were cut).
+    limit_share (0 to 1, of the responses whose end is known; NaN for none), and wrong_cut (the
+    number of wrong responses that were cut).
     """
     counts = pd.crosstab(frame["model"], frame["ending"]).reindex(columns=ENDINGS, fill_value=0)
     counts = counts.rename_axis(columns=None).set_axis(
@@ -104,7 +104,7 @@ ENDING_TABLE = TableSpec(
 
 
 def warn_of_limits(table: pd.DataFrame) -> list[str]:
-    """Say of which models in `ending_table` many responses were cut below the budget."""
+    """Return a sentence for each model in `ending_table` with many responses cut by a limit."""
     return [
         f"{row['model']}: {100 * row['limit_share']:.1f} % of the responses were cut at an output "
         "limit below the budget. Their errors may be the limit's and not the model's: raise "

@@ -15,7 +15,7 @@ NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 class Going:
     """The finished blocks of one task of a run: their files, and how many there are in all.
 
-    `total` is None where the run decides as it goes. `results` describes the run as lm-eval's
+    A run that decides as it goes has no `total`. `results` describes the run as lm-eval's
     results file describes one that is done.
     """
 
@@ -40,8 +40,8 @@ def is_going(run_file: Path) -> bool:
 def read_going(run_file: Path) -> list[Going]:
     """Return the tasks of a run that is still going and has finished a block of them.
 
-    Raises ValueError if the file is none of `cogniload eval`, and for a block that is damaged or
-    of another run.
+    Raises ValueError for a file that is not of `cogniload eval`, and for a block that is damaged
+    or of another run.
     """
     folder = RunFolder(run_file.parent)
     run = folder.begun()

@@ -95,7 +95,7 @@ class CapacitySettings(Settings):
         design.check_integer("seed", self.seed, 0, design.MAX_SEED)
 
     @property
-    def asked(self) -> tuple[float, float]:
+    def extent(self) -> tuple[float, float]:
         """The range of N, or of d."""
         return self.N if self.goal == "ECL50" else (ASKED_D[0], ASKED_D[-1])
 
