@@ -158,13 +158,4 @@ def generate_puzzles(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    return BENCHMARK.puzzles(
-        d=d,
-        N=N,
-        rho=rho,
-        num_puzzles=num_puzzles,
-        seed=seed,
-        split=split,
-        trace=trace,
-        first_index=first_index,
-    ).table()
+    return BENCHMARK.puzzles(**locals()).table()

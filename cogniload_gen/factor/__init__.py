@@ -223,16 +223,4 @@ def generate_factor(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    return FACTOR.puzzles(
-        suite=suite,
-        N=N,
-        op=op,
-        context=context,
-        roots=roots,
-        noise=noise,
-        tokenizer=tokenizer,
-        num_puzzles=num_puzzles,
-        seed=seed,
-        split=split,
-        first_index=first_index,
-    ).table()
+    return FACTOR.puzzles(**locals()).table()

@@ -53,6 +53,7 @@ from cogniload_gen.factor.solve import (
     Name,
     evaluate,
     realistic_relations,
+    spell,
     symbolic_relations,
 )
 from cogniload_gen.responses.mention import LONGEST, Told
@@ -176,7 +177,7 @@ def problem_of(puzzle: str, suite: str) -> Problem:
             re.IGNORECASE,
         )
     return Problem(
-        [f"v{key}" if isinstance(key, int) else "'s ".join(key) for key in keys],
+        [spell(key) for key in keys],
         [relations[key] for key in keys],
         [tuple(number[term] for term in relations[key].terms) for key in keys],
         [values[key] for key in keys],
