@@ -36,7 +36,7 @@ PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
 class Problem(NamedTuple):
     """A problem in words, its sentences in the order of the text.
 
-    `pairs` are the animals that the text tells of, each as (place, animal).
+    `pairs` are the animals in the text as (place, animal).
     """
 
     sentences: list[str]
@@ -124,7 +124,7 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
     """A place and an animal for each variable, all different; a total has the place of its animals.
 
     The places whose animals are added up have no others. The other variables are animals at further
-    places, of which there are hardly more than they fill.
+    places, hardly more than they fill.
     """
     words = language()
     rest = [i for i, variable in enumerate(variables) if variable.place is None]

@@ -140,7 +140,7 @@ def ratio_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the ends of the interval of a ratio of sums, of independent pairs.
 
     Statements of one puzzle are retrieved or missed together, so puzzles are what is drawn. Where
-    all pairs agree, as where everything is retrieved, their spread says nothing: then the interval is
+    all pairs agree, as where everything is retrieved, their spread says nothing: the interval is
     that of as many puzzles retrieved or missed as a whole, whose shares are the furthest apart.
     """
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

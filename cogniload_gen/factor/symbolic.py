@@ -68,7 +68,7 @@ class Fragments:
 
 
 def value_range(M: int) -> range:
-    """All values that M variables may have, and be asked for."""
+    """All values of M variables, and of the questions about them."""
     return range(-M, M + LARGEST_ROOT + 1)
 
 
