@@ -4,10 +4,7 @@ The dependency graph (`dependencies.py`) gets names; its sentences stand in rand
 noise (`noise.py`) if there is a context to fill. Words and sentences are in `data/realistic.toml`.
 """
 
-import tomllib
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import count
 from string import ascii_letters
 from typing import NamedTuple
@@ -26,6 +23,7 @@ from cogniload_gen.factor.dependencies import (
 )
 from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.noise import TokenCount, noise_sentences
+from cogniload_gen.factor.words import read_words
 from cogniload_gen.tokens import Tokenizer, token_counter
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
@@ -142,11 +140,9 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
     return [pairs[i] for i in range(len(variables))]
 
 
-@cache
 def language() -> dict:
     """The words and sentences of the data file."""
-    text = files(__package__).joinpath("data/realistic.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return read_words("realistic")
 
 
 def prompt(sentences: Sequence[str], question: str) -> str:

@@ -1,18 +1,15 @@
 """A response -> its statements as plain text, and their places (rules R1 to R3 of `answer.py`)."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
-from importlib.resources import files
 from re import Match, Pattern, compile, sub
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-WORDS, WORLD = (
-    tomllib.loads(files("cogniload_gen.factor").joinpath(f"data/{name}.toml").read_text("utf-8"))
-    for name in ("reading", "realistic")
-)
+from cogniload_gen.factor.words import read_words
+
+WORDS, WORLD = read_words("reading"), read_words("realistic")
 
 
 def any_of(words: Iterable[str]) -> str:
