@@ -14,54 +14,31 @@ MAX_N = 1_000_000
 
 KNOBS = (
     Knob(
-        "d",
-        "integer",
+        "d", "integer",
         "difficulty: max(d, 2) people with d attributes each, at most max(d + 1, 3) values for an "
         "attribute, and at most d conditions and d updates in a statement",
-        PAPER_D,
-        1,
-        len(CATEGORIES),
-        levels=(1, 2, 3, 5, 7, 10),
+        PAPER_D, 1, len(CATEGORIES), levels=(1, 2, 3, 5, 7, 10),
     ),
     Knob(
-        "N",
-        "integer",
-        "length: the number of statements, which apply one after the other",
-        PAPER_N,
-        1,
-        MAX_N,
-        levels=(5, 10, 20, 50, 100, 250),
+        "N", "integer", "length: the number of statements, which apply one after the other",
+        PAPER_N, 1, MAX_N, levels=(5, 10, 20, 50, 100, 250),
     ),
     Knob(
-        "rho",
-        "number",
+        "rho", "number",
         "distraction: the percentage of statements that apply to the person of interest (needles); "
         "the others are hay",
-        PAPER_RHO,
-        0,
-        100,
+        PAPER_RHO, 0, 100,
         levels=(90.0, 75.0, 50.0, 25.0),  # models do worst between 25 and 50 (section 3.1)
     ),
-)
+)  # fmt: skip
 TWIN = Knob(
-    "twin",
-    "twin",
-    "the one change that each puzzle has, behind ~ in its id",
+    "twin", "twin", "the one change that each puzzle has, behind ~ in its id",
     choices=(
-        "again",
-        "needles",
-        "tail",
-        "names",
-        "question=first",
-        "question=state",
-        "from=T",
-        "until=T",
-        "only=T",
-        "reminder=K",
-        "hay=H",
+        "again", "needles", "tail", "names", "question=first", "question=state", "from=T",
+        "until=T", "only=T", "reminder=K", "hay=H",
     ),
     shown_default="none",
-)
+)  # fmt: skip
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
 
 

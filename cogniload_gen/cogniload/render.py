@@ -5,18 +5,16 @@ fragments: Arrow gathers the fragments of all texts into one buffer, and a text 
 that buffer from its first fragment to the next text's. So each text is copied once.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from jinja2 import Environment, StrictUndefined
 
-from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
+from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES, read_table
 from cogniload_gen.cogniload.simulate import Puzzles
 from cogniload_gen.text import Pieces, gather, line_up
 
@@ -54,8 +52,7 @@ class Phrases:
 @cache
 def phrases(language: str = "en") -> Phrases:
     """Return the fragments, rendered from the templates of a language's data file."""
-    path = files(__package__).joinpath(f"data/{language}.toml")
-    templates = tomllib.loads(path.read_text("utf-8"))
+    templates = read_table(f"{language}.toml")
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
     macros = vars(environment.from_string(templates["macros"]).module)
     environment.globals.update({name: macros[name] for name in macros if name[0] != "_"})

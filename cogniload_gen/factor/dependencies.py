@@ -41,7 +41,7 @@ class Variable(NamedTuple):
     """A variable and its definition: multiplier * (sum of the operands, if any) + number.
 
     Operands are earlier variables, by their position. `place` numbers the places whose animals are
-    added up; it is None for the animals of all others. A total is the sum over the animals of its
+    added up; None stands for the animals of all others. A total is the sum over the animals of its
     place, which no sentence states.
     """
 
@@ -60,7 +60,7 @@ class Variable(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The form of a definition: the sum of so many terms, multiplied, or with a number added."""
+    """The form of a definition: a sum of `terms` terms, multiplied, or with a number added."""
 
     terms: int
     multiplied: bool = False
@@ -186,7 +186,7 @@ class Building:
             self.variables.append(total(self.variables, self.members[place]))
 
     def add(self, shape: Shape, joined: list[int], operands: list[int], place: int | None) -> None:
-        """Add a variable over operands, of which it joins some: they are no longer loose.
+        """Add a variable over operands; those that it joins are no longer loose.
 
         Its value takes the room of the joined ones' values, or of the 1 that was counted for an
         animal.
@@ -208,7 +208,7 @@ class Building:
 
 
 def needed_variables(draw: Draw, op: int) -> list[Variable]:
-    """The needed variables, which take `op` binary operations; the last is asked for."""
+    """The needed variables, which take `op` binary operations; the last is the answer."""
     building = Building.begin(draw, op)
     while not building.finished:
         building.step()

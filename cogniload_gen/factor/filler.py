@@ -6,20 +6,19 @@ so that the cut is found by summing, in whole units of 1 / UNITS token: sums are
 same in any batch.
 """
 
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from itertools import product
 
 import numpy as np
 
 from cogniload_gen.draws import child, children, uniform
 from cogniload_gen.factor.forest import FILLER_DRAW, GROUP_DRAW, PLACE_DRAW, SENTENCE_DRAW
+from cogniload_gen.factor.words import read_words
 from cogniload_gen.text import offsets
 from cogniload_gen.tokens import TokenCounter
 
-WORDS = tuple(tomllib.loads(files(__package__).joinpath("data/filler.toml").read_text())["words"])
+WORDS = tuple(read_words("filler")["words"])
 ENDINGS = ("", ",", ".")
 PLAIN, COMMA, STOP = range(3)
 

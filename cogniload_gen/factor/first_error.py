@@ -13,20 +13,20 @@ T2. Equations. They are the chains of the answer reader's lexer (R5, R6 of `read
     Zoo has 2 foxes" are equations too. Its value is the last operand if that is one number. The
     operands that name variables are its references; letters that stand for no variable count as
     what they were set to. What is denied, ends with a question mark or begins within an expression
-    is none.
-T3. Values. A variable has the value that it is told last. If it was told its right value before a
-    wrong one, nothing can be said of it.
-T4. First error. A told value is wrong if the puzzle gives another. The first wrong variable is, of
-    those with no wrong variable among the ones that they depend on, the one told first. Its depth
+    is no equation.
+T3. Values. A variable has the last value that the response gives it. If a right value stands before
+    a wrong one, the variable is doubtful.
+T4. First error. A value is wrong if the puzzle gives another. The first wrong variable is, of those
+    with no wrong variable among the ones that they depend on, the first to have a value. Its depth
     is the number of definitions on the longest way to a given number (0 for a given number).
 T5. Kinds. "reference": it is computed from other variables, or by another operation, than the
     puzzle says, or from values that the referred variables don't have; "arithmetic": from the
     right ones, with a wrong result; "invented": no computation stands beside the wrong value, or
-    the puzzle gives the number itself; "unresolved": no told value is wrong, but a needed variable
-    is never told, and none that depends on it is told right; "answer": all told right, but the
-    scorer finds the answer wrong.
-T6. Reading. The response is read if it tells a third of the needed variables or more, and the
-    first error is not one of which T3 says nothing, and it is no longer than LONGEST. Nor is it
+    the puzzle gives the number itself; "unresolved": no value is wrong, but a needed variable has
+    none, and no variable that depends on it has its right value; "answer": all values are right,
+    but the scorer calls the answer wrong.
+T6. Reading. The response is read if it gives values to a third of the needed variables or more, and
+    the first error is at no doubtful variable (T3), and it is no longer than LONGEST. Nor is it
     read if a sentence names a variable beside a number, in no equation, and the first error would
     be that this variable is unresolved, or one that depends on it; nor if more stands in the
     sentence of an "invented" value. Where it is not read, nothing is claimed.
@@ -53,6 +53,7 @@ from cogniload_gen.factor.solve import (
     Name,
     evaluate,
     realistic_relations,
+    spell,
     symbolic_relations,
 )
 from cogniload_gen.responses.mention import LONGEST, Told
@@ -79,12 +80,12 @@ Linear = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class FactorSteps:
-    """What a response tells of a FACTOR puzzle's variables, and where it breaks.
+    """The values of a FACTOR puzzle's variables in a response, and where it breaks.
 
     `told` maps each variable, named as in the puzzle, to its value and the value's place;
     `first_error` is the first wrong variable, `depth` its depth, `error` the kind (T5); `recovered`
     is whether the answer is right after an error (None without one); `coverage` is the share of
-    the needed variables that are told; without `read` nothing is claimed.
+    the needed variables that have a value; without `read` nothing is claimed.
     """
 
     told: dict[str, Told] = field(default_factory=dict)
@@ -132,8 +133,8 @@ class Equation(NamedTuple):
 class Values(NamedTuple):
     """The values that a response tells, by their variable.
 
-    `last` are the equations that tell them, `first` the places where one is told first, `doubtful`
-    the variables that were told right before, `corrections` the places where a wrong value changes.
+    `last` are the equations that tell them, `first` the places of their first values, `doubtful`
+    the variables with a right value before, `corrections` the places where a wrong value changes.
     """
 
     last: dict[int, Equation]
@@ -144,7 +145,7 @@ class Values(NamedTuple):
 
 @lru_cache(maxsize=64)
 def problem_of(puzzle: str, suite: str) -> Problem:
-    """The relations of a puzzle; ValueError if it is none."""
+    """The relations of a puzzle; ValueError for another text."""
     if suite == "symbolic":
         relations, _ = symbolic_relations(puzzle)
         wanted = list(relations)
@@ -176,7 +177,7 @@ def problem_of(puzzle: str, suite: str) -> Problem:
             re.IGNORECASE,
         )
     return Problem(
-        [f"v{key}" if isinstance(key, int) else "'s ".join(key) for key in keys],
+        [spell(key) for key in keys],
         [relations[key] for key in keys],
         [tuple(number[term] for term in relations[key].terms) for key in keys],
         [values[key] for key in keys],
@@ -215,10 +216,10 @@ def spelled(key: Name) -> list[str]:
 
 
 def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
-    """Return what a response tells of a FACTOR puzzle's variables; see the module's rules.
+    """Return the values of a FACTOR puzzle's variables in a response; see the module's rules.
 
     `row` needs the columns suite, puzzle and answer, target in the symbolic suite, and question in
-    the realistic one. Raises ValueError if the row lacks one, or its puzzle is none.
+    the realistic one. Raises ValueError if the row lacks one, or holds no puzzle.
     """
     columns = check_texts(row, ("puzzle", "suite", "answer"))
     problem = problem_of(columns["puzzle"], columns["suite"])
@@ -298,7 +299,7 @@ def depends(i: int, some: set[int], problem: Problem) -> bool:
 
 
 def unresolved(last: Mapping[int, Equation], problem: Problem) -> list[int]:
-    """The needed variables that are not told and on which no told one depends, by depth."""
+    """The needed variables that have no value and no dependent with one, by depth."""
     resolved = closure(last, problem)
     return [i for i in problem.needed if i not in resolved]
 
@@ -477,7 +478,7 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
 
 
 def linear(text: str, meant: Mapping[str, Linear]) -> Linear | None:
-    """An expression as a sum; None for one that is none, as a product of variables."""
+    """An expression as a sum; None for any other, such as a product of variables."""
     atoms = deque(patterns.atom.findall(text))
 
     def operand() -> Linear:

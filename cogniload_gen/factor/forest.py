@@ -1,4 +1,4 @@
-"""Puzzle keys -> forests of variables with their values, and the value asked for (FACTOR, A.1.1).
+"""Puzzle keys -> forests of variables with their values, and the target value (FACTOR, A.1.1).
 
 Many puzzles of any N run side by side, in arrays of place x puzzle. A place is the i of the
 paper's v_i: parents stand before their children. The variables are dealt to the places at random,
@@ -30,7 +30,7 @@ class Forests:
 
     `variable` is the number of the variable at a place; the first k places are roots. `parent` is
     a place, `operation` what is added to the parent's value: -1, 0 or +1. `order` holds the places
-    in the order in which the text tells them. `target` is the value asked for.
+    in the order of the text. `target` is the value in the question.
     """
 
     N: np.ndarray
@@ -99,7 +99,7 @@ def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Fores
 
 
 def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """The values asked for (A.1.5).
+    """The target values (A.1.5).
 
     Nine times in ten it is the value of a variable, each variable equally likely. Once in ten no
     variable has it: it is then one below the smallest value or one above the largest, either

@@ -45,17 +45,17 @@ SYMBOLIC_TWIN = Knob("twin", "twin", TWIN_MEANING, choices=TWINS, shown_default=
 REALISTIC_TWIN = Knob(
     "twin", "twin", TWIN_MEANING, choices=(*TWINS, "needed"), shown_default="none"
 )
+CONTEXT_LEVELS = (0, 1000, 2000, 4000, 8000, 16000)
+"""The levels of either suite's context, for training that goes on as a model learns."""
+
 TOKENIZER = Knob(
-    "tokenizer",
-    "tokenizer",
-    "the tokenizer that counts the tokens of a context",
-    None,
+    "tokenizer", "tokenizer", "the tokenizer that counts the tokens of a context",
     shown_default="an estimate",
-)
+)  # fmt: skip
 
 
 class SymbolicCell(NamedTuple):
-    """One combination of the symbolic suite: N variables, tokens of filler, and so many roots.
+    """One combination of the symbolic suite: the variables, the tokens of filler, and the roots.
 
     With "paper" roots, each puzzle draws their number.
     """
@@ -67,34 +67,19 @@ class SymbolicCell(NamedTuple):
 
 SYMBOLIC_KNOBS = (
     Knob(
-        "N",
-        "integer",
-        "complexity: the number of variables",
-        PAPER_VARIABLES,
-        1,
-        MAX_N,
-        shown_default="1 to 39",
-        levels=(2, 4, 8, 16, 24, 39),
+        "N", "integer", "complexity: the number of variables",
+        PAPER_VARIABLES, 1, MAX_N, shown_default="1 to 39", levels=(2, 4, 8, 16, 24, 39),
     ),
     Knob(
-        "context",
-        "integer",
-        "length: tokens of the filler, 0 for none",
-        0,
-        0,
-        MAX_CONTEXT,
-        levels=(0, 1000, 2000, 4000, 8000, 16000),
+        "context", "integer", "length: tokens of the filler, 0 for none",
+        0, 0, MAX_CONTEXT, levels=CONTEXT_LEVELS,
     ),
     Knob(
-        "roots",
-        "integer",
+        "roots", "integer",
         "how many of the variables are given as numbers, at most N; paper: drawn from 1 to N",
-        PAPER_ROOTS,
-        1,
-        MAX_N,
-        choices=(PAPER_ROOTS,),
+        PAPER_ROOTS, 1, MAX_N, choices=(PAPER_ROOTS,),
     ),
-)
+)  # fmt: skip
 
 
 def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell, ...]:
@@ -119,34 +104,22 @@ class RealisticCell(NamedTuple):
 
 REALISTIC_KNOBS = (
     Knob(
-        "op",
-        "integer",
+        "op", "integer",
         "complexity: the number of binary operations, each variable computed once, by its own "
         "definition",
-        PAPER_OP,
-        2,
-        MAX_OP,
-        shown_default="2 to 20",
-        levels=(2, 4, 6, 10, 15, 20),
+        PAPER_OP, 2, MAX_OP, shown_default="2 to 20", levels=(2, 4, 6, 10, 15, 20),
     ),
     Knob(
-        "context",
-        "integer",
-        "length: tokens of the whole prompt with its noise, 0 for no noise",
-        0,
-        0,
-        MAX_CONTEXT,
-        levels=(0, 1000, 2000, 4000, 8000, 16000),
+        "context", "integer", "length: tokens of the whole prompt with its noise, 0 for no noise",
+        0, 0, MAX_CONTEXT, levels=CONTEXT_LEVELS,
     ),
     Knob(
-        "noise",
-        "choice",
+        "noise", "choice",
         "what the noise is about: the places and animals of the problem (close), or anything "
         "(general); none where context is 0",
-        "close",
-        choices=NOISES,
+        "close", choices=NOISES,
     ),
-)
+)  # fmt: skip
 
 
 def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticCell, ...]:
@@ -160,15 +133,15 @@ def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticC
     )
 
 
-def check_noises(given: Given, contexts: tuple[int, ...]) -> tuple[str, ...]:
-    """Return `given` as a tuple of different kinds of noise, with "none" where a context is 0.
+def check_noises(noise: Given, contexts: tuple[int, ...]) -> tuple[str, ...]:
+    """Return `noise` as a tuple of different kinds of noise, with "none" where a context is 0.
 
     ValueError for another kind, and for no kind where a context is above 0.
     """
     without = ("none",) if 0 in contexts else ()
-    kinds = check_choices("noise", given, NOISES + without)
+    kinds = check_choices("noise", noise, NOISES + without)
     if kinds == ("none",) and any(contexts):
         raise ValueError(
-            f"noise must hold one of {', '.join(NOISES)} for a context above 0, got {brief(given)}"
+            f"noise must hold one of {', '.join(NOISES)} for a context above 0, got {brief(noise)}"
         )
     return tuple(dict.fromkeys(without + kinds))

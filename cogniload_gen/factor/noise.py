@@ -6,15 +6,14 @@ adding theirs, for thousands of sentences at once.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 
 from cogniload_gen.draws import Key, child, uniform
+from cogniload_gen.factor.words import read_words
 
 ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
 """A word with a slot, or several without, with the space before."""
@@ -47,8 +46,7 @@ class Templates(NamedTuple):
 @cache
 def templates(kind: str) -> Templates:
     """The templates of `kind`, "close" or "general", from the data file."""
-    text = files(__package__).joinpath("data/noise.toml").read_text("utf-8")
-    data = tomllib.loads(text)[kind]
+    data = read_words("noise")[kind]
     pieces, pair_forms = [""], list[str]()
     first_piece: dict[str, int] = {}
     rows: list[list[tuple[int, int, int]]] = []

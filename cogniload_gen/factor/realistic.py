@@ -4,10 +4,7 @@ The dependency graph (`dependencies.py`) gets names; its sentences stand in rand
 noise (`noise.py`) if there is a context to fill. Words and sentences are in `data/realistic.toml`.
 """
 
-import tomllib
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import count
 from string import ascii_letters
 from typing import NamedTuple
@@ -26,6 +23,7 @@ from cogniload_gen.factor.dependencies import (
 )
 from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.noise import TokenCount, noise_sentences
+from cogniload_gen.factor.words import read_words
 from cogniload_gen.grid import split_twin
 from cogniload_gen.tokens import Tokenizer, token_counter
 
@@ -37,7 +35,7 @@ PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
 class Problem(NamedTuple):
     """A problem in words, its sentences in the order of the text.
 
-    `pairs` are the animals that the text tells of, each as (place, animal).
+    `pairs` are the animals in the text as (place, animal).
     """
 
     sentences: list[str]
@@ -139,7 +137,7 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
     """A place and an animal for each variable, all different; a total has the place of its animals.
 
     The places whose animals are added up have no others. The other variables are animals at further
-    places, of which there are hardly more than they fill.
+    places, hardly more than they fill.
     """
     words = language()
     rest = [i for i, variable in enumerate(variables) if variable.place is None]
@@ -157,11 +155,9 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
     return [pairs[i] for i in range(len(variables))]
 
 
-@cache
 def language() -> dict:
     """The words and sentences of the data file."""
-    text = files(__package__).joinpath("data/realistic.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return read_words("realistic")
 
 
 def prompt(sentences: Sequence[str], question: str) -> str:

@@ -1,7 +1,7 @@
-"""How much of what answers need a retriever finds, by budget: no model is asked (section 1)."""
+"""How much of what answers need a retriever finds, by budget, without a model (section 1)."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -26,8 +26,8 @@ class Recall(NamedTuple):
     """What one retriever finds with one budget, of the puzzles of one cell.
 
     `N` is the complexity: op in the realistic suite. `recall` is the share of the needed statements
-    that were found, and `closure` the share of the puzzles of which all were; each with the ends of
-    its 90 % interval. `tokens` are those of what was found, in the mean.
+    that the retriever finds, and `closure` the share of the puzzles whose needed statements it all
+    finds; both have the ends of their 90 % interval. `tokens` is the mean of the tokens retrieved.
     """
 
     suite: str
@@ -55,11 +55,11 @@ Cell = tuple[str, int, int, str]
 """Suite, complexity, context and noise."""
 
 Count = tuple[int, int, float]
-"""Of one puzzle: the statements needed, those found, and the tokens of what was found."""
+"""Of one puzzle: the statements needed, those retrieved, and the tokens retrieved."""
 
 
 def measure(
-    rows: Iterable[Row], asked: Sequence[Retrieval], tokenizer: Tokenizer = None
+    rows: Iterable[Row], retrievals: Sequence[Retrieval], tokenizer: Tokenizer = None
 ) -> list[Recall]:
     """Return what each of the settings finds of the puzzles, cell by cell.
 
@@ -68,8 +68,9 @@ def measure(
     """
     counts: dict[tuple[Cell, Retrieval], list[Count]] = {}
     for row in rows:
-        cell, found = cell_of(row), count_found(str(row["puzzle"]), asked, tokenizer)
-        for settings, count in zip(asked, found, strict=True):
+        cell = cell_of(row)
+        of_puzzle = count_retrieved(str(row["puzzle"]), retrievals, tokenizer)
+        for settings, count in zip(retrievals, of_puzzle, strict=True):
             counts.setdefault((cell, settings), []).append(count)
     if not counts:
         raise ValueError("there are no puzzles to retrieve from")
@@ -90,24 +91,22 @@ def cell_of(row: Row) -> Cell:
     )
 
 
-def count_found(
-    puzzle: str, asked: Sequence[Retrieval], tokenizer: Tokenizer = None
-) -> list[Count]:
-    """Return what each of the settings finds of a puzzle."""
+def count_retrieved(
+    puzzle: str, retrievals: Sequence[Retrieval], tokenizer: Tokenizer = None
+) -> Iterator[Count]:
+    """Yield what each of the settings finds of a puzzle."""
     parts = split(puzzle)
-    chunks = {kind: cut(parts, kind, tokenizer) for kind in {each.chunk for each in asked}}
-    counts = []
-    for settings in asked:
+    chunks = {kind: cut(parts, kind, tokenizer) for kind in {some.chunk for some in retrievals}}
+    for settings in retrievals:
         of_kind = chunks[settings.chunk]
-        ranked = rank(parts, of_kind, settings)
-        found = show(parts, of_kind, within(ranked, of_kind, settings.budget))
-        counts.append((found.needed, found.found, found.tokens))
-    return counts
+        taken = within(rank(parts, of_kind, settings), of_kind, settings.budget)
+        _, tokens, needed, retrieved = show(parts, of_kind, taken)
+        yield needed, retrieved, tokens
 
 
 def sum_up(cell: Cell, settings: Retrieval, counts: Sequence[Count]) -> Recall:
     """Return what settings found of the puzzles of a cell."""
-    needed, found, tokens = (sum(each) for each in zip(*counts, strict=True))
+    needed, retrieved, tokens = map(sum, zip(*counts, strict=True))
     closed = sum(of_all == of_them for of_all, of_them, _ in counts)
     return Recall(
         *cell,
@@ -117,8 +116,8 @@ def sum_up(cell: Cell, settings: Retrieval, counts: Sequence[Count]) -> Recall:
         settings.budget,
         len(counts),
         needed,
-        found,
-        found / needed,
+        retrieved,
+        retrieved / needed,
         *ratio_interval([(of_them, of_all) for of_all, of_them, _ in counts]),
         closed,
         closed / len(counts),
@@ -140,14 +139,14 @@ def share_interval(count: float, of: int) -> tuple[float, float]:
 def ratio_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     """Return the ends of the interval of a ratio of sums, of independent pairs.
 
-    Statements of one puzzle are found or missed together, so puzzles are what is drawn. Where all
-    pairs agree, as where everything is found, their spread says nothing: then the interval is that
-    of so many puzzles each found or missed as a whole, than which no shares are further apart.
+    Statements of one puzzle are retrieved or missed together, so puzzles are what is drawn. Where
+    all pairs agree, as where everything is retrieved, their spread says nothing: the interval is
+    that of as many puzzles retrieved or missed as a whole, whose shares are the furthest apart.
     """
     z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    above, below = (sum(each) for each in zip(*pairs, strict=True))
+    above, below = map(sum, zip(*pairs, strict=True))
     ratio = above / below
-    spread = sum((found - ratio * needed) ** 2 for found, needed in pairs)
+    spread = sum((retrieved - ratio * needed) ** 2 for retrieved, needed in pairs)
     if spread < TINY:
         return share_interval(ratio * len(pairs), len(pairs))
     margin = z * sqrt(spread * len(pairs) / max(len(pairs) - 1, 1)) / below
@@ -158,24 +157,17 @@ NAMING = ("suite", "N", "context", "retriever", "chunk", "query", "budget", "puz
 """The columns that a printed table names the rows by."""
 
 
-def lines(found: Sequence[Recall]) -> list[str]:
+def lines(recalls: Sequence[Recall]) -> list[str]:
     """Return a table for the terminal, in per cent with the 90 % intervals."""
     heading = " ".join(NAMING).replace("N", "N/op").split()
     table = [[*heading, "recall [%]", "closure recall [%]", "tokens"]]
-    for each in found:
-        table.append(
-            [str(getattr(each, name)) for name in NAMING]
-            + [
-                percent(each.recall, each.recall_low, each.recall_high),
-                percent(each.closure, each.closure_low, each.closure_high),
-                f"{each.tokens:.0f}",
-            ]
-        )
+    for row in recalls:
+        recall = percent(row.recall, row.recall_low, row.recall_high)
+        closure = percent(row.closure, row.closure_low, row.closure_high)
+        names = [str(getattr(row, name)) for name in NAMING]
+        table.append([*names, recall, closure, f"{row.tokens:.0f}"])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]
+    return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
 
 
 def percent(value: float, low: float, high: float) -> str:
@@ -183,7 +175,7 @@ def percent(value: float, low: float, high: float) -> str:
     return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def write_csv(found: Sequence[Recall], path: Path, *, force: bool = False) -> None:
+def write_csv(recalls: Sequence[Recall], path: Path, *, force: bool = False) -> None:
     """Write a row for each setting and cell, whole or not at all; errors as `whole_file`."""
     with (
         whole_file(path, force=force) as temporary,
@@ -191,4 +183,4 @@ def write_csv(found: Sequence[Recall], path: Path, *, force: bool = False) -> No
     ):
         writer = csv.writer(file)
         writer.writerow(Recall._fields)
-        writer.writerows(found)
+        writer.writerows(recalls)

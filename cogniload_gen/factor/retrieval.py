@@ -28,9 +28,9 @@ from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
     SYMBOLIC_MARK,
     TOTAL,
-    Name,
     evaluate,
     realistic_relations,
+    spell,
     symbolic_relations,
 )
 from cogniload_gen.tokens import Tokenizer, token_counter
@@ -78,25 +78,25 @@ class Retrieval:
 
     def __str__(self) -> str:
         """Say it in a phrase that differs wherever the prompts may differ."""
-        said = f"{self.retriever}, {self.budget} tokens by {self.chunk}"
-        said += f", query {self.query}" * RETRIEVERS[self.retriever].asks
-        said += f", encoder {self.encoder}" * RETRIEVERS[self.retriever].encodes
-        return said + f", order of {self.order}"
+        phrase = f"{self.retriever}, {self.budget} tokens by {self.chunk}"
+        phrase += f", query {self.query}" * RETRIEVERS[self.retriever].asks
+        phrase += f", encoder {self.encoder}" * RETRIEVERS[self.retriever].encodes
+        return phrase + f", order of {self.order}"
 
 
-def check_retrieval(given: Given) -> Retrieval:
-    """Return settings, given as a mapping with at least `retriever` and `budget`, checked."""
-    if not isinstance(given, Mapping):
+def check_retrieval(entries: Given) -> Retrieval:
+    """Return checked settings from a mapping that has at least `retriever` and `budget`."""
+    if not isinstance(entries, Mapping):
         raise ValueError(
-            f"retrieve must be an object with a retriever and a budget, got {brief(given)}"
+            f"retrieve must be an object with a retriever and a budget, got {brief(entries)}"
         )
-    check_known(given, [each.name for each in fields(Retrieval)], "retrieve")
+    check_known(entries, [field.name for field in fields(Retrieval)], "retrieve")
     for name in ("retriever", "budget"):
-        if name not in given:
-            raise ValueError(f"retrieve needs a {name}, got {', '.join(given) or 'nothing'}")
-    check_choice("retriever", given["retriever"], tuple(RETRIEVERS))
-    check_integer("budget", given["budget"], low=1, high=MAX_BUDGET)
-    settings = Retrieval(**given)
+        if name not in entries:
+            raise ValueError(f"retrieve needs a {name}, got {', '.join(entries) or 'nothing'}")
+    settings = Retrieval(**entries)
+    check_choice("retriever", settings.retriever, tuple(RETRIEVERS))
+    check_integer("budget", settings.budget, low=1, high=MAX_BUDGET)
     for name, choices in (("chunk", CHUNKS), ("query", QUERIES), ("order", ORDERS)):
         check_choice(name, getattr(settings, name), choices)
     if not isinstance(settings.encoder, str) or not settings.encoder:
@@ -122,30 +122,31 @@ class Parts(NamedTuple):
 
 
 def split(puzzle: str) -> Parts:
-    """Cut a puzzle of either suite up; ValueError, in one line, for a text that is none.
+    """Cut a puzzle of either suite up; ValueError, in one line, for another text.
 
-    A realistic puzzle needs what the asked variable depends on. A symbolic one needs every
-    statement: the question asks of all variables whether they have a value.
+    A realistic puzzle needs what the variable of the question depends on. A symbolic one needs
+    every statement: the question asks of all variables whether they have a value.
     """
     if SYMBOLIC_MARK in puzzle:
         definitions, target = symbolic_relations(puzzle)
         needed = set(evaluate(definitions, definitions))
         end = puzzle.rfind("This is the end of the text.")
         around = ("This is the beginning of the text:", end)
-        asked = puzzle[puzzle.rfind("\n", 0, puzzle.rfind(f"equal to {target}.")) + 1 :]
+        ending = f"equal to {target}."
+        line = puzzle[puzzle.rfind("\n", 0, puzzle.rfind(ending)) + 1 :]
         queries = {
-            "question": asked.partition(f"equal to {target}.")[0] + f"equal to {target}.",
+            "question": line.partition(ending)[0] + ending,
             "name": f"= {target}",
             "statement": f"{SYMBOLIC_MARK}v = {target}>>>",
         }
     else:
         definitions, wanted = realistic_relations(puzzle)
         needed = set(evaluate(definitions, [wanted]))
-        asked_at = puzzle.rfind("How many ")
-        end = puzzle.rfind("Question:", 0, asked_at)
-        around = ("Problem:", asked_at if end < 0 else end)
+        question_at = puzzle.rfind("How many ")
+        end = puzzle.rfind("Question:", 0, question_at)
+        around = ("Problem:", question_at if end < 0 else end)
         queries = {
-            "question": puzzle[asked_at:].partition("?")[0] + "?",
+            "question": puzzle[question_at:].partition("?")[0] + "?",
             "name": spell(wanted),
             "statement": f"{REALISTIC_MARK}{spell(wanted)} is",
         }
@@ -156,11 +157,6 @@ def split(puzzle: str) -> Parts:
     sentences = SENTENCE.findall(text[start:])
     rest = puzzle[len(text) :]
     return Parts(puzzle[:start], sentences, rest, queries, frozenset(map(spell, needed)))
-
-
-def spell(name: Name) -> str:
-    """Return a variable as statements name it, as in "v3" or "South Zoo's Fox"."""
-    return f"v{name}" if isinstance(name, int) else "'s ".join(name)
 
 
 def defined(sentence: str) -> str:
@@ -215,17 +211,17 @@ Scores = Callable[[Sequence[str]], np.ndarray]
 def name_scores(texts: tuple[str, ...]) -> Scores:
     """Return scores of names: 1 for a chunk that holds the name, else 0.
 
-    A place's total has no statement, so its name asks for all that is said of the place.
+    A place's total has no statement, so its name is a query for all sentences about the place.
     """
 
     def pattern(name: str) -> re.Pattern[str]:
-        place, of, kind = name.rpartition("'s ")
-        total = of and kind == TOTAL
-        return re.compile(rf"{re.escape(place)}'s " if total else rf"{re.escape(name)}\b")
+        place = name.removesuffix(TOTAL)
+        is_total = place != name and place.endswith("'s ")
+        return re.compile(re.escape(place) if is_total else rf"{re.escape(name)}\b")
 
     def scores(queries: Sequence[str]) -> np.ndarray:
-        asked = [pattern(query) for query in queries]
-        return np.array([[bool(each.search(text)) for text in texts] for each in asked], float)
+        names = [pattern(query) for query in queries]
+        return np.array([[bool(name.search(text)) for text in texts] for name in names], float)
 
     return scores
 
@@ -240,12 +236,10 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
         import bm25s  # noqa: PLC0415  (an extra)
 
     def words(of: Sequence[str]) -> list[list[str]]:
-        settings = {
-            "token_pattern": r"(?u)\b(?:\w\w+|\d)\b",
-            "stopwords": "en",
-            "return_ids": False,
-        }
-        return bm25s.tokenize(list(of), show_progress=False, **settings)
+        pattern = r"(?u)\b(?:\w\w+|\d)\b"
+        return bm25s.tokenize(
+            list(of), token_pattern=pattern, stopwords="en", return_ids=False, show_progress=False
+        )
 
     index, corpus = bm25s.BM25(), words(texts)
     known = {word for text in corpus for word in text}
@@ -253,11 +247,11 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
         index.index(corpus, show_progress=False)
 
     def scores(queries: Sequence[str]) -> np.ndarray:
-        found = np.zeros((len(queries), len(texts)))
-        for row, query in zip(found, words(queries), strict=True):
-            if asked := [word for word in query if word in known]:
-                row[:] = index.get_scores(asked)
-        return found
+        table = np.zeros((len(queries), len(texts)))
+        for row, query in zip(table, words(queries), strict=True):
+            if query_words := [word for word in query if word in known]:
+                row[:] = index.get_scores(query_words)
+        return table
 
     return scores
 
@@ -266,7 +260,7 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
 def encoder_scores(texts: tuple[str, ...], encoder: str) -> Scores:
     """Return the cosines between a sentence encoder's vectors of queries and of chunks."""
     vectors = encode(texts, encoder)
-    return lambda queries: np.array([encode_query(each, encoder) for each in queries]) @ vectors.T
+    return lambda queries: np.array([encode_query(query, encoder) for query in queries]) @ vectors.T
 
 
 @lru_cache(maxsize=4096)
@@ -312,10 +306,13 @@ class Searched(NamedTuple):
 class Retriever(NamedTuple):
     """A way to rank the chunks of a text, the best first.
 
+    `rank` ranks them by itself; without it, `scores` does, once or, where it `hops`, hop by hop.
     `asks` says whether it goes by the query of the settings, and `encodes` whether by the encoder.
     """
 
-    rank: Callable[[Searched, Retrieval], Iterable[int]]
+    scores: Callable[..., Scores] = name_scores
+    rank: Callable[[Searched], Iterable[int]] | None = None
+    hops: bool = False
     asks: bool = True
     encodes: bool = False
 
@@ -325,19 +322,14 @@ def best_first(scores: np.ndarray) -> list[int]:
     return np.argsort(-scores, kind="stable").tolist()
 
 
-def once(scores: Scores, query: str) -> list[int]:
-    """Rank the chunks for one query."""
-    return best_first(scores([query])[0])
-
-
 def hop_by_hop(scores: Scores, query: str, texts: Sequence[str]) -> Iterator[int]:
-    """Rank the chunks for a query and for the names found so far, one chunk after the other.
+    """Rank the chunks for a query and for the names in the chunks taken, one after the other.
 
     Every name in a chunk that is taken becomes a query of its own; a chunk has the score of the
     query that it fits best.
     """
     new = NAME.findall(query) or [query]
-    asked, best = set(new), np.full(len(texts), -np.inf)
+    known, best = set(new), np.full(len(texts), -np.inf)
     left = np.ones(len(texts), bool)
     while left.any():
         if new:
@@ -345,56 +337,31 @@ def hop_by_hop(scores: Scores, query: str, texts: Sequence[str]) -> Iterator[int
         chunk = int(np.where(left, best, -np.inf).argmax())
         yield chunk
         left[chunk] = False
-        new = [name for name in dict.fromkeys(NAME.findall(texts[chunk])) if name not in asked]
-        asked |= set(new)
+        new = [name for name in dict.fromkeys(NAME.findall(texts[chunk])) if name not in known]
+        known |= set(new)
 
 
-def by_bm25(of: Searched, settings: Retrieval) -> Iterable[int]:
-    """Rank by BM25."""
-    return once(bm25_scores(of.texts), of.queries[settings.query])
-
-
-def by_encoder(of: Searched, settings: Retrieval) -> Iterable[int]:
-    """Rank by an encoder."""
-    return once(encoder_scores(of.texts, settings.encoder), of.queries[settings.query])
-
-
-def by_names(of: Searched, settings: Retrieval) -> Iterable[int]:
-    """Rank hop by hop, by whether a chunk holds a name as it is written; needs no extra."""
-    return hop_by_hop(name_scores(of.texts), of.queries["name"], of.texts)
-
-
-def by_bm25_in_hops(of: Searched, settings: Retrieval) -> Iterable[int]:
-    """Rank hop by hop, each by BM25."""
-    return hop_by_hop(bm25_scores(of.texts), of.queries[settings.query], of.texts)
-
-
-def by_encoder_in_hops(of: Searched, settings: Retrieval) -> Iterable[int]:
-    """Rank hop by hop, each by an encoder."""
-    scores = encoder_scores(of.texts, settings.encoder)
-    return hop_by_hop(scores, of.queries[settings.query], of.texts)
-
-
-def by_need(of: Searched, settings: Retrieval) -> Iterable[int]:
+def by_need(searched: Searched) -> Iterable[int]:
     """Take what the answer needs and nothing else, what holds most of it in the fewest tokens."""
-    needed = [i for i, chunk in enumerate(of.chunks) if chunk.needed]
-    return sorted(needed, key=lambda i: of.chunks[i].tokens / of.chunks[i].needed)
+    chunks = searched.chunks
+    needed = [i for i, chunk in enumerate(chunks) if chunk.needed]
+    return sorted(needed, key=lambda i: chunks[i].tokens / chunks[i].needed)
 
 
-def by_chance(of: Searched, settings: Retrieval) -> Iterable[int]:
+def by_chance(searched: Searched) -> Iterable[int]:
     """Rank in an order that says nothing: a pure function of the chunks' texts."""
-    keys = [address_key("retrieve", i, text) for i, text in enumerate(of.texts)]
+    keys = [address_key("retrieve", i, text) for i, text in enumerate(searched.texts)]
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
 RETRIEVERS = {
-    "bm25": Retriever(by_bm25),
-    "encoder": Retriever(by_encoder, encodes=True),
-    "iterative": Retriever(by_names, asks=False),
-    "iterative-bm25": Retriever(by_bm25_in_hops),
-    "iterative-encoder": Retriever(by_encoder_in_hops, encodes=True),
-    "random": Retriever(by_chance, asks=False),
-    "oracle": Retriever(by_need, asks=False),
+    "bm25": Retriever(bm25_scores),
+    "encoder": Retriever(encoder_scores, encodes=True),
+    "iterative": Retriever(name_scores, hops=True, asks=False),
+    "iterative-bm25": Retriever(bm25_scores, hops=True),
+    "iterative-encoder": Retriever(encoder_scores, hops=True, encodes=True),
+    "random": Retriever(rank=by_chance, asks=False),
+    "oracle": Retriever(rank=by_need, asks=False),
 }
 """The retrievers by name. The iterative ones go hop by hop; `oracle` knows what is needed."""
 
@@ -403,7 +370,7 @@ RETRIEVERS = {
 
 
 class Retrieved(NamedTuple):
-    """What was found: the prompt that holds it, its tokens, and the statements needed and found."""
+    """A prompt of retrieved text, its tokens, the statements needed, and those of them in it."""
 
     prompt: str
     tokens: float
@@ -431,8 +398,16 @@ def retrieve(puzzle: str, settings: Retrieval, tokenizer: Tokenizer = None) -> R
 
 def rank(parts: Parts, chunks: Sequence[Chunk], settings: Retrieval) -> Iterable[int]:
     """Return the chunks of a puzzle in the order in which a retriever takes them."""
-    of = Searched(chunks, tuple(chunk.text for chunk in chunks), parts.queries)
-    return RETRIEVERS[settings.retriever].rank(of, settings)
+    searched = Searched(chunks, tuple(chunk.text for chunk in chunks), parts.queries)
+    retriever = RETRIEVERS[settings.retriever]
+    if retriever.rank:
+        return retriever.rank(searched)
+    encoder = (settings.encoder,) if retriever.encodes else ()
+    scores = retriever.scores(searched.texts, *encoder)
+    query = searched.queries[settings.query if retriever.asks else "name"]
+    if retriever.hops:
+        return hop_by_hop(scores, query, searched.texts)
+    return best_first(scores([query])[0])
 
 
 def within(ranked: Iterable[int], chunks: Sequence[Chunk], budget: float) -> list[int]:

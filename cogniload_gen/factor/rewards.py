@@ -5,7 +5,7 @@
 **Steps**: the values of the solution's variables. They are read where a response writes them as the
 solution does ("v1 = v4 - 1 = 0", "Define South Zoo's Fox as d; so d = 2.", "South Zoo's Fox = 2"),
 in any order. A variable with two values has none. The reward is the share of the solution's
-variables, in its order, before the first that is not told right.
+variables, in its order, before the first without its right value.
 """
 
 import re

@@ -13,6 +13,7 @@ from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.reading.answer import Reading, read_number, read_variables
 from cogniload_gen.factor.reading.equations import in_order
+from cogniload_gen.factor.reading.text import WORDS
 from cogniload_gen.responses.context_budget import is_cut_off
 
 SUITES = ("symbolic", "realistic")
@@ -48,17 +49,8 @@ class FactorScore(NamedTuple):
     extra: tuple[str, ...] = ()
 
 
-EXPLANATIONS = {
-    "C1": "the last statement that concludes says that no variable has the value",
-    "C2": "the last statement that concludes gives these variables the value",
-    "C3": "the last statement that concludes lists these variables",
-    "C4": "the last statement that concludes leaves a choice or a doubt",
-    "C5": "no statement concludes; these variables were last listed or given the value",
-    "N1": "the last statement that announces an answer gives this number",
-    "N2": "the last statement with a number concludes with it",
-    "N3": "the last statement or table that names what is asked gives this number",
-    "N4": "the last statement that gives a number leaves a choice or a doubt",
-}
+EXPLANATIONS = WORDS["explanations"]
+"""What the rule that decides says of the answer, by rule."""
 
 
 def score_factor(

@@ -32,6 +32,11 @@ Name = int | tuple[str, str]
 """A variable: its number in the symbolic suite, its place and kind in the realistic one."""
 
 
+def spell(name: Name) -> str:
+    """Return a variable as statements name it, as in "v3" or "South Zoo's Fox"."""
+    return f"v{name}" if isinstance(name, int) else "'s ".join(name)
+
+
 class Definition(NamedTuple):
     """What a sentence says of a variable: `factor` times the sum of `terms`, plus `constant`."""
 
@@ -41,7 +46,7 @@ class Definition(NamedTuple):
 
 
 def solve_symbolic(text: str) -> str:
-    """The variables equal to the asked value (section 3.1), in order of their number, or "none".
+    """The variables equal to the target value (section 3.1), in order of their number, or "none".
 
     Raises ValueError, in one line, where the text is no such puzzle or does not determine the
     answer: a relation that can't be read, a variable with no definition or with two, definitions
@@ -54,7 +59,7 @@ def solve_symbolic(text: str) -> str:
 
 
 def symbolic_relations(text: str) -> tuple[dict[Name, Definition], int]:
-    """The definition of each variable and the asked value; ValueError as `solve_symbolic`."""
+    """The definition of each variable and the target value; ValueError as `solve_symbolic`."""
     statements, end, question = text.rpartition("the end of the text.")
     target = TARGET.search(question)
     if not end or not target:
@@ -81,15 +86,15 @@ def solve_realistic(text: str) -> str:
 
 
 def realistic_relations(text: str) -> tuple[dict[Name, Definition], Name]:
-    """The definition of each variable and the one asked for; ValueError as `solve_symbolic`.
+    """The definition of each variable and the one in the question; ValueError as `solve_symbolic`.
 
     A place's total that no sentence defines is the sum over all kinds that the relations name of
     the place.
     """
-    problem, asked, question = text.replace("’", "'").rpartition("How many ")
+    problem, begins, question = text.replace("’", "'").rpartition("How many ")
     kind, does, rest = question.partition(" does ")
     place, have, _ = rest.partition(" have?")
-    if not (asked and does and have):
+    if not (begins and does and have):
         raise _error("a question such as 'How many Fox does Hamilton Farm have?'", text)
     definitions: dict[Name, Definition] = {}
     for part in problem.split(REALISTIC_MARK)[1:]:
@@ -118,8 +123,8 @@ def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> 
     values: dict[Name, int] = {}
     try:
         for name in TopologicalSorter(terms).static_order():
-            found = definitions[name]
-            values[name] = found.factor * sum(values[term] for term in found.terms) + found.constant
+            terms_of, factor, constant = definitions[name]
+            values[name] = factor * sum(values[term] for term in terms_of) + constant
     except CycleError as error:
         raise _error("no variable that depends on itself", error.args[1][0]) from None
     return values
@@ -128,10 +133,9 @@ def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> 
 def _totals(definitions: Mapping[Name, Definition]) -> dict[Name, Definition]:
     """Each place's total, as the sum over the kinds that the definitions name of the place."""
     kinds: dict[str, dict[Name, None]] = {}
-    names = chain(definitions, *(each.terms for each in definitions.values()))
-    for place, kind in (name for name in names if isinstance(name, tuple)):
-        if kind != TOTAL:
-            kinds.setdefault(place, {})[place, kind] = None
+    for name in chain(definitions, *(definition.terms for definition in definitions.values())):
+        if isinstance(name, tuple) and name[1] != TOTAL:
+            kinds.setdefault(name[0], {})[name] = None
     return {(place, TOTAL): Definition(tuple(names)) for place, names in kinds.items()}
 
 
@@ -160,16 +164,13 @@ def _parse_name(text: str) -> Name:
 
 
 def _add(definitions: dict[Name, Definition], name: Name, definition: Definition) -> None:
-    """Adds a variable's definition; ValueError if it has one already."""
+    """Add a variable's definition; ValueError if it has one already."""
     if name in definitions:
         raise _error("one definition of each variable", name)
     definitions[name] = definition
 
 
-def _error(expected: str, given: object) -> ValueError:
+def _error(expected: str, actual: str | Name) -> ValueError:
     """What is wrong with a text, in one line."""
-    if isinstance(given, int):
-        given = f"v{given}"
-    if isinstance(given, tuple):
-        given = "'s ".join(given)
-    return ValueError(f"a FACTOR puzzle must have {expected}; got {repr(given)}")
+    text = actual if isinstance(actual, str) else spell(actual)
+    return ValueError(f"a FACTOR puzzle must have {expected}; got {repr(text)}")

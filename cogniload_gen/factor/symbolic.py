@@ -3,10 +3,8 @@
 A text is a sequence of fragments, which Arrow gathers for all puzzles at once.
 """
 
-import tomllib
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +13,7 @@ import pyarrow.compute as pc
 
 from cogniload_gen.factor.filler import Filler, filler_fragments, scatter, word_counts, write
 from cogniload_gen.factor.forest import LARGEST_ROOT, Forests, plant
+from cogniload_gen.factor.words import read_words
 from cogniload_gen.grid import split_twin
 from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
@@ -33,11 +32,9 @@ CHUNK_TOKENS = 200_000
 """Filler that is written at once, so that its arrays stay in the processor's cache."""
 
 
-@cache
 def language() -> dict:
     """The sentences of the data file."""
-    text = files(__package__).joinpath("data/symbolic.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return read_words("symbolic")
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class Fragments:
 
 
 def value_range(M: int) -> range:
-    """All values that M variables may have, and be asked for."""
+    """All values of M variables, and of the questions about them."""
     return range(-M, M + LARGEST_ROOT + 1)
 
 

@@ -378,17 +378,17 @@ def weigh(
     weights = np.exp(logs - logs.max()).ravel()
     pairs = len(CAPS) * len(FLOORS)
     cap, floor = (axis.ravel() for axis in np.meshgrid(list(CAPS), list(FLOORS), indexing="ij"))
-    points = (np.repeat(values, pairs) for values in (-np.exp(log_slope), N_eff))
-    rates = (np.tile(values, len(line)) for values in (cap, floor))
-    return DecayBelief(*points, *rates, weights=weights / weights.sum())
+    CDFs, N_effs = (np.repeat(values, pairs) for values in (-np.exp(log_slope), N_eff))
+    caps, floors = (np.tile(values, len(line)) for values in (cap, floor))
+    return DecayBelief(CDFs, N_effs, caps, floors, weights / weights.sum())
 
 
 def drop_unlikely(belief: DecayBelief) -> DecayBelief:
     """Return a posterior without the points that have no say in it."""
     kept = belief.weights > UNLIKELY * belief.weights.max()
     weights = belief.weights[kept]
-    parameters = (values[kept] for values in belief.parameters)
-    return DecayBelief(*parameters, weights=weights / weights.sum())
+    CDF, N_eff, cap, floor = (values[kept] for values in belief.parameters)
+    return DecayBelief(CDF, N_eff, cap, floor, weights / weights.sum())
 
 
 def likely_range(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

@@ -14,35 +14,19 @@ from cogniload_gen.cogniload.values import spellings, value_categories
 Meaning = tuple[str, str | int, int]
 """The kind of a word, what it names, and the length of it in the text."""
 
+VOCABULARY = read_table("steps.toml")
+"""The words and marks by which a response is read."""
+
 MARKS = {
-    **dict.fromkeys('*_`$"“”„«»‘{}\\<>\u200b\ufeff\u2060\t\u00a0\u202f\u3000', " "),
-    **dict(zip("①②③④⑤⑥⑦⑧⑨", "123456789", strict=True)),
-    **dict.fromkeys("’ʼ", "'"),
-    **dict.fromkeys("⇒⟶⟹➜➔⟼↦➡►", "→"),
-    **dict.fromkeys("✔✅☑√", "✓"),
-    **dict.fromkeys("✘❌✖×☒", "✗"),
-    **dict.fromkeys("∧⋀", "&"),
-    **dict.fromkeys("–—−‒", "–"),
-    **dict.fromkeys("\r\v\f\u2028\u2029\x1c\x1d\x1e\x85", "\n"),
-    **dict(zip("：，、；（）？！。＝０１２３４５６７８９", ":,,;()?!.=0123456789", strict=True)),
+    other: mark for mark, others in VOCABULARY["marks"].items() for other in others if other != mark
 }
 """Characters that stand for others, one for one, so that places in the text stay what they are."""
 
-COMMAND = re.compile(
-    r"(?P<arrow>\\(?:long)?(?:right|Right)arrow|\\(?:to|implies|mapsto)(?![a-zA-Z])|[-=]{1,3}>)"
-    r"|(?P<check>\\checkmark)|(?P<cross>\\times)|(?P<unequal>\\neq?(?![a-zA-Z])|!=)"
-    r"|(?P<land>\\(?:land|wedge)(?![a-zA-Z]))"
-    r"|(?P<blank>\\[a-zA-Z]{1,30}|</?think(?:ing)?>)"
-)
-COMMANDS = {"arrow": "→", "check": "✓", "cross": "✗", "unequal": "≠", "land": "&", "blank": " "}
+COMMANDS = list(VOCABULARY["commands"])
+COMMAND = re.compile("|".join(f"({pattern})" for pattern in VOCABULARY["commands"].values()))
 """LaTeX and arrows of several characters, and what they are read as."""
 
-PUNCTUATION = {
-    "\n": "line", ".": "stop", "!": "stop", ";": "stop", "?": "question", ",": "comma",
-    ":": "colon", "=": "colon", "(": "open", ")": "close", "[": "open", "]": "close",
-    "|": "pipe", "–": "dash", "-": "dash", "/": "slash", "+": "and", "#": "hash", "→": "arrow",
-    "✓": "check", "✗": "cross", "≠": "not", "…": "comma", "·": "slash", "&": "and",
-}  # fmt: skip
+PUNCTUATION = {mark: kind for kind, marks in VOCABULARY["punctuation"].items() for mark in marks}
 
 NAMES = ("value", "noun", "person")
 """The kinds of words that may be misspelled."""
@@ -108,7 +92,7 @@ class Lexicon:
             for needs, gives in solution.statements
         ]
         self.values = value_categories(solution, self.categories)
-        words = vocabulary()
+        names = VOCABULARY["names"]
         self.words: dict[str, tuple[str, str | int]] = {
             word: meaning
             for word, meaning in common_words().items()
@@ -124,7 +108,7 @@ class Lexicon:
         for name in self.people:
             for word in (name.lower(), f"{name.lower()}'s", f"{name.lower()}s"):
                 self.words[word] = "person", name
-        either, she = words["names"]["either"].split(), words["names"]["she"].split()
+        either, she = names["either"].split(), names["she"].split()
         self.gender = {
             name: "" if name.lower() in either else "she" if name.lower() in she else "he"
             for name in self.people
@@ -269,21 +253,15 @@ def nearby(word: str) -> Iterator[str]:
 
 
 @cache
-def vocabulary() -> dict[str, dict[str, str]]:
-    """The words of data/steps.toml."""
-    return read_table("steps.toml")
-
-
-@cache
 def plain_words() -> frozenset[str]:
     """The words that are neither abbreviations nor typing errors of others."""
-    return frozenset(vocabulary()["common"]["words"].split())
+    return frozenset(VOCABULARY["common"]["words"].split())
 
 
 @cache
 def common_words() -> dict[str, tuple[str, str | int]]:
     """The meaning of the words that all puzzles share."""
-    words = vocabulary()
+    words = VOCABULARY
     meanings: dict[str, tuple[str, str | int]] = {}
     for kind, listed in words["words"].items():
         for word in listed.split():
@@ -324,7 +302,7 @@ def plain(response: str) -> str:
     """The response in lowercase without marks; every character stays at its place."""
 
     def blank(match: re.Match) -> str:
-        return COMMANDS[match.lastgroup or "blank"].ljust(len(match[0]))
+        return COMMANDS[(match.lastindex or 0) - 1].ljust(len(match[0]))
 
     text = response
     if any(mark in response for mark in ("\\", "->", "=>", "!=", "think>", "thinking>")):

@@ -154,19 +154,19 @@ class Reader:
         self.voice = Voice()
         self.by_person: dict[int, str] = {}
         self.attached: dict[int, tuple[str, ...]] = {}
-        self.handlers: dict[str, Callable[[int], int]] = {
+        self.handlers: dict[str, Callable[[int], int | None]] = {
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
             "they": self.on_they, "all": self.on_all, "people": self.on_people,
             "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
-            "old": self.on_old, "rest": self.on_rest, "back": self.on_back, "start": self.on_start,
+            "old": self.on_old, "rest": self.on_rest, "back": self.on_back,
             "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
             "no": self.on_refusal, "cross": self.on_refusal, "change": self.on_change,
             "same": self.on_same, "dash": self.on_dash, "arrow": self.on_arrow,
             "open": self.on_open, "close": self.on_close,
         }  # fmt: skip
 
-        self.telling = LABELLING | self.handlers.keys() - ASIDES
-        self.acting = self.handlers.keys() | LABELLING | OPENERS | SETS_APART
+        self.telling = LABELLING | {"start"} | self.handlers.keys() - ASIDES
+        self.acting = self.handlers.keys() | {"start"} | LABELLING | OPENERS | SETS_APART
 
     def read(self, words: list[Word]) -> list[Block]:
         """The blocks of a response."""
@@ -300,7 +300,7 @@ class Reader:
                 continue
             handler = handler_of(kind)
             if handler:
-                following = handler(i)
+                following = handler(i) or i + 1
                 uncounted += following - i - 1
             if kind in SETS_APART:
                 self.set_apart(kind, i)
@@ -506,7 +506,7 @@ class Reader:
 
     # People (S3)
 
-    def on_person(self, i: int) -> int:
+    def on_person(self, i: int) -> None:
         """A name: the sentence is about this person, or about one more."""
         name, voice, block = str(self.words[i].data), self.voice, self.block
         denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word")
@@ -529,7 +529,6 @@ class Reader:
         self.recent = voice.who
         if not voice.aside:
             block.subject = voice.who
-        return i + 1
 
     def joins(self, i: int) -> bool:
         """Whether the person at words[i] is joined to one before: "Mary and Paul", "so is Paul"."""
@@ -542,7 +541,7 @@ class Reader:
             j -= 1
         return j < i - 1 and self.kinds[j] == "person"
 
-    def on_pronoun(self, i: int) -> int:
+    def on_pronoun(self, i: int) -> None:
         """ "He" or "she"."""
         self.voice.who = self.pronoun(self.words[i].kind)
         self.voice.explicit, self.voice.quoted = True, False
@@ -550,7 +549,6 @@ class Reader:
         if self.voice.negated and self.kinds[i - 1] == "not" and self.poi in self.voice.who:
             self.block.evidence.append(Verdict(False, 2, self.words[i].start))
             self.voice.negated = False
-        return i + 1
 
     def pronoun(self, kind: str) -> frozenset[str]:
         """Whom "he" or "she" means: the last person named to whom it fits, else the PoI."""
@@ -564,14 +562,13 @@ class Reader:
         last = self.last_of.get(kind)
         return frozenset([last]) if last else NOBODY
 
-    def on_they(self, i: int) -> int:
+    def on_they(self, i: int) -> None:
         """ "They", where nobody is meant yet."""
         if not self.voice.quoted and not self.voice.who:
             self.voice.who = self.last_group or frozenset([self.poi])
             self.block.subject = self.voice.who
-        return i + 1
 
-    def on_all(self, i: int) -> int:
+    def on_all(self, i: int) -> None:
         """ "Both" or "all"."""
         if not self.voice.quoted and self.kinds[i - 1] != "not":
             if self.last_group:
@@ -579,28 +576,25 @@ class Reader:
             else:
                 self.voice.who = frozenset(self.lexicon.people)
             self.voice.explicit = True
-        return i + 1
 
-    def on_people(self, i: int) -> int:
+    def on_people(self, i: int) -> None:
         """ "The people": a statement is quoted."""
         voice = self.voice
         voice.quoted, voice.who, voice.explicit = True, NOBODY, False
         voice.citing = voice.citing or not self.block.cited
-        return i + 1
 
-    def on_condition(self, i: int) -> int:
+    def on_condition(self, i: int) -> None:
         """ "Needs", "if": what follows is a condition, up to the next name."""
         voice = self.voice
         if self.words[i].data in RELATIVE and voice.who and voice.explicit:
-            return i + 1
+            return
         voice.quoted = True
         if not voice.fixed:
             voice.who, voice.explicit = NOBODY, False
-        return i + 1
 
     # Values (S4, S5)
 
-    def on_value(self, i: int) -> int:
+    def on_value(self, i: int) -> None:
         """A value, and in which role."""
         word, voice = self.words[i], self.voice
         if i in self.by_person:
@@ -623,7 +617,6 @@ class Reader:
         voice.old = False
         if voice.negated and kinds[i + 1] not in ("and", "comma", "slash", "noun", "word"):
             voice.negated = False
-        return i + 1
 
     def mark(self, i: int) -> str:
         """What stands after the value at words[i] and its noun: a check mark, an arrow, ..."""
@@ -635,48 +628,37 @@ class Reader:
             j += 1
         return kinds[j]
 
-    def on_not(self, i: int) -> int:
+    def on_not(self, i: int) -> None:
         """ "Not"."""
         self.voice.negated = True
-        return i + 1
 
-    def on_old(self, i: int) -> int:
+    def on_old(self, i: int) -> None:
         """ "From", "was": a former value follows."""
         self.voice.old = self.block.labels != (INITIAL,)
-        return i + 1
 
-    def on_rest(self, i: int) -> int:
+    def on_rest(self, i: int) -> None:
         """ "The rest": the clause is not about all values."""
         self.voice.rest = True
-        return i + 1
 
-    def on_arrow(self, i: int) -> int:
+    def on_arrow(self, i: int) -> None:
         """An arrow: what follows is the state, whatever stood before."""
         self.voice.quoted = False
-        return i + 1
 
-    def on_open(self, i: int) -> int:
+    def on_open(self, i: int) -> None:
         """A parenthesis: who is named in it is not whom the block goes on with."""
         self.voice.aside = True
-        return i + 1
 
-    def on_close(self, i: int) -> int:
+    def on_close(self, i: int) -> None:
         """The end of a parenthesis."""
         self.voice.aside = False
-        return i + 1
 
-    def on_back(self, i: int) -> int:
+    def on_back(self, i: int) -> None:
         """ "Wait": the text takes back what stands before."""
         self.block.evidence.append(Back(self.words[i].start))
-        return i + 1
-
-    def on_start(self, i: int) -> int:
-        """ "Initially"; see `begin`."""
-        return i + 1
 
     # Verdicts (S5)
 
-    def on_no(self, i: int) -> int:
+    def on_no(self, i: int) -> int | None:
         """ "No": no change, no one, a verdict, or a negation of what follows."""
         following = [self.kinds[j] for j in range(i + 1, i + 4)]
         if "change" in following:
@@ -684,35 +666,33 @@ class Reader:
             self.voice.negated = False
             return i + 2 + following.index("change")
         if following[0] in ("one", "people"):
-            return self.on_nobody(i) + 1
-        if following[0] in DELIMITERS or following[0] in CLAUSE_ENDS:
+            self.on_nobody(i)
+            return i + 2
+        if following[0] in DELIMITERS | CLAUSE_ENDS:
             self.verdict(False, i, 3)
         else:
             self.voice.negated = True
-        return i + 1
+        return None
 
-    def on_nobody(self, i: int) -> int:
+    def on_nobody(self, i: int) -> None:
         """ "Nobody": the statement applies to nobody."""
         self.block.evidence.append(Verdict(False, 2.5, self.words[i].start))
         self.voice.quoted, self.voice.who = True, NOBODY
-        return i + 1
 
-    def on_yes(self, i: int) -> int:
+    def on_yes(self, i: int) -> None:
         """ "Applies", "matches", or a check mark that stands after no value."""
         kind, voice = self.words[i].kind, self.voice
         of_value = kind == "check" and self.kinds[i - 1] in ("value", "noun", "check", "cross")
         if not of_value and not voice.quoted:
             self.verdict(not voice.negated, i, 3 if kind == "yes" else 2)
         voice.negated = False
-        return i + 1
 
-    def on_refusal(self, i: int) -> int:
+    def on_refusal(self, i: int) -> None:
         """ "Skip", "irrelevant", or a cross."""
         kind, voice = self.words[i].kind, self.voice
         if kind == "cross" or not voice.quoted:
             self.verdict(voice.negated, i, 3 if kind == "no" else 2.5)
         voice.negated = False
-        return i + 1
 
     def verdict(self, applies: bool, i: int, weight: float) -> None:
         """Note that the statement applies or not, if the clause is about the PoI or nobody."""
@@ -738,27 +718,21 @@ class Reader:
     def deny(self, i: int) -> None:
         """Where a clause ends at words[i] with "does not": that it does not apply to the PoI."""
         voice = self.voice
-        if (
-            voice.negated
-            and self.kinds[i - 1] == "not"
-            and voice.explicit
-            and self.poi in voice.who
-        ):
+        denied = voice.negated and self.kinds[i - 1] == "not"
+        if denied and voice.explicit and self.poi in voice.who:
             self.block.evidence.append(Verdict(False, 2.5, self.words[i - 1].start))
 
-    def on_change(self, i: int) -> int:
+    def on_change(self, i: int) -> None:
         """ "Changes": with a negation before it, nothing does."""
         if self.voice.negated:
             self.same(i)
             self.voice.negated = False
-        return i + 1
 
-    def on_same(self, i: int) -> int:
+    def on_same(self, i: int) -> None:
         """ "Unchanged", unless it is about a single value: "the white pants stay on"."""
         if not self.of_value(i):
             self.same(i)
         self.voice.negated = False
-        return i + 1
 
     def of_value(self, i: int) -> bool:
         """Whether a value or a category stands in the same clause as words[i]."""
@@ -773,11 +747,10 @@ class Reader:
                 j += step
         return False
 
-    def on_dash(self, i: int) -> int:
+    def on_dash(self, i: int) -> None:
         """A dash that stands for "nothing" after a name: "Isabel –"."""
         if i + 1 == len(self.words) and self.kinds[i - 1] in ("person", "colon"):
             self.same(i)
-        return i + 1
 
     def same(self, i: int) -> None:
         """Note that nothing changes, if the clause is about the PoI or nobody."""

@@ -23,7 +23,7 @@ R4. Not read. A question, a plan ("to find ...", "let me", "whether", "if") and 
     determine") commit to nothing; of a plan, what follows a "so", "answer:" or the like is read.
     Nor are examples ("such as v6"), reasons ("because v4 = 1") and concessions ("although ...,"),
     what "not" excludes in favour of something else ("not v4 but v6"), and what stands before a
-    correction ("no, wait"), nor what is said of "the others".
+    correction ("no, wait"), nor a clause about "the others".
 R5. Tokens. A variable is "v" and a number (v3, V3, v_3, v 3, v03); "v1 through v4" is all four. A
     number is an integer or a decimal (-3, 1,024, 2.0). Operands joined by + - * /, with or without
     parentheses, are an expression. EQUAL words and signs are an equals sign; with "not", ≠ and the
@@ -73,8 +73,8 @@ C5. If none concludes, and the response neither refuses nor breaks off, the answ
     variable that it sets equal to another a value, and if it ends with a value, not with a plan or
     a question.
 
-Realistic suite. Each chain has its value as in R6; the number of a step or a heading is none, nor
-is what follows a value as its reason. The subject is the animal and the place of the question,
+Realistic suite. Each chain has its value as in R6; the number of a step or a heading is no value,
+nor is what follows a value as its reason. The subject is the animal and the place of the question,
 which may be the response's; the letter that stands for it names it too.
 N1. The answer is the first value after the last "answer:", "answer is" and the like of the last
     statement in which a number follows it, or that of a correction that comes next;
@@ -88,7 +88,7 @@ N2. else the last value, outside parentheses and in bold print if there is one, 
 N3. Else the last statement that names the subject and ends with a value, or the row or cell of a
     table that stands for the subject.
 N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
-    statement that something is not told (ABSENT), and a sum that is left open ("3 times the Bear of
+    statement that something is unknown (ABSENT), and a sum that is left open ("3 times the Bear of
     South Zoo"), have no value.
 """
 

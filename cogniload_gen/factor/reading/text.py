@@ -1,18 +1,15 @@
 """A response -> its statements as plain text, and their places (rules R1 to R3 of `answer.py`)."""
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
-from importlib.resources import files
-from re import IGNORECASE, Match, Pattern, compile, sub
+from re import Match, Pattern, compile, sub
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-WORDS, WORLD = (
-    tomllib.loads(files("cogniload_gen.factor").joinpath(f"data/{name}.toml").read_text("utf-8"))
-    for name in ("reading", "realistic")
-)
+from cogniload_gen.factor.words import read_words
+
+WORDS, WORLD = read_words("reading"), read_words("realistic")
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -21,21 +18,6 @@ def any_of(words: Iterable[str]) -> str:
 
 
 # --- plain text (R1, R2) --------------------------------------------------------------------------
-
-THOUGHT_END = compile(
-    r"</think(?:ing)?>|</reasoning>|\[/think\]|◁/think▷|<\|channel\|>final<\|message\|>", IGNORECASE
-)
-THOUGHT_START = compile(r"<think(?:ing)?>|<reasoning>|\[think\]|◁think▷|<\|channel\|>", IGNORECASE)
-
-TURN_END = compile(r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|endoftext|end_of_text)\|>|</s>)")
-ANSWERED = compile(r"\n[^\w\n]*+(?:a|(?:final )?answer)\W{0,4}:", IGNORECASE)
-# The blank line is the first group. A run of blank lines is entered once: at the word before it.
-NEXT_QUESTION = compile(
-    r"(?<=\w)(?=\W*?(\n[^\S\n]*+\n))\W*+(?:(?:q|question|problem|human|user)\b[^:\n]{0,9}:"
-    r"[^\n]{0,200}\b(?:variables?|how many)\b"
-    r"|this is the beginning of the text)",
-    IGNORECASE,
-)
 
 MOST_CHARACTERS = 20_000
 """How much of the final part is read, from its end: a long solution has a quarter of it."""
@@ -63,13 +45,13 @@ def plain(response: str) -> tuple[str, int]:
 
     Each character stands for the one at its place in the response.
     """
-    ends = THOUGHT_END.finditer(response) if has_any("<[◁", response) else ()
+    ends = patterns.thought_end.finditer(response) if has_any("<[◁", response) else ()
     start = max((match.end() for match in ends), default=0)
-    thought = THOUGHT_START.search(response, start) if has_any("<[◁", response) else None
+    thought = patterns.thought_start.search(response, start) if has_any("<[◁", response) else None
     text = response[start : thought.start() if thought else None]
-    turn = TURN_END.search(text) if "<" in text else None
-    answered = ANSWERED.search(f"\n{text}")
-    question = NEXT_QUESTION.search(text, answered.end() - 1) if answered else None
+    turn = patterns.turn_end.search(text) if "<" in text else None
+    answered = patterns.answered.search(f"\n{text}")
+    question = patterns.next_question.search(text, answered.end() - 1) if answered else None
     cuts = [*([turn.start()] if turn else ()), *([question.start(1)] if question else ())]
     text = text[: min(cuts, default=None)].rstrip()
     start, text = start + max(len(text) - MOST_CHARACTERS, 0), text[-MOST_CHARACTERS:]
@@ -149,13 +131,8 @@ def rewriting(kind: str) -> list[tuple[Pattern, str]]:
     return [(compile(filled_in(pattern)), text) for pattern, text in WORDS["rewriting"][kind]]
 
 
-LEAD = compile(r"[\s>#]*")
-RULE = compile(r"[-=_*|\s:+~`]*")  # a blank line is one too
-ITEM = compile(r"(?:[-*•+]|\(?(?:[0-9]{1,3}|[a-z])[.)])\s|(?=\|)")
 OPENING = "answer", "answers", "conclusion", "conclusions"
 OPEN_LINE = compile(rf"\b(?:{'|'.join(OPENING)})$")
-SENTENCE_END = compile(r"[.!?。]((?<=。)|(?<!e\.g\.)(?<!i\.e\.)\s+)")  # and what separates it
-REMARK = compile(rf"\W{{0,20}}+(?:{'|'.join(WORDS['cues']['remark'])})")
 
 
 class Line(NamedTuple):
@@ -195,7 +172,7 @@ class Statement:
         """Whether it comments on a conclusion, or stands in parentheses."""
         line = self.lines[0].strip()
         is_aside = line.startswith("(") and line.rstrip(".").endswith(")")
-        return self.origin.is_remark or is_aside or bool(REMARK.match(line))
+        return self.origin.is_remark or is_aside or bool(patterns.remark.match(line))
 
     @property
     def is_question(self) -> bool:
@@ -246,11 +223,11 @@ def statements_of(response: str) -> Sequence[Statement]:
     heading = ""
     for raw in text.split("\n"):
         start, place = place, place + len(raw) + 1
-        marks = LEAD.match(raw)
+        marks = patterns.lead.match(raw)
         lead = marks.end() if marks else 0
-        mark = ITEM.match(raw, lead)
+        mark = patterns.item.match(raw, lead)
         begin = mark.end() if mark else lead
-        if RULE.fullmatch(raw, lead):
+        if patterns.rule.fullmatch(raw, lead):
             after_blank = True
             continue
         is_item = mark or (VARIABLE_FIRST.match(raw, begin) and (goes_on or not after_blank))
@@ -269,13 +246,13 @@ def statements_of(response: str) -> Sequence[Statement]:
             continue
         original = response[start : start + len(raw)]
         is_heading = "#" in raw[:lead]
-        is_remark = bool(REMARK.match(raw, begin))
+        is_remark = bool(patterns.remark.match(raw, begin))
         if is_heading or original.strip().startswith("**"):
             in_remark = is_remark
             heading = tidy(raw[begin:]) if is_heading else ""
         is_row = raw.startswith("|", lead) or " | " in raw
         origin = Line(is_remark or in_remark, is_heading, is_row, heading)
-        ends = [(end.start(1), end.end()) for end in SENTENCE_END.finditer(raw, begin)]
+        ends = [(end.start(1), end.end()) for end in patterns.sentence_end.finditer(raw, begin)]
         first, place_of = begin, start + len(original) - len(original.lstrip())
         for last, following in ends:
             if goes_on:
@@ -335,8 +312,6 @@ UNITS |= {word: 10 * number for number, word in enumerate(WORDS["cardinals"]["te
 PUNCTUATION = str.maketrans(dict.fromkeys("-.,", " "))
 _UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 NUMBER_WORDS = compile(rf"\b(?:{_UNIT})(?:[ -](?:and[ -])?(?:{_UNIT}|hundred)){{0,5}}\b")
-ONE_AS_VALUE = compile(r"(?:\b(?:equals?|to|values?|of|is|are|be|minus|negative|answer:)|=) ?$")
-SIGNED = compile(r"\bnegative (?=[0-9])|(?<![0-9)] )\bminus (?=[0-9])")
 
 
 def english(match: Match[str]) -> str:
@@ -352,14 +327,13 @@ def translated(text: str) -> str:
         text = " ".join(text.split())
     if not UNITS.keys().isdisjoint(text.translate(PUNCTUATION).split()):
         text = NUMBER_WORDS.sub(spelled, text)
-    return SIGNED.sub("-", text) if "minus" in text or "negative" in text else text
+    return patterns.signed.sub("-", text) if "minus" in text or "negative" in text else text
 
 
 def spelled(match: Match) -> str:
     """Return a number in words as digits; "one" only where it is a value, not a pronoun."""
-    if match[0] == "one" and not ONE_AS_VALUE.search(
-        match.string, max(match.start() - 12, 0), match.start()
-    ):
+    before = max(match.start() - 12, 0), match.start()
+    if match[0] == "one" and not patterns.one_as_value.search(match.string, *before):
         return match[0]
     value = 0
     for word in match[0].replace("-", " ").split():

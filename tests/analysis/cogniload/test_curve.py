@@ -214,7 +214,7 @@ def test_a_wrong_frame_is_refused_in_one_line(frame, says):
     frame = {"d": [5], "N": [71], "rho": [0.5], "correct": [1]} | frame
     with refused(f"^{says}"):
         estimate_capacity({name: column for name, column in frame.items() if column is not None})
-    with refused("the frame has no column 'model'"):
+    with refused("the frame must have the column model, it has d, N"):
         earlier_prior({"d": [1], "N": [2]})
 
 
