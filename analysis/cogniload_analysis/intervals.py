@@ -16,6 +16,8 @@ def percentiles(drawn: np.ndarray) -> np.ndarray:
     return np.quantile(drawn, TAILS, method="inverted_cdf")
 
 
-def wilson_interval(correct: pd.Series, responses: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return the ends of Wilson's 90 % interval of an accuracy, as in CogniLoad's Appendix C."""
-    return proportion_confint(correct, responses, alpha=0.1, method="wilson")
+def wilson_interval(
+    correct: pd.Series, responses: pd.Series, confidence: float = 0.9
+) -> tuple[pd.Series, pd.Series]:
+    """Return the ends of Wilson's interval of an accuracy; of 90 % as in CogniLoad's Appendix C."""
+    return proportion_confint(correct, responses, alpha=1 - confidence, method="wilson")

@@ -179,6 +179,15 @@ def _say_errors(row: dict) -> str:
     )
 
 
+def say_first_error(row: dict) -> str:
+    """Say the commonest first error, by a row of `break_table` with errors."""
+    kind = row["commonest"].replace("_", " ")
+    return (
+        f"The commonest first error is “{kind}”: {row['count']:,.0f} of {row['errors']:,.0f}, in "
+        f"{row['read']:,} responses that could be read statement by statement."
+    )
+
+
 def _say_luck(row: dict) -> str:
     return (
         f"Of {_count(row['right'], 'right answer')}, {row['right_after_error']:,.0f} came after an "

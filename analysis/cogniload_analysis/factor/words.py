@@ -20,6 +20,20 @@ def say_decay(row: dict) -> str:
     return sentence + (f". Careful: {row['note']}." if row["note"] else ".")
 
 
+def say_capacity(row: dict) -> str:
+    """Say in a headline what a model carries, by a row of FACTOR's `decay_table`."""
+    where, unit = _say_condition(row), "variable" if row["suite"] == "symbolic" else "operation"
+    if row["problem"]:
+        return f"{where}, Neff is not determined, as {row['problem']}."
+    if row["CDF"] >= 0:
+        return f"{where}, accuracy does not fall with further {unit}s: Neff is not determined."
+    if row["CDO"] <= 0:
+        return f"{where}, accuracy falls from the first {unit} on: Neff is not determined."
+    low, high = max(row["N_eff_low"], 0), row["N_eff_high"]
+    ends = "" if math.isnan(low) else f", 95 % interval {low:.1f} to {high:.1f}"
+    return f"{where}, it carries {row['N_eff']:.1f} {unit}s before accuracy falls: Neff{ends}."
+
+
 def say_mode(row: dict) -> str:
     """Say a row of FACTOR's `mode_table` in words."""
     longer = "With longer contexts" + f" of {row['noise']} noise" * (row["suite"] == "realistic")
