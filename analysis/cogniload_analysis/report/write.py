@@ -40,11 +40,11 @@ def write_report(
     """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
 
     `say` gets the lines of the verdict. `paths` and `among` are as for `read_benchmarks`; the
-    report has a part for each benchmark that they hold. Files are written whole, and the report last. With `force`, files are
-    overwritten, and those to which an earlier report links are removed where this one has none of
-    their name; a link in a file's place is replaced, and not followed. Raises FileExistsError where
-    a file would be overwritten otherwise, or where a link stands in a folder's place; ValueError
-    and FileNotFoundError as `read_benchmarks`.
+    report has a part for each benchmark that they hold. Files are written whole, and the report
+    last. With `force`, files are overwritten, and those to which an earlier report links are
+    removed where this one has none of their name; a link in a file's place is replaced, and not
+    followed. Raises FileExistsError where a file would be overwritten otherwise, or where a
+    link stands in a folder's place; ValueError and FileNotFoundError as `read_benchmarks`.
     """
     out = Path(out)
     refuse_links(out)
