@@ -84,3 +84,16 @@ def run_play(arguments: Namespace) -> None:
     outcomes = play(select_puzzles(arguments), arguments.out)
     right = sum(count for outcome, count in outcomes.items() if outcome.correct)
     print(f"\n{right} of {counted(outcomes.total(), 'response')} right, in {arguments.out}")
+
+
+def add_explore(explore: Parser) -> None:
+    """Add the arguments of `cogniload explore`."""
+    port = "of 127.0.0.1 (7860)"
+    explore.add_argument("--port", type=int, default=7860, metavar="PORT", help=port)
+
+
+def run_explore(arguments: Namespace) -> None:
+    """Run `cogniload explore` until Ctrl-C."""
+    with needing("explore", "explore"):
+        from cogniload_gen.explorer.page import build
+    build().launch(server_port=arguments.port, quiet=False)

@@ -95,7 +95,7 @@ def report_runs(
         )
     pictures = draw_all(drawings)
     shown = zip(*2 * [iter(pictures.values())], strict=True)
-    section = [
+    section: list[dict[str, object]] = [
         {"name": title(row), "said": say(row), "pictures": pair}
         for row, pair in zip(runs.to_dict("records"), shown, strict=True)
     ]

@@ -77,11 +77,10 @@ def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
     """
     if "chance" not in frame or frame["chance"].isna().any():
         return False
-    groups = [[0] * len(frame), *(frame[load.name] for load in loads)]
+    levels = [rows for load in loads for _, rows in frame.groupby(load.name, observed=True)]
     tests = [
         binom.sf(rows["correct"].sum() - 1, len(rows), rows["chance"].mean())
-        for by in groups
-        for _, rows in frame.groupby(by, observed=True)
+        for rows in (frame, *levels)
     ]
     return min(tests) * len(tests) > LEVEL
 
