@@ -19,7 +19,7 @@ COLOURS = {"decides the score": "#f0e442", "first error": "#56b4e9"}
 
 def build() -> gr.Blocks:
     """Return the explorer, which `launch()` serves."""
-    with gr.Blocks(title="CogniLoad explorer") as page:
+    with gr.Blocks(title="CogniLoad explorer", analytics_enabled=False) as page:
         gr.Markdown("# CogniLoad explorer\nChoose a puzzle, follow its states, judge a response.")
         with gr.Tab("CogniLoad"):
             sliders, row, link = choose_puzzle("cogniload")
