@@ -13,7 +13,9 @@ from lxml import etree
 
 from cogniload_gen import generate_factor, generate_puzzles
 from cogniload_gen.benchmarks import read_steps, score
-from cogniload_gen.explorer.views import draw_graph, judge, list_statements, list_states, make_row
+from cogniload_gen.cogniload.explore import list_statements, list_states
+from cogniload_gen.explorer.judge import judge, make_row
+from cogniload_gen.factor.explore import draw_graph
 
 PUZZLES = generate_puzzles([1, 2, 4, 7, 12], [3, 12], [20, 80], num_puzzles=10, trace=True)
 

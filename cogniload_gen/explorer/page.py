@@ -1,102 +1,119 @@
-"""The explorer's page, of Gradio: sliders choose a puzzle, and each view is one of `views`."""
+"""The explorer's page, of Gradio: sliders choose a puzzle, and each benchmark brings its views."""
 
-from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
 
-from cogniload_gen.explorer.views import draw_graph, judge, list_statements, list_states, make_row
-
-ADDRESSES: dict[str, dict[str, tuple[Any, ...]]] = {
-    "cogniload": {"d": (1, 12, 3), "N": (1, 100, 10), "rho": (1, 100, 50)},
-    "factor": {"N": (1, 39, 6), "context": (0, 4000, 0)},
-}
-"""The least, the most and the first level of each slider, by data set."""
+from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import Tab
+from cogniload_gen.explorer.judge import judge, make_row
 
 COLOURS = {"decides the score": "#f0e442", "first error": "#56b4e9"}
+
+
+INDEX = 0, 999, 0
+"""The ends and the first level of the slider of indices."""
+
+
+def find_tabs() -> list[Tab]:
+    """Return what each benchmark brings."""
+    modules = dict.fromkeys(benchmark.explorer for benchmark in benchmarks.BENCHMARKS)
+    return [import_module(module).TAB for module in modules]
 
 
 def build() -> gr.Blocks:
     """Return the explorer, which `launch()` serves."""
     with gr.Blocks(title="CogniLoad explorer", analytics_enabled=False) as page:
         gr.Markdown("# CogniLoad explorer\nChoose a puzzle, follow its states, judge a response.")
-        with gr.Tab("CogniLoad"):
-            sliders, row, link = choose_puzzle("cogniload")
-            after = gr.Slider(0, 10, 0, step=1, label="Statements that have been applied")
-            statement = gr.Textbox(label="This statement", interactive=False)
-            states = gr.Dataframe(label="Everyone's state", interactive=False, wrap=True)
-            row.change(start_states, row, [after, statement, states])
-            after.change(show_states, [row, after], [statement, states])
-            judge_responses(row)
-        with gr.Tab("FACTOR"):
-            factor_sliders, factor_row, factor_link = choose_puzzle("factor")
-            graph = gr.HTML(label="What each variable depends on")
-            factor_row.change(lambda row: draw_graph(row) if row else "", factor_row, graph)
-            judge_responses(factor_row)
-        page.load(read_link, None, [*sliders, *factor_sliders]).then(
-            show_puzzle("cogniload"), sliders, [row, *link]
-        ).then(show_puzzle("factor"), factor_sliders, [factor_row, *factor_link])
+        titles = {benchmark.dataset: benchmark.title for benchmark in benchmarks.BENCHMARKS}
+        tabs, sliders, shown = find_tabs(), [], []
+        for tab in tabs:
+            with gr.Tab(titles[tab.dataset].partition(",")[0]):
+                row, mine, texts = choose_puzzle(tab)
+                sliders.append(mine)
+                shown.append([row, *texts])
+                if tab.list_states:
+                    follow_states(tab, row)
+                if tab.draw:
+                    picture = gr.HTML()
+                    row.change(partial(show_picture, tab), row, picture)
+                judge_responses(row)
+        loaded = page.load(read_link, None, [slider for mine in sliders for slider in mine])
+        for tab, mine, outputs in zip(tabs, sliders, shown, strict=True):
+            loaded = loaded.then(partial(show_puzzle, tab), mine, outputs)
     return page
 
 
-def choose_puzzle(dataset: str) -> tuple[list[gr.Slider], gr.State, list[Any]]:
-    """Add the sliders of a data set and its puzzle; return them, the row and what shows it."""
+def choose_puzzle(tab: Tab) -> tuple[gr.State, list[gr.Slider], list[gr.Textbox]]:
+    """Add a tab's sliders and its puzzle; return the row, the sliders and what shows the row."""
     with gr.Row():
         sliders = [
             gr.Slider(low, high, first, step=1, label=name)
-            for name, (low, high, first) in ADDRESSES[dataset].items()
+            for name, (low, high, first) in {**tab.levels, "index": INDEX}.items()
         ]
-        sliders.append(gr.Slider(0, 999, 0, step=1, label="index"))
     row = gr.State()
     puzzle = gr.Textbox(label="The puzzle", lines=8, max_lines=20, interactive=False)
     link = gr.Textbox(label="Link to this view", interactive=False, buttons=["copy"])
     for slider in sliders:
-        slider.change(show_puzzle(dataset), sliders, [row, puzzle, link])
-    return sliders, row, [puzzle, link]
+        slider.change(partial(show_puzzle, tab), sliders, [row, puzzle, link])
+    return row, sliders, [puzzle, link]
 
 
-def show_puzzle(dataset: str) -> Any:
-    """Return the function from the sliders to the row, its text and its link."""
-    names = [*ADDRESSES[dataset], "index"]
-
-    def show(*levels: int) -> tuple[Any, str, str]:
-        address = dict(zip(names, levels, strict=True))
-        link = f"?{urlencode({'dataset': dataset} | address)}"
-        try:
-            row = make_row(dataset, **address)
-        except ValueError as error:
-            return None, str(error), link
-        return row, row["puzzle"], link
-
-    return show
+def show_puzzle(tab: Tab, *levels: int) -> tuple[Any, str, str]:
+    """Return the row of the sliders' levels, its text and its link; an error in place of a text."""
+    address = dict(zip((*tab.levels, "index"), levels, strict=True))
+    link = f"?{urlencode({'dataset': tab.dataset} | address)}"
+    try:
+        row = make_row(tab.dataset, **address)
+    except ValueError as error:
+        return None, str(error), link
+    return row, row["puzzle"], link
 
 
-def read_link(request: gr.Request) -> list[Any]:
+def read_link(request: gr.Request) -> list[int]:
     """Return the levels of all sliders, as the page's address has them."""
-    query: Mapping[str, str] = dict(request.query_params)
+    query = dict(request.query_params)
     levels = []
-    for dataset, ranges in ADDRESSES.items():
-        mine = query if query.get("dataset", "cogniload") == dataset else {}
-        for name, (low, high, first) in {**ranges, "index": (0, 999, 0)}.items():
+    for tab in find_tabs():
+        mine = query if query.get("dataset") == tab.dataset else {}
+        for name, (low, high, first) in {**tab.levels, "index": INDEX}.items():
             text = mine.get(name, "")
             levels.append(min(max(int(text), low), high) if text.isdecimal() else first)
     return levels
 
 
-def start_states(row: dict[str, Any] | None) -> tuple[Any, str, Any]:
+def follow_states(tab: Tab, row: gr.State) -> None:
+    """Add the slider that applies the puzzle's statements, and the state after each."""
+    after = gr.Slider(0, 10, 0, step=1, label="Statements that have been applied")
+    statement = gr.Textbox(label="This statement", interactive=False)
+    states = gr.Dataframe(label="Everyone's state", interactive=False, wrap=True)
+    row.change(partial(start_states, tab), row, [after, statement, states])
+    after.change(partial(show_states, tab), [row, after], [statement, states])
+
+
+def start_states(tab: Tab, row: dict[str, Any] | None) -> tuple[Any, str, Any]:
     """Return the slider of a new puzzle's statements, and its first state."""
-    if not row:
-        return gr.Slider(0, 1, 0), "", None
-    return gr.Slider(0, row["N"], 0), *show_states(row, 0)
+    steps = tab.list_steps(row) if row and tab.list_steps else ["", ""]
+    return gr.Slider(0, len(steps) - 1, 0), *show_states(tab, row, 0)
 
 
-def show_states(row: dict[str, Any] | None, after: int) -> tuple[str, Any]:
+def show_states(tab: Tab, row: dict[str, Any] | None, after: int) -> tuple[str, Any]:
     """Return a statement and everyone's state after it."""
-    if not row or after > row["N"]:
+    if not (row and tab.list_steps and tab.list_states):
         return "", None
-    heading, *people = list_states(row, after)
-    return list_statements(row)[after], {"headers": heading, "data": people}
+    steps = tab.list_steps(row)
+    if after >= len(steps):  # of the puzzle before
+        return "", None
+    heading, *people = tab.list_states(row, after)
+    return steps[after], {"headers": heading, "data": people}
+
+
+def show_picture(tab: Tab, row: dict[str, Any] | None) -> str:
+    """Return the picture of a puzzle."""
+    return tab.draw(row) if row and tab.draw else ""
 
 
 def judge_responses(row: gr.State) -> None:

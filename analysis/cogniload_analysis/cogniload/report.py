@@ -286,10 +286,14 @@ def describe_verdict(
     An adaptive run asks different loads differently often, so its spans are of its `capacity`.
     """
     if row["at_chance"]:
-        return Verdict(row["model"], say_capacity(row), [say_solved(frame)])
+        return Verdict(row["model"], say_capacity(row), [say_solved(frame, row["cut_share"])])
     spans = fitted_spans(capacity) if capacity else measured_spans(frame, LOADS)
     errors = [say_first_error(each) for each in broken if each["enough"] and each["errors"]]
-    sentences = [say_solved(frame), say_spans(spans), *(errors or [say_wrong(frame, MEANINGS)])]
+    sentences = [
+        say_solved(frame, row["cut_share"]),
+        say_spans(spans),
+        *(errors or [say_wrong(frame, MEANINGS)]),
+    ]
     return Verdict(row["model"], say_capacity(row), sentences, picture)
 
 

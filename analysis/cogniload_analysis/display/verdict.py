@@ -10,7 +10,6 @@ from scipy.stats import binom
 from cogniload_analysis.display.content import Verdict
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.load import Load
-from cogniload_analysis.samples.stop_reasons import ending_table
 
 LEVEL = 1 - CONFIDENCE
 """The probability with which a model that guesses is taken for one that does not."""
@@ -85,8 +84,8 @@ def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
     return min(tests) * len(tests) > LEVEL
 
 
-def say_solved(frame: pd.DataFrame) -> str:
-    """Say how many puzzles a model solves, and what limits cut off."""
+def say_solved(frame: pd.DataFrame, cut: float) -> str:
+    """Say how many puzzles a model solves, and the share of its responses that limits `cut`."""
     correct, responses = frame["correct"].sum(), len(frame)
     low, high = wilson_interval(correct, responses, CONFIDENCE)
     said = (
@@ -96,7 +95,6 @@ def say_solved(frame: pd.DataFrame) -> str:
     chance = frame["chance"].mean() if "chance" in frame else math.nan
     if not math.isnan(chance):
         said += f"; guesses would solve {100 * chance:.1f} %"
-    cut = ending_table(frame)["cut_share"].iloc[0]
     return said + (f". A limit cut {100 * cut:.1f} % of its responses." if cut > 0 else ".")
 
 

@@ -22,6 +22,7 @@ from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
 from cogniload_analysis.factor.tables import HERE, Decays
 from cogniload_analysis.factor.words import say_capacity, say_decay, say_mode, say_sampling
+from cogniload_analysis.samples.stop_reasons import ending_table
 
 Frames = Mapping[str, pd.DataFrame]
 """The raw numbers of the part's tables, by the tables' names."""
@@ -210,7 +211,8 @@ def describe_verdict(
 ) -> Verdict:
     """Return what the first screen says of a model in a suite; `decay` is its first row."""
     spans = measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
-    sentences = [say_solved(frame), say_spans(spans), say_wrong(frame, MEANINGS)]
+    cut = ending_table(frame)["cut_share"].iloc[0]
+    sentences = [say_solved(frame, cut), say_spans(spans), say_wrong(frame, MEANINGS)]
     return Verdict(f"{model}, {suite} suite", say_capacity(decay), sentences, picture)
 
 
