@@ -10,8 +10,8 @@ RUN_VERIFIERS := $(VERIFIERS)/bin/python
 CLUSTERS := .venv-clusters
 RUN_CLUSTERS := $(CLUSTERS)/bin/python
 
-.PHONY: test quick test-vllm test-verifiers test-clusters test-training demo lint docs benchmark \
-	fuzz clean
+.PHONY: test quick test-vllm test-verifiers test-clusters test-training test-extras demo lint docs \
+	benchmark fuzz clean
 
 # A worker that dies ends the run: pytest-xdist says in which test it was.
 test: $(VENV)/.ready lint
@@ -46,6 +46,13 @@ test-clusters: $(CLUSTERS)/.ready
 # Trains the tiny model of recipes/training for some 18 minutes, and compares it with shortcuts.
 test-training: $(VENV)/.ready
 	$(RUN) -m pytest -rP tests/training/minutes
+
+# Each extra has versions that go together; nothing is installed.
+EXTRAS := eval vllm analysis inspect reasoning-gym verifiers explore retrieval demo training dev
+test-extras: $(VENV)/.ready
+	for extra in $(EXTRAS); do echo "$$extra"; \
+		$(VENV)/bin/uv pip compile --quiet --python $(RUN) --extra $$extra setup.cfg \
+			> /dev/null || exit; done
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check

@@ -215,6 +215,21 @@ class Command(NamedTuple):
     module: str
 
 
+class Tab(NamedTuple):
+    """What the explorer shows of a benchmark's puzzle.
+
+    `levels` has the least, the most and the first level of each slider, by the parameter's name.
+    `list_steps` and `list_states(row, after)` are the puzzle's statements and the table of its
+    state after one of them, whose first row is the heading; `draw` returns a picture as SVG.
+    """
+
+    dataset: str
+    levels: Mapping[str, tuple[int, int, int]]
+    list_steps: Callable[[Row], list[str]] | None = None
+    list_states: Callable[[Row, int], list[list[str]]] | None = None
+    draw: Callable[[Row], str] | None = None
+
+
 class Benchmark(ABC):
     """One benchmark: its knobs, its puzzles, its solver and its scorer.
 
@@ -235,6 +250,7 @@ class Benchmark(ABC):
         own_splits: Splits of its own, beside train, validation and test.
         endless: Whether its train split can be streamed without end.
         commands: Commands of its own. One with a shared command's name adds arguments to that.
+        explorer: The module whose `TAB` the explorer shows.
     """
 
     name: str
@@ -252,6 +268,7 @@ class Benchmark(ABC):
     own_splits: tuple[str, ...] = ()
     endless: bool = False
     commands: tuple[Command, ...] = ()
+    explorer: str
 
     @property
     @abstractmethod

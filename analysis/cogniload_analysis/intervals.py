@@ -1,5 +1,7 @@
 """The confidence of intervals, and the interval of an accuracy."""
 
+from typing import Any, TypeVar
+
 import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
@@ -11,11 +13,16 @@ TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 """The quantiles at which such an interval ends."""
 
 
+Counts = TypeVar("Counts", "pd.Series[Any]", float)
+
+
 def percentiles(drawn: np.ndarray) -> np.ndarray:
     """Return the ends of the interval, as drawn values, since infinities don't interpolate."""
     return np.quantile(drawn, TAILS, method="inverted_cdf")
 
 
-def wilson_interval(correct: pd.Series, responses: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return the ends of Wilson's 90 % interval of an accuracy, as in CogniLoad's Appendix C."""
-    return proportion_confint(correct, responses, alpha=0.1, method="wilson")
+def wilson_interval(
+    correct: Counts, responses: Counts, confidence: float = 0.9
+) -> tuple[Counts, Counts]:
+    """Return the ends of Wilson's interval of an accuracy; of 90 % as in CogniLoad's Appendix C."""
+    return proportion_confint(correct, responses, alpha=1 - confidence, method="wilson")

@@ -36,6 +36,7 @@ class CogniLoad(Benchmark):
     about = files(__package__) / "data"
     needed = ("category", "poi", "options")
     endless = True
+    explorer = "cogniload_gen.cogniload.explore"
     commands = (
         Command("generate", "", f"{COMMANDS}.planted_errors"),
         Command("score", "", f"{COMMANDS}.release_answers"),

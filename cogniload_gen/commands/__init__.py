@@ -48,6 +48,8 @@ ABOUT_PUZZLES = (
 ABOUT_MODELS = (
     Command("tasks", "Print the folder of the lm-eval tasks, for --include_path.", EVALUATION),
     Command("eval", "Evaluate by lm-eval, in blocks that a crash leaves whole.", EVALUATION),
+    Command("explore", "Show puzzles, their states and scores in the browser.", EVALUATION),
+    Command("play", "Solve puzzles yourself, for a human row in the report.", EVALUATION),
     Command("report", "Write a report on results that lm-eval wrote.", RESULTS),
     Command("compare", "Set runs side by side, puzzle by puzzle.", RESULTS),
     Command("plan", "Say how many puzzles tell two models apart, and their cost.", RESULTS),

@@ -3,8 +3,17 @@
 from argparse import Namespace
 from pathlib import Path
 
+from cogniload_gen.commands.printing import counted
+from cogniload_gen.commands.puzzle_options import (
+    add_puzzle_options,
+    puzzle_options,
+    select_puzzles,
+)
 from cogniload_gen.extras import needing
 from cogniload_gen.parser import Parser, number, spellings
+
+FIRST_PUZZLES = {"d": [1, 2, 3], "N": [5], "rho": [50], "num_puzzles": 1}
+"""What `cogniload play` shows a newcomer."""
 
 
 def add_tasks(tasks: Parser) -> None:
@@ -57,3 +66,34 @@ def run_eval(arguments: Namespace) -> None:
 
     with needing("eval", "eval"):
         run(arguments, arguments.lm_eval_arguments)
+
+
+def add_play(play: Parser) -> None:
+    """Add the arguments of `cogniload play`."""
+    out = "of the responses; its name is the row's in a report (human)"
+    play.add_argument("--out", type=Path, default=Path("human"), metavar="DIR", help=out)
+    add_puzzle_options(play, own_splits=False)
+
+
+def run_play(arguments: Namespace) -> None:
+    """Run `cogniload play`: three short puzzles, unless options name others."""
+    from lm_eval_tasks.play import play
+
+    if not puzzle_options(arguments):
+        vars(arguments).update(FIRST_PUZZLES)
+    outcomes = play(select_puzzles(arguments), arguments.out)
+    right = sum(count for outcome, count in outcomes.items() if outcome.correct)
+    print(f"\n{right} of {counted(outcomes.total(), 'response')} right, in {arguments.out}")
+
+
+def add_explore(explore: Parser) -> None:
+    """Add the arguments of `cogniload explore`."""
+    port = "of 127.0.0.1 (7860)"
+    explore.add_argument("--port", type=int, default=7860, metavar="PORT", help=port)
+
+
+def run_explore(arguments: Namespace) -> None:
+    """Run `cogniload explore` until Ctrl-C."""
+    with needing("explore", "explore"):
+        from cogniload_gen.explorer.page import build
+    build().launch(server_port=arguments.port, quiet=False)

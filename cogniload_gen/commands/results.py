@@ -34,7 +34,8 @@ def report(results: Sequence[Labelled], out: Path, force: bool, options: dict[st
         from cogniload_analysis.analyses import ANALYSES
         from cogniload_analysis.report.write import write_report
     among = [analysis.configured(options) for analysis in ANALYSES]
-    print(f"report   {write_report(by_label(results), out, among=among, force=force)}")
+    page = write_report(by_label(results), out, among=among, force=force, say=print)
+    print(f"report   {page}")
 
 
 def add_compare(compare: Parser) -> None:

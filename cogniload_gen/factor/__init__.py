@@ -36,6 +36,7 @@ class Factor(Benchmark):
 
     dataset = "factor"
     options = (TOKENIZER,)
+    explorer = "cogniload_gen.factor.explore"
     commands = (
         Command(
             "retrieve",

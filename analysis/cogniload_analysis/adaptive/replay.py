@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
-from cogniload_analysis.display.figures import COLOURS, Panel, Series
-from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.display.figures import COLOURS, PAPER, Panel, Series, draw_panels
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
 
@@ -199,12 +199,10 @@ def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
 def level_table(cells: pd.DataFrame, load: str) -> pd.DataFrame:
     """Return the number of puzzles at each level of a load, and the accuracy there.
 
-    `cells` has puzzles and correct. Columns: level, puzzles, correct, accuracy, low and high
-    (Wilson's 90 % interval).
+    `cells` has puzzles and correct. Columns: level, puzzles, correct and accuracy.
     """
     sums = cells.groupby(load)[["puzzles", "correct"]].sum().rename_axis("level").reset_index()
-    low, high = wilson_interval(sums["correct"], sums["puzzles"])
-    return sums.assign(accuracy=sums["correct"] / sums["puzzles"], low=low, high=high)
+    return sums.assign(accuracy=sums["correct"] / sums["puzzles"])
 
 
 # --- In print --------------------------------------------------------------------------------
@@ -264,39 +262,28 @@ def curve_panel(
 ) -> Panel:
     """Return the panel of a curve over a load, with its band and what was measured there.
 
-    `points` are `level_table`'s, `curve` has level, accuracy, low and high.
+    `points` are `level_table`'s, `curve` has level, accuracy, low and high. The area of a point
+    grows with its number of puzzles.
     """
 
     def finish_curve(axes: Axes) -> None:
         band = curve["level"].to_numpy(float), curve["low"], curve["high"]
         axes.fill_between(*band, color=COLOURS[1], alpha=0.15, linewidth=0)
-        axes.set_ylim(-0.03, 1.03)
+        areas = 80 * points["puzzles"] / points["puzzles"].max()
+        place = points["level"].to_numpy(float), points["accuracy"]
+        axes.scatter(*place, s=areas, color=COLOURS[0], alpha=0.6, linewidth=0, zorder=3)
+        axes.set_ylim(-0.06, 1.06)
         finish(axes)
 
-    level, accuracy, low, high = (points[name] for name in ("level", "accuracy", "low", "high"))
     series = [
-        Series("measured, 90 % interval", level, accuracy, low, high, joined=False),
+        Series("measured, area by puzzles", [], [], joined=False),
         Series("curve, 95 % band", curve["level"], curve["accuracy"], marked=False),
     ]
     return Panel(series, label, "Accuracy", "", finish_curve)
 
 
-def count_panel(points: pd.DataFrame, label: str, finish: Callable[[Axes], None]) -> Panel:
-    """Return the panel of the numbers of puzzles and of right answers at each level of a load."""
-
-    def finish_counts(axes: Axes) -> None:
-        level = points["level"].to_numpy(float)
-        axes.vlines(level, 0, points["puzzles"], color=COLOURS[1], linewidth=4, alpha=0.45)
-        axes.vlines(level, 0, points["correct"], color=COLOURS[1], linewidth=4)
-        axes.set_ylim(0)
-        axes.set_title("dark: solved", fontsize=7, loc="right", pad=2)
-        finish(axes)
-
-    return Panel([], label, "Puzzles asked", "", finish_counts)
-
-
-def shrink_panel(batches: pd.DataFrame, label: str) -> Panel:
-    """Return the panel of the goal's interval by the number of answers.
+def draw_shrink(batches: pd.DataFrame, label: str, columns: int = PAPER) -> Figure:
+    """Draw the goal's interval by the number of answers, from the rows of `batch_table`.
 
     The axis is logarithmic where the goal is relative and was found to be above 0.
     """
@@ -305,7 +292,8 @@ def shrink_panel(batches: pd.DataFrame, label: str) -> Panel:
     bounded = batches[np.isfinite(ends).all(axis=1) & ((ends > 0).all(axis=1) | (not logarithmic))]
     shown = (bounded[name] for name in ("n", "value", "low", "high"))
     series = Series("the goal, 95 % interval", *shown)
-    return Panel([series], "Answers", label, "", partial(_finish_shrink, logarithmic=logarithmic))
+    finish = partial(_finish_shrink, logarithmic=logarithmic)
+    return draw_panels([Panel([series], "Answers", label, "", finish)], columns, height=2.4)
 
 
 def _finish_shrink(axes: Axes, *, logarithmic: bool) -> None:

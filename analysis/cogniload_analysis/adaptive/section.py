@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cogniload_analysis.adaptive.replay import Replay, set_value, set_width
+from cogniload_analysis.adaptive.replay import Replay, draw_shrink, set_value, set_width
 from cogniload_analysis.display.cells import percent, percent_interval, percent_of, thousands, words
 from cogniload_analysis.display.content import Picture
 from cogniload_analysis.display.figures import Drawing, draw_all
@@ -67,14 +67,15 @@ def report_runs(
     along: str,
     draw: Callable[..., Figure],
     say: Callable[[dict[Any, Any]], list[str]],
+    goal: str = "{}",
     title: Callable[[dict[Any, Any]], str] = lambda row: str(row["model"]),
 ) -> tuple[list[Table], dict[str, Picture], list[dict[str, object]]]:
     """Return the tables, the pictures by name, and what the page says of each adaptive run.
 
     `specs` are those of the runs, the batches, the cells and the curves, in this order, with the
     functions that compute them. `names` are the pictures'. `along` says which loads the curves are
-    along. `draw` takes a run's rows of the cells, the curves and the batches; `say` and `title`
-    take its row of the runs.
+    along. `draw` takes a run's rows of the cells and the curves; `say` and `title` take its row of
+    the runs; `goal` sets the goal in print.
     """
     if not replays:
         return [], {}, []
@@ -82,15 +83,22 @@ def report_runs(
     runs, batches, cells, curves = (table.data for table in tables)
     drawings: dict[str, Drawing] = {}
     for run, name in zip(replays, names, strict=True):
-        mine = (_rows_of(data, run.about) for data in (cells, curves, batches))
+        mine, model = partial(_rows_of, about=run.about), run.about["model"]
         drawings[name] = (
-            f"Accuracy of {run.about['model']} {along}, where its adaptive run asked, and how the "
-            "interval of its goal shrank.",
-            partial(draw, *mine),
+            f"Accuracy of {model} {along}, where its adaptive run asked.",
+            partial(draw, mine(cells), mine(curves)),
+        )
+        steps = mine(batches)
+        drawings[f"{name}_interval"] = (
+            f"How the interval of {model}'s goal shrank.",
+            partial(draw_shrink, steps, goal.format(steps["goal"].iloc[0])),
         )
     pictures = draw_all(drawings)
-    rows = zip(runs.to_dict("records"), pictures.values(), strict=True)
-    section = [{"name": title(row), "said": say(row), "picture": shown} for row, shown in rows]
+    shown = zip(*2 * [iter(pictures.values())], strict=True)
+    section: list[dict[str, object]] = [
+        {"name": title(row), "said": say(row), "pictures": pair}
+        for row, pair in zip(runs.to_dict("records"), shown, strict=True)
+    ]
     return tables, pictures, section
 
 

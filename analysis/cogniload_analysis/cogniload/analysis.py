@@ -1,7 +1,5 @@
 """CogniLoad's analysis: its samples, its loads, and its outcomes in words."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
@@ -11,16 +9,6 @@ from cogniload_analysis.cogniload import step_columns
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.display.content import Findings
 from cogniload_gen.cogniload import BENCHMARK
-from cogniload_gen.cogniload.score import Outcome
-
-MEANINGS: Mapping[str, str] = {
-    Outcome.WRONG_MAX_CONTEXT: "ran out of context, or answered nothing",
-    Outcome.WRONG_LOGIC: "a wrong value in the sentence about the person and the property",
-    Outcome.WRONG_LOGIC_POI: "a wrong value in the sentence about the person",
-    Outcome.WRONG_LOGIC_LAST_SENTENCE: "a wrong value in the last sentence",
-    Outcome.WRONG_OTHER: "no value of the property where the answer is looked for",
-}
-"""Each wrong outcome in words."""
 
 
 class CogniLoadAnalysis(Analysis):
@@ -35,7 +23,7 @@ class CogniLoadAnalysis(Analysis):
     compare = staticmethod(compare_thresholds)
     find_break = staticmethod(step_columns.find_break)
     package = "cogniload_analysis.cogniload"
-    meanings = MEANINGS
+    meanings = load_columns.MEANINGS
     loads = load_columns.LOADS
     growth = ("N", "d")
     facts = (step_columns.READING, *design.FACTS)

@@ -14,7 +14,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_analysis.adaptive.replay import count_panel, curve_panel, level_table, shrink_panel
+from cogniload_analysis.adaptive.replay import curve_panel, level_table
 from cogniload_analysis.cogniload.fits.glm import LoadGLM
 from cogniload_analysis.display.figures import (
     COLOURS,
@@ -101,39 +101,25 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int 
     return draw_panels(panels, columns, height=PANEL_HEIGHT)
 
 
-def draw_run(
-    cells: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
-) -> Figure:
-    """Draw one adaptive run: its curves over the measured accuracy, and its puzzles.
+def draw_run(cells: pd.DataFrame, curve: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw one adaptive run: its curve along each load, over the measured accuracy.
 
-    The frames are its rows of `asked_table`, `curve_table` and `batch_table`. Below them stands how
-    the interval shrank.
+    The frames are its rows of `asked_table` and `curve_table`.
     """
-    curves, counts = [], []
+    panels = []
     for load, label in LABELS.items():
         points = level_table(cells[cells["axis"] == load], load)
         points = points.assign(level=_scale(points["level"], load))
         rows = curve[curve["load"] == load]
         rows = rows.assign(level=_scale(rows["level"], load))
-        finish_curve, finish_counts = (
-            partial(
-                _finish_run, level=table["level"].to_numpy(float), load=load, half=table is rows
-            )
-            for table in (rows, points)
-        )
-        curves.append(curve_panel(points, rows, label, finish_curve))
-        counts.append(count_panel(points, label, finish_counts))
-    pairs = zip(curves, counts, strict=True)
-    # On a phone, the puzzles stand below each curve.
-    panels = [*curves, *counts] if columns > 1 else [panel for pair in pairs for panel in pair]
-    shrunk = shrink_panel(batches, f"{batches['goal'].iloc[0]} (crossing)")
-    return draw_panels([*panels, shrunk], columns, height=2.2)
+        finish = partial(_finish_run, level=rows["level"].to_numpy(float), load=load)
+        panels.append(curve_panel(points, rows, label, finish))
+    return draw_panels(panels, columns, height=PANEL_HEIGHT)
 
 
-def _finish_run(axes: Axes, level: np.ndarray, load: str, half: bool) -> None:
-    """Set the axis of a load; with `half`, mark an accuracy of a half."""
-    if half:
-        axes.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
+def _finish_run(axes: Axes, level: np.ndarray, load: str) -> None:
+    """Set the axis of a load, and mark an accuracy of a half."""
+    axes.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
     _scale_axis(axes, level, logarithmic=load == "N")
 
 

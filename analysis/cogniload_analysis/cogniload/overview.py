@@ -1,77 +1,136 @@
-"""The first screen: all runs in one table, best first, and a sentence of each."""
+"""The first screen: all runs in one table, best first, and what each model carries."""
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.tables import CROSSING, PROJECTION
 from cogniload_analysis.cogniload.words import say
-from cogniload_analysis.display.cells import MISSING, form, number, percent
-from cogniload_analysis.display.print import ACCURACY_COLUMNS
+from cogniload_analysis.display.cells import (
+    MISSING,
+    form,
+    number,
+    percent,
+    percent_interval,
+    within,
+)
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
+from cogniload_analysis.display.verdict import is_at_chance, show_level
+from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.load import Load
 from cogniload_analysis.samples.stop_reasons import ending_table
 
 REACH = 4
-"""How many times over the N that were asked a threshold can be told: beyond, it is "above"."""
+"""How far beyond the N of the puzzles, as a factor, a projection is printed."""
+
+KNOWN = ("least_N", "most_N")
 
 
 def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return what the first screen says of each model; the other tables are in `data`, by name.
 
-    Columns: rank, model, correct, responses, accuracy, low, high, chance, ECL50, ECL50_low,
-    ECL50_high, NT50 and ID50 (projections), least_N and most_N (tested), covers (the paper's d and
-    N), cut_share and response_tokens (mean). The rank is by ECL50, and only of models whose puzzles
-    cover the paper's d and N; one that solves all of them comes first. Others follow, the most
-    accurate first.
+    Columns: rank, model, correct, responses, accuracy, low, high (of 95 %), chance, meaning (of
+    ECL50: projection or, without one, crossing), ECL50, ECL50_low, ECL50_high, least_N and most_N
+    (between which ECL50 is known), place (of ECL50 among the 22 published models and this one),
+    covers (the paper's d and N), at_chance, cut_share and response_tokens (mean). The rank is by
+    ECL50, of models whose puzzles cover the paper's d and N or are no grid, as an adaptive run's;
+    one that solves all of them comes first. Others follow, the most accurate first. A model at
+    chance has no ECL50.
     """
-    rows = []
-    thresholds = data["ranking"].query("source == 'this report'").set_index("model")
-    fits = data["glm"].set_index("model")
+    ranking = data["ranking"]
+    thresholds = ranking.query("source == 'this report'").set_index("model")
+    published = ranking.query("source == 'published'")
     cut_shares = ending_table(frame).set_index("model")["cut_share"]
+    rows = []
     for row in data["accuracy"].to_dict("records"):
         mine = frame[frame["model"] == row["model"]]
-        ECL50 = thresholds.loc[row["model"]]
+        low, high = wilson_interval(row["correct"], row["responses"], CONFIDENCE)
         rows.append(
-            {"rank": math.nan}
-            | {"chance": math.nan}
+            {"rank": math.nan, "chance": math.nan}
             | row
-            | {"ECL50": ECL50["ECL50"], "ECL50_low": ECL50["low"], "ECL50_high": ECL50["high"]}
-            | {name: fits.loc[row["model"], name] for name in ("NT50", "ID50")}
-            | {"least_N": mine["N"].min(), "most_N": mine["N"].max(), "covers": covers_paper(mine)}
-            | {"cut_share": cut_shares[row["model"]]}
+            | {"low": low, "high": high, "at_chance": is_at_chance(mine, LOADS)}
+            | choose_threshold(mine, thresholds.loc[row["model"]], published)
+            | {"covers": covers_paper(mine), "cut_share": cut_shares[row["model"]]}
             | {"response_tokens": mine["response_tokens"].mean()}
         )
     table = pd.DataFrame(rows)
-    ranked = table["ECL50"].where(table["accuracy"] < 1, math.inf).where(table["covers"])
-    table["rank"] = ranked.rank(ascending=False, method="min")
+    table.loc[table["at_chance"], ["ECL50", "ECL50_low", "ECL50_high", "place"]] = math.nan
+    ranked = table["ECL50"].where(table["accuracy"] < 1, math.inf)
+    known = table["covers"] | (table["meaning"] == CROSSING) & np.isfinite(table["place"])
+    table["rank"] = ranked.where(known).rank(ascending=False, method="min")
+    table["place"] = table["place"].where(table["rank"].notna())
     return table.sort_values(
         ["rank", "accuracy", "model"], ascending=[True, False, True], ignore_index=True
     )
 
 
+def choose_threshold(
+    mine: pd.DataFrame, ranked: pd.Series, published: pd.DataFrame
+) -> dict[str, float | str]:
+    """Return ECL50 in the meaning that a model has, and its place among the published models.
+
+    `ranked` is the model's row of `ranking_table`, and `published` has the rows of the others. A
+    published model without a crossing stands where its projection puts it.
+    """
+    if not math.isnan(ranked["ECL50"]):
+        meaning, names = PROJECTION, ("ECL50", "low", "high")
+        least, most = mine["N"].min() / REACH, mine["N"].max() * REACH
+        others = published["ECL50"]
+    else:
+        meaning, names = CROSSING, (CROSSING, "crossing_low", "crossing_high")
+        least, most = ranked["min_tested"], ranked["max_tested"]
+        others = published[CROSSING].fillna(published["ECL50"])
+    value, low, high = (ranked[name] for name in names)
+    if mine["N"].nunique() == 1:
+        value = low = high = math.nan
+    inside = least <= value <= most
+    return {
+        "meaning": meaning,
+        "ECL50": value,
+        "ECL50_low": low,
+        "ECL50_high": high,
+        "least_N": least,
+        "most_N": most,
+        "place": 1 + (others > value).sum() if inside else math.nan,
+    }
+
+
 def show_length(N: float, least_N: float, most_N: float) -> str:
-    """Set an N in print, capped to what the tested N can show."""
-    if math.isnan(N):
+    """Set an N in print, where it is known: otherwise, on which side it lies."""
+    return "not determined" if math.isnan(N) else within(N, 0, round(least_N), round(most_N))
+
+
+def show_ECL50(N: float, least_N: float, most_N: float, meaning: str) -> str:
+    """Set ECL50 in print, with its meaning where it is no projection."""
+    length = show_length(N, least_N, most_N)
+    return length if meaning == PROJECTION or math.isnan(N) else f"{length} ({meaning})"
+
+
+def show_interval(low: float, high: float, least_N: float, most_N: float) -> str:
+    """Set the interval of ECL50 in print."""
+    if math.isnan(low):
         return MISSING
-    most, least = REACH * most_N, least_N / REACH
-    if N > most:
-        return f"above {most:,.0f}"
-    return f"{N:,.0f}" if N >= least else f"below {least:,.0f}" if least >= 1 else "below 1"
+    return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
 
 
 OVERVIEW = TableSpec(
     "overview",
-    "All runs, best first: by ECL50 (projection) where the puzzles cover the paper's d and N.",
+    "All runs, best first: by ECL50, the N at which half of the puzzles are solved, with its place "
+    "among the 22 published models.",
     (
-        Column("rank", "Rank", number(0)),
         MODEL,
-        *ACCURACY_COLUMNS,
+        Column("rank", "Rank", number(0)),
+        Column(("ECL50", *KNOWN, "meaning"), "ECL50", show_ECL50),
+        Column(("ECL50_low", "ECL50_high", *KNOWN), "ECL50, 95 %", show_interval),
+        Column("place", "Place", form("{:.0f} of 23")),
+        Column("accuracy", "Acc [%]", percent),
+        Column(("low", "high"), "Acc, 95 %", percent_interval),
         Column("chance", "Chance [%]", percent),
-        Column(("ECL50", "least_N", "most_N"), "ECL50", show_length),
-        Column("NT50", "NT50", number(2)),
-        Column("ID50", "ID50", number(1)),
         Column("cut_share", "Cut [%]", percent),
         Column("response_tokens", "Tokens", form("{:,.0f}")),
         Column("responses", "Responses"),
@@ -95,7 +154,7 @@ def levels_spec(*loads: Load) -> TableSpec:
                 across.name,
                 "accuracy",
                 percent,
-                lambda level: f"{symbols[-1]} = {across.show(across.scale(level))}",
+                lambda level: show_level(across, level),
             ),
         ),
         "heat" if down else "curves",
@@ -103,22 +162,15 @@ def levels_spec(*loads: Load) -> TableSpec:
     )
 
 
-def say_overview(row: dict) -> str:
-    """Say a row of `overview_table` in a sentence."""
-    parts = [say("overview", row)]
-    if not row["low"] > row["chance"] and not math.isnan(row["chance"]):
-        parts.append(say("overview_guesses", row))
-    if not math.isnan(row["ECL50"]):
-        N, *ends = (
-            show_length(row[name], row["least_N"], row["most_N"])
-            for name in ("ECL50", "ECL50_low", "ECL50_high")
-        )
-        interval = " to ".join(ends).replace(MISSING, "unknown")
-        parts.append(say("overview_ECL50", N=N, interval=interval))
-    if row["cut_share"] > 0:
-        parts.append(say("overview_cut", row))
-    if not row["covers"]:
-        parts.append(say("overview_uncovered"))
-    elif math.isnan(row["rank"]):
-        parts.append(say("overview_unknown"))
-    return "; ".join(parts) + "."
+def say_capacity(row: Mapping[str, Any]) -> str:
+    """Say in a headline what a model carries, by its row of `overview_table`."""
+    if row["at_chance"]:
+        return say("headline_chance")
+    if row["accuracy"] == 1:
+        return say("headline_perfect")
+    if math.isnan(row["ECL50"]):
+        return say("headline_unknown")
+    N = show_length(row["ECL50"], row["least_N"], row["most_N"])
+    interval = show_interval(row["ECL50_low"], row["ECL50_high"], row["least_N"], row["most_N"])
+    place = "" if math.isnan(row["place"]) else say("headline_place", row)
+    return say("headline", row, N=N, interval=interval, among=place)

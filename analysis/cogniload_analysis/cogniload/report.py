@@ -1,6 +1,6 @@
 """CogniLoad's part of the report: its fits, tables, figures and sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 
 import pandas as pd
@@ -12,11 +12,19 @@ from cogniload_analysis.cogniload import adaptive_section, breaks, figures, over
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.cogniload.fits import glm
-from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.content import Findings, Picture, name_file
+from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
+from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_columns, accuracy_table
 from cogniload_analysis.display.tables import Table, TableSpec
+from cogniload_analysis.display.verdict import (
+    Span,
+    find_span,
+    measured_spans,
+    say_solved,
+    say_spans,
+    say_wrong,
+)
 
 ACCURACY = TableSpec(
     "accuracy", "Accuracy, with the 90 % Wilson interval.", accuracy_columns(LOADS), "models"
@@ -48,7 +56,10 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     made += [first, *([tables.RANKING.table(ranking)] if several else [])]
     files = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
     names = {model: f"fit_{file}" for model, file in files.items()}
-    pictures = draw_pictures(frame, responses, glms, ranking, names) if several else {}
+    # Of a model at chance, and of the single puzzles that an adaptive run asks, curves are noise.
+    at_chance = {row["model"] for row in overviews if row["at_chance"]}
+    curved = {m: rows for m, rows in responses.items() if m not in at_chance and m not in replays}
+    pictures = draw_pictures(curved, glms, ranking, names) if several else {}
     broken = {model: f"breaks_{files[model]}" for model in read}
     run_tables, run_pictures, runs = report_runs(
         list(replays.values()),
@@ -57,14 +68,28 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         along="along each load",
         draw=figures.draw_run,
         say=words.say_run,
+        goal="{} (crossing)",
     )
     pictures |= draw_breaks(data, broken) | run_pictures
     return Findings(
         tables=[*made, *run_tables],
         pictures=pictures,
-        models=describe_models(made, {model: pictures.get(name) for model, name in names.items()}),
+        models=describe_models(
+            made, {model: pictures.get(name) for model, name in names.items()}, at_chance, curved
+        ),
+        verdicts=[
+            describe_verdict(
+                row,
+                frame[frame["model"] == row["model"]],
+                capacities[row["model"]] if row["model"] in replays else None,
+                rows_of(data["breaks"], row["model"]) if "breaks" in data else [],
+                run_pictures.get(f"adaptive_{files[row['model']]}")
+                or pictures.get(names[row["model"]]),
+            )
+            for row in overviews
+        ],
+        front=pictures.get("figure_1"),
         sections={
-            "overview": [{"said": overview.say_overview(row)} for row in overviews],
             "breaks": describe_breaks(data, {m: pictures[n] for m, n in broken.items()}),
             "runs": runs,
         },
@@ -161,7 +186,6 @@ def describe_breaks(
 
 
 def draw_pictures(
-    frame: pd.DataFrame,
     responses: dict[str, pd.DataFrame],
     glms: dict[str, glm.LoadGLM],
     ranking: pd.DataFrame,
@@ -169,35 +193,76 @@ def draw_pictures(
 ) -> dict[str, Picture]:
     """Return the pictures of the part: each model's fit, the ranking, the paper's figures.
 
-    `names` has the name of each model's own picture.
+    `responses` are of the models that are drawn; `names` has the name of each one's own picture.
     """
     ranked = figures.draw_ranking(ranking)
     own: dict[str, Drawing] = {
-        names[model]: (words.say("picture_fit", model=model), partial(figures.draw_fit, rows, fit))
-        for (model, rows), fit in zip(responses.items(), glms.values(), strict=True)
+        names[model]: (
+            words.say("picture_fit", model=model),
+            partial(figures.draw_fit, rows, glms[model]),
+        )
+        for model, rows in responses.items()
     }
-    drawings: dict[str, Callable[..., Figure]] = {
-        "ranking": lambda columns: ranked,
-        "figure_1": partial(figures.draw_accuracy, frame),
-        "figure_3": partial(figures.draw_rho_by_d, frame),
-        "figure_4": partial(figures.draw_rho_by_N, frame),
-        "figure_5": partial(figures.draw_accuracy_by, frame, "d"),
-        "figure_6": partial(figures.draw_accuracy_by, frame, "rho"),
-        "figure_7": partial(figures.draw_accuracy_by, frame, "N"),
-        "outcomes_by_N": partial(figures.draw_outcomes, frame),
-    }
-    if frame["response_tokens"].notna().any():
-        drawings["tokens_by_load"] = partial(figures.draw_tokens, frame)
+    drawings: dict[str, Callable[..., Figure]] = {"ranking": lambda columns: ranked}
+    if responses:
+        frame = pd.concat(responses.values())
+        drawings |= {
+            "figure_1": partial(figures.draw_accuracy, frame),
+            "figure_3": partial(figures.draw_rho_by_d, frame),
+            "figure_4": partial(figures.draw_rho_by_N, frame),
+            "figure_5": partial(figures.draw_accuracy_by, frame, "d"),
+            "figure_6": partial(figures.draw_accuracy_by, frame, "rho"),
+            "figure_7": partial(figures.draw_accuracy_by, frame, "N"),
+            "outcomes_by_N": partial(figures.draw_outcomes, frame),
+        }
+        if frame["response_tokens"].notna().any():
+            drawings["tokens_by_load"] = partial(figures.draw_tokens, frame)
     paper = {name: (words.say(f"picture_{name}"), draw) for name, draw in drawings.items()}
     return draw_all(own | paper)
 
 
+def describe_verdict(
+    row: dict,
+    frame: pd.DataFrame,
+    capacity: Capacity | None,
+    broken: Sequence[dict],
+    picture: Picture | None,
+) -> Verdict:
+    """Return what the first screen says of a model, by its rows of `overview` and of `breaks`.
+
+    An adaptive run asks different loads differently often, so its spans are of its `capacity`.
+    """
+    headline, solved = overview.say_capacity(row), say_solved(frame, row["cut_share"])
+    if row["at_chance"]:
+        return Verdict(row["model"], headline, [solved])
+    spans = fitted_spans(capacity) if capacity else measured_spans(frame, LOADS)
+    errors = [words.say_first_error(read) for read in broken if read["enough"] and read["errors"]]
+    sentences = [solved, say_spans(spans), *(errors or [say_wrong(frame, MEANINGS)])]
+    return Verdict(row["model"], headline, sentences, picture)
+
+
+def fitted_spans(capacity: Capacity) -> list[Span]:
+    """Return the span of each load along a fitted curve, between the loads that can be asked."""
+    ends = {"d": capacity.asked_d, "N": capacity.asked_N, "rho": (0.0, 1.0)}
+    spans = []
+    for load in LOADS:
+        band = getattr(capacity, f"over_{load.name}")
+        low, high = ends[load.name]
+        inside = (band.load >= low) & (band.load <= high)
+        levels = band.load[inside] if load.percent else band.load[inside].round()
+        spans.append(find_span(load, levels, band.accuracy[inside]))
+    return spans
+
+
 def describe_models(
-    made: Sequence[Table], pictures: dict[str, Picture | None]
+    made: Sequence[Table],
+    pictures: dict[str, Picture | None],
+    at_chance: Container[str],
+    curved: Container[str],
 ) -> list[dict[str, object]]:
     """Return what the page says of each model, whose own pictures are by model.
 
-    Of a single cell there are no pictures, and no tables for `heat`.
+    One at chance has no thresholds, and only those that are `curved` have tables for `heat`.
     """
     data = {table.name: table.data for table in made}
     meanings = data["meanings"][data["meanings"]["threshold"] == "ECL50"]
@@ -209,7 +274,9 @@ def describe_models(
             "accuracy": words.say_accuracy(row),
             "chance": words.say_chance(row),
             "cells": words.say_cells(row),
-            "thresholds": [
+            "thresholds": []
+            if row["model"] in at_chance
+            else [
                 *map(words.say_threshold, rows_of(data["thresholds"], row["model"])),
                 *filter(None, map(words.say_meanings, rows_of(meanings, row["model"]))),
                 *map(words.say_fit, rows_of(data["fit"], row["model"])),
@@ -222,7 +289,7 @@ def describe_models(
                     :, 1:
                 ]
                 for table in made
-                if table.spec.section == "heat"
+                if table.spec.section == "heat" and row["model"] in curved
             },
         }
         for row in rows

@@ -138,6 +138,11 @@ def say_breaks(row: dict) -> list[str]:
     ]
 
 
+def say_first_error(row: dict) -> str:
+    """Say the commonest first error, by a row of `break_table` with errors."""
+    return say("first_error", row, kind=say_kind(row["commonest"]))
+
+
 def _say_hazard(row: dict) -> str:
     trend_p = row["trend_p"]
     if math.isnan(trend_p):

@@ -25,6 +25,16 @@ class Picture:
 
 
 @dataclass(frozen=True, eq=False)
+class Verdict:
+    """What the first screen says of a model: a headline, sentences and one picture."""
+
+    name: str
+    headline: str
+    sentences: Sequence[str]
+    picture: Picture | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Findings:
     """What a benchmark's own analysis has for the report.
 
@@ -32,6 +42,8 @@ class Findings:
         tables: In the order in which they were made.
         pictures: By name.
         models: What the page says of each model; the benchmark's template knows its members.
+        verdicts: What the first screen says of each model, the best first.
+        front: The first screen's picture where there are several models.
         sections: What the page says in further sections, as `models`, by the section's name.
         symbols: What LaTeX sets for words or characters of its own, wherever they stand.
     """
@@ -39,6 +51,8 @@ class Findings:
     tables: Sequence[Table]
     pictures: Mapping[str, Picture]
     models: Sequence[Mapping[str, object]]
+    verdicts: Sequence[Verdict] = ()
+    front: Picture | None = None
     symbols: Mapping[str, str] = field(default_factory=dict)
     sections: Mapping[str, Sequence[Mapping[str, object]]] = field(default_factory=dict)
 

@@ -15,14 +15,12 @@ from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.replay import (
     Replay,
     batch_table,
-    count_panel,
     curve_panel,
     find_replay,
     level_table,
     run_row,
     say_run,
     set_up,
-    shrink_panel,
 )
 from cogniload_analysis.display.figures import PAPER, draw_panels
 from cogniload_analysis.display.tables import Column, TableSpec
@@ -132,21 +130,16 @@ def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
     return say_run(row, [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")])
 
 
-def draw_run(
-    counts: pd.DataFrame, curve: pd.DataFrame, batches: pd.DataFrame, columns: int = PAPER
-) -> Figure:
-    """Draw one adaptive run: its curve over the measured accuracy, its queries, how it shrank.
+def draw_run(counts: pd.DataFrame, curve: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw one adaptive run: its curve over the measured accuracy.
 
-    The frames are its rows of `asked_table`, `curve_table` and `batch_table`.
+    The frames are its rows of `asked_table` and `curve_table`.
     """
     label = COMPLEXITY[counts["suite"].iloc[0]]
-    points = level_table(counts, "N")
-    panels = [
-        curve_panel(points, curve.rename(columns={"N": "level"}), label, _finish),
-        count_panel(points, label, _finish),
-        shrink_panel(batches, batches["goal"].iloc[0]),
-    ]
-    return draw_panels(panels, columns, height=2.4)
+    curve = curve.rename(columns={"N": "level"})
+    return draw_panels(
+        [curve_panel(level_table(counts, "N"), curve, label, _finish)], columns, height=2.6
+    )
 
 
 def _finish(axes: Axes) -> None:

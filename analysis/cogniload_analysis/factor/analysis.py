@@ -14,7 +14,6 @@ from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
 from cogniload_analysis.model_labels import label_models
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
-from cogniload_gen.factor.score import FactorOutcome
 
 
 def merge_tasks(frame: pd.DataFrame) -> pd.Series:
@@ -32,14 +31,6 @@ def merge_tasks(frame: pd.DataFrame) -> pd.Series:
     return family.where(apart, suite)
 
 
-MEANINGS: Mapping[str, str] = {
-    FactorOutcome.WRONG_SET: "another set of variables, or another number",
-    FactorOutcome.NO_ANSWER: "no answer that could be read",
-    FactorOutcome.MAX_CONTEXT: "ran out of context, or answered nothing",
-}
-"""Each wrong outcome in words."""
-
-
 class FactorAnalysis(Analysis):
     """The decay of accuracy with complexity, at each length of context.
 
@@ -54,7 +45,7 @@ class FactorAnalysis(Analysis):
     describe_load = staticmethod(load_columns.describe_load)
     compare = staticmethod(compare_decays)
     package = "cogniload_analysis.factor"
-    meanings = MEANINGS
+    meanings = load_columns.MEANINGS
     loads = load_columns.LOADS
     growth = ("context", "N")
     facts = (hops.HOP_COLUMN, *design.FACTS, retrieval.RETRIEVED)

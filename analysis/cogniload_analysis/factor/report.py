@@ -7,15 +7,22 @@ from functools import partial
 import pandas as pd
 
 from cogniload_analysis.adaptive.section import report_runs
-from cogniload_analysis.display.content import Findings, Picture, name_file
+from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.display.tables import Table
+from cogniload_analysis.display.verdict import (
+    measured_spans,
+    say_solved,
+    say_spans,
+    say_wrong,
+)
 from cogniload_analysis.factor import adaptive_section, figures, hops, retrieval, tables
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
-from cogniload_analysis.factor.loads import show_context
+from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
 from cogniload_analysis.factor.tables import HERE, Decays
-from cogniload_analysis.factor.words import say, say_decay, say_mode, say_sampling
+from cogniload_analysis.factor.words import say, say_capacity, say_decay, say_mode, say_sampling
+from cogniload_analysis.samples.stop_reasons import ending_table
 
 Frames = Mapping[str, pd.DataFrame]
 """The raw numbers of the part's tables, by the tables' names."""
@@ -64,6 +71,17 @@ def report_factor(
             describe_model(suite, model, data, pictures[name])
             for (suite, model), name in names.items()
         ],
+        verdicts=[
+            describe_verdict(
+                suite,
+                model,
+                frame[(frame["suite"] == suite) & (frame["model"] == model)],
+                _rows_of(data, "factor_decay", suite, model).iloc[0].to_dict(),
+                pictures[name],
+            )
+            for (suite, model), name in names.items()
+        ],
+        front=next((pictures[name] for name in FRONT if name in pictures), None),
         sections={"runs": runs},
         symbols=tables.SYMBOLS,
     )
@@ -159,6 +177,20 @@ def _draw_suite(suite: str, data: Frames, decays: Decays) -> dict[str, Drawing]:
         )
         for name, draw in drawings.items()
     }
+
+
+FRONT = ("factor_figure_1c_symbolic", "factor_figure_4")
+"""The first screen's picture of several models, by name: the first one that there is."""
+
+
+def describe_verdict(
+    suite: str, model: str, frame: pd.DataFrame, decay: dict, picture: Picture
+) -> Verdict:
+    """Return what the first screen says of a model in a suite; `decay` is its first row."""
+    spans = measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
+    cut = ending_table(frame)["cut_share"].iloc[0]
+    sentences = [say_solved(frame, cut), say_spans(spans), say_wrong(frame, MEANINGS)]
+    return Verdict(f"{model}, {suite} suite", say_capacity(decay), sentences, picture)
 
 
 def describe_model(suite: str, model: str, data: Frames, picture: Picture) -> dict[str, object]:

@@ -21,6 +21,21 @@ def say_decay(row: dict) -> str:
     return say("decay", row, **phrases, start=start, window=window, careful=careful)
 
 
+def say_capacity(row: dict) -> str:
+    """Say in a headline what a model carries, by a row of FACTOR's `decay_table`."""
+    where, unit = _say_condition(row), "variable" if row["suite"] == "symbolic" else "operation"
+    kind, ends = "headline", ""
+    if row["problem"]:
+        kind = "headline_unknown"
+    elif row["CDF"] >= 0:
+        kind = "headline_level"
+    elif row["CDO"] <= 0:
+        kind = "headline_outset"
+    elif not math.isnan(row["N_eff_low"]):
+        ends = say("headline_ends", row, low=max(row["N_eff_low"], 0))
+    return say(kind, row, where=where, unit=unit, ends=ends)
+
+
 def say_mode(row: dict) -> str:
     """Say a row of FACTOR's `mode_table` in words."""
     longer = "With longer contexts" + f" of {row['noise']} noise" * (row["suite"] == "realistic")

@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.display.print import to_csv, to_latex
+from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 from cogniload_gen.files.whole import whole_file
@@ -34,22 +35,24 @@ def write_report(
     *,
     force: bool = False,
     among: Sequence[Analysis] | None = None,
+    say: Callable[[str], object] = lambda line: None,
 ) -> Path:
     """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
 
-    `paths` and `among` are as for `read_benchmarks`; the report has a part for each
-    benchmark that they hold. Files are written whole, and the report last. With `force`, files are
-    overwritten, and those to which an earlier report links are removed where this one has none of
-    their name; a link in a file's place is replaced, and not followed. Raises FileExistsError where
-    a file would be overwritten otherwise, or where a link stands in a folder's place; ValueError
-    and FileNotFoundError as `read_benchmarks`.
+    `say` gets the lines of the verdict. `paths` and `among` are as for `read_benchmarks`; the
+    report has a part for each benchmark that they hold. Files are written whole, and the report
+    last. With `force`, files are overwritten, and those to which an earlier report links are
+    removed where this one has none of their name; a link in a file's place is replaced, and not
+    followed. Raises FileExistsError where a file would be overwritten otherwise, or where a
+    link stands in a folder's place; ValueError and FileNotFoundError as `read_benchmarks`.
     """
     out = Path(out)
     refuse_links(out)
     if not force:
         refuse_overwriting([out / PAGE])
     among = analyses.ANALYSES if among is None else among
-    made = build_report(read_benchmarks(paths, among), among)
+    parts = build_parts(read_benchmarks(paths, among), among)
+    made = build_report(parts)
     if not force:
         refuse_overwriting([out / name for name in made])
     page = out / PAGE
@@ -57,16 +60,15 @@ def write_report(
     write_files(out, made, force=force)
     for name in set(earlier) - set(made):
         (out / name).unlink(missing_ok=True)
+    for part in parts:
+        for line in summarise(part.findings.verdicts):
+            say(line)
     return page
 
 
-def build_report(
-    frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
-) -> dict[str, bytes]:
-    """Return the content of each file of the report on the frames of `read_benchmarks`, by name."""
-    by_name = {
-        analysis.name: analysis for analysis in (analyses.ANALYSES if among is None else among)
-    }
+def build_parts(frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis]) -> list[Part]:
+    """Return the parts of the report on the frames of `read_benchmarks`; log their warnings."""
+    by_name = {analysis.name: analysis for analysis in among}
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
         parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
@@ -74,6 +76,11 @@ def build_report(
         for warning in part.warnings:
             # a model has the same name in each part
             log.warning("%s%s", f"{part.name}, " if len(parts) > 1 else "", warning)
+    return parts
+
+
+def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
+    """Return the content of each file of the report, by name."""
     tables: dict[str, bytes] = {}
     figures: dict[str, bytes] = {}
     for part in parts:

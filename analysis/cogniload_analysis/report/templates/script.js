@@ -35,3 +35,11 @@ for (const table of document.querySelectorAll("table.sorts")) {
     });
   });
 }
+// A link into a folded section opens it.
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+if (location.hash) reveal();

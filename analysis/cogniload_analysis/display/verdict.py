@@ -1,0 +1,133 @@
+"""The first screen of a report: what each model carries, which load breaks it, and how it errs."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from scipy.stats import binom
+
+from cogniload_analysis.display.content import Verdict
+from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
+from cogniload_analysis.load import Load
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("verdict")
+
+LEVEL = 1 - CONFIDENCE
+"""The probability with which a model that guesses is taken for one that does not."""
+
+
+MOST_SAID = 2
+"""Up to this number of models, a terminal shows each verdict whole."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A load's best and worst level, with the accuracy at each (0 to 1)."""
+
+    load: Load
+    best: float
+    best_accuracy: float
+    worst: float
+    worst_accuracy: float
+
+    @property
+    def fall(self) -> float:
+        """The accuracy that is lost from the best level to the worst one."""
+        return self.best_accuracy - self.worst_accuracy
+
+    def __str__(self) -> str:
+        ends = (
+            f"{100 * accuracy:.0f} % at {show_level(self.load, level)}"
+            for level, accuracy in (
+                (self.best, self.best_accuracy),
+                (self.worst, self.worst_accuracy),
+            )
+        )
+        return " to ".join(ends)
+
+
+def show_level(load: Load, level: float) -> str:
+    """Set a load's level in print, such as ρ = 25 %."""
+    symbol = load.heading.split()[0]
+    return f"{symbol} = {load.show(load.scale(level))}{' %' * load.percent}"
+
+
+def find_span(load: Load, levels: Iterable[float], accuracies: Iterable[float]) -> Span:
+    """Return a load's best and worst level of several."""
+    pairs = sorted(zip(accuracies, levels, strict=True))
+    (worst_accuracy, worst), (best_accuracy, best) = pairs[0], pairs[-1]
+    return Span(load, best, best_accuracy, worst, worst_accuracy)
+
+
+def measured_spans(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Span]:
+    """Return the span of each load that varies, over the levels of the others."""
+    spans = []
+    for load in loads:
+        accuracy = frame.groupby(load.name, observed=True)["correct"].mean()
+        if len(accuracy) > 1:
+            spans.append(find_span(load, accuracy.index, accuracy))
+    return spans
+
+
+def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
+    """Tell whether no level of any load is solved more often than guesses would.
+
+    One-sided binomial tests of the whole and of each level, by Bonferroni's correction, at 5 %.
+    False where the chance is unknown.
+    """
+    if "chance" not in frame or frame["chance"].isna().any():
+        return False
+    levels = [rows for load in loads for _, rows in frame.groupby(load.name, observed=True)]
+    tests = [
+        binom.sf(rows["correct"].sum() - 1, len(rows), rows["chance"].mean())
+        for rows in (frame, *levels)
+    ]
+    return min(tests) * len(tests) > LEVEL
+
+
+def say_solved(frame: pd.DataFrame, cut: float) -> str:
+    """Say how many puzzles a model solves, and the share of its responses that limits `cut`."""
+    correct, responses = int(frame["correct"].sum()), len(frame)
+    low, high = wilson_interval(correct, responses, CONFIDENCE)
+    chance = frame["chance"].mean() if "chance" in frame else math.nan
+    return say(
+        "solved",
+        accuracy=correct / responses,
+        responses=responses,
+        low=low,
+        high=high,
+        guesses="" if math.isnan(chance) else say("guesses", chance=chance),
+        limit=say("limit", cut=cut) if cut > 0 else "",
+    )
+
+
+def say_spans(spans: Sequence[Span]) -> str:
+    """Say which load breaks a model, and what the others cost."""
+    if not spans:
+        return say("one_load")
+    first, *others = sorted(spans, key=lambda span: span.fall, reverse=True)
+    if not first.fall:
+        return say("level")
+    rest = say("others", spans="; ".join(map(str, others))) if others else ""
+    return say("breaks", symbol=first.load.heading.split()[0], span=first, rest=rest)
+
+
+def say_wrong(frame: pd.DataFrame, meanings: Mapping[str, str]) -> str:
+    """Say the commonest wrong outcome."""
+    wrong = frame.loc[~frame["correct"].astype(bool), "outcome"].astype(str).value_counts()
+    if wrong.empty:
+        return say("right")
+    name = wrong.index[0]
+    counts = {"count": wrong.iloc[0], "total": wrong.sum()}
+    return say("wrong", counts, outcome=name, meaning=meanings.get(name, name))
+
+
+def summarise(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the lines that a terminal shows: all of two verdicts, and the headlines of more."""
+    lines = []
+    for verdict in verdicts:
+        lines.append(f"{verdict.name}: {verdict.headline}")
+        lines += [f"  {sentence}" for sentence in verdict.sentences if len(verdicts) <= MOST_SAID]
+    return lines
