@@ -48,7 +48,7 @@ def numbers_of(
 ) -> tuple[Callable[[list[Any]], float | None], ...]:
     """Return an aggregation for each number of a fit, which all share one fit of a run.
 
-    All are None where `cogniload_analysis` can't be imported; the log names what is `shown` then.
+    Without `cogniload_analysis`, every number is missing and the log names what is `shown`.
     """
 
     @lru_cache(maxsize=1)

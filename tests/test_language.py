@@ -1,5 +1,6 @@
-"""The words of the pages: every sentence says who does what."""
+"""The words of pages and programs: names are nouns, and every sentence says who does what."""
 
+import ast
 import re
 
 import pytest
@@ -11,6 +12,28 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if path.name != "CHANGELOG.md"
 )
+
+PROGRAMS = sorted(
+    path
+    for folder in (
+        "analysis", "benchmarks", "cogniload_gen", "docs", "inspect_tasks", "lm_eval_tasks",
+        "reasoning_gym_tasks", "recipes", "spaces", "studies", "verifiers_tasks",
+    )
+    for path in (ROOT / folder).rglob("*.py")
+)  # fmt: skip
+PROGRAMS.append(ROOT / "cogniload_dataset.py")
+
+NAMES = {"told", "asked", "said", "found", "given", "each"}
+"""What no variable, parameter, function or attribute is called: a noun says what it is."""
+
+PUBLIC = {
+    "design.py": {"told"},
+    "first_error.py": {"told"},
+    "recall.py": {"found"},
+    "retrieval.py": {"found"},
+    "rules.py": {"told"},
+}
+"""Attributes that users read by these names."""
 
 RIDDLES = re.compile(
     r"\b(told|asked|so (?:many|few)(?! that)|of which|tells of|be it|(?<!there )(?:is|are) none|"
@@ -31,6 +54,27 @@ def riddles(text: str) -> list[str]:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages_are_plain(path):
     assert not riddles(path.read_text("utf-8"))
+
+
+def names_of(tree: ast.Module) -> set[str]:
+    """Return the names that a program gives."""
+    names = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Store()) | ast.arg(name) | ast.alias(_, str(name)):
+                names.add(name)
+            case ast.FunctionDef(name) | ast.ClassDef(name):
+                names.add(name)
+    return names
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_are_nouns_and_docstrings_are_plain(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    assert not names_of(tree) & NAMES - PUBLIC.get(path.name, set())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = (node for node in ast.walk(tree) if isinstance(node, documented))
+    assert not riddles("\n".join(filter(None, map(ast.get_docstring, nodes))))
 
 
 @pytest.mark.parametrize("text", ["which is told", "So many of them", "one of which"])

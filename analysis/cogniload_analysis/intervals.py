@@ -9,6 +9,9 @@ from statsmodels.stats.proportion import proportion_confint
 CONFIDENCE = 0.95
 """The confidence level of the intervals of everything that is fitted."""
 
+PAPER_CONFIDENCE = 0.9
+"""The confidence level of the accuracies in CogniLoad's Appendix C."""
+
 TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 """The quantiles at which such an interval ends."""
 
@@ -22,7 +25,7 @@ def percentiles(drawn: np.ndarray) -> np.ndarray:
 
 
 def wilson_interval(
-    correct: Counts, responses: Counts, confidence: float = 0.9
+    correct: Counts, responses: Counts, confidence: float = CONFIDENCE
 ) -> tuple[Counts, Counts]:
-    """Return the ends of Wilson's interval of an accuracy; of 90 % as in CogniLoad's Appendix C."""
+    """Return the ends of Wilson's interval of an accuracy."""
     return proportion_confint(correct, responses, alpha=1 - confidence, method="wilson")

@@ -13,8 +13,8 @@ BOX, GAP = (150, 34), (40, 16)
 def draw_graph(row: Row) -> str:
     """Return the graph of a FACTOR puzzle's variables as SVG: each stands right of its terms."""
     symbolic = row["suite"] == "symbolic"
-    definitions, asked = (symbolic_relations if symbolic else realistic_relations)(row["puzzle"])
-    values = evaluate(definitions, definitions if symbolic else [asked])
+    definitions, target = (symbolic_relations if symbolic else realistic_relations)(row["puzzle"])
+    values = evaluate(definitions, definitions if symbolic else [target])
     terms = {name: definitions[name].terms for name in values}
     columns: dict[Name, int] = {}
     for name in TopologicalSorter(terms).static_order():
@@ -32,7 +32,7 @@ def draw_graph(row: Row) -> str:
     ]
     boxes = [
         f'<rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" fill="none" '
-        f'stroke="{"#d55e00" if asked == (values[name] if symbolic else name) else "#0072b2"}"/>'
+        f'stroke="{"#d55e00" if target == (values[name] if symbolic else name) else "#0072b2"}"/>'
         f'<text x="{x + BOX[0] // 2}" y="{y + 21}" text-anchor="middle" font-size="11" '
         f'fill="currentColor">{escape(show_variable(name))} = {values[name]}</text>'
         for name, (x, y) in places.items()

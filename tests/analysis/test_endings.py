@@ -15,7 +15,7 @@ from lm_eval_layout import make_puzzle, make_sample, write_run
 from cogniload_analysis import read_samples
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import run_table
-from cogniload_analysis.report.write import build_report
+from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.stop_reasons import (
     ENDING_TABLE,
     ENDINGS,
@@ -66,7 +66,7 @@ def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
     (warning,) = warn_of_limits(table.reset_index())
     assert warning.startswith("m/cut: 10.5 % of")
     with caplog.at_level(logging.WARNING):
-        page = build_report({"CogniLoad": frame})["report.html"].decode()
+        page = build_report(build_parts({"CogniLoad": frame}))["report.html"].decode()
     assert [each for each in caplog.messages if "output limit" in each] == [
         warning.removeprefix("m/")
     ]

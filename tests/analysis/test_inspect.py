@@ -25,7 +25,7 @@ from refusals import assert_refused
 
 from cogniload_analysis import analyses, read_samples
 from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.report.write import build_report
+from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.files import read_line
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.commands import main
@@ -69,7 +69,7 @@ def test_a_report_from_logs_is_the_report_from_the_samples(results, logs):
     assert of_samples.keys() == of_logs.keys() == {each.name for each in analyses.ANALYSES}
     for name, frame in of_samples.items():
         pd.testing.assert_frame_equal(without_place(of_logs[name]), without_place(frame))
-    assert build_report(of_logs) == build_report(of_samples)
+    assert build_report(build_parts(of_logs)) == build_report(build_parts(of_samples))
 
 
 def test_inspect_reads_the_logs(results, logs):

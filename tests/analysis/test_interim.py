@@ -10,7 +10,7 @@ from cogniload_analysis import AdaptiveDesign, accuracy_table, read_samples
 from cogniload_analysis.cogniload.adaptive_section import find_replays
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import run_table
-from cogniload_analysis.report.write import build_report
+from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import say_runs
 from cogniload_analysis.samples.unfinished import describe_results
 from cogniload_gen.commands import main
@@ -80,7 +80,7 @@ def test_the_finished_blocks_are_a_row_marked_interim(undrawn, tmp_path):
     assert (runs["decoding"] == "temperature 0.6").all()
     said = say_runs(runs)
     assert len(said) == 2
-    page = build_report({"CogniLoad": frame})["report.html"].decode()
+    page = build_report(build_parts({"CogniLoad": frame}))["report.html"].decode()
     assert all(sentence in page for sentence in said)
 
 

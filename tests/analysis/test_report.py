@@ -42,7 +42,7 @@ from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import to_csv
 from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
-from cogniload_analysis.report.write import build_report, write_files, write_report
+from cogniload_analysis.report.write import build_parts, build_report, write_files, write_report
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SCRIPT = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
@@ -166,7 +166,7 @@ def hostile_page(results, tmp_path_factory):
     only = only[only["model"] == HOSTILE_MODEL].assign(model="hostile")
     file = tmp_path_factory.mktemp("hostile") / "report.html"
     frames = {"CogniLoad": only.astype({"model": "category"})}
-    file.write_bytes(build_report(frames)["report.html"])
+    file.write_bytes(build_report(build_parts(frames))["report.html"])
     return file
 
 
@@ -424,7 +424,7 @@ def test_repeated_puzzles_are_clustered_and_several_tasks_told_apart(undrawn, tm
     frame = read_samples(tmp_path)
     labels = label_models(frame)
     assert set(labels) == {"m (cogniload)", "m (cogniload_mini)"}
-    made = build_report({"CogniLoad": frame})
+    made = build_report(build_parts({"CogniLoad": frame}))
     assert "clustered by puzzle" in made["tables/glm.csv"].decode().splitlines()[1]
     assert "clustered" not in made["tables/glm.csv"].decode().splitlines()[2]
 

@@ -18,7 +18,7 @@ from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import run_table
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.model_labels import label_models
-from cogniload_analysis.report.write import build_report
+from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
 from cogniload_gen import commands
 from cogniload_gen.commands.results import labelled
@@ -58,7 +58,7 @@ def test_settings_are_rows_and_repeats_are_attempts_in_any_order(folders, order)
 def test_the_page_says_what_counts_together(undrawn, folders):
     frame = read_samples(folders)
     (said,) = say_runs(run_table(frame, COGNILOAD.loads))
-    page = build_report({"CogniLoad": frame})["report.html"].decode()
+    page = build_report(build_parts({"CogniLoad": frame}))["report.html"].decode()
     assert said in page
     assert "Qwen3-8B, temperature 0.6</td>" in page
     assert "copy" not in page

@@ -17,7 +17,7 @@ from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import ACCURACY_COLUMNS, accuracy_table
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
-from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.steps.rules import ERRORS
@@ -260,7 +260,7 @@ SURVIVAL = TableSpec(
         Column("at_risk", "Responses"),
         Column("errors", "First errors"),
         Column("share", "Still right [%]", cells.percent),
-        Column(("low", "high"), "90 % interval", cells.percent_interval),
+        Column(("low", "high"), "95 % interval", cells.percent_interval),
     ),
     "breaks",
     folded=True,
@@ -272,7 +272,7 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
 
     The Kaplan-Meier estimate: a response counts up to the last statement of its puzzle, or to where
     it stops. Rows: statement 0 (the initial state), each one with a first error, and the last.
-    Columns: statement, at_risk, errors, share, low and high: Wilson's 90 % interval at the number
+    Columns: statement, at_risk, errors, share, low and high: Wilson's 95 % interval at the number
     of responses that would give Greenwood's variance. Without responses that end early it is
     Wilson's of the share itself. Responses to one puzzle count as independent.
     """
@@ -364,7 +364,9 @@ def prediction_table(
     for model, mine in read.items():
         glm = glms[model].predict(*(mine[load].to_numpy() for load in ("d", "N", "rho")))
         for load in ("N", "d"):
-            table = accuracy_table(mine.assign(model=model), load).rename(columns={load: "level"})
+            table = accuracy_table(mine.assign(model=model), load, confidence=CONFIDENCE).rename(
+                columns={load: "level"}
+            )
             level = table["level"]
             predicted, fitted_to = predict_by(hazards[model], load)
             by_glm = pd.Series(glm).groupby(mine[load].to_numpy()).mean()
@@ -383,7 +385,7 @@ def prediction_table(
 
 PREDICTION = TableSpec(
     "prediction",
-    "Accuracy of the responses read by N and by d, with the 90 % Wilson interval, and what the "
+    "Accuracy of the responses read by N and by d, with the 95 % Wilson interval, and what the "
     "step hazard and the GLM predict.",
     (
         MODEL,

@@ -30,6 +30,7 @@ from cogniload_analysis.display.figures import (
     shorten_name,
 )
 from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.intervals import CONFIDENCE
 
 Values = TypeVar("Values", np.ndarray, "pd.Series[float]")
 
@@ -68,7 +69,7 @@ def draw_accuracy_by(frame: pd.DataFrame, load: str, columns: int = PAPER) -> Fi
 def draw_fit(frame: pd.DataFrame, glm: LoadGLM, columns: int = PAPER) -> Figure:
     """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
 
-    Points and curve are averages over the other loads; the intervals are Wilson's, 90 %.
+    Points and curve are averages over the other loads; the intervals are Wilson's, 95 %.
     """
     panels = [_fit_panel(frame, glm, load) for load in LABELS]
     return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
@@ -237,7 +238,7 @@ def _accuracy_panel(
 def _measured(level: pd.Series, table: pd.DataFrame) -> Series:
     """Return the points of `accuracy_table` with their intervals."""
     ends = table["low"], table["high"]
-    return Series("measured, 90 % interval", level, table["accuracy"], *ends, joined=False)
+    return Series("measured, 95 % interval", level, table["accuracy"], *ends, joined=False)
 
 
 def _chance(frame: pd.DataFrame, load: str) -> list[Series]:
@@ -251,7 +252,7 @@ def _chance(frame: pd.DataFrame, load: str) -> list[Series]:
 
 def _fit_panel(frame: pd.DataFrame, glm: LoadGLM, load: str) -> Panel:
     """Return the panel of one model's accuracy by a load, and the fit where there is one."""
-    table = accuracy_table(frame, load)
+    table = accuracy_table(frame, load, confidence=CONFIDENCE)
     points = _measured(_scale(table[load], load), table)
     if "beta_0" in glm.problems:
         return _panel(frame, load, [points, *_chance(frame, load)])

@@ -25,9 +25,10 @@ from cogniload_analysis.display.verdict import (
     say_spans,
     say_wrong,
 )
+from cogniload_analysis.intervals import CONFIDENCE
 
 ACCURACY = TableSpec(
-    "accuracy", "Accuracy, with the 90 % Wilson interval.", accuracy_columns(LOADS), "models"
+    "accuracy", "Accuracy, with the 95 % Wilson interval.", accuracy_columns(LOADS), "models"
 )
 
 
@@ -56,7 +57,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     made += [first, *([tables.RANKING.table(ranking)] if several else [])]
     files = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
     names = {model: f"fit_{file}" for model, file in files.items()}
-    # Of a model at chance, and of the single puzzles that an adaptive run asks, curves are noise.
+    # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
     at_chance = {row["model"] for row in overviews if row["at_chance"]}
     curved = {m: rows for m, rows in responses.items() if m not in at_chance and m not in replays}
     pictures = draw_pictures(curved, glms, ranking, names) if several else {}
@@ -103,7 +104,7 @@ def build_tables(
     """Return the tables that a single cell has as well, each section's in the page's order."""
     thresholds = pd.concat([tables.threshold_table(glms), tables.crossing_table(capacities)])
     return [
-        ACCURACY.table(accuracy_table(frame)),
+        ACCURACY.table(accuracy_table(frame, confidence=CONFIDENCE)),
         tables.THRESHOLDS.table(thresholds.sort_values("model", kind="stable", ignore_index=True)),
         tables.MEANINGS.table(tables.meaning_table(glms, capacities)),
         tables.GLM.table(tables.glm_table(glms)),
@@ -127,7 +128,7 @@ def build_tables_of_several_cells(
         tables.AIC.table(tables.aic_table(comparisons)),
         tables.INTERACTION.table(tables.interaction_table(interactions)),
         *(
-            spec.table(accuracy_table(frame, *(load.name for load in loads)))
+            spec.table(accuracy_table(frame, *(load.name for load in loads), confidence=CONFIDENCE))
             for loads in ((d,), (N,), (rho,), (d, N), (N, rho))
             for spec in [overview.levels_spec(*loads)]
         ),
@@ -230,7 +231,7 @@ def describe_verdict(
 ) -> Verdict:
     """Return what the first screen says of a model, by its rows of `overview` and of `breaks`.
 
-    An adaptive run asks different loads differently often, so its spans are of its `capacity`.
+    An adaptive run has few puzzles at most loads, so its spans are of its `capacity`.
     """
     headline, solved = overview.say_capacity(row), say_solved(frame, row["cut_share"])
     if row["at_chance"]:
@@ -242,7 +243,7 @@ def describe_verdict(
 
 
 def fitted_spans(capacity: Capacity) -> list[Span]:
-    """Return the span of each load along a fitted curve, between the loads that can be asked."""
+    """Return the span of each load along a fitted curve, within its reach."""
     ends = {"d": capacity.asked_d, "N": capacity.asked_N, "rho": (0.0, 1.0)}
     spans = []
     for load in LOADS:

@@ -75,7 +75,7 @@ class Comparison:
         ]
 
     def summary(self) -> str:
-        """Return the tables, without ids and loads of many levels, and conclusions, as text."""
+        """Return the conclusions, and the tables without ids and loads of many levels, as text."""
         by_load = self.by_load
         if len(by_load):
             levels = by_load.groupby("load")["level"].transform("nunique")
@@ -84,7 +84,7 @@ class Comparison:
         texts = [
             f"{table.caption}\n{table.shown.to_string(index=False)}" for table in short.tables()
         ]
-        return "\n\n".join([*texts, "\n".join(self.conclusions)])
+        return "\n\n".join(["\n".join(self.conclusions), *texts])
 
 
 def compare_responses(
@@ -435,6 +435,9 @@ def _equals(p: float) -> str:
 
 
 def _say_power(row: Mapping[Any, Any], detect: float) -> str:
+    """Say how many puzzles tell two runs apart that these puzzles do not."""
+    if row["p_holm"] < SIGNIFICANT:
+        return ""
     apart = f"{100 * detect:g} points apart"
     chance = f"with a chance of {100 * statistics.POWER:.0f} %"
     has = min(row["first_puzzles"], row["second_puzzles"])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cogniload_analysis.display.cells import percent, percent_interval, words
 from cogniload_analysis.display.tables import MODEL, Column, Table, load_columns
-from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.intervals import PAPER_CONFIDENCE, wilson_interval
 from cogniload_analysis.load import Load
 
 LONG_TABLE = 40
@@ -23,7 +23,6 @@ HEADINGS = {
     "d": "$d$",
     "N": "$N$",
     "95 % interval": r"95\,\% interval",
-    "90 % interval": r"90\,\% interval",
 }
 SYMBOLS = {
     "×": r"$\times$",
@@ -103,15 +102,17 @@ def count_outcomes(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
     return counts.reindex(columns=frame["outcome"].cat.categories, fill_value=0)
 
 
-def accuracy_table(frame: pd.DataFrame, *loads: str) -> pd.DataFrame:
-    """Return the accuracy of each model, at each level of `loads`, with Wilson's 90 % interval.
+def accuracy_table(
+    frame: pd.DataFrame, *loads: str, confidence: float = PAPER_CONFIDENCE
+) -> pd.DataFrame:
+    """Return the accuracy of each model, at each level of `loads`, with Wilson's interval, of 90 %.
 
     Columns: model, the loads, correct, responses, accuracy, low, high and, of puzzles with options,
     chance, the accuracy of guesses among them (all 0 to 1). CogniLoad's Appendix C.
     """
     groups = frame.groupby(["model", *loads], observed=True)
     table = groups["correct"].agg(correct="sum", responses="size").reset_index()
-    low, high = wilson_interval(table["correct"], table["responses"])
+    low, high = wilson_interval(table["correct"], table["responses"], confidence)
     table = table.assign(accuracy=table["correct"] / table["responses"], low=low, high=high)
     if "chance" in frame and frame["chance"].notna().any():
         table["chance"] = groups["chance"].mean().to_numpy()
@@ -120,7 +121,7 @@ def accuracy_table(frame: pd.DataFrame, *loads: str) -> pd.DataFrame:
 
 ACCURACY_COLUMNS = (
     Column("accuracy", "Acc [%]", percent),
-    Column(("low", "high"), "90 % interval", percent_interval),
+    Column(("low", "high"), "95 % interval", percent_interval),
 )
 
 

@@ -16,6 +16,7 @@ from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_col
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.factor.words import say
+from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.load import Load
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen import benchmarks
@@ -55,13 +56,15 @@ def try_baselines(puzzle: Row) -> list[float]:
 
 def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy by hops of each condition; empty where no sample tells its hops."""
-    return accuracy_table(frame[frame["hops"].notna()], *CONDITION[1:], "hops")
+    return accuracy_table(
+        frame[frame["hops"].notna()], *CONDITION[1:], "hops", confidence=CONFIDENCE
+    )
 
 
 BY_HOPS = TableSpec(
     "factor_by_hops",
     "Accuracy by hops: how many edges the deepest of the variables asked for is from a number. "
-    "With the 90 % Wilson interval.",
+    "With the 95 % Wilson interval.",
     accuracy_columns((*LOADS, Load("hops", "Hops"))),
     "hops",
 )

@@ -22,6 +22,7 @@ from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
 from cogniload_analysis.factor.tables import HERE, Decays
 from cogniload_analysis.factor.words import say, say_capacity, say_decay, say_mode, say_sampling
+from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.samples.stop_reasons import ending_table
 
 Frames = Mapping[str, pd.DataFrame]
@@ -97,12 +98,12 @@ def build_tables(
     """
     fits, least_squares = tables.decay_table(decays), tables.decay_table(lines)
     raw = [
-        (tables.ACCURACY, accuracy_table(frame, *CONDITION[1:])),
+        (tables.ACCURACY, accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE)),
         (tables.DECAY, fits),
         (tables.LINES, least_squares),
         (tables.MODES, tables.mode_table(fits)),
         (tables.RESPONSES, tables.response_table(frame)),
-        (tables.ACCURACY_BY_N, accuracy_table(frame, *CONDITION[1:], "N")),
+        (tables.ACCURACY_BY_N, accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE)),
         (retrieval.RETRIEVAL, retrieval.retrieval_table(frame)),
         (retrieval.RETRIEVAL_BY_N, retrieval.retrieval_table(frame, "N")),
         (hops.BY_HOPS, hops.hops_table(frame)),

@@ -49,7 +49,7 @@ def retrieval_table(frame: pd.DataFrame, *more: str) -> pd.DataFrame:
     """Return what became of retrieved prompts by condition and by further columns.
 
     The parts add up to the responses; `recall` is the share of the needed statements that were
-    found, `closure` the share of the prompts with all of them, with Wilson's 90 % interval, and
+    found, `closure` the share of the prompts with all of them, with Wilson's 95 % interval, and
     `accuracy_closed` the accuracy on these. Empty without retrieved prompts.
     """
     retrieved = frame[frame["needed"].notna()]
@@ -79,7 +79,7 @@ COLUMNS = (
     Column("responses", "Responses"),
     Column("recall", "Recall [%]", percent),
     Column("closure", "Closure [%]", percent),
-    Column(("closure_low", "closure_high"), "90 % interval", percent_interval),
+    Column(("closure_low", "closure_high"), "95 % interval", percent_interval),
     Column("accuracy", "Acc [%]", percent),
     Column("accuracy_closed", "Acc where closed [%]", percent),
     Column("right_closed", "Right, closed"),

@@ -32,11 +32,11 @@ SYMBOLS = {"Neff": r"$N_{\mathrm{eff}}$", "Nclean": r"$N_{\mathrm{clean}}$"}
 
 CONDITION_COLUMNS = (MODEL, *load_columns([load for load in LOADS if load.name in CONDITION]))
 ACCURACY = TableSpec(
-    "factor_accuracy", "Accuracy, with the 90 % Wilson interval.", accuracy_columns(LOADS), "models"
+    "factor_accuracy", "Accuracy, with the 95 % Wilson interval.", accuracy_columns(LOADS), "models"
 )
 ACCURACY_BY_N = TableSpec(
     "factor_accuracy_by_N",
-    "Accuracy by N, with the 90 % Wilson interval.",
+    "Accuracy by N, with the 95 % Wilson interval.",
     accuracy_columns(LOADS),
     "errors",
     folded=True,

@@ -10,6 +10,7 @@ from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import DETECT, Comparison, compare_responses
 from cogniload_analysis.display.print import to_csv
+from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.report.write import refuse_overwriting, write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 
@@ -41,7 +42,12 @@ def compare_results(
     for analysis, frame in _read_runs(results):
         comparison = compare_responses(frame, analysis, detect=detect)
         heading = f"{analysis.name}\n{'=' * len(analysis.name)}\n"
-        texts.append(f"{heading}\n{comparison.summary()}")
+        at_chance = "".join(
+            f"{model} is at chance: it solves no more puzzles than guesses would.\n"
+            for model, rows in frame.groupby("model", observed=True)
+            if is_at_chance(rows, analysis.loads)
+        )
+        texts.append(f"{heading}\n{at_chance}{comparison.summary()}")
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)
     if out is not None:

@@ -66,9 +66,11 @@ def write_report(
     return page
 
 
-def build_parts(frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis]) -> list[Part]:
+def build_parts(
+    frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
+) -> list[Part]:
     """Return the parts of the report on the frames of `read_benchmarks`; log their warnings."""
-    by_name = {analysis.name: analysis for analysis in among}
+    by_name = {analysis.name: analysis for analysis in among or analyses.ANALYSES}
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
         parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
