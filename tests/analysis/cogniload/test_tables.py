@@ -15,7 +15,11 @@ from cogniload_analysis import (
     token_table,
 )
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.overview import overview_table, say_overview
+from cogniload_analysis.cogniload.overview import (
+    choose_threshold,
+    overview_table,
+    say_capacity,
+)
 from cogniload_analysis.display.cells import stars
 from cogniload_analysis.display.print import to_latex
 from cogniload_analysis.display.tables import Column, TableSpec
@@ -197,10 +201,26 @@ def test_the_best_comes_first_and_what_has_no_place_last(overview):
     assert np.isnan(overview.loc["perfect", "ECL50"])
 
 
-def test_the_reason_why_a_model_is_unranked_is_its_own(overview):
-    said = {row["model"]: say_overview(row) for row in overview.to_dict("records")}
-    assert said["perfect"].startswith("perfect solves 100.0 %")
-    assert not any("unranked" in said[model] for model in ("perfect", "good", "poor"))
-    assert said["level"].endswith("; unranked, as it has no ECL50 (projection).")
-    easy = said["easy only"]
-    assert easy.endswith("; unranked, as its puzzles do not cover the paper's d and N.")
+def test_the_headline_says_what_a_model_carries_or_that_it_is_unknown(overview):
+    headlines = {row["model"]: say_capacity(row) for row in overview.to_dict("records")}
+    assert headlines["perfect"].startswith("Solves every puzzle")
+    assert headlines["level"].endswith("is not determined.")
+    for model in ("good", "poor"):
+        row = overview.loc[model]
+        assert headlines[model].startswith(f"Carries {row['ECL50']:.0f} statements: ECL50 (proj")
+        assert f"place {row['place']:.0f} of 23" in headlines[model]
+        published = published_table("glm")["ECL50"]
+        assert row["place"] == 1 + (published > row["ECL50"]).sum()
+    assert "place" not in headlines["easy only"]
+
+
+def test_without_a_projection_the_crossing_fills_its_place_and_ranks(overview):
+    mine = pd.DataFrame({"N": [10, 400]})
+    ranked = pd.Series({"ECL50": np.nan, "low": np.nan, "high": np.nan, "crossing": 56.0})
+    ranked = pd.concat([ranked, pd.Series({"crossing_low": 49.0, "crossing_high": 65.0})])
+    ranked = pd.concat([ranked, pd.Series({"min_tested": 10, "max_tested": 400})])
+    others = pd.DataFrame({"ECL50": [300.0, 80.0, 20.0], "crossing": [np.nan, 55.0, 21.0]})
+    chosen = choose_threshold(mine, ranked, others)
+    assert (chosen["meaning"], chosen["ECL50"], chosen["place"]) == ("crossing", 56, 2)
+    outside = choose_threshold(mine, ranked.replace({56.0: np.inf}), others)
+    assert np.isnan(outside["place"])

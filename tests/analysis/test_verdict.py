@@ -1,0 +1,82 @@
+"""The verdict of the first screen, against responses whose causes are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.display.content import Verdict
+from cogniload_analysis.display.verdict import (
+    is_at_chance,
+    measured_spans,
+    say_solved,
+    say_spans,
+    say_wrong,
+    summarise,
+)
+
+
+def make_frame(seed, accuracy, puzzles=20, chance=0.25):
+    """Return responses to a grid of d, N and rho, right with the chance `accuracy(d, N, rho)`."""
+    rng, rows = np.random.default_rng(seed), []
+    for d in (1, 5):
+        for N in (10, 100):
+            for rho in (0.1, 0.9):
+                right = rng.random(puzzles) < accuracy(d, N, rho)
+                rows += [{"d": d, "N": N, "rho": rho, "correct": each} for each in right]
+    outcome = ["correct" if row["correct"] else "wrong_logic" for row in rows]
+    return pd.DataFrame(rows).assign(model="m", chance=chance, outcome=outcome)
+
+
+def test_who_guesses_is_at_chance_in_19_of_20_runs_and_who_knows_easy_puzzles_is_not():
+    guessing = [is_at_chance(make_frame(seed, lambda *_: 0.25), LOADS) for seed in range(200)]
+    assert np.mean(guessing) >= 0.93
+    knows_easy = [
+        is_at_chance(make_frame(seed, lambda d, N, rho: 0.6 if N == 10 else 0.0), LOADS)
+        for seed in range(50)
+    ]
+    assert not any(knows_easy)
+    assert not is_at_chance(make_frame(1, lambda *_: 0.0, chance=np.nan), LOADS)
+
+
+@pytest.mark.parametrize("load", ["d", "N", "rho"])
+def test_the_load_that_lowers_accuracy_is_named_with_its_levels(load):
+    def accuracy(**loads):
+        return 0.9 if loads[load] == {"d": 1, "N": 10, "rho": 0.1}[load] else 0.1
+
+    frame = make_frame(2, lambda d, N, rho: accuracy(d=d, N=N, rho=rho))
+    by_level = frame.groupby(load)["correct"].mean()
+    sentence = say_spans(measured_spans(frame, LOADS))
+    symbol = "ρ" if load == "rho" else load
+    scale, unit = (100, " %") if load == "rho" else (1, "")
+    ends = (
+        f"{100 * by_level[level]:.0f} % at {symbol} = {scale * level:g}{unit}"
+        for level in by_level.index
+    )
+    assert sentence.startswith(f"{symbol} breaks it most: accuracy falls from {' to '.join(ends)}")
+
+
+def test_one_load_or_one_accuracy_names_no_load():
+    frame = make_frame(3, lambda *_: 0.5)
+    assert "no load can be said" in say_spans(measured_spans(frame[:20], LOADS))
+    assert "same at every load" in say_spans(measured_spans(frame.assign(correct=True), LOADS))
+
+
+def test_clauses_that_are_zero_are_left_out():
+    frame = make_frame(4, lambda *_: 0.5)
+    assert "limit" not in say_solved(frame, 0.0)
+    assert "A limit cut 12.5 %" in say_solved(frame, 0.125)
+    assert "guesses" not in say_solved(frame.drop(columns="chance"), 0.0)
+    wrong = (~frame["correct"]).sum()
+    assert say_wrong(frame, {}).endswith(f"wrong_logic (wrong_logic): {wrong} of {wrong}.")
+    assert say_wrong(frame[frame["correct"]], {}) == "No response is wrong."
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_terminal_shows_two_verdicts_whole_and_the_headlines_of_more(count):
+    verdicts = [Verdict(f"m{i}", "Carries it.", ["A.", "B."]) for i in range(count)]
+    lines = summarise(verdicts)
+    assert [line for line in lines if not line.startswith("  ")] == [
+        f"m{i}: Carries it." for i in range(count)
+    ]
+    assert len(lines) == (3 * count if count <= 2 else count)
