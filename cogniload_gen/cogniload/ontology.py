@@ -1,14 +1,14 @@
 """The people and the categories with their values (CogniLoad, Appendix G) and their words."""
 
-import tomllib
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any
+
+from cogniload_gen.words import read_words
 
 
 def read_table(name: str) -> dict[str, Any]:
-    """Return a TOML file of the folder `data`."""
-    return tomllib.loads(files(__package__).joinpath("data", name).read_text("utf-8"))
+    """Return the tables of data/NAME.toml."""
+    return read_words(__package__, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class CategoryWords:
     synonyms: dict[str, list[str]] = field(default_factory=dict)
 
 
-_ONTOLOGY = read_table("ontology.toml")
+_ONTOLOGY = read_table("ontology")
 
 PEOPLE: tuple[str, ...] = tuple(_ONTOLOGY["people"])
 
@@ -40,6 +40,6 @@ STATE = "state"
 """In place of a category, of a question about all attributes of the PoI."""
 
 WORDS: dict[str, CategoryWords] = {
-    category: CategoryWords(**words) for category, words in read_table("categories.toml").items()
+    category: CategoryWords(**words) for category, words in read_table("categories").items()
 }
 """The words of each category, by which responses are read and planted errors are written."""

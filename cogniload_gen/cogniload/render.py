@@ -52,7 +52,7 @@ class Phrases:
 @cache
 def phrases(language: str = "en") -> Phrases:
     """Return the fragments, rendered from the templates of a language's data file."""
-    templates = read_table(f"{language}.toml")
+    templates = read_table(language)
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
     macros = vars(environment.from_string(templates["macros"]).module)
     environment.globals.update({name: macros[name] for name in macros if name[0] != "_"})

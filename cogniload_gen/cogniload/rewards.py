@@ -64,7 +64,7 @@ STRANGE = re.compile(r"[^\w\s.,;:'’=→&|–—-]|(?<!statement )(?<!step )\b\
 
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
-LISTS = read_table("rewards.toml")
+LISTS = read_table("rewards")
 NEGATION, DENIAL, DOUBT = ("|".join(LISTS[name]) for name in ("negation", "denial", "doubt"))
 HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b|[?~¬%]")
 """What makes an answer less than a plain one."""
@@ -101,7 +101,7 @@ SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.it
 
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
 PLAIN = frozenset(LISTS["plain"].split()).union(
-    *(read_table("steps.toml")["words"][kind].split() for kind in KINDS),
+    *(read_table("steps")["words"][kind].split() for kind in KINDS),
     *(words.words.split() for words in WORDS.values()),
 )
 """The words of a plain line, besides names and values."""

@@ -14,11 +14,11 @@ import numpy as np
 
 from cogniload_gen.draws import child, children, uniform
 from cogniload_gen.factor.forest import FILLER_DRAW, GROUP_DRAW, PLACE_DRAW, SENTENCE_DRAW
-from cogniload_gen.factor.words import read_words
 from cogniload_gen.text import offsets
 from cogniload_gen.tokens import TokenCounter
+from cogniload_gen.words import read_words
 
-WORDS = tuple(read_words("filler")["words"])
+WORDS = tuple(read_words(__package__, "filler")["words"])
 ENDINGS = ("", ",", ".")
 PLAIN, COMMA, STOP = range(3)
 

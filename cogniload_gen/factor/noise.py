@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cogniload_gen.draws import Key, child, uniform
-from cogniload_gen.factor.words import read_words
+from cogniload_gen.words import read_words
 
 ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
 """A word with a slot, or several without, with the space before."""
@@ -46,7 +46,7 @@ class Templates(NamedTuple):
 @cache
 def templates(kind: str) -> Templates:
     """The templates of `kind`, "close" or "general", from the data file."""
-    data = read_words("noise")[kind]
+    data = read_words(__package__, "noise")[kind]
     pieces, pair_forms = [""], list[str]()
     first_piece: dict[str, int] = {}
     rows: list[list[tuple[int, int, int]]] = []

@@ -23,9 +23,9 @@ from cogniload_gen.factor.dependencies import (
 )
 from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.noise import TokenCount, noise_sentences
-from cogniload_gen.factor.words import read_words
 from cogniload_gen.grid import split_twin
 from cogniload_gen.tokens import Tokenizer, token_counter
+from cogniload_gen.words import read_words
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
 # the places of the problem's sentences among them.
@@ -157,7 +157,7 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
 
 def language() -> dict:
     """The words and sentences of the data file."""
-    return read_words("realistic")
+    return read_words(__package__, "realistic")
 
 
 def prompt(sentences: Sequence[str], question: str) -> str:

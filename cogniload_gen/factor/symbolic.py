@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from cogniload_gen.factor.filler import Filler, filler_fragments, scatter, word_counts, write
 from cogniload_gen.factor.forest import LARGEST_ROOT, Forests, plant
-from cogniload_gen.factor.words import read_words
 from cogniload_gen.grid import split_twin
 from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
+from cogniload_gen.words import read_words
 
 LEADS = SAME_GROUP, NEW_GROUP, LINE_START = range(3)
 ENDINGS = NOTHING, COMMA, AND, COMMA_AND, FULL_STOP = range(5)
@@ -34,7 +34,7 @@ CHUNK_TOKENS = 200_000
 
 def language() -> dict:
     """The sentences of the data file."""
-    return read_words("symbolic")
+    return read_words(__package__, "symbolic")
 
 
 @dataclass(frozen=True)

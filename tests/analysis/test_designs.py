@@ -61,7 +61,7 @@ def test_an_estimate_is_printed_without_its_curves(kind):
 
 @pytest.mark.parametrize("settings", [CapacitySettings(), DecaySettings()])
 def test_when_a_run_ends(settings):
-    smallest, largest = settings.asked
+    smallest, largest = settings.extent
     first, budget = settings.STOP_AFTER, settings.budget
     narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
     assert settings.reason_to_stop(first, 0, narrow).startswith(f"{settings.goal} is known to")

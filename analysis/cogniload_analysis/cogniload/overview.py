@@ -36,11 +36,11 @@ def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.
 
     Columns: rank, model, correct, responses, accuracy, low, high (of 95 %), chance, meaning (of
     ECL50: projection or, without one, crossing), ECL50, ECL50_low, ECL50_high, least_N and most_N
-    (between which ECL50 is known), place (of ECL50 among the 22 published models and this one),
-    covers (the paper's d and N), at_chance, cut_share and response_tokens (mean). The rank is by
-    ECL50, of models whose puzzles cover the paper's d and N or are no grid, as an adaptive run's;
-    one that solves all of them comes first. Others follow, the most accurate first. A model at
-    chance has no ECL50.
+    (between which ECL50 is known), place (of ECL50 among the `ranked`: the published models and
+    this one), covers (the paper's d and N), at_chance, cut_share and response_tokens (mean). The
+    rank is by ECL50, of models whose puzzles cover the paper's d and N or are no grid, as an
+    adaptive run's; one that solves all of them comes first. Others follow, the most accurate first.
+    A model at chance has no ECL50.
     """
     ranking = data["ranking"]
     thresholds = ranking.query("source == 'this report'").set_index("model")
@@ -97,6 +97,7 @@ def choose_threshold(
         "least_N": least,
         "most_N": most,
         "place": 1 + (others > value).sum() if inside else math.nan,
+        "ranked": 1 + len(published),
     }
 
 
@@ -127,7 +128,7 @@ OVERVIEW = TableSpec(
         Column("rank", "Rank", number(0)),
         Column(("ECL50", *KNOWN, "meaning"), "ECL50", show_ECL50),
         Column(("ECL50_low", "ECL50_high", *KNOWN), "ECL50, 95 %", show_interval),
-        Column("place", "Place", form("{:.0f} of 23")),
+        Column(("place", "ranked"), "Place", form("{:.0f} of {}")),
         Column("accuracy", "Acc [%]", percent),
         Column(("low", "high"), "Acc, 95 %", percent_interval),
         Column("chance", "Chance [%]", percent),

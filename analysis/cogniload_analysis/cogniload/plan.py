@@ -9,9 +9,9 @@ from scipy.special import expit
 
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import FULL_NAMES, PAPER_GRID
 from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
-from cogniload_analysis.cogniload.words import say
 from cogniload_analysis.compare.paired import POWER, puzzles_needed
 from cogniload_analysis.published import published_table
+from cogniload_analysis.sentences import Sentences
 
 RESPONSE_TOKENS = 5000
 THROUGHPUT = 2000
@@ -53,7 +53,9 @@ class ComparisonPlan:
             "GPU hours": [f"{self.gpu_hours(number):.2f}" for number in puzzles],
         }
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
-        return say("plan", vars(self), power=POWER, cells=cells, table=table.to_string(index=False))
+        return Sentences("cogniload")(
+            "plan", vars(self), power=POWER, cells=cells, table=table.to_string(index=False)
+        )
 
 
 def plan_comparison(

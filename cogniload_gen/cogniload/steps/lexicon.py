@@ -14,7 +14,7 @@ from cogniload_gen.cogniload.values import spellings, value_categories
 Meaning = tuple[str, str | int, int]
 """The kind of a word, what it names, and the length of it in the text."""
 
-VOCABULARY = read_table("steps.toml")
+VOCABULARY = read_table("steps")
 """The words and marks by which a response is read."""
 
 MARKS = {

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from cogniload_gen.factor.words import read_words
+from cogniload_gen.words import read_words
 
-WORDS, WORLD = read_words("reading"), read_words("realistic")
+FACTOR = "cogniload_gen.factor"
+WORDS, WORLD = read_words(FACTOR, "reading"), read_words(FACTOR, "realistic")
 
 
 def any_of(words: Iterable[str]) -> str:
