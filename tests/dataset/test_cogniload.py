@@ -127,7 +127,7 @@ def test_an_unknown_parameter_or_split_is_refused():
     with pytest.raises(ValueError, match=r"got 'D' \(did you mean d\?\)"):
         load_dataset("cogniload", D=3)
     for load, split in product((load_dataset, datasets.load_dataset), ("dev", "latest")):
-        with pytest.raises(ValueError, match=f"splits must be one of .*, got '{split}'"):
+        with pytest.raises(ValueError, match=f"split must be one of .*, got '{split}'"):
             load("cogniload", split=split, d=1, N=5, rho=50, num_puzzles=1)
 
 

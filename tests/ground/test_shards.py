@@ -277,7 +277,8 @@ def test_progress_is_shown_on_a_terminal(folder):
 
 def test_the_unit_of_work_is_bounded():
     """A default file of the paper's grid is what the engine simulates side by side, at most."""
-    files = shards.files_of("out", shards.benchmarks.named("cogniload").select(num_puzzles=10**6))
+    grid = shards.benchmarks.named("cogniload").select(num_puzzles=10**6)
+    files = shards.files_of("out", grid, shards.ROWS_PER_FILE)
     assert len(files) == 14_000
     assert len(files.rows(0)) == 10_000
     assert files.names[-1] == "test-13999-of-14000.parquet"
