@@ -99,17 +99,12 @@ class Server(ThreadingHTTPServer):
         """Clients that were killed are no news."""
 
 
-running_servers = []
-
-
 @contextmanager
 def serving():
     server = Server()
-    running_servers.append(server)
     Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield server
     finally:
         server.shutdown()
         server.server_close()
-        running_servers.remove(server)

@@ -1,22 +1,29 @@
-"""`cogniload eval` as its tests run it: in this process, or in a fork, which starts at once."""
+"""`cogniload eval` as its tests run it: in this process, or in one of its own."""
 
 import json
 import multiprocessing
 import os
+import resource
+import signal
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import version
 from io import StringIO
 from itertools import count
 from pathlib import Path
 from threading import Event, Semaphore
 from types import SimpleNamespace
 
-from completion_server import running_servers
-
 from cogniload_gen.commands import main
+from lm_eval_tasks.runner import model
+from lm_eval_tasks.runner.results import merge
+from lm_eval_tasks.runner.store import Store
 
-fork = multiprocessing.get_context("fork")
+OWN = multiprocessing.get_context("forkserver")
+OWN.set_forkserver_preload(["lm_eval.models.api_models", "lm_eval_tasks.runner.evaluate"])
+"""Processes that start at once, and of nothing that runs here: the fork of a process with threads
+may wait for ever for a lock that one of them held."""
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3}
 DOCUMENTS, BLOCK_SIZE, BLOCKS = 24, 5, 5
@@ -53,9 +60,20 @@ def command(*arguments):
 
 def start(*arguments):
     """The command in a process of its own, which says nothing."""
-    process = fork.Process(target=quietly, args=arguments)
+    return run_apart(quietly, *arguments)
+
+
+def run_apart(target, *arguments):
+    """A function of this module, in a process of its own."""
+    process = OWN.Process(target=target, args=arguments)
     process.start()
     return process
+
+
+def describe_quickly(patch):
+    """Leave out lm-eval's look at the machine, which takes two seconds."""
+    facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
+    patch(model, "add_env_info", lambda results: results.update(facts))
 
 
 def wait_for(condition):
@@ -81,10 +99,30 @@ def hold_first(server):
 
 
 def quietly(*arguments):
-    for server in running_servers:  # of which a fork must not hold a copy
-        server.socket.close()
+    describe_quickly(setattr)
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         sys.exit(main([str(argument) for argument in arguments]))
+
+
+def with_files_of(size, err, *arguments):
+    """The command, which may write files of that size, with its standard error in a file."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    describe_quickly(setattr)
+    with err.open("w") as file, redirect_stderr(file):
+        sys.exit(main(list(arguments)))
+
+
+def merge_together(ready, run):
+    ready.wait()
+    merge([run], run)
+
+
+def hold_block(folder, block):
+    """Hold a block until the process is killed."""
+    store = Store(folder)
+    with store.hold([block]):
+        (folder / "held").touch()
+        signal.pause()
 
 
 def error_of(*arguments):

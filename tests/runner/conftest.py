@@ -1,12 +1,12 @@
 """What the tests of `cogniload eval` share: a server, a finished run and a small model."""
 
 import multiprocessing
-from importlib.metadata import version
+from multiprocessing import forkserver
 
 import pytest
 import torch
 from completion_server import serving
-from eval_command import arguments, command, read
+from eval_command import arguments, command, describe_quickly, read
 from harness import lm_eval_random_state  # noqa: F401 (a fixture of every test)
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -23,6 +23,12 @@ def server():
         yield running
 
 
+@pytest.fixture(scope="session", autouse=True)
+def processes_start_at_once():
+    """Their server runs before a test's body does: what starts there ends with the test."""
+    forkserver.ensure_running()
+
+
 @pytest.fixture(autouse=True)
 def children_end_with_their_test():
     """Also those that are stopped, where an assert fails before the test has ended them."""
@@ -35,10 +41,7 @@ def children_end_with_their_test():
 @pytest.fixture(autouse=True)
 def quick_environment(monkeypatch):
     """In place of lm-eval's look at the machine, which takes two seconds, and shorter retries."""
-    facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
-    monkeypatch.setattr(
-        "lm_eval_tasks.runner.model.add_env_info", lambda results: results.update(facts)
-    )
+    describe_quickly(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")

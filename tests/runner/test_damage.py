@@ -8,13 +8,15 @@ from types import SimpleNamespace
 import pytest
 from completion_server import serving
 from eval_command import (
+    OWN,
     PUZZLES,
     arguments,
     command,
     done_blocks,
     error_of,
-    fork,
+    merge_together,
     read,
+    run_apart,
     same_samples,
 )
 
@@ -262,10 +264,8 @@ def test_a_block_has_its_name_once_its_digest_is_written(tmp_path, monkeypatch):
 
 def test_merges_at_once_are_one_result_set(run, finished):
     """Each starts when all are ready; what the first writes, the others find."""
-    ready = fork.Barrier(3)
-    processes = [fork.Process(target=lambda: (ready.wait(), merge([run], run))) for _ in range(3)]
-    for process in processes:
-        process.start()
+    ready = OWN.Barrier(3)
+    processes = [run_apart(merge_together, ready, run) for _ in range(3)]
     for process in processes:
         process.join()
         assert process.exitcode == 0

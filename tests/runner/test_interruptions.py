@@ -2,11 +2,9 @@
 
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
-from contextlib import redirect_stderr
 from threading import Event, Semaphore
 from types import SimpleNamespace
 
@@ -21,14 +19,13 @@ from eval_command import (
     command,
     done_blocks,
     error_of,
-    fork,
     read,
+    run_apart,
     same_samples,
     start,
     wait_for,
+    with_files_of,
 )
-
-from cogniload_gen.commands import main
 
 
 def names(folder):
@@ -113,13 +110,7 @@ def test_a_full_disk(server, tmp_path, undisturbed):
     """As a disk with room for one file of 3 KB: the system refuses to write more."""
     command_line = arguments(server, tmp_path)
 
-    def run():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
-        with (tmp_path / "err").open("w") as err, redirect_stderr(err):
-            sys.exit(main(command_line))
-
-    process = fork.Process(target=run)
-    process.start()
+    process = run_apart(with_files_of, 3000, tmp_path / "err", *command_line)
     process.join()
     assert process.exitcode == 2
     *_, last = (tmp_path / "err").read_text().splitlines()

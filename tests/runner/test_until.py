@@ -10,7 +10,17 @@ from types import SimpleNamespace
 import completion_server
 import pytest
 from completion_server import serving
-from eval_command import command, done_blocks, error_of, fork, hold_first, read, start, wait_for
+from eval_command import (
+    command,
+    done_blocks,
+    error_of,
+    hold_block,
+    hold_first,
+    read,
+    run_apart,
+    start,
+    wait_for,
+)
 from until_command import CAPACITY, respond_by_capacity, until_arguments
 
 from cogniload_analysis import AdaptiveDesign
@@ -334,17 +344,10 @@ def test_a_task_keeps_its_own_settings(task):
     assert {"ECL50_crossing"} < {metric["metric"] for metric in designed["metric_list"]}
 
 
-def hold_block(state, number):
-    with state.hold([Block(number, "cogniload", (0,))]):
-        (state.folder / "held").touch()
-        signal.pause()  # it is killed
-
-
 def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
     """Block 2 is another's and the batch's others are done: one line, and then it is taken."""
     store, lines = copy_run(undisturbed, tmp_path, "13", "1-6"), []
-    holder = fork.Process(target=hold_block, args=(store, 2))
-    holder.start()
+    holder = run_apart(hold_block, store.folder, Block(2, "cogniload", (0,)))
     wait_for((store.folder / "held").exists)
     with store.hold([]) as lock:
 
