@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -151,12 +152,7 @@ def levels_spec(*loads: Load) -> TableSpec:
         (
             MODEL,
             *load_columns(down),
-            Across(
-                across.name,
-                "accuracy",
-                percent,
-                lambda level: show_level(across, level),
-            ),
+            Across(across.name, "accuracy", percent, partial(show_level, across)),
         ),
         "heat" if down else "curves",
         heat=1,

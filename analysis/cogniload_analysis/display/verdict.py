@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from scipy.stats import binom
+from scipy.stats import binom, chi2_contingency
 
 from cogniload_analysis.display.content import Verdict
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
@@ -15,8 +15,7 @@ from cogniload_analysis.sentences import Sentences
 say = Sentences("verdict")
 
 LEVEL = 1 - CONFIDENCE
-"""The probability with which a model that guesses is taken for one that does not."""
-
+"""The probability with which chance alone is taken for a finding."""
 
 MOST_SAID = 2
 """Up to this number of models, a terminal shows each verdict whole."""
@@ -24,13 +23,17 @@ MOST_SAID = 2
 
 @dataclass(frozen=True)
 class Span:
-    """A load's best and worst level, with the accuracy at each (0 to 1)."""
+    """A load's best and worst level, with the accuracy at each (0 to 1).
+
+    `p` is that of the load's levels all having one accuracy; 0 where a curve was fitted.
+    """
 
     load: Load
     best: float
     best_accuracy: float
     worst: float
     worst_accuracy: float
+    p: float = 0.0
 
     @property
     def fall(self) -> float:
@@ -54,20 +57,24 @@ def show_level(load: Load, level: float) -> str:
     return f"{symbol} = {load.show(load.scale(level))}{' %' * load.percent}"
 
 
-def find_span(load: Load, levels: Iterable[float], accuracies: Iterable[float]) -> Span:
+def find_span(
+    load: Load, levels: Iterable[float], accuracies: Iterable[float], p: float = 0.0
+) -> Span:
     """Return a load's best and worst level of several."""
     pairs = sorted(zip(accuracies, levels, strict=True))
     (worst_accuracy, worst), (best_accuracy, best) = pairs[0], pairs[-1]
-    return Span(load, best, best_accuracy, worst, worst_accuracy)
+    return Span(load, best, best_accuracy, worst, worst_accuracy, p)
 
 
 def measured_spans(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Span]:
     """Return the span of each load that varies, over the levels of the others."""
     spans = []
     for load in loads:
-        accuracy = frame.groupby(load.name, observed=True)["correct"].mean()
-        if len(accuracy) > 1:
-            spans.append(find_span(load, accuracy.index, accuracy))
+        counts = pd.crosstab(frame[load.name], frame["correct"].astype(bool))
+        if len(counts) > 1:
+            accuracy = counts.get(True, 0) / counts.sum(axis=1)
+            p = chi2_contingency(counts).pvalue if counts.shape[1] > 1 else 1.0
+            spans.append(find_span(load, counts.index, accuracy, p))
     return spans
 
 
@@ -104,12 +111,17 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
 
 
 def say_spans(spans: Sequence[Span]) -> str:
-    """Say which load breaks a model, and what the others cost."""
+    """Say which load breaks a model, and what the others cost.
+
+    A load whose levels may all have one accuracy breaks none, by Bonferroni's correction at 5 %.
+    """
     if not spans:
         return say("one_load")
-    first, *others = sorted(spans, key=lambda span: span.fall, reverse=True)
-    if not first.fall:
+    clear = [span for span in spans if span.p * len(spans) < LEVEL]
+    if not clear:
         return say("level")
+    first = max(clear, key=lambda span: span.fall)
+    others = [span for span in spans if span is not first]
     rest = say("others", spans="; ".join(map(str, others))) if others else ""
     return say("breaks", symbol=first.load.heading.split()[0], span=first, rest=rest)
 
