@@ -322,7 +322,7 @@ class Design(ABC, Generic[PuzzleT]):
             before = new.get(puzzle) or self._told.get(puzzle) or answer
             if before.correct != answer.correct:
                 raise ValueError(
-                    f"{tuple(puzzle)} was told as {before.correct}, now {answer.correct}"
+                    f"{tuple(puzzle)} was answered as {before.correct}, now {answer.correct}"
                 )
             new[puzzle] = Answer(answer.correct, before.cut or answer.cut)
         self._told |= new

@@ -85,7 +85,7 @@ def report_runs(
     for run, name in zip(replays, names, strict=True):
         mine, model = partial(_rows_of, about=run.about), run.about["model"]
         drawings[name] = (
-            f"Accuracy of {model} {along}, where its adaptive run asked.",
+            f"Accuracy of {model} {along}, at the puzzles of its adaptive run.",
             partial(draw, mine(cells), mine(curves)),
         )
         steps = mine(batches)

@@ -471,7 +471,7 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
     sentences = [_say_measure(row) for row in differ]
     if rest := ", ".join(dict.fromkeys(rows["measure"][~(rows["p_holm"] < SIGNIFICANT)])):
         no = "No other" if differ else "No"
-        sentences.append(f"{no} difference between {first} and {second} can be told in {rest}.")
+        sentences.append(f"{no} difference between {first} and {second} is significant in {rest}.")
     return sentences
 
 

@@ -133,7 +133,7 @@ def test_a_threshold_outside_the_range_is_said_to_be_there(level, side):
     assert side in estimate.stopped
     assert estimate.n < 600
     assert estimate.ECL50.status == f"always {'below' if level < 0 else 'above'} 50 %"
-    assert any("outside what can be asked" in flag for flag in estimate.flags)
+    assert any("outside the reach of the design" in flag for flag in estimate.flags)
     assert ("< 10" if level < 0 else "> 400") in describe_batch(design.batches[-1], design.settings)
 
 

@@ -268,7 +268,7 @@ def test_a_crossing_outside_is_said_of_the_loads_that_were_asked():
     d, N, rho = np.meshgrid([1, 2, 3], [5, 10, 20], [0.1, 0.9])
     cells = {"d": d.ravel(), "N": N.ravel(), "rho": rho.ravel()}
     none = estimate_capacity(cells | {"correct": np.zeros(d.size)})
-    assert none.ID50.note == "outside what was asked: d from 1 to 3"
-    assert none.ECL50.note == "outside what was asked: N from 5 to 20"
+    assert none.ID50.note == "outside the tested range: d from 1 to 3"
+    assert none.ECL50.note == "outside the tested range: N from 5 to 20"
     can = AdaptiveDesign().estimate()
     assert (can.asked_N, can.asked_d) == ((10, 400), (1, 10))

@@ -504,7 +504,7 @@ def _threshold(draws: np.ndarray, span: tuple[float, float], knob: str) -> Thres
     status, note = "crossing", ""
     if not span[0] <= value <= span[1]:
         status = f"always {'above' if value > span[1] else 'below'} 50 %"
-        note = f"outside what was asked: {knob} from {span[0]:g} to {span[1]:g}"
+        note = f"outside the tested range: {knob} from {span[0]:g} to {span[1]:g}"
     return Threshold(value, low, high, "posterior draws", status, note=note)
 
 
