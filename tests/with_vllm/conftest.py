@@ -50,13 +50,13 @@ def long_puzzles() -> dict:
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory) -> Path:
-    """The folder: what the model's GGUF file holds, in bfloat16, and its tokenizer."""
+    """The folder: what the model's GGUF file holds, in float32, and its tokenizer."""
     import torch  # noqa: PLC0415  (slow, and only where vLLM is)
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig  # noqa: PLC0415
 
     folder = tmp_path_factory.mktemp("models") / MODEL
     gguf = {"pretrained_model_name_or_path": wheel_folder(), "gguf_file": MODEL_FILE}
-    weights = {"quantization_config": GgufConfig(dequantize=True), "dtype": torch.bfloat16}
+    weights = {"quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
     AutoModelForCausalLM.from_pretrained(**gguf, **weights).save_pretrained(folder)
     AutoTokenizer.from_pretrained(**gguf).save_pretrained(folder)
     return folder
@@ -81,7 +81,7 @@ def serving(model: Path, log: Path) -> Iterator[Server]:
     command = [
         *(Path(sys.executable).with_name("vllm"), "serve", model),
         *("--host", "127.0.0.1", "--port", port, "--served-model-name", MODEL),
-        *("--dtype", "bfloat16", "--max-model-len", WINDOW, "--enforce-eager"),
+        *("--dtype", "float32", "--max-model-len", WINDOW, "--enforce-eager"),
         *("--no-enable-prefix-caching", "--enable-log-requests"),
     ]
     with log.open("wb") as output:

@@ -32,7 +32,7 @@ def test_a_recipe_s_run_by_the_engine(model, long_puzzles, generated, tmp_path):
     A recipe as it is written, but for what makes its model and its puzzles small.
     """
     recipe = Path(__file__).parents[2] / "recipes" / "Qwen3-1.7B.yaml"
-    small = {"pretrained": str(model), "dtype": "bfloat16", "max_model_len": 1024}
+    small = {"pretrained": str(model), "dtype": "float32", "max_model_len": 1024}
     command = [
         *("eval", "--config", recipe, "--output_path", tmp_path, "--block_size", 4),
         *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": long_puzzles})),

@@ -13,6 +13,8 @@ from cogniload_analysis import read_samples
 from lm_eval_tasks.demo import MODEL
 
 MINI = ("cogniload_mini", "factor_symbolic_mini", "factor_realistic_mini")
+LIMIT = 4
+"""Puzzles of each task: one core without bfloat16 writes some ten tokens a second."""
 
 
 def lm_eval(server, out, tasks, backend, path, *arguments, **model_args):
@@ -36,16 +38,18 @@ def lm_eval(server, out, tasks, backend, path, *arguments, **model_args):
 
 @pytest.fixture(scope="module")
 def chat(server, tmp_path_factory):
-    """The folder of a run on the mini tasks as they are, by chat completions, and its samples."""
-    out = tmp_path_factory.mktemp("chat")
-    return out, lm_eval(server, out, MINI, "local-chat-completions", "/v1/chat/completions")
+    """The folder and the samples of a run on the first puzzles of the mini tasks, by chat."""
+    out, backend = tmp_path_factory.mktemp("chat"), "local-chat-completions"
+    limit = ("--limit", str(LIMIT))
+    return out, lm_eval(server, out, MINI, backend, "/v1/chat/completions", *limit)
 
 
 @pytest.mark.parametrize("task", MINI)
 def test_every_document_is_answered_and_counted_as_the_server_counts(chat, task):
     samples = chat[1][task]
     (loaded,) = manager().load([task])["tasks"].values()
-    assert sorted(sample["doc"]["id"] for sample in samples) == sorted(loaded.eval_docs["id"])
+    first = list(loaded.eval_docs["id"])[:LIMIT]
+    assert sorted(sample["doc"]["id"] for sample in samples) == sorted(first)
     for sample in samples:
         assert sample["resps"][0][0]
         assert sample["prompt_tokens"] == sample["backend_prompt_tokens"] > 50

@@ -515,8 +515,9 @@ def find_problems(
 def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     """Name the coefficients that separation drives to infinity; return "" if there are none."""
     mixed = cells[cells["successes"].gt(0) & cells["failures"].gt(0)]
-    # A separating direction is zero in mixed cells: if these span the design, there is none.
-    if np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
+    # A separating direction is zero in mixed cells: if these span the design, there is none. NumPy
+    # before 2.4 has no rank for a matrix without rows.
+    if len(mixed) and np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
         return ""
     design, answers, counts = _count_answers(cells, terms)
     separation = _import_firthmodels().detect_separation(
