@@ -68,7 +68,7 @@ def read_ids(folder: Path) -> Iterator[str]:
 
 
 def write_sample(folder: Path, sample: dict[str, Any]) -> None:
-    """Append a sample to the folder's file of its benchmark, which is made if there is none."""
+    """Append a sample to the folder's file of its benchmark, which is created if it is missing."""
     task = benchmarks.of(sample["doc"]).name
     date = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}"
     path = next(

@@ -20,7 +20,7 @@ class Success(NamedTuple):
 
 
 def write_success(path: Path, success: Success) -> None:
-    """Add a line to the file, which is made if there is none."""
+    """Add a line to the file, which is created if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab", buffering=0) as file:
         file.write(f"{json.dumps(success._asdict())}\n".encode())

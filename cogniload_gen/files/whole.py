@@ -66,7 +66,7 @@ def check_target(path: Path) -> bool:
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """Return a file, made if there is none, opened to append bytes; errors as `check_target`."""
+    """Return a file opened to append bytes, created if it is missing; errors as `check_target`."""
     check_target(path)
     return path.open("ab")
 

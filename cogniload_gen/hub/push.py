@@ -58,7 +58,7 @@ def push(
 
     `puzzles` is a grid (`Benchmark.select`), with `trace=True` for the columns of the trace, or a
     `datasets.Dataset` that holds a whole grid's rows: its parameters are read from its columns, and
-    every row must be as the generator makes it. The repository is made if there is none. A grid is
+    every row must be as the generator makes it. A missing repository is created. A grid is
     a configuration in it; other grids and splits that were pushed before stay. With `dry_run`,
     writes there the folder that would be uploaded and returns its path. The same push again
     completes one that was interrupted.
