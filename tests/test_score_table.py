@@ -41,12 +41,10 @@ def expected(row, answered):
 
 
 def write(path, rows):
-    path = Path(path)
-    table = pa.Table.from_pylist(
-        [dict.fromkeys(key for each in rows for key in each) | row for row in rows]
-    )
+    path, columns = Path(path), dict.fromkeys(key for each in rows for key in each)
+    table = pa.Table.from_pylist([columns | row for row in rows])
     if path.suffix == ".parquet":
-        pq.write_table(table, path, row_group_size=3)
+        pq.write_table(table, path, row_group_size=max(3, len(rows) // 20))
     elif path.suffix == ".csv":
         pyarrow.csv.write_csv(table, path)
     else:

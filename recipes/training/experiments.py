@@ -7,6 +7,7 @@ continues when it is given again.
 
 import argparse
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from datasets import Dataset
 from tokenizer import END, make_tokenizer
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
-from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, set_seed
 from transformers.utils import is_torch_bf16_gpu_available
 from trl import SFTConfig, SFTTrainer
 
@@ -36,6 +37,7 @@ from cogniload_gen.files.whole import whole_file, whole_folder
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent
+VARIABLE = re.compile(r"\bv(\d+)\b")
 
 
 class Strategy(NamedTuple):
@@ -98,22 +100,43 @@ class Run:
 # --- Training --------------------------------------------------------------------------------
 
 
-def tokenized_texts(limits: dict[str, int], split: str, seed: int) -> Iterator[Row]:
-    """Yield the puzzles of a training set within limits, with their solutions, as tokens.
+def tokenized_texts(size: Size, split: str, seed: int) -> Iterator[Row]:
+    """Yield the puzzles of a training set within a size's limits, with solutions, as tokens.
 
-    The columns are those of TRL's prompt-completion data.
+    A puzzle's variables get names among all those of the test puzzles, so that none is unknown
+    there. The columns are those of TRL's prompt-completion data.
     """
-    tokenizer = make_tokenizer()
+    limits, names = size["puzzles"], size["test"]["max_N"]
+    tokenizer = make_tokenizer(limits["compare"])
     wanted = limits["pretraining" if split in ("pretrain", "clean") else "post_training"]
     rows = load_dataset("factor", suite="symbolic", split=split, seed=seed, streaming=True)
     admitted = (row for row in rows if is_admitted(row, split, limits))
     chosen = islice(admitted, wanted // len(SCALES) if split.startswith("course") else wanted)
     while some := list(islice(chosen, 1000)):
-        prompts = tokenizer([as_prompt(row) for row in some])["input_ids"]
-        completions = tokenizer([in_order(row["solution"]) + END for row in some])["input_ids"]
+        texts = [as_text(row, seed, names, limits["compare"]) for row in some]
+        prompts, completions = (
+            tokenizer(list(part))["input_ids"] for part in zip(*texts, strict=True)
+        )
         for prompt, completion in zip(prompts, completions, strict=True):
             mask = [0] * len(prompt) + [1] * len(completion)
             yield {"input_ids": prompt + completion, "completion_mask": mask}
+
+
+def as_text(row: Row, seed: int, names: int, compare: bool) -> tuple[str, str]:
+    """Return a puzzle's prompt and solution, its variables named anew among v0, v1, ... in order.
+
+    With `compare`, each line of the solution ends in ": yes" if its value is the question's, else
+    in ": no". The paper's solutions do not say so.
+    """
+    draws = np.random.default_rng([seed, row["index"]])
+    drawn = np.sort(draws.choice(names, row["N"], replace=False)).tolist()
+    *lines, conclusion = in_order(row["solution"]).split("\n")
+    if compare:
+        said = {True: ": yes", False: ": no"}
+        lines = [f"{line}{said[int(line.split()[-1]) == row['target']]}" for line in lines]
+    texts = as_prompt(row), "\n".join([*lines, conclusion]) + END
+    prompt, solution = (VARIABLE.sub(lambda v: f"v{drawn[int(v[1])]}", text) for text in texts)
+    return prompt, solution
 
 
 def is_admitted(row: Row, split: str, limits: dict[str, int]) -> bool:
@@ -145,7 +168,7 @@ def in_order(solution: str) -> str:
 
 def make_model(size: Size) -> LlamaForCausalLM:
     """Return a new model of a size (Table 8), with the tokenizer's entries."""
-    tokenizer = make_tokenizer()
+    tokenizer = make_tokenizer(size["puzzles"]["compare"])
     ends = {"eos_token_id": tokenizer.eos_token_id, "bos_token_id": None}
     entries = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
     return LlamaForCausalLM(LlamaConfig(**entries, **ends, **size["model"]))
@@ -180,7 +203,7 @@ def make_trainer(run: Run, name: str, model: LlamaForCausalLM, rows: Dataset) ->
     A step takes `batch` texts, or the number of packs that hold `batch` texts on average. Packs go
     through the model one by one, and texts as many at once as `tokens_at_once` allows.
     """
-    strategy, tokenizer = STRATEGIES[name], make_tokenizer()
+    strategy, tokenizer = STRATEGIES[name], make_tokenizer(run.size["puzzles"]["compare"])
     settings = dict(run.size["training"])
     batch, pack, most = (settings.pop(key) for key in ("batch", "pack_length", "tokens_at_once"))
     lengths = [len(ids) for ids in rows[:1000]["input_ids"]]
@@ -218,14 +241,14 @@ def train(run: Run, name: str) -> Path:
     model = LlamaForCausalLM.from_pretrained(start) if start else make_model(run.size)
     rows = Dataset.from_generator(
         tokenized_texts,
-        gen_kwargs={"limits": run.size["puzzles"], "split": strategy.split, "seed": run.seed},
+        gen_kwargs={"size": run.size, "split": strategy.split, "seed": run.seed},
         cache_dir=str(run.out / "rows"),
     )
     trainer = make_trainer(run, name, model, rows)
     trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
     with whole_folder(finished) as new:
         trainer.model.save_pretrained(new)
-        make_tokenizer().save_pretrained(new)
+        trainer.processing_class.save_pretrained(new)
         about = {"strategy": name, "seed": run.seed, "texts": len(rows), "size": run.size}
         about |= {"steps": trainer.state.global_step}
         (new / "training.json").write_text(json.dumps(about, indent=2) + "\n")
@@ -269,7 +292,7 @@ def answer(
     model_folder: Path, rows: Sequence[Row], tokens_at_once: int, attempts: int = 1, seed: int = 0
 ) -> Iterator[Row]:
     """Yield the scored answers of a model to puzzles."""
-    tokenizer = make_tokenizer()
+    tokenizer = AutoTokenizer.from_pretrained(model_folder)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = LlamaForCausalLM.from_pretrained(model_folder).to(device).eval()
     set_seed(seed)

@@ -23,6 +23,9 @@ PAD, END, UNKNOWN = SPECIAL = "<pad>", "<eos>", "<unk>"
 SPACE, SIGN = "▁", "▁~"
 """What stands in place of a space, and of the sign of a number below LOWEST."""
 
+COMPARISONS = [f":{SPACE}yes", f":{SPACE}no"]
+"""The ends of a solution's lines at the sizes that compare each value with the question's."""
+
 LEFT_SIDE = rf"(?:^|(?<=\n)|(?<=assign)){SPACE}v\d+{SPACE}="
 """Where the other entry of a variable stands: nowhere else, though "v1 = v0 = 3" holds "v0 ="."""
 
@@ -45,8 +48,8 @@ DECODER = decoders.Sequence(
 )
 
 
-def vocabulary() -> list[str]:
-    """Return the entries: the special ones, and those of every text."""
+def vocabulary(compare: bool = False) -> list[str]:
+    """Return the entries: the special ones, those of every text, and with `compare` COMPARISONS."""
     text = language()
     variables = [text["variable"].format(number=number) for number in range(MAX_N)]
     numbers = [number for number in value_range(MAX_N) if number >= LOWEST]
@@ -57,12 +60,13 @@ def vocabulary() -> list[str]:
     words += [f"{name} =" for name in variables]
     texts = [*parts, *(f" {word}" for word in words), *filter(None, text["operations"])]
     entries = [NORMALIZER.normalize_str(entry.removeprefix(" ")) for entry in texts]
+    entries += COMPARISONS if compare else []
     return [*SPECIAL, "\n", ",", ".", "@<<<assign", ">>>@", SIGN, *entries]
 
 
-def make_tokenizer() -> PreTrainedTokenizerFast:
+def make_tokenizer(compare: bool = False) -> PreTrainedTokenizerFast:
     """Return the tokenizer, as transformers knows it: the longest entry that fits comes next."""
-    entries = {entry: number for number, entry in enumerate(vocabulary())}
+    entries = {entry: number for number, entry in enumerate(vocabulary(compare))}
     others = sorted((entry for entry in entries if not re.fullmatch(LEFT_SIDE, entry)), key=len)
     piece = "|".join([LEFT_SIDE, *map(re.escape, reversed(others))])
     tokenizer = Tokenizer(models.WordLevel(entries, unk_token=UNKNOWN))

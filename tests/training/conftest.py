@@ -16,10 +16,11 @@ def micro():
     """The tiny size with less of everything."""
     size = read_size("tiny")
     return size | {
-        "puzzles": {"max_N": 3, "max_filler": 20, "pretraining": 48, "post_training": 32},
+        "puzzles": {"max_N": 3, "max_filler": 20, "pretraining": 48, "post_training": 32}
+        | {"compare": True},
         "training": size["training"]
         | {"batch": 8, "pack_length": 160, "num_train_epochs": 1}
         | {"warmup_steps": 1, "save_steps": 2, "logging_steps": 2},
-        "test": {"max_N": 3, "puzzles": 2, "contexts": [0, 20]}
+        "test": {"max_N": 4, "puzzles": 2, "contexts": [0, 20]}
         | {"attempts": 2, "method": "likelihood"},
     }

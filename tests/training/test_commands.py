@@ -18,6 +18,7 @@ from eval_command import wait_for
 from experiments import Run, main, over_seeds, parameters, printed, read_size, train
 from hub_stand_in import TOKEN, hub
 from push import push
+from tokenizer import COMPARISONS
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 FOLDER = Path(table4.__file__).parent
@@ -114,7 +115,7 @@ def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
         assert (here["accuracy_seeds"] == 2).all()
         assert {*table["model"][table["source"] == "paper"]} == {*here["model"]}
         text = (out / f"{name}.md").read_text()
-        assert "Trained here: 3 layers, 64 wide, 151,232 parameters, 48 puzzles" in text
+        assert "Trained here: 3 layers, 64 wide, 151,360 parameters, 48 puzzles" in text
         assert "2 seeds" in text
         assert "The paper: 12 layers, 768 wide, 113,916,672 parameters, 3,000,000 puzzles" in text
     assert {*tables["table5"]["context"][tables["table5"]["source"] == "here"]} == {0, 20}
@@ -142,7 +143,7 @@ def test_a_model_goes_to_the_hub_with_its_tokenizer(runs, tmp_path):
     folder = Path(push(model, "me/factor", dry_run=tmp_path / "dry"))
     names = {"README.md", "config.json", "model.safetensors", "tokenizer.json"}
     assert names <= {path.name for path in folder.iterdir()}
-    assert len(AutoTokenizer.from_pretrained(folder)) == 424
+    assert len(AutoTokenizer.from_pretrained(folder)) == 424 + len(COMPARISONS)
     AutoModelForCausalLM.from_pretrained(folder)
     card = (folder / "README.md").read_text()
     assert "pipeline_tag: text-generation" in card

@@ -1,12 +1,21 @@
 """What each strategy counts in the loss, and what attends to what, in the trainer's batches."""
 
-from itertools import pairwise
+import re
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from experiments import STRATEGIES, Run, in_order, make_model, make_trainer, tokenized_texts
+from experiments import (
+    STRATEGIES,
+    Run,
+    in_order,
+    make_model,
+    make_trainer,
+    read_size,
+    tokenized_texts,
+)
 from tokenizer import END, make_tokenizer
 from trl import SFTTrainer
 
@@ -24,7 +33,7 @@ def batch(request, micro, tmp_path_factory):
     name = request.param
     torch.manual_seed(0)
     run = Run(micro, tmp_path_factory.mktemp("run"), seed=0)
-    rows = list(tokenized_texts(micro["puzzles"], STRATEGIES[name].split, 0))
+    rows = list(tokenized_texts(micro, STRATEGIES[name].split, 0))
     trainer = make_trainer(run, name, make_model(micro).eval(), Dataset.from_list(rows))
     (inputs, *_) = trainer.get_train_dataloader()
     return name, trainer, inputs, places(inputs["input_ids"].tolist(), rows)
@@ -49,19 +58,46 @@ def logits(model, inputs):
         return model(**seen, use_cache=False).logits
 
 
-def test_a_text_is_a_puzzle_and_its_solution(micro):
-    (ours, *_) = tokenized_texts(micro["puzzles"], "pretrain", 0)
-    limits = micro["puzzles"]
-    puzzles = load_dataset("factor", split="pretrain", seed=0, num_puzzles=200)
-    first = next(
+@pytest.mark.parametrize("compare", [False, True])
+def test_a_text_is_a_puzzle_and_its_solution_under_other_names(micro, compare):
+    limits = micro["puzzles"] | {"compare": compare}
+    texts = list(tokenized_texts(micro | {"puzzles": limits}, "pretrain", 0))
+    puzzles = load_dataset("factor", split="pretrain", seed=0, num_puzzles=2000)
+    admitted = [
         row
         for row in puzzles
         if row["N"] <= limits["max_N"] and row["context"] <= limits["max_filler"]
-    )
-    read = make_tokenizer().decode
-    prompt = ours["completion_mask"].count(0)
-    assert read(ours["input_ids"][:prompt]) == first["puzzle"] + "\n"
-    assert read(ours["input_ids"][prompt:]) == in_order(first["solution"]) + END
+    ]
+    tokenizer, used = make_tokenizer(compare), set()
+    for ours, row in zip(texts, admitted, strict=False):
+        prompt = ours["completion_mask"].count(0)
+        read = tokenizer.decode(ours["input_ids"][:prompt])
+        solution = tokenizer.decode(ours["input_ids"][prompt:])
+        names = sorted({*re.findall(r"\bv\d+", read)}, key=lambda name: int(name[1:]))
+        used |= {*names}
+        assert len(names) == row["N"]
+        for number, name in enumerate(names):  # names that no text has, so that none is met twice
+            read, solution = (re.sub(rf"\b{name}\b", f"x{number}", t) for t in (read, solution))
+        *lines, conclusion = solution.replace("x", "v").split("\n")
+        if compare:
+            stated = [line.split(": ") for line in lines]
+            lines = [line for line, _ in stated]
+            for line, word in stated:
+                assert word == ("yes" if line.endswith(f" = {row['target']}") else "no")
+        assert read.replace("x", "v") == row["puzzle"].replace("x", "v") + "\n"
+        assert "\n".join([*lines, conclusion]) == in_order(row["solution"]) + END
+    assert used == {f"v{number}" for number in range(micro["test"]["max_N"])}
+
+
+def test_no_entry_of_the_test_texts_is_new_after_training():
+    """Names and numbers: of the paper's size, whose test puzzles have ten variables more."""
+    tokenizer, size = make_tokenizer(), read_size("paper")
+    trained = islice(tokenized_texts(size, "pretrain", 0), 8000)
+    seen = {token for text in trained for token in text["input_ids"]}
+    grid = {"N": list(range(1, size["test"]["max_N"] + 1)), "num_puzzles": 20, "context": 0}
+    for row in load_dataset("factor", split="test", **grid, streaming=True):
+        text = f"{row['puzzle']}\n{row['solution']}{END}"
+        assert {*tokenizer(text)["input_ids"]} <= seen
 
 
 def test_the_next_line_is_the_lowest_variable_that_can_be_worked_out():
@@ -80,7 +116,7 @@ def test_the_next_line_is_the_lowest_variable_that_can_be_worked_out():
 
 @pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
 def test_a_size_bounds_the_filler_before_it_is_scaled(micro, split, scale):
-    lengths = [len(row["input_ids"]) for row in tokenized_texts(micro["puzzles"], split, 0)]
+    lengths = [len(row["input_ids"]) for row in tokenized_texts(micro, split, 0)]
     assert len(lengths) == (8 if scale == 8 else 48)
     most = 100 + 30 * micro["puzzles"]["max_N"] + scale * micro["puzzles"]["max_filler"]
     assert max(lengths) < most
@@ -137,7 +173,7 @@ def test_an_isolated_text_is_read_as_if_it_were_alone(batch):
 
 
 def test_steps_take_as_many_texts_whether_packed_or_not(micro, tmp_path):
-    rows = Dataset.from_list(list(tokenized_texts(micro["puzzles"], "pretrain", 0)))
+    rows = Dataset.from_list(list(tokenized_texts(micro, "pretrain", 0)))
     taken = {}
     for name in PRETRAINING:
         trainer = make_trainer(Run(micro, tmp_path, 0), name, make_model(micro), rows)

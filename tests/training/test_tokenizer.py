@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from symbolic_checker import made
-from tokenizer import END, LOWEST, MAX_N, PAD, UNKNOWN, make_tokenizer, vocabulary
+from tokenizer import COMPARISONS, END, LOWEST, MAX_N, PAD, UNKNOWN, make_tokenizer, vocabulary
 from transformers import AutoTokenizer
 
 from cogniload_gen.factor.symbolic import value_range
@@ -31,6 +31,7 @@ def test_it_has_the_entries_of_the_paper():
     assert len(entries) == len(set(entries)) == len(TOKENIZER) == 424
     assert {*TOKENIZER.get_vocab()} == {*entries}
     assert TOKENIZER.unk_token_id in TOKENIZER("The variable equal to 3 is v39.")["input_ids"]
+    assert {*vocabulary(compare=True)} - {*entries} == {*COMPARISONS}
     assert [entries[id] for id in TOKENIZER.all_special_ids] == [END, UNKNOWN, PAD]
 
 
