@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ComparisonPlan as ComparisonPlan,
         plan_comparison as plan_comparison,
     )
+    from cogniload_analysis.cogniload.repeats import accuracy_by_attempts as accuracy_by_attempts
     from cogniload_analysis.cogniload.tables import (
         outcome_table as outcome_table,
         ranking_table as ranking_table,

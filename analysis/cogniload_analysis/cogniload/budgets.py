@@ -6,8 +6,8 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
+from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
-from cogniload_analysis.cogniload.tables import CROSSING, show_ends, show_threshold
 from cogniload_analysis.display.cells import percent, percent_interval, thousands
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec
 from cogniload_analysis.intervals import clustered_interval
@@ -33,7 +33,8 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     """
     for name in ("model", "id", "d", "N", "rho", "correct", "response_tokens"):
         if name not in frame:
-            raise ValueError(f"the frame has no column {name!r}; it has {', '.join(frame)}")
+            has = ", ".join(map(str, frame))
+            raise ValueError(f"the frame has no column {name!r}; it has {has}")
     if budgets is not None and not all(budget >= 1 for budget in budgets):
         raise ValueError(f"budgets must be 1 or more tokens, got {list(budgets)}")
     known = frame.dropna(subset="response_tokens")
@@ -78,14 +79,6 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     }
 
 
-def _show_ECL50(value: float, least: float, most: float) -> str:
-    return show_threshold(CROSSING, "ECL50", value, least, most)
-
-
-def _show_ECL50_ends(low: float, high: float, least: float, most: float) -> str:
-    return show_ends(CROSSING, "ECL50", low, high, least, most)
-
-
 def _show_tokens(tokens: float) -> str:
     return f"{tokens:,.0f}" if np.isfinite(tokens) else "none solved"
 
@@ -103,12 +96,7 @@ BUDGETS = TableSpec(
         Column("accuracy", "Acc [%]", percent),
         Column("most", "at most [%]", percent),
         Column(("low", "high"), "95 % interval", percent_interval),
-        Column(("ECL50", "min_tested", "max_tested"), "ECL50 (crossing)", _show_ECL50),
-        Column(
-            ("ECL50_low", "ECL50_high", "min_tested", "max_tested"),
-            "ECL50 95 %",
-            _show_ECL50_ends,
-        ),
+        *tables.ECL50_COLUMNS,
         Column("tokens_per_solved", "Tokens per solved puzzle", _show_tokens),
     ),
     "budgets",

@@ -216,8 +216,8 @@ def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
 
 def draw_budgets(curves: pd.DataFrame, columns: int = PAPER) -> Figure:
     """Draw each model's accuracy and ECL50 by the response budget: rows of `budget_curve`."""
-    ends = np.clip(curves[["ECL50", "ECL50_low", "ECL50_high"]], 1, curves["max_tested"].max())
-    drawn = curves.assign(**ends)
+    drawn, ECL50 = curves.copy(), ["ECL50", "ECL50_low", "ECL50_high"]
+    drawn[ECL50] = drawn[ECL50].clip(1, curves["max_tested"].max())
     panels = []
     for value, low, high, label in (
         ("accuracy", "low", "high", "Accuracy"),

@@ -14,6 +14,7 @@ from cogniload_analysis.cogniload import (
     budgets,
     figures,
     overview,
+    repeats,
     tables,
     words,
 )
@@ -61,6 +62,8 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     ]
     curves = budgets.budget_curve(frame) if several else pd.DataFrame()
     curved_budgets = len(curves) > 0 and bool(curves["model"].duplicated().any())
+    attempts = repeats.accuracy_by_attempts(frame)
+    made += [repeats.ATTEMPTS.table(attempts)] if len(attempts) else []
     made += [budgets.BUDGETS.table(curves)] if curved_budgets else []
     data = {table.name: table.data for table in made}
     first = overview.OVERVIEW.table(overview.overview_table(frame, data | {"ranking": ranking}))

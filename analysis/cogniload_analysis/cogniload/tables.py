@@ -84,6 +84,21 @@ def show_ends(meaning: str, name: str, low: float, high: float, least: float, mo
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
+ECL50_COLUMNS = (
+    Column(
+        ("ECL50", *TESTED),
+        f"ECL50 ({CROSSING})",
+        lambda *values: show_threshold(CROSSING, "ECL50", *values),
+    ),
+    Column(
+        ("ECL50_low", "ECL50_high", *TESTED),
+        "ECL50 95 %",
+        lambda *ends: show_ends(CROSSING, "ECL50", *ends),
+    ),
+)
+"""The columns of a crossing and its interval, in a table of further estimates of ECL50."""
+
+
 def _show_estimate(*values: Any) -> str:
     *threshold, status = values
     shown = show_threshold(*threshold)
