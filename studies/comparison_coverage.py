@@ -32,6 +32,7 @@ PAIRS = (
     ("DS-Llama-70B", "DS-Qwen-32B"),  # these have an NT50
 )
 LAPSE = 0.05
+ATTEMPTS = (1, 2, 4, 8)
 
 
 def hold(intervals: pd.DataFrame, truth: float) -> float:
@@ -42,25 +43,20 @@ def hold(intervals: pd.DataFrame, truth: float) -> float:
 def paired(simulations: int) -> pd.DataFrame:
     """Return the coverage of differences in accuracy of models that answer the same puzzles."""
     rows = []
-    for gap, puzzles, attempts in product((0, 0.03), (140, 1400), (1, 2)):
+    for gap, puzzles, attempts in product((0, 0.03), (54, 140, 1400), ATTEMPTS):
         generator = np.random.default_rng([1, puzzles, attempts])
-        intervals = []
-        for _ in range(simulations):
-            chance = generator.beta(1, 1, puzzles)
-            better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
-            one, two = (
-                (generator.random((attempts, puzzles)) < accuracies).mean(axis=0)
-                for accuracies in (better, chance)
-            )
-            if attempts == 1:
-                difference = compare_pairs((one > two).sum(), (one < two).sum(), puzzles)
-            else:
-                apart = one - two
-                difference = compare_means(apart.mean(), apart.var(), np.float64(puzzles))
-            intervals.append((float(difference.low), float(difference.high)))
-        held = hold(pd.DataFrame(intervals, columns=["low", "high"]), gap)
-        rows.append((100 * gap, puzzles, attempts, percent(held)))
-    return pd.DataFrame(rows, columns=["points apart", "puzzles", "attempts", "coverage"])
+        chance = generator.beta(1, 1, (simulations, puzzles))
+        better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
+        apart = generator.binomial(attempts, better) - generator.binomial(attempts, chance)
+        if attempts == 1:
+            intervals = compare_pairs((apart > 0).sum(axis=1), (apart < 0).sum(axis=1), puzzles)
+        else:
+            intervals = compare_means(apart / attempts)
+        share = np.mean((intervals.low <= gap) & (gap <= intervals.high))
+        rows.append((100 * gap, puzzles, attempts, percent(share)))
+    names = ["points apart", "puzzles", "attempts", "coverage"]
+    table = pd.DataFrame(rows, columns=names).pivot(index=names[:2], columns="attempts")["coverage"]
+    return table.add_suffix(" attempts").reset_index()
 
 
 def thresholds(simulations: int) -> pd.DataFrame:
@@ -131,7 +127,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
     share = 10 if parser.parse_args().quick else 1
     print(machine())
-    for table in (paired(1000 // share), thresholds(1000 // share), guesses(60 // share)):
+    for table in (paired(4000 // share), thresholds(1000 // share), guesses(60 // share)):
         lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
         print("", *(f"| {' | '.join(line)} |" for line in lines), sep="\n", flush=True)
 

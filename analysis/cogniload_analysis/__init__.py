@@ -14,6 +14,7 @@ extras.require(
 if TYPE_CHECKING:
     from cogniload_analysis.adaptive.design import Adaptive as Adaptive, Design as Design
     from cogniload_analysis.cogniload.adaptive_design import AdaptiveDesign as AdaptiveDesign
+    from cogniload_analysis.cogniload.budgets import budget_curve as budget_curve
     from cogniload_analysis.cogniload.capacity.curve import Capacity as Capacity
     from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
         GoodnessOfFit as GoodnessOfFit,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         ComparisonPlan as ComparisonPlan,
         plan_comparison as plan_comparison,
     )
+    from cogniload_analysis.cogniload.repeats import accuracy_by_attempts as accuracy_by_attempts
     from cogniload_analysis.cogniload.tables import (
         outcome_table as outcome_table,
         ranking_table as ranking_table,

@@ -29,3 +29,15 @@ def wilson_interval(
 ) -> tuple[Counts, Counts]:
     """Return the ends of Wilson's interval of an accuracy."""
     return proportion_confint(correct, responses, alpha=1 - confidence, method="wilson")
+
+
+def clustered_interval(shares: np.ndarray) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of a mean share over puzzles, such as accuracy.
+
+    `shares` holds each puzzle's own share, from 0 to 1, so that its attempts count as one cluster.
+    It is Wilson's interval, for as many responses as would have the variance of the mean; with
+    single attempts these are the puzzles.
+    """
+    mean, variance = float(shares.mean()), float(shares.var())
+    responses = len(shares) * (mean * (1 - mean) / variance if variance else 1.0)
+    return wilson_interval(mean * responses, responses)

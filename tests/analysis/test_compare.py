@@ -117,7 +117,9 @@ def test_attempts_at_a_puzzle_are_one_cluster():
     assert row["method"] == "paired, clustered by puzzle"
     assert row["first_puzzles"] == 180
     one, other = by_hand(twice, "a", "b")
-    assert row["difference"] == pytest.approx(np.mean([one[each] - other[each] for each in one]))
+    apart = [one[each] - other[each] for each in one]
+    assert row["difference"] == pytest.approx(np.mean(apart))
+    assert row["needed"] == pytest.approx((1.96 + 0.842) ** 2 * np.var(apart) / 0.02**2, rel=0.03)
     # The same answers again are no further evidence.
     once = pd.concat(two).drop_duplicates(["model", "id"])
     repeated = pd.concat([once] * 5)

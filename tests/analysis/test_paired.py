@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, multinomial
+from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep
 
@@ -52,7 +53,7 @@ def test_paired_intervals_hold_in_95_percent(gap):
 def test_intervals_over_two_attempts_hold_in_95_percent(gap):
     first, second, _ = answer(gap, 2, 2)
     apart = first.mean(axis=0) - second.mean(axis=0)
-    found = compare_means(apart.mean(axis=1), apart.var(axis=1), PUZZLES)
+    found = compare_means(apart)
     assert 0.93 <= held(found, gap) <= 0.97
     # Two attempts are no two puzzles: counted so, the truth is missed far too often where
     # models differ by puzzle.
@@ -60,9 +61,29 @@ def test_intervals_over_two_attempts_hold_in_95_percent(gap):
     by_puzzle = np.repeat(generator.choice([-1, 0, 1], (SIMULATIONS, 1, PUZZLES)), 2, axis=1)
     doubled = by_puzzle.reshape(SIMULATIONS, -1)
     wrong = compare_pairs((doubled == 1).sum(axis=1), (doubled == -1).sum(axis=1), 2 * PUZZLES)
-    right = compare_means(by_puzzle[:, 0].mean(axis=1), by_puzzle[:, 0].var(axis=1), PUZZLES)
+    right = compare_means(by_puzzle[:, 0].astype(float))
     assert held(wrong, 0) < 0.88
     assert 0.93 <= held(right, 0) <= 0.97
+
+
+@pytest.mark.parametrize("gap", [0, 0.03])
+@pytest.mark.parametrize("attempts", [2, 8])
+def test_intervals_over_attempts_at_few_puzzles_are_no_wider_than_needed(attempts, gap):
+    first, second, _ = answer(gap, attempts, 5)
+    apart = (first.mean(axis=0) - second.mean(axis=0)).reshape(-1, 50)
+    assert 0.94 <= held(compare_means(apart), gap) <= 0.97
+
+
+def test_with_single_attempts_the_interval_is_bonett_and_prices():
+    apart = np.repeat([1.0, -1.0, 0.0], [9, 4, 41])
+    found = compare_means(apart)
+    one, other = 10 / 56, 5 / 56
+    error = np.sqrt((one + other - (one - other) ** 2) / 56)
+    ends = one - other + np.array([-1, 1]) * student.ppf(0.975, 53) * error
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
+    # Equal shares of every puzzle leave the interval open.
+    same = compare_means(np.zeros(54))
+    assert same.low == -same.high < -0.04
 
 
 def test_p_is_that_of_mcnemar():

@@ -5,7 +5,7 @@ import pandas as pd
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload import loads as load_columns
-from cogniload_analysis.cogniload import step_columns
+from cogniload_analysis.cogniload import repeats, step_columns
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.display.content import Findings
 from cogniload_gen.cogniload import BENCHMARK
@@ -26,7 +26,7 @@ class CogniLoadAnalysis(Analysis):
     meanings = load_columns.MEANINGS
     loads = load_columns.LOADS
     growth = ("N", "d")
-    facts = (step_columns.READING, *design.FACTS)
+    facts = (step_columns.READING, repeats.ANSWER, *design.FACTS)
 
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return CogniLoad's part of the report."""

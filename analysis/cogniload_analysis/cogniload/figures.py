@@ -214,6 +214,32 @@ def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
     return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
 
 
+def draw_budgets(curves: pd.DataFrame, columns: int = PAPER) -> Figure:
+    """Draw each model's accuracy and ECL50 by the response budget: rows of `budget_curve`."""
+    drawn, ECL50 = curves.copy(), ["ECL50", "ECL50_low", "ECL50_high"]
+    drawn[ECL50] = drawn[ECL50].clip(1, curves["max_tested"].max())
+    panels = []
+    for value, low, high, label in (
+        ("accuracy", "low", "high", "Accuracy"),
+        ("ECL50", "ECL50_low", "ECL50_high", "ECL50 (statements)"),
+    ):
+        series = [
+            Series(str(model), rows["budget"], rows[value], rows[low], rows[high])
+            for model, rows in drawn.groupby("model", observed=True)
+        ]
+        finish = partial(_finish_budgets, budgets=drawn["budget"], logarithmic=value == "ECL50")
+        panels.append(Panel(series, "Response budget (tokens)", label, "", finish))
+    return draw_panels(panels, columns, height=PANEL_HEIGHT)
+
+
+def _finish_budgets(axes: Axes, budgets: pd.Series, *, logarithmic: bool) -> None:
+    axes.set_xscale("log")
+    ticks = [256 * 4**power for power in range(12) if 256 * 4**power <= budgets.max()]
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_yscale("log" if logarithmic else "linear")
+
+
 def _draw_rho_by(frame: pd.DataFrame, load: str, columns: int) -> Figure:
     levels = sorted(frame[load].unique())
     chosen = sorted({levels[0], levels[len(levels) // 2], levels[-1]})

@@ -8,7 +8,16 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive.section import report_runs
-from cogniload_analysis.cogniload import adaptive_section, breaks, figures, overview, tables, words
+from cogniload_analysis.cogniload import (
+    adaptive_section,
+    breaks,
+    budgets,
+    figures,
+    overview,
+    repeats,
+    tables,
+    words,
+)
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.cogniload.fits import glm
@@ -51,6 +60,11 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         *build_break_tables(frame, read, glms),
         *(build_tables_of_several_cells(frame, comparisons, interactions) if several else []),
     ]
+    curves = budgets.budget_curve(frame) if several else pd.DataFrame()
+    curved_budgets = len(curves) > 0 and bool(curves["model"].duplicated().any())
+    attempts = repeats.accuracy_by_attempts(frame)
+    made += [repeats.ATTEMPTS.table(attempts)] if len(attempts) else []
+    made += [budgets.BUDGETS.table(curves)] if curved_budgets else []
     data = {table.name: table.data for table in made}
     first = overview.OVERVIEW.table(overview.overview_table(frame, data | {"ranking": ranking}))
     overviews = first.data.to_dict("records")
@@ -72,6 +86,9 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         goal="{} (crossing)",
     )
     pictures |= draw_breaks(data, broken) | run_pictures
+    if curved_budgets:
+        drawing = words.say("picture_budgets"), partial(figures.draw_budgets, curves)
+        pictures |= draw_all({"budgets": drawing})
     return Findings(
         tables=[*made, *run_tables],
         pictures=pictures,

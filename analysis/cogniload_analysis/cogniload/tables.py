@@ -84,6 +84,21 @@ def show_ends(meaning: str, name: str, low: float, high: float, least: float, mo
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
+ECL50_COLUMNS = (
+    Column(
+        ("ECL50", *TESTED),
+        f"ECL50 ({CROSSING})",
+        lambda *values: show_threshold(CROSSING, "ECL50", *values),
+    ),
+    Column(
+        ("ECL50_low", "ECL50_high", *TESTED),
+        "ECL50 95 %",
+        lambda *ends: show_ends(CROSSING, "ECL50", *ends),
+    ),
+)
+"""The columns of a crossing and its interval, in a table of further estimates of ECL50."""
+
+
 def _show_estimate(*values: Any) -> str:
     *threshold, status = values
     shown = show_threshold(*threshold)
@@ -276,8 +291,11 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
 
     Columns: model, threshold, crossing, crossing_low, crossing_high, projection, projection_low,
     projection_high, min_tested and max_tested (between which a crossing is known), difference (of
-    the crossing from the projection: a share of ECL50, else in the threshold's unit) and note (why
-    there is no projection). NaN where there is none; a crossing outside has no difference.
+    the crossing from the projection: a share of ECL50, else in the threshold's unit),
+    difference_low, difference_high and note (why there is no projection). NaN where there is none;
+    a crossing outside has no difference. The interval of the difference takes both thresholds for
+    independent (Donner and Zou 2012), so it is too wide rather than too narrow: the same answers
+    give both.
     """
     rows = []
     for model, glm in glms.items():
@@ -288,13 +306,33 @@ def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity
             row |= name_ends(CROSSING, crossing) | name_ends(PROJECTION, projection)
             low, high = tested_ends(capacities[model], name)
             inside = low <= crossing.value <= high
-            difference = crossing.value - projection.value if inside else np.nan
-            if name == "ECL50" and np.isfinite(difference):
-                difference /= projection.value
-            difference = difference if np.isfinite(difference) else np.nan
-            row |= {"min_tested": low, "max_tested": high, "difference": difference}
+            names = "difference", "difference_low", "difference_high"
+            apart = (
+                subtract(crossing, projection, ratio=name == "ECL50") if inside else 3 * [np.nan]
+            )
+            row |= {"min_tested": low, "max_tested": high} | dict(zip(names, apart, strict=True))
             rows.append(row | {"note": "" if covers_grid(glm.cells) else "no grid"})
     return pd.DataFrame(rows)
+
+
+def subtract(first: Threshold, second: Threshold, *, ratio: bool) -> list[float]:
+    """Return the first threshold less the second, and the ends of the 95 % interval, by its own.
+
+    A `ratio` is the first over the second, less one. NaN where a threshold or an end is missing.
+    """
+    ends = np.array([[at.value, at.low, at.high] for at in (first, second)])
+    with np.errstate(all="ignore"):
+        ends = np.log(ends) if ratio else ends
+        (value, low, high), (other, other_low, other_high) = ends
+        apart = value - other
+        down, up = (
+            np.hypot(value - low, other_high - other),
+            np.hypot(high - value, other - other_low),
+        )
+        differences = np.array([apart, apart - down, apart + up])
+        differences = np.expm1(differences) if ratio else differences
+    differences[~np.isfinite(differences)] = np.nan
+    return differences.tolist()
 
 
 def _meaning_columns(meaning: str) -> tuple[Column, Column]:
@@ -308,9 +346,14 @@ def _meaning_columns(meaning: str) -> tuple[Column, Column]:
 
 def show_difference(threshold: str, difference: float) -> str:
     """Set the difference of the crossing from the projection, with its sign."""
-    if math.isnan(difference):
-        return cells.MISSING
-    return f"{100 * difference:+.0f} %" if threshold == "ECL50" else f"{difference:+.2f}"
+    if threshold == "ECL50":
+        return cells.signed_percent(difference)
+    return cells.MISSING if math.isnan(difference) else f"{difference:+.2f}"
+
+
+def _show_difference_ends(threshold: str, low: float, high: float) -> str:
+    ends = [show_difference(threshold, end) for end in (low, high)]
+    return cells.MISSING if math.isnan(low) and math.isnan(high) else " to ".join(ends)
 
 
 MEANINGS = TableSpec(
@@ -323,6 +366,11 @@ MEANINGS = TableSpec(
         *_meaning_columns(CROSSING),
         *_meaning_columns(PROJECTION),
         Column(("threshold", "difference"), "Difference", show_difference),
+        Column(
+            ("threshold", "difference_low", "difference_high"),
+            "difference 95 %",
+            _show_difference_ends,
+        ),
     ),
     "fits",
 )

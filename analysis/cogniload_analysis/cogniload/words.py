@@ -7,6 +7,7 @@ from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.fits.thresholds import Threshold
 from cogniload_analysis.cogniload.step_columns import say_kind
+from cogniload_analysis.display import cells
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("cogniload")
@@ -72,10 +73,11 @@ def say_meanings(row: dict) -> str:
     if math.isnan(row["difference"]):
         return ""
     both, share = say("both_meanings", row), round(100 * abs(row["difference"]))
+    ends = " to ".join(cells.signed_percent(row[f"difference_{end}"]) for end in ("low", "high"))
     if not share:
-        return say("meanings_agree", both=both)
+        return say("meanings_agree", both=both, ends=ends)
     side = "below" if row["difference"] < 0 else "above"
-    return say("meanings", both=both, share=share, side=side)
+    return say("meanings", both=both, share=share, side=side, ends=ends)
 
 
 def say_fit(row: dict) -> str:
@@ -95,8 +97,7 @@ def say_fit(row: dict) -> str:
 
 def say_run(row: dict) -> list[str]:
     """Say a row of `adaptive_run.run_table` in words, a sentence for each finding."""
-    GLM = f"{row['glm_ECL50']:.3g}" if math.isfinite(row["glm_ECL50"]) else "nowhere"
-    own, slope = [say("run", GLM=GLM)], row["slope"]
+    own, slope = [say("run")], row["slope"]
     if math.isfinite(slope):
         moves = "falls" if slope < 0 else "rises"
         own.append(say("run_slope", moves=moves, steepness=abs(slope)))

@@ -275,8 +275,7 @@ class _Pair:
             if count <= statistics.FEW:
                 return statistics.compare_few_pairs(over, under, count), "few"
             return statistics.compare_pairs(over, under, count), "pairs"
-        apart = first - second
-        return statistics.compare_means(apart.mean(), apart.var(), np.float64(count)), "attempts"
+        return statistics.compare_means(first - second), "attempts"
 
     def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return each model's shares and their weights, which give cells the same say in both."""
@@ -300,8 +299,9 @@ class _Pair:
             )
         first, second = correct[self.first], correct[self.second]
         if self.paired:
-            apart = (first - second)[self.common]
-            puzzles, variance = len(apart), (len(apart) * apart.var(ddof=0) + 2) / (len(apart) + 2)
+            apart = (first - second)[self.common].to_numpy()
+            puzzles = len(apart)
+            variance = statistics.widen_square(apart) - puzzles * apart.mean() ** 2 / (puzzles + 2)
             either = self.attempts[[self.first, self.second]].notna().any(axis=1).sum()
             counts = int(either) - puzzles, *map(len, self._alone(correct))
         else:

@@ -123,19 +123,26 @@ def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: 
     return float(np.exp(log_chance[:, beyond]).sum(axis=1).max())
 
 
-def compare_means(mean: Numbers, variance: Numbers, puzzles: Numbers) -> Difference:
+def compare_means(apart: np.ndarray) -> Difference:
     """Return the difference of two shares over puzzles that were answered several times.
 
-    `mean` and `variance` (of the population) are those of the puzzles' own differences of shares,
-    so that the attempts at a puzzle count as one cluster. Two further puzzles, which only the first
-    and only the second solve, keep the interval from closing where all differences are the same
-    (Bonett and Price 2012); its quantile is Student's.
+    `apart` holds the puzzles' own differences of shares along its last axis, so that the attempts
+    at a puzzle count as one cluster. Two further puzzles, one for each side, keep the interval from
+    closing where all differences are the same (Bonett and Price 2012). Attempts make differences
+    smaller, so these two differ by no more than those that differ do, in the root mean square. The
+    quantile is Student's.
     """
-    total = puzzles + 2
-    centre = puzzles * mean / total
-    square = (puzzles * (variance + mean**2) + 2) / total
-    error = np.sqrt((square - centre**2) / total)
-    return _wald(mean, centre, error, puzzles - 1)
+    puzzles, value = apart.shape[-1], apart.mean(axis=-1)
+    centre = puzzles * value / (puzzles + 2)
+    error = np.sqrt((widen_square(apart) - centre**2) / (puzzles + 2))
+    return _wald(value, centre, error, puzzles - 1)
+
+
+def widen_square(apart: np.ndarray) -> np.ndarray:
+    """Return the mean square of differences along the last axis and of `compare_means`'s two."""
+    squares, differ = (apart**2).sum(axis=-1), (apart != 0).sum(axis=-1)
+    further = np.where(differ, squares / np.maximum(differ, 1), 1.0)
+    return (squares + 2 * further) / (apart.shape[-1] + 2)
 
 
 def compare_groups(

@@ -47,6 +47,11 @@ def set_number(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.1e}"
 
 
+def signed_percent(share: float) -> str:
+    """Set a share in percent with its sign; a missing one is a dash."""
+    return MISSING if math.isnan(share) else f"{100 * share:+.0f} %"
+
+
 def words(value: Any) -> str:
     """Set words; a column without any comes back from CSV as NaN."""
     return value if isinstance(value, str) else ""

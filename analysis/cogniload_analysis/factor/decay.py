@@ -271,7 +271,7 @@ def _find_window(points: pd.DataFrame, low: float, high: float) -> tuple[np.ndar
         problem = say("too_low", first=points["N"][used].min())
     elif used.sum() < POINTS_NEEDED:
         counts = {"used": used.sum(), "count": len(points), "needed": POINTS_NEEDED}
-        problem = say("too_short", counts, low=low, high=high)
+        problem = say("too_short", counts, low=low, high=high, begin=accuracy[0])
     return used, problem
 
 

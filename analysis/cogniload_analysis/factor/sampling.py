@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.regression.linear_model import OLS
 
+from cogniload_analysis.attempts import chance_of_any, numbers_of_attempts
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, fit_complexity_decay
 
 ATTEMPTS_NEEDED = 3
@@ -39,12 +40,8 @@ def solve_within(frame: pd.DataFrame, t: int) -> pd.DataFrame:
     fewest = int(puzzles["attempts"].min()) if len(puzzles) else 0
     if not 1 <= t <= fewest:
         raise ValueError(f"t must be from 1 to the {fewest} attempts at a puzzle, got {t!r}")
-    attempts, wrong = puzzles["attempts"], puzzles["attempts"] - puzzles["right"]
-    # C(wrong, t) / C(attempts, t), as the chance that attempt after attempt is a wrong one.
-    all_wrong = np.ones(len(puzzles))
-    for drawn in range(t):
-        all_wrong *= np.maximum(wrong - drawn, 0) / (attempts - drawn)
-    return puzzles.assign(correct=1 - all_wrong).reset_index()[["id", "N", "correct"]]
+    chance = chance_of_any(puzzles["right"], puzzles["attempts"], t)
+    return puzzles.assign(correct=chance).reset_index()[["id", "N", "correct"]]
 
 
 def n_eff_by_attempts(
@@ -58,7 +55,7 @@ def n_eff_by_attempts(
     """
     fewest = int(frame.groupby("id", observed=True).size().min()) if len(frame) else 0
     rows = []
-    for t in sorted({2**power for power in range(fewest.bit_length())} | {fewest} - {0}):
+    for t in numbers_of_attempts(fewest):
         solved = solve_within(frame, t)
         fit = fit_complexity_decay(solved, "least squares", accuracy_range=accuracy_range)
         low, high = fit.conf_int().loc["N_eff"]

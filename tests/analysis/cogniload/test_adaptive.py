@@ -192,6 +192,10 @@ def cliff(puzzles, told):
     return [draw < (0.97 if p.N < 30 else 0.42) for p, draw in zip(puzzles, draws, strict=True)]
 
 
+def guess(puzzles, told):
+    return np.random.default_rng(told).random(len(puzzles)) < 1 / 6
+
+
 @pytest.mark.parametrize(
     ("flag", "target", "budget", "solve", "cut"),
     [
@@ -207,6 +211,7 @@ def cliff(puzzles, told):
             *(0.01, 512, lambda p, told: solve_all(p, level=2.0 if told < 256 else -3.0), None),
         ),
         ("does not follow a line", 0.01, 900, cliff, None),
+        ("not above chance", 0.2, 300, guess, None),
     ],
 )
 def test_what_speaks_against_a_run_is_flagged(flag, target, budget, solve, cut):

@@ -31,6 +31,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     refit_published,
 )
 from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
+from cogniload_analysis.cogniload.fits.thresholds import Threshold
 
 FLOORS = [0.0, 0.45, 0.9]
 WIGGLE, LENGTHS = 0.2, (3.0, 0.25, 0.3)
@@ -180,6 +181,21 @@ def test_a_whole_grid_has_both_meanings_of_ECL50():
     assert row["difference"] == pytest.approx(row["crossing"] / row["projection"] - 1)
     apart = capacity.ID50.value - glm.thresholds(PAPER_MEANS).ID50.value
     assert table.loc["ID50", "difference"] == pytest.approx(apart)
+    assert row["difference_low"] < row["difference"] < row["difference_high"] < 0
+
+
+def test_the_interval_of_a_difference_of_thresholds_holds_in_95_percent():
+    truth, errors = np.log([40, 50]), np.array([0.2, 0.1])
+    drawn = np.random.default_rng(8).normal(truth, errors, (2000, 2))
+    ends = np.exp(drawn[..., None] + np.array([0, -1.96, 1.96]) * errors[:, None])
+    apart = [tables.subtract(*(Threshold(*end) for end in pair), ratio=True) for pair in ends]
+    value, low, high = np.array(apart).T
+    np.testing.assert_allclose(value, ends[:, 0, 0] / ends[:, 1, 0] - 1)
+    assert 0.93 < np.mean((low <= 40 / 50 - 1) & (40 / 50 - 1 <= high)) < 0.97
+    # Unlike ends: down by the first's lower and the second's upper half, up by the others.
+    first, second = Threshold(5.0, 4.7, 7.0), Threshold(3.0, 2.0, 3.4)
+    assert tables.subtract(first, second, ratio=False) == pytest.approx([2, 1.5, 2 + 5**0.5])
+    assert np.isnan(tables.subtract(first, Threshold(), ratio=False)).all()
 
 
 def test_rows_and_counts_are_counted_alike():

@@ -47,6 +47,8 @@ WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
 CROSSINGS_APART = 0.10
 SMOOTHED, FLAT = 3, 0.25
 SURPRISE, DISAGREE = 0.01, 2.6
+GUESSED = 0.05
+"""Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0
 """Failures count as near ECL50 within a factor of 2; what is 4 times shorter is easy."""
 
@@ -373,17 +375,36 @@ def find_flags(
     yield from design.question_cut(near, where)
     if inside and abs(np.log(capacity.glm_ECL50 / ECL50.value)) > np.log1p(CROSSINGS_APART):
         yield say("bent", vars(capacity))
-    shortest = [
-        answer.correct
-        for (d, N, rho, _), answer in answers.items()
-        if N == smallest and d in (MEAN_D, OTHER_D) and rho == MEAN_RHO
-    ]
-    failed = len(shortest) - sum(shortest)
-    if ECL50.value >= EASY * smallest and binom.sf(failed - 1, len(shortest), 0.1) < SURPRISE:
-        yield say("shortest_failed", failed=failed, count=len(shortest), N=smallest)
+    if ECL50.value >= EASY * smallest:
+        yield from question_shortest(ECL50.value, answers, plan)
+    right, count = sum(answer.correct for answer in answers.values()), len(answers)
+    chance = float(curve.Link(floor=1).bottom(np.array([puzzle.d for puzzle in answers])).mean())
+    if binom.sf(right - 1, count, chance) > GUESSED:
+        yield say("at_chance", right=right, count=count, chance=chance)
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
     yield from compare_halves(batches, answers, plan)
+
+
+def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Iterable[str]:
+    """Yield a sentence if more of the shortest puzzles fail than the curve of the longer ones says.
+
+    The longer ones are those beyond ECL50: a curve through the others would follow the failures.
+    """
+    smallest = plan.settings.N[0]
+    shortest = {
+        puzzle: answer
+        for puzzle, answer in answers.items()
+        if puzzle.N == smallest and puzzle.d in (MEAN_D, OTHER_D) and puzzle.rho == MEAN_RHO
+    }
+    belief = plan.believe({p: answer for p, answer in answers.items() if p.N > ECL50})
+    place = int(np.searchsorted(curve.curve_N(plan.settings.N), smallest))
+    wrong = 1 - curve.draw_accuracy(belief, slice(place, place + 1))[:, 0]
+    count = len(shortest)
+    failed = count - sum(answer.correct for answer in shortest.values())
+    if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
+        expected = count * float(np.mean(wrong))
+        yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
 
 
 def compare_halves(batches: Sequence[Batch], answers: Known, plan: CapacityPlan) -> Iterable[str]:

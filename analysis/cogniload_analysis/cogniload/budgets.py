@@ -1,0 +1,103 @@
+"""Accuracy as a function of the response budget, from the token counts of a run that has ended."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.cogniload import tables
+from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.display.cells import percent, percent_interval, thousands
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.intervals import clustered_interval
+from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
+
+LEAST_BUDGET, DOUBLINGS = 256, 24
+
+
+def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return what each model would solve with smaller response budgets, a row a model and budget.
+
+    `frame` is that of `read_samples`. `budgets` are in response tokens; they double from 256 to the
+    model's longest response unless given. A puzzle is solved within a budget if a right response
+    has no more tokens. A wrong response that a limit cut earlier may have become right later: it
+    counts as wrong in `accuracy`, and as right in `most`. `low` and `high` are the ends of 95 %
+    intervals (clustered by puzzle), the lower of `accuracy` and the upper of `most`.
+
+    The other columns: responses (those with a token count), cut (those that a limit cut before the
+    budget), tokens_per_solved (tokens up to the budget, also of wrong responses, over the solved
+    puzzles), ECL50 (the crossing, cut ones counted as wrong) with ECL50_low and ECL50_high, and the
+    least and the largest N, min_tested and max_tested. Raises ValueError for a column that is
+    missing and a budget below 1.
+    """
+    for name in ("model", "id", "d", "N", "rho", "correct", "response_tokens"):
+        if name not in frame:
+            has = ", ".join(map(str, frame))
+            raise ValueError(f"the frame has no column {name!r}; it has {has}")
+    if budgets is not None and not all(budget >= 1 for budget in budgets):
+        raise ValueError(f"budgets must be 1 or more tokens, got {list(budgets)}")
+    known = frame.dropna(subset="response_tokens")
+    limited = known["ending"].isin([LIMIT, WINDOW]) if "ending" in known else False
+    known = known.assign(lost=limited & ~known["correct"].astype(bool))
+    rows = [
+        {"model": str(model), "budget": budget} | _describe_budget(mine, budget)
+        for model, mine in known.groupby("model", observed=True)
+        for budget in budgets or list_budgets(mine)
+    ]
+    return pd.DataFrame(rows)
+
+
+def list_budgets(frame: pd.DataFrame) -> list[int]:
+    """Return the budgets of a model's curve: doubled from 256, up to its longest response."""
+    longest = int(frame["response_tokens"].max())
+    doubled = (LEAST_BUDGET * 2**power for power in range(DOUBLINGS))
+    return [*takewhile(lambda budget: budget < longest, doubled), longest]
+
+
+def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
+    tokens = frame["response_tokens"]
+    solved = frame["correct"].astype(bool) & (tokens <= budget)
+    cut = frame["lost"] & (tokens < budget)
+    by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
+    least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
+    ECL50 = estimate_capacity(frame.assign(correct=solved)).ECL50
+    spent = tokens.clip(upper=budget).sum()
+    return {
+        "responses": len(frame),
+        "cut": int(cut.sum()),
+        "accuracy": least.mean(),
+        "most": most.mean(),
+        "low": clustered_interval(least)[0],
+        "high": clustered_interval(most)[1],
+        "tokens_per_solved": spent / solved.sum() if solved.any() else np.inf,
+        "ECL50": ECL50.value,
+        "ECL50_low": ECL50.low,
+        "ECL50_high": ECL50.high,
+        "min_tested": frame["N"].min(),
+        "max_tested": frame["N"].max(),
+    }
+
+
+def _show_tokens(tokens: float) -> str:
+    return f"{tokens:,.0f}" if np.isfinite(tokens) else "none solved"
+
+
+BUDGETS = TableSpec(
+    "budgets",
+    "Puzzles solved within a budget of response tokens, had the responses been stopped there. A "
+    "response that a limit cut before the budget counts as wrong, and as right in “at most”; the "
+    "95 % interval holds both.",
+    (
+        MODEL,
+        Column("budget", "Budget", thousands),
+        Column("responses", "Responses", thousands),
+        Column("cut", "Cut before", thousands),
+        Column("accuracy", "Acc [%]", percent),
+        Column("most", "at most [%]", percent),
+        Column(("low", "high"), "95 % interval", percent_interval),
+        *tables.ECL50_COLUMNS,
+        Column("tokens_per_solved", "Tokens per solved puzzle", _show_tokens),
+    ),
+    "budgets",
+)

@@ -1,0 +1,104 @@
+"""CogniLoad with several attempts at a puzzle: pass@k, majority@k, and ECL50 at k attempts."""
+
+import numpy as np
+import pandas as pd
+
+from cogniload_analysis.attempts import chance_of_any, chance_of_majority, numbers_of_attempts
+from cogniload_analysis.cogniload import tables
+from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.columns import column, members
+from cogniload_analysis.display.cells import percent, percent_interval, thousands
+from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.intervals import clustered_interval
+from cogniload_gen.benchmark import Row
+
+LOADS = ["d", "N", "rho"]
+
+
+def read_answer(sample: Row) -> str | None:
+    """Return the answer that was read from a response; "" without one, None where it is unknown."""
+    if "answer_read" not in sample:
+        return None
+    value = members(sample, "answer_read").get("value")
+    return "" if value is None else str(value)
+
+
+ANSWER = column("answer", object, read_answer)
+"""The column of a frame from which majorities are counted."""
+
+
+def accuracy_by_attempts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return pass@k and majority@k of each model with several attempts at its puzzles.
+
+    `frame` is that of `read_samples`; k doubles from 1 to the fewest attempts that a puzzle has.
+    Columns: model, k, puzzles, any (the chance that at least one of k attempts is right, pass@k),
+    any_low, any_high, majority (that the commonest answer of k is right; NaN where the samples hold
+    no answers), majority_low, majority_high (95 % intervals, clustered by puzzle), ECL50 (the
+    crossing of pass@k), ECL50_low, ECL50_high, min_tested and max_tested (N). Both chances are
+    means over all choices of k attempts, so they are unbiased.
+    """
+    rows = []
+    for model, mine in frame.groupby("model", observed=True):
+        fewest = int(mine.groupby("id", observed=True).size().min())
+        if fewest > 1:
+            counted = _count_answers(mine)
+            rows += [
+                {"model": str(model), "k": k} | _describe_attempts(*counted, k)
+                for k in numbers_of_attempts(fewest)
+            ]
+    return pd.DataFrame(rows)
+
+
+def _count_answers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[list[int]] | None]:
+    """Return each puzzle's loads, right ones and attempts, and the counts of its wrong answers."""
+    by_puzzle = frame.groupby("id", observed=True)
+    puzzles = by_puzzle[LOADS].first()
+    puzzles = puzzles.assign(right=by_puzzle["correct"].sum(), attempts=by_puzzle.size())
+    wrong = frame[~frame["correct"].astype(bool)]
+    if "answer" not in frame or wrong["answer"].isna().any():
+        return puzzles, None
+    votes: dict[str, list[int]] = {str(puzzle): [] for puzzle in puzzles.index}
+    counts = wrong[wrong["answer"] != ""].groupby(["id", "answer"], observed=True).size()
+    for puzzle, count in counts.droplevel("answer").items():
+        votes[str(puzzle)].append(int(count))
+    return puzzles, list(votes.values())
+
+
+def _describe_attempts(
+    puzzles: pd.DataFrame, others: list[list[int]] | None, k: int
+) -> dict[str, float]:
+    """Return a row's numbers; the shares of attempts count as single puzzles for ECL50."""
+    right, attempts = (puzzles[name].tolist() for name in ("right", "attempts"))
+    solved, majority = chance_of_any(right, attempts, k), np.full(len(puzzles), np.nan)
+    if others is not None:
+        majority = np.array(
+            [
+                chance_of_majority(mine, theirs, number - mine - sum(theirs), k)
+                for mine, theirs, number in zip(right, others, attempts, strict=True)
+            ]
+        )
+    ECL50 = estimate_capacity(puzzles[LOADS].assign(successes=solved, failures=1 - solved)).ECL50
+    row: dict[str, float] = {"puzzles": len(puzzles)}
+    for name, shares in (("any", solved), ("majority", majority)):
+        row |= {name: float(shares.mean())}
+        row |= dict(zip((f"{name}_low", f"{name}_high"), clustered_interval(shares), strict=True))
+    row |= {"ECL50": ECL50.value, "ECL50_low": ECL50.low, "ECL50_high": ECL50.high}
+    return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}
+
+
+ATTEMPTS = TableSpec(
+    "attempts",
+    "Several attempts at a puzzle: at least one of k right (pass@k), the commonest answer of k "
+    "right (majority@k), with 95 % intervals over puzzles; and the crossing of pass@k.",
+    (
+        MODEL,
+        Column("k", "k"),
+        Column("puzzles", "Puzzles", thousands),
+        Column("any", "pass@k [%]", percent),
+        Column(("any_low", "any_high"), "pass@k 95 %", percent_interval),
+        Column("majority", "majority@k [%]", percent),
+        Column(("majority_low", "majority_high"), "majority@k 95 %", percent_interval),
+        *tables.ECL50_COLUMNS,
+    ),
+    "attempts",
+)

@@ -1,0 +1,112 @@
+"""Accuracy by response budget: counted by hand, and against runs whose limit was set."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cogniload_analysis import budget_curve, estimate_capacity
+from cogniload_analysis.cogniload.budgets import BUDGETS
+from cogniload_analysis.cogniload.figures import draw_budgets
+from cogniload_analysis.intervals import clustered_interval, wilson_interval
+from cogniload_analysis.samples.stop_reasons import ENDED, LIMIT
+
+
+def answer(model="m", puzzles=20, seed=0, speed=10):
+    """Responses whose tokens grow with N, and which fail more at long N."""
+    generator = np.random.default_rng(seed)
+    cells = pd.MultiIndex.from_product(
+        [[1, 5], [10, 40, 160], [0.25, 0.75]], names=["d", "N", "rho"]
+    )
+    frame = cells.to_frame(index=False).loc[lambda each: each.index.repeat(puzzles)]
+    frame = frame.reset_index(drop=True)
+    return frame.assign(
+        model=model,
+        id=[f"p{number}" for number in range(len(frame))],
+        correct=generator.random(len(frame)) < 1 / (1 + frame["N"] / 80),
+        response_tokens=np.ceil(frame["N"] * speed * generator.lognormal(0, 0.5, len(frame))),
+        ending=ENDED,
+    )
+
+
+def stop_at(frame, limit):
+    """The same responses from a run whose limit is set."""
+    cut = frame["response_tokens"] > limit
+    return frame.assign(
+        correct=frame["correct"] & ~cut,
+        response_tokens=frame["response_tokens"].clip(upper=limit),
+        ending=np.where(cut, LIMIT, ENDED),
+    )
+
+
+def test_a_budget_counts_what_was_right_within_it():
+    frame = answer()
+    table = budget_curve(frame)
+    longest = frame["response_tokens"].max()
+    assert table["budget"].tolist() == [256, 512, 1024, 2048, 4096, longest]
+    for row in table.to_dict("records"):
+        pairs = list(zip(frame["correct"], frame["response_tokens"], strict=True))
+        right = sum(correct and tokens <= row["budget"] for correct, tokens in pairs)
+        assert row["accuracy"] == row["most"] == pytest.approx(right / 240)
+        assert (row["low"], row["high"]) == pytest.approx(wilson_interval(right, 240))
+        spent = sum(min(tokens, row["budget"]) for _, tokens in pairs)
+        assert row["tokens_per_solved"] == pytest.approx(spent / right)
+    assert table["accuracy"].is_monotonic_increasing
+    last, whole = table.iloc[-1], estimate_capacity(frame).ECL50
+    assert (last["ECL50"], last["ECL50_low"]) == pytest.approx((whole.value, whole.low))
+    assert table["ECL50"].iloc[0] < whole.value
+
+
+@pytest.mark.parametrize("limit", [300, 512, 1024])
+def test_a_run_with_that_limit_has_the_accuracy_of_the_curve_and_bounds_beyond_it(limit):
+    whole = answer()
+    limited = stop_at(whole, limit)
+    (row,) = budget_curve(whole, [limit]).to_dict("records")
+    assert row["accuracy"] == pytest.approx(limited["correct"].mean())
+    same, beyond = budget_curve(limited, [limit, 2 * limit]).to_dict("records")
+    assert same["accuracy"] == same["most"] == row["accuracy"]
+    (truth,) = budget_curve(whole, [2 * limit])["accuracy"]
+    assert beyond["cut"] == (whole["response_tokens"] > limit).sum()
+    assert beyond["accuracy"] < truth < beyond["most"]
+    assert beyond["low"] < beyond["accuracy"] < beyond["most"] < beyond["high"]
+
+
+def test_attempts_are_one_cluster_and_responses_without_counts_are_left_out():
+    once = answer()
+    twice = pd.concat([once, once, once.iloc[:9].assign(response_tokens=np.nan)])
+    one, two = (budget_curve(frame, [512]).iloc[0] for frame in (once, twice))
+    assert two["responses"] == 2 * one["responses"] == 480
+    ends = ["accuracy", "low", "high", "tokens_per_solved"]
+    assert two[ends].tolist() == pytest.approx(one[ends].tolist())
+
+
+@pytest.mark.parametrize(("puzzles", "attempts"), [(40, 1), (40, 4), (200, 8)])
+def test_the_interval_over_puzzles_holds_in_95_percent(puzzles, attempts):
+    generator = np.random.default_rng(3)
+    chance = generator.beta(2, 1, (2000, puzzles))
+    shares = generator.binomial(attempts, chance) / attempts
+    ends = np.array([clustered_interval(each) for each in shares])
+    assert 0.935 < np.mean((ends[:, 0] <= 2 / 3) & (2 / 3 <= ends[:, 1])) < 0.97
+    assert clustered_interval(np.ones(9)) == pytest.approx(wilson_interval(9, 9))
+
+
+def test_the_curves_of_two_models_are_on_the_same_axes():
+    frame = pd.concat([answer("slow", speed=20), answer("quick", seed=1)])
+    table = budget_curve(frame)
+    curves = table.set_index(["model", "budget"])["accuracy"]
+    assert curves["slow", 512] < curves["quick", 512]
+    figure = draw_budgets(table)
+    accuracy, ECL50 = figure.axes[:2]
+    lines = [line.lines[0].get_xydata() for line in accuracy.containers]
+    for model, drawn in zip(["quick", "slow"], lines, strict=True):
+        np.testing.assert_allclose(drawn, table[table["model"] == model][["budget", "accuracy"]])
+    assert len(ECL50.containers) == 2
+    shown = BUDGETS.table(table).shown
+    assert shown["Budget"].iloc[2] == "1,024"
+    assert len(shown) == len(table)
+
+
+def test_wrong_input_is_refused():
+    with pytest.raises(ValueError, match="no column 'response_tokens'"):
+        budget_curve(answer().drop(columns="response_tokens"))
+    with pytest.raises(ValueError, match="budgets must be 1 or more"):
+        budget_curve(answer(), [0])

@@ -1,0 +1,95 @@
+"""pass@k and majority@k: every choice of k attempts, planted chances, missing answers."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cogniload_analysis import accuracy_by_attempts
+from cogniload_analysis.attempts import chance_of_any, chance_of_majority
+from cogniload_analysis.cogniload.repeats import ATTEMPTS, read_answer
+from cogniload_analysis.intervals import clustered_interval
+
+
+def by_lot(drawn):
+    """The chance that the commonest of some answers is right, ties by lot; "" is no answer."""
+    votes = Counter(answer for answer in drawn if answer)
+    best = [answer for answer, count in votes.items() if count == max(votes.values())]
+    return best.count("right") / len(best) if best else 0
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["right"] * 3 + ["red"] * 2 + ["blue", ""],
+        ["right", "red", "red", "blue", "blue", "green", "green"],
+        ["right"] * 2 + [""] * 5,
+        ["red"] * 4 + ["blue"] * 3,
+        ["right"] * 7,
+    ],
+)
+def test_chances_are_means_over_all_choices_of_attempts(answers, k):
+    choices = list(combinations(answers, k))
+    counts = Counter(answers)
+    right, silent = counts.pop("right", 0), counts.pop("", 0)
+    assert chance_of_majority(right, list(counts.values()), silent, k) == pytest.approx(
+        np.mean([by_lot(drawn) for drawn in choices])
+    )
+    assert chance_of_any(right, len(answers), k) == pytest.approx(
+        np.mean(["right" in drawn for drawn in choices])
+    )
+
+
+def attempt(puzzles=300, attempts=8, seed=2):
+    """Each puzzle is solved with its own chance; wrong answers are one of two, or none."""
+    generator = np.random.default_rng(seed)
+    N = np.resize([20, 50, 100, 200], puzzles)
+    chance = generator.beta(2, 2, puzzles) * 20 / N + 0.1
+    correct = generator.random((attempts, puzzles)) < chance
+    wrong = generator.choice(["red", "blue", ""], correct.shape, p=[0.5, 0.3, 0.2])
+    columns = {"id": [f"p{i}" for i in range(puzzles)], "d": 3, "N": N, "rho": 0.5, "model": "m"}
+    rows = [
+        pd.DataFrame(columns | {"correct": right, "answer": np.where(right, "right", answer)})
+        for right, answer in zip(correct, wrong, strict=True)
+    ]
+    return pd.concat(rows, ignore_index=True), chance
+
+
+def test_a_table_has_the_planted_chances_within_its_intervals():
+    frame, chance = attempt()
+    table = accuracy_by_attempts(frame).set_index("k")
+    assert table.index.tolist() == [1, 2, 4, 8]
+    for k, row in table.iterrows():
+        assert row["any_low"] < np.mean(1 - (1 - chance) ** k) < row["any_high"]
+        assert row["majority_low"] < row["majority"] < row["majority_high"]
+    assert table.loc[1, "any"] == pytest.approx(frame["correct"].mean())
+    # One attempt that is no answer loses, so the majority of one is the accuracy.
+    assert table.loc[1, "majority"] == pytest.approx(frame["correct"].mean())
+    whole = frame.groupby("id")["answer"].agg(lambda answers: by_lot(list(answers)))
+    assert table.loc[8, "majority"] == pytest.approx(whole.mean())
+    assert table["ECL50"].is_monotonic_increasing
+    assert len(ATTEMPTS.table(table.reset_index()).shown) == 4
+
+
+def test_the_interval_holds_in_95_percent_of_runs():
+    generator = np.random.default_rng(7)
+    chance = generator.beta(1, 3, (2000, 60))
+    right = generator.binomial(6, chance)
+    # The mean of (1 - p)^4 is the product of (3 + i) / (4 + i) for i from 0 to 3: 3 / 7.
+    ends = np.array([clustered_interval(each) for each in chance_of_any(right, 6, 4)])
+    assert 0.935 < np.mean((ends[:, 0] <= 4 / 7) & (4 / 7 <= ends[:, 1])) < 0.965
+
+
+def test_without_answers_there_is_no_majority_and_without_repeats_no_table():
+    frame, _ = attempt(40)
+    bare = accuracy_by_attempts(frame.drop(columns="answer"))
+    assert bare["majority"].isna().all()
+    assert bare["any"].tolist() == accuracy_by_attempts(frame)["any"].tolist()
+    assert ATTEMPTS.table(bare).shown["majority@k 95 %"].eq("--").all()
+    assert accuracy_by_attempts(frame.drop_duplicates("id")).empty
+    assert read_answer({}) is None
+    assert read_answer({"answer_read": {"value": None}}) == ""
+    assert read_answer({"answer_read": {"value": "red"}}) == "red"
