@@ -162,7 +162,7 @@ def ask_twins(run: Path, out: Path, budget: int, seed: int, others: Sequence[str
     """Ask a run's model the twins of its puzzles, and return the folder of the results.
 
     The model and its decoding are those that the run recorded; `others` are arguments of lm-eval
-    that go before them. Blocks that are done are not asked again. ValueError for what can't be
+    that go before them. Blocks that are done stay. ValueError for what can't be
     evaluated, and for an `out` with other twins.
     """
     from lm_eval_tasks.runner.command import run as evaluate  # noqa: PLC0415  (an extra)
