@@ -352,6 +352,13 @@ class Benchmark(ABC):
         """Return the least and the greatest number that a change may have in some cells."""
         return 0, MAX_PUZZLES
 
+    def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
+        """Return the changes that tell the causes of a failure of a puzzle apart.
+
+        `step` is where the response first broke, None where that is not known.
+        """
+        return [form for knob in self.changes for form in knob.choices if not form[-1].isupper()]
+
     def select_split(self, split: str, **parameters: Given) -> Selection:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
         raise ValueError(f"{self.title} has no splits of its own, got {split!r}")

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         token_table as token_table,
     )
     from cogniload_analysis.compare.differences import Comparison as Comparison
+    from cogniload_analysis.compare.why import Why as Why, explain_failures as explain_failures
     from cogniload_analysis.designs import ADAPTIVE as ADAPTIVE
     from cogniload_analysis.display.print import accuracy_table as accuracy_table
     from cogniload_analysis.factor.decay import (

@@ -76,6 +76,18 @@ class CogniLoad(Benchmark):
             return 0, MAX_N
         return 1, min(cell.N for cell in cells) - (change in {"from", "reminder"})
 
+    def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
+        """Return the changes that tell the causes apart; the step is a needle if none is known."""
+        from cogniload_gen.cogniload.solve import solve_steps
+
+        N = int(row["N"])
+        if not step or step > N:
+            states = [state[row["poi"]] for state in solve_steps(str(row["puzzle"])).states]
+            moved = [t for t in range(1, len(states)) if states[t] is not states[t - 1]] or [1]
+            step = moved[int(row["index"]) % len(moved)]
+        halfway = [f"from={N // 2}"] if N > 1 else []
+        return ["again", "needles", "tail", *halfway, f"only={step}"]
+
     def make_source(self, selection: Any, **options: Any) -> "Source":
         """Return the puzzles of a selection; `trace` adds columns."""
         from cogniload_gen.cogniload.generate import cogniload_source

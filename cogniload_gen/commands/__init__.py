@@ -31,6 +31,7 @@ ABOUT_PUZZLES = (
     Command("solve", "Print the answer of a puzzle, from its text alone.", PUZZLES),
     Command("score", "Score lm-eval's samples_*.jsonl again, or tables of responses.", SAMPLES),
     Command("steps", "Say where the reasoning in lm-eval's samples_*.jsonl breaks.", SAMPLES),
+    Command("twins", "Write the twins of puzzles that a run failed and solved.", SAMPLES),
     Command("push", "Publish puzzles as a dataset on the Hugging Face Hub.", SHARING),
     Command(
         "verify",
@@ -52,6 +53,7 @@ ABOUT_MODELS = (
     Command("play", "Solve puzzles yourself, for a human row in the report.", EVALUATION),
     Command("report", "Write a report on results that lm-eval wrote.", RESULTS),
     Command("compare", "Set runs side by side, puzzle by puzzle.", RESULTS),
+    Command("why", "Ask a run's model the twins of its failures, and name the cause.", RESULTS),
     Command("plan", "Say how many puzzles tell two models apart, and their cost.", RESULTS),
     Command("view", "Write the responses as Inspect's logs and open its viewer.", RESULTS),
     Command("demo", "Evaluate a small real model on cogniload_mini and report on it.", RESULTS),

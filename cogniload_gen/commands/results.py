@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cogniload_gen.commands.samples import add_run
 from cogniload_gen.extras import needing
 from cogniload_gen.parser import Parser, spellings
 
@@ -54,6 +55,26 @@ def run_compare(arguments: Namespace) -> None:
         from cogniload_analysis.report.compare_runs import compare_results
     options = {"force": arguments.force, "detect": arguments.detect}
     print(compare_results(by_label(arguments.results), arguments.out, **options))
+
+
+def add_why(why: Parser) -> None:
+    """Add the arguments of `cogniload why`; lm-eval's go before those that the run recorded."""
+    why.takes_others = True
+    add_run(why)
+    out = "twins and answers; started again, go on (RUN/why)"
+    why.add_argument("--out", type=Path, metavar="DIR", help=out)
+
+
+def run_why(arguments: Namespace) -> None:
+    """Run `cogniload why RUN`."""
+    with needing("why", "eval"):
+        from cogniload_analysis.report.compare_runs import explain_results
+        from lm_eval_tasks.twins import ask_twins
+    run = arguments.run_folder
+    out = arguments.out or (run.parent if run.is_file() else run) / "why"
+    choice = arguments.budget, arguments.seed, arguments.lm_eval_arguments
+    answers = ask_twins(run, out, *choice)
+    print("\n".join(explain_results([run, answers]).verdict))
 
 
 def add_plan(plan: Parser) -> None:

@@ -6,8 +6,8 @@ from math import sqrt
 from pathlib import Path
 
 from cogniload_gen.benchmark import OutcomeName
-from cogniload_gen.commands.printing import print_outcomes
-from cogniload_gen.parser import Parser
+from cogniload_gen.commands.printing import counted, print_outcomes
+from cogniload_gen.parser import Parser, number
 
 
 def add_score(score: Parser) -> None:
@@ -89,3 +89,30 @@ def check_out(arguments: Namespace) -> None:
     """Raise ValueError for several samples files that would be written to one."""
     if arguments.out and len(arguments.samples) > 1:
         raise ValueError(f"--out takes one samples file, got {len(arguments.samples)}")
+
+
+def add_twins(twins: Parser) -> None:
+    """Add the arguments of `cogniload twins`."""
+    add_run(twins)
+    out = ".jsonl or .parquet; then: cogniload score --dataset FILE RESPONSES"
+    twins.add_argument("--out", type=Path, required=True, metavar="FILE", help=out)
+    twins.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+
+def run_twins(arguments: Namespace) -> None:
+    """Run `cogniload twins RUN --out FILE`."""
+    from lm_eval_tasks.twins import write_twins
+
+    options = arguments.out, arguments.budget, arguments.seed
+    twins = write_twins(arguments.run_folder, *options, force=arguments.force)
+    print(f"{counted(len(twins.table), 'twin')} in {arguments.out}")
+
+
+def add_run(command: Parser) -> None:
+    """Add the arguments that choose puzzles of a run."""
+    run = "results folder of one model, or one of its samples_*.jsonl"
+    command.add_argument("run_folder", type=Path, metavar="RUN", help=run)
+    budget = "the most twins, of failures and of as many solved puzzles (300)"
+    command.add_argument("--budget", type=number, default=300, metavar="COUNT", help=budget)
+    seed = "of the choice of puzzles (0)"
+    command.add_argument("--seed", type=number, default=0, metavar="SEED", help=seed)

@@ -9,6 +9,7 @@ import pandas as pd
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import DETECT, Comparison, compare_responses
+from cogniload_analysis.compare.why import Why, explain_failures, is_twin
 from cogniload_analysis.display.print import to_csv
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.report.write import refuse_overwriting, write_files
@@ -95,3 +96,14 @@ def _sort_runs(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     bases = (model.removesuffix(setting) for model, setting in runs)
     places = [order.get(base, order.get("", len(order))) for base in bases]
     return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
+
+
+def explain_results(results: Paths) -> Why:
+    """Return what the twins in the results of one model say of its failures.
+
+    Raises ValueError and FileNotFoundError as `read_benchmarks` and `explain_failures`.
+    """
+    frames = read_benchmarks(results, analyses.ANALYSES).values()
+    with_twins = [frame for frame in frames if is_twin(frame["id"]).any()]
+    # The runs of the puzzles and of the twins have names of their own.
+    return explain_failures(*(frame.drop(columns="model") for frame in with_twins or frames))

@@ -1,0 +1,252 @@
+"""Why a model fails: its responses to puzzles beside those to their twins (docs/twins.md).
+
+A twin has the id of its puzzle and one change behind "~". Each effect is paired over the puzzles
+that have both twins of it. Puzzles that were chosen because they failed look better when they are
+tried again, so a change is compared with `again`, not with the failure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import fisher_exact
+
+from cogniload_analysis.compare.differences import SIGNIFICANT, show_p
+from cogniload_analysis.compare.paired import FEW, adjust, compare_few_pairs, compare_pairs
+from cogniload_analysis.display.cells import MISSING, percent
+from cogniload_analysis.display.tables import Column, TableSpec
+from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.sentences import Sentences
+from cogniload_gen.grid import split_twin
+
+SAY = Sentences("why")
+AGAIN, ORIGINAL, ONLY = "again", "original", "only"
+NEEDLES, TAIL = "needles", "tail"
+FAILED, SOLVED = "failed", "solved"
+
+NO_CURE = ("until", ONLY, "question=state")
+"""Changes whose success is none of the puzzle's: they are about another answer."""
+
+LEAST_LUCK = 0.05
+"""Share of failures that a second attempt solves: above it, they are luck if nothing cures more."""
+
+MOST_SLIPS = 0.1
+"""Share of single statements that a model may fail by slips; above it, the step is too hard."""
+
+SURE = 0.03
+"""Largest p of the difference between `needles` and `tail`: above it, they cure alike."""
+
+SURE_STEP = 0.001
+"""Largest p of the difference between single steps of failures and of solved puzzles."""
+
+
+@dataclass(frozen=True, eq=False)
+class Why:
+    """What the twins of a model's puzzles say of its failures.
+
+    Attributes:
+        effects: For the puzzles that failed (which a change may cure) and the solved controls
+            (which it may break), a row for each change: the share whose result turned, that of what
+            it is compared `against`, their difference with its 95 % interval, p and Holm's p.
+        overlap: How many of the failures that have every twin are cured by which set of changes.
+        causes: The causes that are named, by their names in the sentences, the strongest first.
+        cures: For each change that cures, the ids of the failures that it cures.
+    """
+
+    effects: pd.DataFrame
+    overlap: pd.DataFrame
+    causes: tuple[str, ...]
+    cures: Mapping[str, tuple[str, ...]]
+
+    @property
+    def verdict(self) -> list[str]:
+        """The verdict, in at most five sentences."""
+        rows = self.effects[self.effects["of"] == FAILED].set_index(["change", "against"])
+        by_change = {change: rows.loc[(change, against)] for change, against in rows.index}
+        again = by_change.get(AGAIN)
+        failures = int(rows["puzzles"].max()) if len(rows) else 0
+        sentences = [
+            SAY("again", again) if again is not None else SAY("no_again", puzzles=failures)
+        ]
+        for cause in self.causes:
+            row = by_change.get(CURES_BY_CAUSE.get(cause, ""))
+            if row is not None:
+                sentences.append(SAY("effect", row, what=SAY(f"without_{row.name[0]}")))
+        if (NEEDLES, TAIL) in rows.index:
+            sentences.append(SAY("partner", rows.loc[(NEEDLES, TAIL)]))
+        if ONLY in by_change:
+            sentences.append(SAY("only", by_change[ONLY], right=1 - by_change[ONLY]["share"]))
+        named = " and ".join(SAY(f"cause_{cause}") for cause in self.causes)
+        return [*sentences[:4], SAY("named", causes=named) if named else SAY("unnamed")]
+
+
+def split_id(id: str) -> tuple[str, str]:
+    """Return the id of a puzzle and its change, "original" for none.
+
+    Numbers that may differ from puzzle to puzzle are left out: "only" for only=17.
+    """
+    base, _, twin = id.partition("~")
+    change, _ = split_twin(twin)
+    return base, (twin if change in ("hay", "context") else change) or ORIGINAL
+
+
+def is_twin(ids: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Return which ids are those of twins."""
+    return ids.astype(str).str.contains("~", regex=False)
+
+
+def explain_failures(*frames: pd.DataFrame) -> Why:
+    """Return what the twins in the frames of one model say of its failures.
+
+    The frames have a row a response, with the columns id and correct, as `read_samples` and
+    `read_factor_samples` return them: of the puzzles and of their twins. The first response to each
+    counts. Raises ValueError where no puzzle has a twin, or where there are several models.
+    """
+    frame = pd.concat(frames, ignore_index=True)
+    models = frame["model"].astype(str).unique() if "model" in frame else ()
+    if len(models) > 1:
+        raise ValueError(f"twins are explained for one model, got {', '.join(models)}")
+    named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
+    first = named.assign(correct=frame["correct"].astype(float)).drop_duplicates(["base", "change"])
+    wide = first.pivot(index="base", columns="change", values="correct")
+    if ORIGINAL not in wide or len(wide.columns) < 2 or not wide.dropna(thresh=2).size:
+        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
+    wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
+    if wide.empty:
+        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
+    parts = [
+        _effects(wide[wide[ORIGINAL] == right], of)
+        for of, right in ((FAILED, 0), (SOLVED, 1))
+        if (wide[ORIGINAL] == right).any()
+    ]
+    effects = pd.concat(parts, ignore_index=True)
+    cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *NO_CURE], errors="ignore")
+    sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)
+    overlap = sets.value_counts().rename_axis("cured_by").reset_index(name="puzzles")
+    cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
+    return Why(effects, overlap, _name_causes(effects), cures)
+
+
+def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
+    """Return the effects on puzzles of the same result, a column a change."""
+    turned = wide.ne(wide[ORIGINAL], axis=0).astype(float).where(wide.notna())
+    base = AGAIN if AGAIN in wide else ORIGINAL
+    changes = [str(change) for change in wide if change not in (AGAIN, ORIGINAL)]
+    pairs = [(change, base) for change in changes]
+    if {NEEDLES, TAIL} <= {*changes}:
+        pairs.append((NEEDLES, TAIL))
+    rows = [_effect(turned, change, against) for change, against in pairs]
+    if base == AGAIN:
+        rows.insert(0, _effect(turned, AGAIN, ORIGINAL))
+    table = pd.DataFrame([row for row in rows if row["puzzles"]])
+    family = ~table["change"].isin([AGAIN, *NO_CURE]) & (table["against"] != TAIL)
+    table["p_holm"] = adjust(table["p"].where(family).to_numpy())
+    return table.assign(of=of)
+
+
+def _effect(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
+    both = turned[[change, against]].dropna()
+    puzzles = len(both)
+    mine, theirs = (both[name].to_numpy() for name in (change, against))
+    only_mine, only_theirs = int((mine > theirs).sum()), int((mine < theirs).sum())
+    row = {"change": change, "against": against, "puzzles": puzzles}
+    if not puzzles:
+        return row
+    compare = compare_few_pairs if puzzles <= FEW else compare_pairs
+    apart = compare(only_mine, only_theirs, puzzles)
+    numbers = {name: float(value) for name, value in apart._asdict().items() if name != "value"}
+    if against == ORIGINAL:  # no original turns: the interval is that of a share
+        low, high = wilson_interval(mine.sum(), puzzles)
+        numbers |= {"low": float(low), "high": float(high)}
+    shares = {"turned": int(mine.sum()), "share": mine.mean(), "against_share": theirs.mean()}
+    return row | shares | {"difference": float(apart.value)} | numbers
+
+
+CURES_BY_CAUSE = {
+    "distraction": NEEDLES, "work": TAIL, "length": TAIL, "beginning": "from", "memory": "reminder",
+    "question": "question=first", "words": "names", "context": "context=0",
+    "search": "order=solved", "finding": "needed",
+}  # fmt: skip
+"""The change that shows each cause by its cures."""
+
+
+def _name_causes(effects: pd.DataFrame) -> tuple[str, ...]:
+    """Return the causes of the failures that the effects prove.
+
+    `needles` and `tail` are as long as each other: what cures more says whether the hay or the
+    needles are the cause; where both cure alike, it is length. It is luck where a second
+    attempt cures, and nothing cures more.
+    """
+    failed = effects[effects["of"] == FAILED].set_index(["change", "against"])
+    cures = {
+        change: row
+        for (change, against), row in failed.iterrows()
+        if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
+    }
+    too_hard = _is_step_too_hard(effects)
+    causes = ["step"] * too_hard
+    partner = failed.loc[(NEEDLES, TAIL)] if (NEEDLES, TAIL) in failed.index else None
+    apart = partner is not None and partner["p"] < SURE
+    if apart or {NEEDLES, TAIL} & cures.keys():
+        if apart and partner["difference"] > 0:
+            causes.append("distraction")
+        elif not too_hard:  # an end of the text may have lost the step as well as the length
+            causes.append("work" if apart else "length")
+    by_change = {change: cause for cause, change in CURES_BY_CAUSE.items()}
+    skipped = {NEEDLES, TAIL} | ({"from"} if {NEEDLES, TAIL} & cures.keys() or too_hard else set())
+    others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
+    causes += [by_change[change] for change in others]
+    again = failed.loc[(AGAIN, ORIGINAL)] if (AGAIN, ORIGINAL) in failed.index else None
+    if not causes and again is not None and _is_above(again, LEAST_LUCK):
+        causes.append("luck")
+    return tuple(causes)
+
+
+def _is_step_too_hard(effects: pd.DataFrame) -> bool:
+    """Tell whether the single steps of failures fail: too often for slips, and for mere chance.
+
+    By chance alone, those of solved puzzles would fail as often.
+    """
+    rows = effects[effects["change"] == ONLY].set_index("of")
+    if FAILED not in rows.index or not _is_above(rows.loc[FAILED], MOST_SLIPS, fails=True):
+        return False
+    if SOLVED not in rows.index:
+        return True
+    failed, solved = rows.loc[FAILED], rows.loc[SOLVED]
+    wrong = failed["puzzles"] - failed["turned"]
+    table = [[wrong, failed["turned"]], [solved["turned"], solved["puzzles"] - solved["turned"]]]
+    return bool(fisher_exact(table, alternative="greater")[1] < SURE_STEP)
+
+
+def _is_above(row: "pd.Series[Any]", share: float, *, fails: bool = False) -> bool:
+    """Tell whether a share of turned (or of not turned) results is surely above another."""
+    count = row["puzzles"] - row["turned"] if fails else row["turned"]
+    return bool(wilson_interval(count, row["puzzles"])[0] > share)
+
+
+def _show_points(difference: float) -> str:
+    return MISSING if np.isnan(difference) else f"{100 * difference:+.0f}"
+
+
+WHY_TABLE = TableSpec(
+    "{prefix}why",
+    "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
+    "percentage points against the same puzzle again, with 95 % intervals.",
+    [
+        Column("model", "Model", optional=True),
+        Column("of", "Puzzles that"),
+        Column("change", "Change"),
+        Column("against", "Against"),
+        Column("puzzles", "Puzzles"),
+        Column("share", "Turned [%]", percent),
+        Column("against_share", "Against [%]", percent),
+        Column("difference", "Difference", _show_points),
+        Column(("low", "high"), "95 % interval", lambda low, high:
+               f"{_show_points(low)} to {_show_points(high)}"),
+        Column("p", "p", show_p),
+        Column("p_holm", "p (Holm)", show_p),
+    ],
+    "why",
+)  # fmt: skip

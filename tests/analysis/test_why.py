@@ -1,0 +1,93 @@
+"""Why a model fails: causes that are planted are named, and effects are those by hand."""
+
+import runpy
+
+import numpy as np
+import pandas as pd
+import pytest
+from source_tree import ROOT
+
+from cogniload_analysis import explain_failures
+from cogniload_analysis.compare.why import FAILED, SOLVED, split_id
+
+STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
+
+
+def frame_of(**columns):
+    """Responses by the change of each column, a character a puzzle: 1 right, 0 wrong, - none."""
+    ends = {name: "" if name == "original" else f"~{name.replace('_', '=')}" for name in columns}
+    rows = [
+        (f"p-{place}{ends[change]}", mark == "1")
+        for change, marks in columns.items()
+        for place, mark in enumerate(marks)
+        if mark != "-"
+    ]
+    return pd.DataFrame(rows, columns=["id", "correct"])
+
+
+@pytest.mark.parametrize("cause", ["hay", "needles", "each", "position", "step", "luck"])
+def test_a_planted_cause_is_named_and_no_other(cause):
+    """One run, of fixed draws: the study says how often it is right."""
+    frame = STUDY["simulate"](cause, 80, np.random.default_rng(3))
+    assert {*explain_failures(frame).causes} == STUDY["PLANTED"][cause]
+
+
+def test_effects_are_paired_over_the_puzzles_that_have_both():
+    frame = frame_of(
+        original="0000011", again="10-0011", needles="111-001", tail="0100011", only_7="1110011"
+    )
+    effects = explain_failures(frame).effects.set_index(["of", "change", "against"])
+    row = effects.loc[(FAILED, "needles", "again")]  # in common: puzzles 0, 1 and 4
+    assert (row["puzzles"], row["turned"]) == (3, 2)
+    assert (row["share"], row["against_share"]) == pytest.approx((2 / 3, 1 / 3))
+    assert row["difference"] == pytest.approx(1 / 3)
+    assert row["low"] < row["difference"] < row["high"]
+    assert effects.loc[(FAILED, "needles", "tail"), "puzzles"] == 4
+    broken = effects.loc[(SOLVED, "needles", "again")]
+    assert (broken["turned"], broken["share"], broken["against_share"]) == (1, 0.5, 0)
+    assert effects.loc[(FAILED, "again", "original"), "turned"] == 1
+    tested = effects.loc[FAILED, "p_holm"].notna()
+    assert not tested[["again", "only"]].any()
+    assert tested[["needles", "tail"]].sum() == 2
+
+
+def test_the_overlap_counts_sets_of_cures_and_does_not_add_them_up():
+    why = explain_failures(frame_of(original="0000", again="0001", needles="1101", tail="1001"))
+    assert dict(zip(why.overlap["cured_by"], why.overlap["puzzles"], strict=True)) == {
+        "needles, tail": 1, "needles": 1, "": 1, "again, needles, tail": 1,
+    }  # fmt: skip
+    assert why.cures["needles"] == ("p-0", "p-1", "p-3")
+
+
+def test_without_again_the_failure_itself_is_the_reference():
+    why = explain_failures(frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40))
+    assert {*why.effects["against"]} == {"original", "tail"}
+    assert why.causes == ("distraction",)
+    assert len(why.verdict) <= 5
+    assert "luck" in why.verdict[0]
+
+
+def test_the_same_verdict_whatever_the_order_and_further_attempts():
+    frame = STUDY["simulate"]("hay", 40, np.random.default_rng(1))
+    mixed = pd.concat([frame.sample(frac=1, random_state=1)])
+    later = frame.assign(correct=~frame["correct"])
+    verdict = explain_failures(frame).verdict
+    assert explain_failures(mixed).verdict == explain_failures(frame, later).verdict == verdict
+    assert len(verdict) <= 5
+
+
+def test_what_has_no_twins_is_refused():
+    for frame in (frame_of(original="01"), frame_of(needles="01"), frame_of(original="1")):
+        with pytest.raises(ValueError, match="no twins"):
+            explain_failures(frame)
+    frame = frame_of(original="01", needles="01")
+    with pytest.raises(ValueError, match="one model"):
+        explain_failures(frame.assign(model=["a", "a", "b", "b"]))
+
+
+@pytest.mark.parametrize(("id", "change"), [
+    ("c-1~only=17", "only"), ("c-1~from=5", "from"), ("c-1~hay=50", "hay=50"), ("c-1", "original"),
+    ("c-1~question=state", "question=state"), ("c-1~context=0", "context=0"),
+])  # fmt: skip
+def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):
+    assert split_id(id) == ("c-1", change)

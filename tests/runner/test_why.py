@@ -1,0 +1,158 @@
+"""`cogniload why` and `cogniload twins`: which twins are chosen, and how they are answered."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from completion_server import serving
+from eval_command import arguments, command, model_args, read
+
+from cogniload_gen import generate_factor, solve
+from cogniload_gen.commands import main
+from lm_eval_tasks.twins import make_twins
+
+PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 8}
+SAMPLING = ["--gen_kwargs", json.dumps({"temperature": 0.7, "do_sample": True})]
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory):
+    """The folder of a run with sampling."""
+    out = tmp_path_factory.mktemp("sampled")
+    with serving() as server:
+        assert command(*arguments(server, out, *SAMPLING, puzzles=PUZZLES))[0] == 0
+    return out
+
+
+@pytest.fixture
+def run_of(server, tmp_path):
+    """Return the folder of a run, with more arguments."""
+
+    def run(*others):
+        assert command(*arguments(server, tmp_path / "run", *others, puzzles=PUZZLES))[0] == 0
+        return tmp_path / "run"
+
+    return run
+
+
+def by_base(ids):
+    """The changes of each puzzle."""
+    changes = {}
+    for id in ids:
+        base, _, change = id.partition("~")
+        changes.setdefault(base, []).append(change)
+    return changes
+
+
+def write(folder, samples):
+    file = folder / "samples_cogniload_mini_2026.jsonl"
+    file.write_text("\n".join(map(json.dumps, samples)), "utf-8")
+    return file
+
+
+def test_failures_and_as_many_solved_puzzles_get_twins(sampled):
+    run = sampled
+    right = {sample["doc"]["id"]: sample["acc"] for sample in read(run)[1]}
+    table = make_twins(run, 50, 1).table
+    chosen = by_base(table["id"].to_pylist())
+    assert [right[id] for id in chosen].count(1) == [right[id] for id in chosen].count(0) == 5
+    for changes in chosen.values():
+        assert {change.partition("=")[0] for change in changes} == {
+            "again", "needles", "tail", "from", "only",
+        }  # fmt: skip
+    assert all(solve(row["puzzle"]) == row["answer"] for row in table.to_pylist())
+    cells = {tuple(row[name] for name in ("d", "N", "rho")) for row in table.to_pylist()}
+    assert len(cells) > 4
+    assert make_twins(run, 50, 1).table == table != make_twins(run, 50, 2).table
+
+
+def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run_of, server):
+    run = run_of(*SAMPLING)
+    server.requests.clear()
+    code, out, err = command("why", run, "--budget", "60")
+    assert code == 0, err
+    assert 2 <= len(out.splitlines()) <= 5
+    assert len(server.requests) == 60
+    assert {request["temperature"] for request in server.requests} == {0.7}
+    assert {request["model"] for request in server.requests} == {"solver"}
+    twins = pq.read_table(run / "why/puzzles/twins.parquet").to_pylist()
+    prompts = {request["messages"][0]["content"] for request in server.requests}
+    assert prompts == {row["puzzle"] for row in twins}
+    # the server repeats itself, so that no failure is luck
+    assert "0 are solved when simply tried again" in out
+    assert command("why", run, "--budget", "60")[:2] == (0, out)
+    assert len(server.requests) == 60
+    code, _, err = command("why", run, "--budget", "40")
+    assert code == 2
+    assert "other twins" in err
+
+
+def test_greedy_decoding_has_no_second_attempt(sampled, tmp_path):
+    samples = read(sampled)[1]
+    for sample in samples:
+        sample["arguments"]["gen_args_0"]["arg_1"]["temperature"] = 0
+    ids = make_twins(write(tmp_path, samples), 40, 0).table["id"].to_pylist()
+    changes = {id.partition("~")[2] for id in ids}
+    assert "needles" in changes
+    assert "again" not in changes
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_twins_are_written_for_others_and_their_responses_are_scored(sampled, tmp_path, suffix):
+    file = tmp_path / f"twins.{suffix}"
+    assert main(["twins", str(sampled), "--out", str(file), "--budget", "16"]) == 0
+    rows = (
+        [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        if suffix == "jsonl"
+        else pq.read_table(file).to_pylist()
+    )
+    answers = tmp_path / "responses.jsonl"
+    lines = [
+        json.dumps({"id": row["id"], "response": f"{row['poi']}: {row['answer']}"}) for row in rows
+    ]
+    answers.write_text("\n".join(lines), "utf-8")
+    code, out, err = command("score", "--dataset", file, answers)
+    assert code == 0, err
+    assert "correct" in out
+    assert command("twins", sampled, "--out", file)[0] == 2  # it exists
+
+
+def test_what_can_not_be_explained_is_refused_in_a_line(sampled, tmp_path):
+    def rename(sample):
+        sample["doc"]["puzzle"] = "Please: " + sample["doc"]["puzzle"]
+
+    for broken, words in [
+        (rename, "not what this version makes"),
+        (lambda sample: sample.update(acc=1), "no failure"),
+    ]:
+        samples = read(sampled)[1][:6]
+        for sample in samples:
+            sample["acc"] = 0
+            broken(sample)
+        code, _, err = command("twins", write(tmp_path, samples), "--out", tmp_path / "t.jsonl")
+        assert (code, words in err, err.count("\n")) == (2, True, 1), err
+    assert command("why", tmp_path / "nowhere")[0] == 2
+
+
+def test_a_model_that_brings_code_is_not_loaded_by_what_a_folder_says(run_of, server):
+    run = run_of("--limit", "8")
+    state = run / "state/run.json"
+    begun = json.loads(state.read_text("utf-8"))
+    begun["arguments"]["model_args"]["trust_remote_code"] = True
+    state.write_text(json.dumps(begun), "utf-8")
+    code, _, err = command("why", run)
+    assert code == 2
+    assert "brings code" in err
+    given = ["--model_args", model_args(server)]
+    assert command("why", run, "--budget", "10", *given)[0] == 0
+
+
+@pytest.mark.parametrize(("suite", "loads"), [("realistic", {"op": 2}), ("symbolic", {"N": 5})])
+def test_puzzles_of_factor_have_twins(tmp_path, suite, loads):
+    rows = generate_factor(suite, num_puzzles=4, **loads).to_pylist()
+    samples = [{"doc": row, "acc": number % 2} for number, row in enumerate(rows)]
+    twins = by_base(make_twins(write(tmp_path, samples), 40, 0).table["id"].to_pylist())
+    assert twins.keys() == {row["id"] for row in rows}
+    changes = {"again", "context=0", "order=solved"}
+    changes |= {"needed"} if suite == "realistic" else set()
+    assert all({*mine} == changes for mine in twins.values())
