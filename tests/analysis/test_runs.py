@@ -133,7 +133,9 @@ def test_a_credential_neither_names_a_run_nor_tells_runs_apart(tmp_path, hold):
     frame = read_samples(tmp_path)
     assert frame["attempt"].max() == 2
     assert set(frame["model"]) == {MODEL}
-    texts = frame.select_dtypes(exclude=["number", "bool"]).drop(columns="file").astype(str)
+    texts = (
+        frame.select_dtypes(exclude=["number", "bool"]).drop(columns="file").fillna("").astype(str)
+    )
     assert not any(key in text for key in keys for text in texts.to_numpy().ravel())
 
 
