@@ -142,7 +142,7 @@ def twins_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> Iterator[dict[s
                 values[knob.name] = word
     address = values | {"seed": doc["seed"], "first_index": doc["index"], "num_puzzles": 1}
     address |= {"split": split[1]} if split else {}
-    (original,) = benchmark.puzzles(**address).rows()
+    original = benchmark.puzzles(**address).rows()[0]
     if any(original[name] != doc[name] for name in ("id", "puzzle")):
         raise ValueError(f"the puzzle {doc['id']} is not what this version makes of its address")
     for change in changes_of(benchmark, sample):

@@ -1,5 +1,6 @@
 """`cogniload why` and `cogniload twins`: which twins are chosen, and how they are answered."""
 
+import html
 import json
 
 import pyarrow.parquet as pq
@@ -66,7 +67,7 @@ def test_failures_and_as_many_solved_puzzles_get_twins(sampled):
     assert make_twins(run, 50, 1).table == table != make_twins(run, 50, 2).table
 
 
-def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run_of, server):
+def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run_of, server, tmp_path):
     run = run_of(*SAMPLING)
     server.requests.clear()
     code, out, err = command("why", run, "--budget", "60")
@@ -81,6 +82,21 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run_of, serve
     # the server repeats itself, so that no failure is luck
     assert "0 are solved when simply tried again" in out
     assert command("why", run, "--budget", "60")[:2] == (0, out)
+    report, alone = tmp_path / "report", tmp_path / "alone"
+    assert command("report", run, "--out", report)[0] == 0
+    page = (report / "report.html").read_text("utf-8")
+    assert all(html.escape(line, quote=False) in html.unescape(page) for line in out.splitlines())
+    table = (report / "tables/why.csv").read_text("utf-8")
+    assert "needles" in table
+    assert "tail" in table
+    # the twins are no part of any other number
+    (run / "why").rename(tmp_path / "elsewhere")
+    assert command("report", run, "--out", alone)[0] == 0
+    assert "Why it fails" not in (alone / "report.html").read_text("utf-8")
+    for file in (alone / "tables").glob("*.csv"):
+        if file.stem != "runs":
+            assert file.read_bytes() == (report / "tables" / file.name).read_bytes(), file.name
+    (tmp_path / "elsewhere").rename(run / "why")
     assert len(server.requests) == 60
     code, _, err = command("why", run, "--budget", "40")
     assert code == 2

@@ -6,16 +6,18 @@ tried again, so a change is compared with `again`, not with the failure.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
 
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import SIGNIFICANT, show_p
 from cogniload_analysis.compare.paired import FEW, adjust, compare_few_pairs, compare_pairs
 from cogniload_analysis.display.cells import MISSING, percent
+from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.sentences import Sentences
@@ -63,21 +65,21 @@ class Why:
     @property
     def verdict(self) -> list[str]:
         """The verdict, in at most five sentences."""
-        rows = self.effects[self.effects["of"] == FAILED].set_index(["change", "against"])
-        by_change = {change: rows.loc[(change, against)] for change, against in rows.index}
+        rows = _rows(self.effects, FAILED)
+        by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
         again = by_change.get(AGAIN)
-        failures = int(rows["puzzles"].max()) if len(rows) else 0
+        failures = max((row["puzzles"] for row in rows.values()), default=0)
         sentences = [
             SAY("again", again) if again is not None else SAY("no_again", puzzles=failures)
         ]
         for cause in self.causes:
             row = by_change.get(CURES_BY_CAUSE.get(cause, ""))
             if row is not None:
-                sentences.append(SAY("effect", row, what=SAY(f"without_{row.name[0]}")))
-        if (NEEDLES, TAIL) in rows.index:
-            sentences.append(SAY("partner", rows.loc[(NEEDLES, TAIL)]))
+                sentences.append(SAY("effect", row, what=SAY(f"without_{row['change']}")))
+        if (NEEDLES, TAIL) in rows:
+            sentences.append(SAY("partner", rows[NEEDLES, TAIL]))
         if ONLY in by_change:
-            sentences.append(SAY("only", by_change[ONLY], right=1 - by_change[ONLY]["share"]))
+            sentences.append(SAY("only", by_change[ONLY]))
         named = " and ".join(SAY(f"cause_{cause}") for cause in self.causes)
         return [*sentences[:4], SAY("named", causes=named) if named else SAY("unnamed")]
 
@@ -142,7 +144,7 @@ def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
         rows.insert(0, _effect(turned, AGAIN, ORIGINAL))
     table = pd.DataFrame([row for row in rows if row["puzzles"]])
     family = ~table["change"].isin([AGAIN, *NO_CURE]) & (table["against"] != TAIL)
-    table["p_holm"] = adjust(table["p"].where(family).to_numpy())
+    table["p_holm"] = adjust(table["p"].where(family).tolist())
     return table.assign(of=of)
 
 
@@ -179,18 +181,18 @@ def _name_causes(effects: pd.DataFrame) -> tuple[str, ...]:
     needles are the cause; where both cure alike, it is length. It is luck where a second
     attempt cures, and nothing cures more.
     """
-    failed = effects[effects["of"] == FAILED].set_index(["change", "against"])
+    failed = _rows(effects, FAILED)
     cures = {
         change: row
-        for (change, against), row in failed.iterrows()
+        for (change, against), row in failed.items()
         if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
     }
     too_hard = _is_step_too_hard(effects)
     causes = ["step"] * too_hard
-    partner = failed.loc[(NEEDLES, TAIL)] if (NEEDLES, TAIL) in failed.index else None
+    partner = failed.get((NEEDLES, TAIL))
     apart = partner is not None and partner["p"] < SURE
     if apart or {NEEDLES, TAIL} & cures.keys():
-        if apart and partner["difference"] > 0:
+        if partner and apart and partner["difference"] > 0:
             causes.append("distraction")
         elif not too_hard:  # an end of the text may have lost the step as well as the length
             causes.append("work" if apart else "length")
@@ -198,8 +200,8 @@ def _name_causes(effects: pd.DataFrame) -> tuple[str, ...]:
     skipped = {NEEDLES, TAIL} | ({"from"} if {NEEDLES, TAIL} & cures.keys() or too_hard else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]
-    again = failed.loc[(AGAIN, ORIGINAL)] if (AGAIN, ORIGINAL) in failed.index else None
-    if not causes and again is not None and _is_above(again, LEAST_LUCK):
+    again = failed.get((AGAIN, ORIGINAL))
+    if not causes and again and _is_above(again, LEAST_LUCK):
         causes.append("luck")
     return tuple(causes)
 
@@ -209,20 +211,29 @@ def _is_step_too_hard(effects: pd.DataFrame) -> bool:
 
     By chance alone, those of solved puzzles would fail as often.
     """
-    rows = effects[effects["change"] == ONLY].set_index("of")
-    if FAILED not in rows.index or not _is_above(rows.loc[FAILED], MOST_SLIPS, fails=True):
+    mine, controls = (
+        {change: row for (change, _), row in _rows(effects, of).items()}.get(ONLY)
+        for of in (FAILED, SOLVED)
+    )
+    if not mine or not _is_above(mine, MOST_SLIPS, fails=True):
         return False
-    if SOLVED not in rows.index:
+    if not controls:
         return True
-    failed, solved = rows.loc[FAILED], rows.loc[SOLVED]
-    wrong = failed["puzzles"] - failed["turned"]
-    table = [[wrong, failed["turned"]], [solved["turned"], solved["puzzles"] - solved["turned"]]]
+    wrong = mine["puzzles"] - mine["turned"]
+    right = controls["puzzles"] - controls["turned"]
+    table = [[wrong, mine["turned"]], [controls["turned"], right]]
     return bool(fisher_exact(table, alternative="greater")[1] < SURE_STEP)
 
 
-def _is_above(row: "pd.Series[Any]", share: float, *, fails: bool = False) -> bool:
+def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], dict[Any, Any]]:
+    """Return the effects on the puzzles of one result, by the change and what it is against."""
+    rows = effects[effects["of"] == of].to_dict("records")
+    return {(row["change"], row["against"]): row for row in rows}
+
+
+def _is_above(row: Mapping[Any, Any], share: float, *, fails: bool = False) -> bool:
     """Tell whether a share of turned (or of not turned) results is surely above another."""
-    count = row["puzzles"] - row["turned"] if fails else row["turned"]
+    count = float(row["puzzles"] - row["turned"] if fails else row["turned"])
     return bool(wilson_interval(count, row["puzzles"])[0] > share)
 
 
@@ -250,3 +261,29 @@ WHY_TABLE = TableSpec(
     ],
     "why",
 )  # fmt: skip
+
+
+def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the responses to puzzles without those to twins, unless there are no others."""
+    twins = is_twin(frame["id"])
+    if not twins.any() or twins.all():
+        return frame
+    return frame[~twins].assign(model=frame["model"][~twins].cat.remove_unused_categories())
+
+
+def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Findings:
+    """Add what a report says of why each model fails; nothing of those without twins."""
+    tables, sections = [], []
+    for model, rows in frame.groupby("model", observed=True):
+        if is_twin(rows["id"]).any() and not is_twin(rows["id"]).all():
+            why = explain_failures(rows)
+            tables.append(why.effects.assign(model=str(model)))
+            sections.append({"name": str(model), "sentences": why.verdict})
+    if not tables:
+        return findings
+    table = WHY_TABLE.table(pd.concat(tables, ignore_index=True), prefix=analysis.prefix)
+    return replace(
+        findings,
+        tables=[*findings.tables, table],
+        sections={**findings.sections, "why": sections},
+    )

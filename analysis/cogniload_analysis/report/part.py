@@ -6,6 +6,7 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import add_comparison
+from cogniload_analysis.compare.why import add_why, drop_twins
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.print import cell_table, run_columns, run_table
 from cogniload_analysis.display.tables import Table, TableSpec
@@ -68,7 +69,9 @@ def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
     spec = TableSpec(f"{analysis.prefix}runs", "What was run.", run_columns(analysis.loads))
     runs = spec.table(run_table(frame, analysis.loads))
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
+    everything, frame = frame, drop_twins(frame)
     findings = add_comparison(analysis.report(frame), frame, analysis)
+    findings = add_why(findings, everything, analysis)
     endings = ENDING_TABLE.table(ending_table(frame), prefix=analysis.prefix)
     return Part(
         analysis=analysis,

@@ -323,11 +323,13 @@ def name_puzzles(
 ) -> list[str]:
     """Return what in its puzzles sets each frame apart from the others of its row; "" if nothing.
 
-    `rows` has the row that each of the `frames` would be in without it.
+    `rows` has the row that each of the `frames` would be in without it. Twins of puzzles stay in
+    the row of these.
     """
     names = [""] * len(rows)
+    own = [not frame["id"].astype(str).str.contains("~", regex=False).all() for frame in frames]
     for row in set(rows):
-        places = [place for place, other in enumerate(rows) if other == row]
+        places = [place for place, other in enumerate(rows) if other == row and own[place]]
         sets = [hash_puzzles(frames[place], loads) for place in places]
         if len(set(sets)) > 1:
             about = [_describe_puzzles(frames[place], loads) for place in places]
