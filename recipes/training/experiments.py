@@ -132,8 +132,8 @@ def as_text(row: Row, seed: int, names: int, compare: bool) -> tuple[str, str]:
     drawn = np.sort(draws.choice(names, row["N"], replace=False)).tolist()
     *lines, conclusion = in_order(row["solution"]).split("\n")
     if compare:
-        said = {True: ": yes", False: ": no"}
-        lines = [f"{line}{said[int(line.split()[-1]) == row['target']]}" for line in lines]
+        verdicts = {True: ": yes", False: ": no"}
+        lines = [f"{line}{verdicts[int(line.split()[-1]) == row['target']]}" for line in lines]
     texts = as_prompt(row), "\n".join([*lines, conclusion]) + END
     prompt, solution = (VARIABLE.sub(lambda v: f"v{drawn[int(v[1])]}", text) for text in texts)
     return prompt, solution
