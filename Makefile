@@ -43,7 +43,7 @@ test-verifiers: $(VERIFIERS)/.ready $(VENV)/.ready
 test-clusters: $(CLUSTERS)/.ready
 	$(RUN_CLUSTERS) -m pytest tests/with_clusters
 
-# Trains the tiny model of recipes/training for some 18 minutes, and compares it with shortcuts.
+# Trains the tiny model of recipes/training for some 10 minutes, and compares it with shortcuts.
 test-training: $(VENV)/.ready
 	$(RUN) -m pytest -rP tests/training/minutes
 
