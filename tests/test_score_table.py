@@ -15,6 +15,8 @@ from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, score
 from cogniload_gen.commands import main
+from cogniload_gen.files import parquet
+from cogniload_gen.files.parquet import join_row_groups, open_parquet, read_groups
 from lm_eval_tasks.score_responses import score_responses
 
 SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"
@@ -238,6 +240,29 @@ def test_what_is_read_is_not_written(folder, capsys, out):
     command = ["score", "--dataset", "rows.jsonl", "given.jsonl", "--out", out, "--force"]
     assert refusal(capsys, *command) == f"{out} is read: name another file to write"
     assert Path(out).read_bytes() == before
+
+
+def test_small_row_groups_are_read_together(tmp_path):
+    """Each read opens the file, and looks at all of its row groups."""
+    path, rows = tmp_path / "rows.parquet", pa.table({"id": list("abcdefgh"), "n": range(8)})
+    pq.write_table(rows, path, row_group_size=2)
+    with open_parquet(path) as file:
+        assert join_row_groups(file) == [range(4)]
+        size = file.metadata.row_group(0).total_byte_size
+    for most, parts in ((1, 4), (2 * size, 2), (3 * size, 2), (4 * size, 1)):
+        with pytest.MonkeyPatch.context() as patch, open_parquet(path) as file:
+            patch.setattr(parquet, "JOINED", most)
+            joined = join_row_groups(file)
+        assert len(joined) == parts
+        assert [group for groups in joined for group in groups] == [0, 1, 2, 3]
+        read = [read_groups(path, groups, ["id", "n"]) for groups in joined]
+        assert pa.concat_tables(read).equals(rows)
+
+
+def test_a_file_without_row_groups_has_none(tmp_path):
+    pq.ParquetWriter(tmp_path / "rows.parquet", pa.schema([("id", pa.string())])).close()
+    with open_parquet(tmp_path / "rows.parquet") as file:
+        assert join_row_groups(file) == []
 
 
 def test_memory_is_that_of_a_batch(folder):

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,9 @@ from cogniload_gen.files.inputs import check_file
 
 LARGEST_GROUP, EXPANSION = 1 << 28, 100
 """Bytes of a row group without compression: at most these, or so many times those on the disk."""
+
+JOINED = 1 << 24
+"""Bytes of small row groups that are read together."""
 
 BATCH_ROWS, BATCH_BYTES = 256, 1 << 27
 """Of the rows that are read at once. A value that the file holds once may be in each of them."""
@@ -47,10 +51,10 @@ def check_once(where: Path | str, names: Collection[str]) -> None:
 
 
 def read_batches(
-    file: pq.ParquetFile, columns: list[str] | None = None, group: int | None = None
+    file: pq.ParquetFile, columns: list[str] | None = None, groups: range | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of an open file, or of one row group, in batches of bounded size."""
-    for number in range(file.num_row_groups) if group is None else [group]:
+    """Yield the rows of an open file, or of some row groups, in batches of bounded size."""
+    for number in range(file.num_row_groups) if groups is None else groups:
         about = file.metadata.row_group(number)
         chunks = [about.column(place) for place in range(about.num_columns)]
         read = sum(
@@ -62,11 +66,27 @@ def read_batches(
         yield from file.iter_batches(rows, row_groups=[number], columns=columns)
 
 
-def read_group(path: Path, group: int, columns: list[str]) -> pa.Table:
-    """Return some columns of a row group; ValueError for more than LARGEST_HELD bytes."""
+def join_row_groups(file: pq.ParquetFile) -> list[range]:
+    """Return all row groups, as ranges that hold JOINED bytes at most, or a single larger group.
+
+    What is read by the range takes a time that many small groups do not raise to their square.
+    """
+    starts, held = [0], 0
+    for number in range(file.num_row_groups):
+        size = file.metadata.row_group(number).total_byte_size
+        if number > starts[-1] and held + size > JOINED:
+            starts.append(number)
+            held = 0
+        held += size
+    ends = pairwise([*starts, file.num_row_groups])
+    return [range(start, stop) for start, stop in ends if start < stop]
+
+
+def read_groups(path: Path, groups: range, columns: list[str]) -> pa.Table:
+    """Return some columns of row groups; ValueError for more than LARGEST_HELD bytes."""
     with open_parquet(path) as file:
         batches, held = [], 0
-        for batch in read_batches(file, columns, group):
+        for batch in read_batches(file, columns, groups):
             batches.append(batch)
             held += batch.nbytes
             check_held(path, held)

@@ -13,7 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cogniload_gen.files.inputs import check_file, read_lines
-from cogniload_gen.files.parquet import LARGEST_HELD, check_held, open_parquet, read_group
+from cogniload_gen.files.parquet import (
+    LARGEST_HELD,
+    check_held,
+    join_row_groups,
+    open_parquet,
+    read_groups,
+)
 
 Rows = tuple[int, list[dict[str, Any]]]
 """Some rows, and the bytes that they take."""
@@ -21,8 +27,8 @@ Rows = tuple[int, list[dict[str, Any]]]
 Part = tuple[pa.Array, Callable[[Sequence[int]], Rows]]
 """A piece of a file: the ids of its rows, and a function from positions in it to the rows."""
 
-ReadGroup = Callable[[Path, int, list[str]], pa.Table]
-"""As `read_group`."""
+ReadGroups = Callable[[Path, range, list[str]], pa.Table]
+"""As `read_groups`."""
 
 
 class StoredPuzzles:
@@ -34,7 +40,7 @@ class StoredPuzzles:
 
     def __init__(self, path: Path, *, texts: bool = True) -> None:
         self.path = path
-        self._kept: dict[tuple[Path, int], pa.Table] = {}
+        self._kept: dict[tuple[Path, range], pa.Table] = {}
         parts = [part for file in find_files(path) for part in self._open_parts(file, texts)]
         self.ids = pa.chunked_array([ids for ids, _ in parts], pa.string())
         self._rows = [rows for _, rows in parts]
@@ -71,17 +77,17 @@ class StoredPuzzles:
     def _open_parts(self, file: Path, texts: bool) -> Iterator[Part]:
         """Yield the parts of a file; ValueError, in one line, if it is broken or has no puzzles."""
         try:
-            yield from OPENED[file.suffix](file, texts, self._read_group)
+            yield from OPENED[file.suffix](file, texts, self._read_groups)
         except (pa.ArrowException, KeyError, TypeError) as error:
             raise ValueError(f"{file} must hold puzzles: {error}") from None
 
-    def _read_group(self, file: Path, group: int, columns: list[str]) -> pa.Table:
-        """Return a row group of puzzles; those read last stay in memory."""
-        if (file, group) not in self._kept:
-            self._kept[file, group] = read_group(file, group, columns)
+    def _read_groups(self, file: Path, groups: range, columns: list[str]) -> pa.Table:
+        """Return row groups of puzzles; those read last stay in memory."""
+        if (file, groups) not in self._kept:
+            self._kept[file, groups] = read_groups(file, groups, columns)
             while sum(table.nbytes for table in self._kept.values()) > LARGEST_HELD:
                 del self._kept[next(iter(self._kept))]
-        return self._kept[file, group]
+        return self._kept[file, groups]
 
 
 def find_files(path: Path) -> list[Path]:
@@ -104,25 +110,25 @@ def repeated_values(column: pa.ChunkedArray) -> list[Any]:
     return counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
 
 
-def parquet_parts(file: Path, texts: bool, read: ReadGroup) -> Iterator[Part]:
-    """Yield the row groups of a Parquet file."""
+def parquet_parts(file: Path, texts: bool, read: ReadGroups) -> Iterator[Part]:
+    """Yield the row groups of a Parquet file, small ones together."""
     with open_parquet(file) as opened:
-        names, groups = opened.schema_arrow.names, opened.num_row_groups
+        names, parts = opened.schema_arrow.names, join_row_groups(opened)
     if not {"id", "answer"} <= {*names}:
         raise ValueError(f"{file} must have the columns of puzzles, got {', '.join(names)}")
     columns = [name for name in names if texts or name != "puzzle"]
 
-    def rows(group: int, places: Sequence[int]) -> Rows:
-        taken = read(file, group, columns).take(places)
+    def rows(groups: range, places: Sequence[int]) -> Rows:
+        taken = read(file, groups, columns).take(places)
         check_held(file, taken.nbytes)
         return taken.nbytes, taken.to_pylist()
 
-    for group in range(groups):
-        ids = read_group(file, group, ["id"])["id"].cast(pa.string()).combine_chunks()
-        yield ids, partial(rows, group)
+    for groups in parts:
+        ids = read_groups(file, groups, ["id"])["id"].cast(pa.string()).combine_chunks()
+        yield ids, partial(rows, groups)
 
 
-def jsonl_parts(file: Path, _: bool, __: ReadGroup) -> Iterator[Part]:
+def jsonl_parts(file: Path, _: bool, __: ReadGroups) -> Iterator[Part]:
     """Yield a JSON Lines file as one part; ValueError names a line that is no puzzle."""
     ids, offsets = [], [0]
     for number, line in enumerate(read_lines(file), start=1):

@@ -173,9 +173,9 @@ def read_parquet(
     paths: Iterable[Path],
     schema: pa.Schema,
     columns: list[str] | None = None,
-    group: int | None = None,
+    groups: range | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of files, or of one row group, as tables of bounded size.
+    """Yield the rows of files, or of some row groups, as tables of bounded size.
 
     ValueError as `open_parquet`, and for other columns than those of `schema`.
     """
@@ -184,7 +184,7 @@ def read_parquet(
             if not file.schema_arrow.equals(schema):
                 expected, got = map(describe_columns, (schema, file.schema_arrow))
                 raise ValueError(f"{path}: its columns must be {expected}; got {got[:500]!r}")
-            for batch in read_batches(file, columns, group):
+            for batch in read_batches(file, columns, groups):
                 yield pa.Table.from_batches([batch])
 
 

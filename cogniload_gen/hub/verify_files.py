@@ -134,14 +134,15 @@ def choose(groups: list[Group], share: float, key: int) -> list[Group]:
 def damage_of_group(files: PuzzleFiles, group: Group, progress: verify.Progress) -> Damage:
     """Yield what differs in a row group from what the generator makes, or the solver reads."""
     number, place, rows = group
+    alone = range(place, place + 1)
     path, schema = files.folder / files.names[number], files.source.schema
     start = rows.start - files.rows(number).start
     try:
-        puzzles = verify.read_parquet([path], schema, ["puzzle"], place)
+        puzzles = verify.read_parquet([path], schema, ["puzzle"], alone)
         if too_short := verify.first_too_short(puzzles, files.selection, rows.start):
             yield from verify.located([too_short], path.name, start)
             return
-        there = verify.read_parquet([path], schema, group=place)
+        there = verify.read_parquet([path], schema, groups=alone)
         made = files.source.tables(rows.start, rows.stop)
         lines = verify.differing(there, made, schema, solved=True, progress=progress)
         yield from verify.located(lines, path.name, start)
