@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import tomllib
 from collections import Counter
 from itertools import pairwise
 from statistics import mean
@@ -14,6 +15,7 @@ from harness import random_state_put_back
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import within
+from source_tree import ROOT
 
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, generate_puzzles, score_response
@@ -308,15 +310,34 @@ def solution_steps(puzzle):
     return [step + end for step in steps], last
 
 
+def is_blind(puzzle):
+    """Whether all of a solution's values are given in the puzzle, or all are the same."""
+    steps, _ = solution_steps(puzzle)
+    values = {step.rpartition(" = ")[2].strip(" .\n") for step in steps}
+    return len(values) == 1 or all(step.count("=") == 1 for step in steps)
+
+
+@pytest.mark.parametrize("puzzle", FACTOR)
+def test_factors_copied_values_and_one_value_for_all_earn_next_to_nothing(puzzle):
+    steps, _ = solution_steps(puzzle)
+    copied = "".join(step for step in steps if step.count("=") == 1)
+    first = re.findall(r"= (\d+)[.\n]", steps[0])[-1]
+    same = [re.sub(r"= [^=]*$", f"= {first}.", re.sub(r"= .*=", "=", step)) for step in steps]
+    for response in (copied, "\n".join(same), puzzle["puzzle"]):
+        assert step_score(response, puzzle) <= 0.1
+
+
 @pytest.mark.parametrize("puzzle", FACTOR)
 def test_factors_solution_is_paid_step_by_step(puzzle):
     steps, last = solution_steps(puzzle)
-    told = [step_score("".join(steps[:count]), puzzle) for count in range(len(steps) + 1)]
-    assert told == [count / len(steps) for count in range(len(steps) + 1)]
+    rewards = [step_score("".join(steps[:count]), puzzle) for count in range(len(steps) + 1)]
+    assert rewards[0] == 0
+    assert all(less < more for less, more in pairwise(rewards))
+    assert rewards[-1] == (0.05 if is_blind(puzzle) else 1)
     wrong = re.sub(r"= \d+(?=[.\n])", "= 777", steps[0])
     assert wrong != steps[0]
     assert step_score(wrong + "".join(steps[1:]), puzzle) == 0
-    assert step_score("".join([*steps, *steps]), puzzle) == 1
+    assert step_score("".join([*steps, *steps]), puzzle) == rewards[-1]
     for told in ([*steps, wrong], [wrong, *steps]):  # two values are none
         assert step_score("".join(told), puzzle) == 0
     assert step_score(puzzle["puzzle"].partition("\n\n")[0], puzzle) == 0
@@ -331,22 +352,35 @@ def test_factors_steps_count_in_any_order_and_other_words():
         "solution": "v0 = 3\nv1 = v0 - 1 = 3 - 1 = 2\nThe variable equal to 2 is v1.",
     }  # fmt: skip
     assert step_score("- So **v1** = v0 - 1 = 2\n- First, v0 = 3.", puzzle) == 1
-    assert step_score("We have v0 = 3, v1 = v0 - 1.", puzzle) == 1 / 2
+    assert step_score("We have v0 = 3, v1 = v0 - 1.", puzzle) == 0.05  # as if it copied
     puzzle = {
         "suite": "realistic", "answer": "4",
         "solution": "Define South Zoo's Fox as d; so d = 2. "
         "Define South Zoo's Animal as M; so M = d + 2 = 4. Answer: 4.",
     }  # fmt: skip
     assert step_score("South Zoo's Animal = 2 + 2 = 4. South Zoo's Fox = 2.", puzzle) == 1
-    assert step_score("Define South Zoo's Fox as x. Then x = 2.", puzzle) == 1 / 2
+    assert step_score("Define South Zoo's Fox as x. Then x = 2.", puzzle) == 0.05
 
 
-@pytest.mark.parametrize("denial", ["not ", "It is not true that ", "if ", "I doubt that "])
-@pytest.mark.parametrize("puzzle", FACTOR)
-def test_factors_steps_that_are_denied_earn_nothing(puzzle, denial):
-    steps, _ = solution_steps(puzzle)
-    denied = [denial + step.replace("; so ", f"; {denial}") for step in steps]
-    assert step_score("".join(denied), puzzle) == 0
+HACKS = tomllib.loads((ROOT / "tests/factor/data/reward_hacks.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("before", "after"), HACKS["each"])
+def test_factors_steps_that_are_denied_or_doubted_earn_nothing(before, after):
+    for puzzle in FACTOR:
+        lines = []
+        for step in (step.rstrip("\n. ") for step in solution_steps(puzzle)[0]):
+            line = before + step.replace("; so ", f"; {before}")
+            lines.append(line + after.format(value=step.rpartition(" = ")[2]) + ".")
+        assert step_score("\n".join(lines), puzzle) == 0
+
+
+@pytest.mark.parametrize("denial", HACKS["whole"])
+def test_factors_solution_that_is_taken_back_as_a_whole_earns_nothing(denial):
+    for puzzle in FACTOR:
+        steps = "".join(solution_steps(puzzle)[0])
+        assert step_score(f"{steps}\n{denial}", puzzle) == 0
+        assert step_score(f"{denial}\n{steps}", puzzle) == 0
 
 
 @settings(max_examples=50)
@@ -357,10 +391,10 @@ def test_no_text_does_harm_to_factor(response, puzzle):
 
 
 def test_both_benchmarks_may_be_mixed_in_a_batch():
-    mixed = [PUZZLE, FACTOR[0], FACTOR[-1]]
+    mixed = [PUZZLE, FACTOR[8], FACTOR[-1]]
     names = sorted({name for puzzle in mixed for name in puzzle})
     given = {name: [puzzle.get(name) for puzzle in mixed] for name in names}
-    texts = [tracking(PUZZLE), FACTOR[0]["solution"], FACTOR[-1]["solution"]]
+    texts = [tracking(PUZZLE), FACTOR[8]["solution"], FACTOR[-1]["solution"]]
     assert step_reward(completions=texts, **given) == [1.0, 1.0, 1.0]
     assert answer_reward(completions=texts, **given)[1:] == [1.0, 1.0]
 

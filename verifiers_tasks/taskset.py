@@ -60,6 +60,8 @@ class SharedConfig(vf.TasksetConfig):
     """train, validation or test: no two share any draws."""
     twin: str | None = None
     """The one change that each puzzle has, such as needles or from=50."""
+    language: str | None = None
+    """The language of the puzzles, such as de; English if it is not given."""
     tokenizer: str | None = None
     """The model's, a Hugging Face name or folder, to count prompts; else they are estimated."""
     context_budget: int = CONTEXT_BUDGET
@@ -113,8 +115,8 @@ class SharedConfig(vf.TasksetConfig):
         count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)
         parameters = {"num_puzzles": count, "seed": self.seed, "split": split}
-        if self.twin is not None:
-            parameters["twin"] = self.twin
+        changes = {"twin": self.twin, "language": self.language}
+        parameters |= {name: value for name, value in changes.items() if value is not None}
         if "tokenizer" in {option.name for option in self.record.options}:
             parameters["tokenizer"] = self.tokenizer
         return self.record.puzzles(**knobs, **parameters, first_index=first_index)

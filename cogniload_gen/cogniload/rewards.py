@@ -21,10 +21,10 @@ or as "hat: blue"; values without a mention stay as they were. The lines count i
 statements. A second line for the same statement corrects the first; a later one that contradicts it
 leaves it without a state. So does a line that gives two values for a category, or that names any
 other value beside; one with a word that a plain statement has no need of (data/rewards.toml), such
-as a hedge or a denial; and a remark after it that takes it back ("No wait, that is wrong"), or that
-gives another state than this line and the next. With the PoI's values all right after statements
-1 to run, half of the reward is run / N and half the share of the statements changing the PoI that
-are among them.
+as a hedge or a denial; and a remark after it that takes it back ("No wait, that is wrong", "I made
+that up"), or that gives another state than this line and the next, for the PoI or for nobody. With
+the PoI's values all right after statements 1 to run, half of the reward is run / N and half the
+share of the statements changing the PoI that are among them.
 """
 
 import re
@@ -39,9 +39,8 @@ from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS, read_table
 from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows, spellings_of
 from cogniload_gen.cogniload.solve import State, solve_steps
 from cogniload_gen.cogniload.values import spellings, value_categories
-
-BLIND = 0.05
-"""The most that a blind strategy earns."""
+from cogniload_gen.responses.blind import beyond_blind
+from cogniload_gen.responses.doubt import DOUBTS, HEDGE, RETRACTION, SWEEPING
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
@@ -54,8 +53,8 @@ MARKS = re.compile(r"[ \t*_`{}\[\]()\"\u200b\u00ad]+")
 
 VERDICTS = "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
 VERDICT = re.compile(
-    rf"(?:\b(?:not|never|no|neither|nor|none|without|cannot)|n'?t) (?:\w+ ){{0,3}}?{VERDICTS}\w*"
-    rf"|\b{VERDICTS}\w*\W{{1,3}}(?:no|false)\b|\bno(?=[,.:;–—])"
+    rf"(?:\b(?:not|never|no|neither|nor|none|nobody|without|cannot)|n'?t) "
+    rf"(?:\w+ ){{0,3}}?{VERDICTS}\w*|\b{VERDICTS}\w*\W{{1,3}}(?:no|false)\b|(?<!\n)\bno(?=[,.:;–—])"
 )
 """What denies that a statement applies, and says nothing of the values."""
 
@@ -65,23 +64,15 @@ STRANGE = re.compile(r"[^\w\s.,;:'’=→&|–—-]|(?<!statement )(?<!step )\b\
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
 LISTS = read_table("rewards")
-NEGATION, DENIAL, DOUBT = ("|".join(LISTS[name]) for name in ("negation", "denial", "doubt"))
-HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b|[?~¬%]")
-"""What makes an answer less than a plain one."""
 
 BREAK = re.compile(r"[.;!?\n](?:\s|$)|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|→|=>")
 """Where a sentence ends, or where its conclusion begins."""
 
-RETRACTION = re.compile(
-    rf"(?<![\w-])(?:{DENIAL}|(?:not|\w+n't) (?:\w+ )?(?:true|right|so|correct))(?![\w-])"
-)
-"""What takes back the line before."""
-
-SWEEPING = re.compile(r"(?<!\w)(?:all|every\w*|each|none|nothing|above|below|following|lines)\b")
-"""What makes a retraction one of all lines."""
-
 FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
 """What stands before a value that the PoI had."""
+
+OF_PUZZLE = re.compile(r"\b(?:he|she|they|them|people|person|condition)s?\b")
+"""What a remark on the puzzle, not on the text, may have besides names and values."""
 
 SECOND_THOUGHT = re.compile(r"\W*(?:no|wait|actually|correction|sorry|oops|rather|or|hmm)\b")
 
@@ -180,11 +171,7 @@ def answer_reward(response: str, row: Row) -> float:
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the statements a response's tracking stays right."""
     history = poi_history(check_texts(row, ("puzzle",))["puzzle"])
-    reached = progress(history.states, tracked_states(response, history))
-    blind, worth = history.blind, min(history.blind, BLIND)
-    if reached <= blind:
-        return reached * worth / blind if blind else 0.0
-    return 1 - (1 - reached) * (1 - worth) / (1 - blind)
+    return beyond_blind(progress(history.states, tracked_states(response, history)), history.blind)
 
 
 def progress(states: Sequence[State], tracked: Sequence[Mapping[str, str | None]]) -> float:
@@ -209,16 +196,27 @@ def tracked_states(response: str, history: History) -> list[Told]:
         if entry and 0 < number <= min(last + 1, len(history.states) - 1):
             values = told_values(entry[2], states[min(number, last)], states[number - 1], history)
         if values is None:
+            is_free = not (entry or history.names.search(line) or OF_PUZZLE.search(line))
+            of_text = is_free and not history.named.search(line)
             if RETRACTION.search(line) and SWEEPING.search(line):
                 states = [nothing] * len(states)
             elif last and (
                 RETRACTION.search(line)
+                or (of_text and DOUBTS.search(VERDICT.sub(" ", line)))
                 or (SECOND_THOUGHT.match(line) and strange(line, states[-1], history))
             ):
                 states[-1] = nothing
-            elif last and (about := about_poi(line, history)) and not HEDGE.search(about.clause):
+            elif (
+                last
+                and (about := AboutPoi(line, line) if is_free else about_poi(line, history))
+                and not HEDGE.search(about.clause)
+            ):
                 remark = mentioned(about.words, history)
-                if None not in remark.values() and remark.items() - states[-1].items():
+                if (
+                    None not in remark.values()
+                    and (not is_free or len(remark) == len(nothing))
+                    and remark.items() - states[-1].items()
+                ):
                     against = remark
         elif number < last:
             if values.items() - states[number].items():

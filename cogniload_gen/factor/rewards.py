@@ -4,15 +4,27 @@
 
 **Steps**: the values of the solution's variables. They are read where a response writes them as the
 solution does ("v1 = v4 - 1 = 0", "Define South Zoo's Fox as d; so d = 2.", "South Zoo's Fox = 2"),
-in any order. A variable with two values has none. The reward is the share of the solution's
-variables, in its order, before the first without its right value.
+in any order. A variable with two values has none, and so have those of a sentence that hedges or
+denies, or that the next remark takes back ("That is wrong."); one that takes back all ("Everything
+above is false.") leaves nothing. The reward is the share of the solution's variables, in its order,
+before the first without its right value. What a blind strategy reaches is worth BLIND at most: to
+copy the values that the puzzle gives, or to give the first variable's value to all.
 """
 
 import re
+from collections.abc import Iterable
+from itertools import takewhile
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.score import score_row
+from cogniload_gen.responses.blind import beyond_blind
+from cogniload_gen.responses.doubt import HEDGE, RETRACTION, SWEEPING
+
+SENTENCE = re.compile(r"\n|[.!](?=\s|$)")
+NUMBER = re.compile(r"-?\d{1,9}")
+OTHER = re.compile(r"(?:[a-z.]+ ){0,3}-?\d{1,9}", re.IGNORECASE)
+"""A number that stands beside a value, as in "v1 = 2, actually 3"."""
 
 LEADS = "and|first|finally|get|have|hence|let|next|now|so|then|therefore|thus|we"
 LEAD = re.compile(rf"^[\s-]*(?:(?:{LEADS}) )*", re.IGNORECASE)
@@ -26,23 +38,49 @@ def answer_reward(response: str, row: Row) -> float:
 
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the solution a response's values stay right."""
-    expected = variables(check_texts(row, ("solution",))["solution"])
+    solution = check_texts(row, ("solution",))["solution"]
+    expected = variables(solution)
     claimed = variables(response)
-    right = [claimed.get(name) == value for name, value in expected.items()]
-    return [*right, False].index(False) / len(right)
+    copied = variables("\n".join(part for part in SENTENCE.split(solution) if part.count("=") == 1))
+    first = next(iter(expected.values()))
+    blind = max(
+        run(name in copied for name in expected), run(v == first for v in expected.values())
+    )
+    reached = run(claimed.get(name) == value for name, value in expected.items())
+    return beyond_blind(reached / len(expected), blind / len(expected))
+
+
+def run(right: Iterable[bool]) -> int:
+    """Return how many are true before the first that is not."""
+    return sum(1 for _ in takewhile(bool, right))
 
 
 def variables(text: str) -> dict[str, str | None]:
-    """The values of FACTOR's variables that a text tells, in order; None where it tells several."""
+    """The values of FACTOR's variables that a text tells, in order; None where not one plainly."""
     names: dict[str, str] = {}
     values: dict[str, str | None] = {}
-    for part in re.split(r"[\n;,]|\.(?=\s|$)", re.sub("[*_`$]", "", text)):
-        left, equals, right = part.partition("=")
-        left, value = LEAD.sub("", left).strip(), right.rpartition("=")[2].strip()
-        if not equals:
-            name, _, letter = left.removeprefix("Define ").partition(" as ")
-            names[letter] = name
-        elif re.fullmatch(r"-?\d{1,9}", value):
-            name = names.get(left, left)
-            values[name] = value if values.get(name, value) == value else None
+    before: dict[str, str | None] = {}  # the values of the last sentence that has any
+    for sentence in SENTENCE.split(re.sub("[*_`$]", "", text)):
+        lower = sentence.lower()
+        stated: dict[str, str | None] = {}
+        is_plain = not HEDGE.search(lower)
+        for part in re.split("[;,]", sentence):
+            left, *operands = (LEAD.sub("", operand).strip() for operand in part.split("="))
+            if not operands:
+                name, _, letter = left.removeprefix("Define ").partition(" as ")
+                names[letter] = name
+                is_plain &= not (stated and OTHER.fullmatch(left))
+            elif NUMBER.fullmatch(value := operands[-1]):
+                others = {operand for operand in operands if NUMBER.fullmatch(operand)} - {value}
+                name = names.get(left, left)
+                stated[name] = None if others or stated.get(name, value) != value else value
+        if not is_plain:
+            if not stated and RETRACTION.search(lower) and SWEEPING.search(lower):
+                return {}
+            if stated or "variable" not in lower:
+                stated, before = dict.fromkeys(stated or before), {}
+        for name, one in stated.items():
+            values[name] = one if values.get(name, one) == one else None
+        if is_plain:
+            before = stated or before
     return {name: value for name, value in values.items() if " " in name or name[1:].isdecimal()}

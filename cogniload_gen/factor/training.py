@@ -24,7 +24,7 @@ from cogniload_gen.factor.knobs import (
     TRAINING_SETS,
     SymbolicCell,
 )
-from cogniload_gen.grid import MAX_SEED, Batch
+from cogniload_gen.grid import ENGLISH, MAX_SEED, Batch
 
 MAX_N = 29
 MU, SIGMA, L_MIN, L_MAX = 5, 2.5, 100, 1000
@@ -52,6 +52,7 @@ class TrainingSet:
     benchmark = "factor-symbolic"
     version = SYMBOLIC_VERSION
     twin = None
+    language = ENGLISH
 
     def __post_init__(self) -> None:
         check_choice("split", self.name, tuple(TRAINING_SETS))

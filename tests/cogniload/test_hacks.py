@@ -89,7 +89,7 @@ def search(seed, steps):
     for _ in range(steps):
         name = draw.choice(sorted(PARTS))
         parts = best | {name: draw.choice(PARTS[name])}
-        if not any(parts[name] for name in ("before", "after", "recap", "tail")):
+        if not any(parts[name] for name in ("before", "after", "tail")):
             continue
         line = "{t}. {before} {{poi}} {{truth}}{joint}{after}".format(t="{t}", **parts)
         hack = {"by": "search", "line": line, "recap": parts["recap"], "tail": parts["tail"]}

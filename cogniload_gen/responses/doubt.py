@@ -1,0 +1,27 @@
+"""The words by which a response denies, doubts or takes back what it says; both rewards heed them.
+
+All patterns are of lowercase text.
+"""
+
+import re
+
+from cogniload_gen.words import read_words
+
+LISTS = read_words(__package__, "doubt")
+NEGATION, DENIAL, DOUBT, CONDITION = ("|".join(words) for words in LISTS.values())
+
+HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]")
+"""What makes a statement less than a plain one."""
+
+DOUBTS = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b")
+"""What makes a remark that names nobody a doubt about the statement before it."""
+
+RETRACTION = re.compile(
+    rf"(?<![\w-])(?:{DENIAL}|(?:not|\w+n't) (?:\w+ )?(?:true|right|so|correct))(?![\w-])"
+)
+"""What takes back the statement before it."""
+
+SWEEPING = re.compile(
+    r"(?<!\w)(?:all|every\w*|each|none|nothing|above|below|following|lines|list|trace)\b"
+)
+"""What makes a retraction one of all statements."""
