@@ -1,8 +1,9 @@
 """How often the intervals of comparisons and of thresholds hold, by simulation.
 
-Prints three tables in Markdown: coverage of paired differences; the thresholds' differences from
-the joint GLM; and ECL50 by the GLM with and without a guess rate and a lapse rate, as in
-docs/compare.md and docs/glm_fit.md. `--quick` runs a tenth of the simulations.
+Prints four tables in Markdown: coverage of paired differences; how soon the anytime-valid p
+decides, beside one look; the thresholds' differences from the joint GLM; and ECL50 by the GLM with
+and without a guess rate and a lapse rate, as in docs/compare.md and docs/glm_fit.md. `--quick` runs
+a tenth of the simulations.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from cogniload_analysis import PAPER_MEANS, capacity_thresholds, fit_load_glm, p
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
 from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
-from cogniload_analysis.compare.paired import compare_means, compare_pairs
+from cogniload_analysis.compare.paired import anytime_p, compare_means, compare_pairs
 
 BETAS = published_table("glm").set_index("model")[list(TERMS)]
 DESIGN = load_design(PAPER_GRID["d"], PAPER_GRID["N"], PAPER_GRID["rho"])[list(TERMS)].to_numpy()
@@ -33,6 +34,8 @@ PAIRS = (
 )
 LAPSE = 0.05
 ATTEMPTS = (1, 2, 4, 8)
+FIRST_LOOK = 30
+"""Before this puzzle nobody looks at McNemar's p."""
 
 
 def hold(intervals: pd.DataFrame, truth: float) -> float:
@@ -57,6 +60,32 @@ def paired(simulations: int) -> pd.DataFrame:
     names = ["points apart", "puzzles", "attempts", "coverage"]
     table = pd.DataFrame(rows, columns=names).pivot(index=names[:2], columns="attempts")["coverage"]
     return table.add_suffix(" attempts").reset_index()
+
+
+def looks(simulations: int) -> pd.DataFrame:
+    """Return how often p falls to 5 % within 2,000 puzzles, by looking at each or once at the end.
+
+    Puzzles are those of `paired`, each answered once by both models.
+    """
+    rows = []
+    puzzles = np.arange(1, 2001)
+    for gap in (0, 0.02, 0.05, 0.1, 0.15, 0.2):
+        generator = np.random.default_rng(4)
+        stops, decided = np.full(simulations, len(puzzles)), np.zeros((3, simulations), dtype=bool)
+        for run in range(simulations):
+            chance = generator.beta(1, 1, len(puzzles))
+            better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
+            solved = generator.random((2, len(puzzles))) < [better, chance]
+            first = (solved[0] & ~solved[1]).cumsum()
+            second = (solved[1] & ~solved[0]).cumsum()
+            anytime = anytime_p(first, second) <= 0.05
+            mcnemar = compare_pairs(first, second, puzzles).p <= 0.05
+            if anytime.any():
+                stops[run] = anytime.argmax() + 1
+            decided[:, run] = anytime.any(), mcnemar[-1], mcnemar[FIRST_LOOK:].any()
+        rows.append((100 * gap, *map(percent, decided.mean(axis=1)), f"{stops.mean():,.0f}"))
+    names = ["points apart", "anytime", "one look", "McNemar at each look", "mean puzzles"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def thresholds(simulations: int) -> pd.DataFrame:
@@ -127,7 +156,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
     share = 10 if parser.parse_args().quick else 1
     print(machine())
-    for table in (paired(4000 // share), thresholds(1000 // share), guesses(60 // share)):
+    for table in (
+        paired(4000 // share),
+        looks(2000 // share),
+        thresholds(1000 // share),
+        guesses(60 // share),
+    ):
         lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
         print("", *(f"| {' | '.join(line)} |" for line in lines), sep="\n", flush=True)
 

@@ -18,6 +18,7 @@ from cogniload_gen.files.run_folder import Arguments, Block, RunSpec, difference
 from cogniload_gen.grid import address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
+from cogniload_gen.task_puzzles import EACH
 from lm_eval_tasks.links import TASKS
 from lm_eval_tasks.lm_eval_private import read_task
 from lm_eval_tasks.runner.store import Lock, Store
@@ -86,13 +87,14 @@ class AdaptiveTask:
 def adaptive_task(name: str) -> AdaptiveTask:
     """Return a task that a design can ask; ValueError if there is no such design, or no such task.
 
-    A task of several `grids` is a fixed design of its own.
+    A task of several `grids`, or with twins, is a fixed design of its own.
     """
     path = yaml_of(name)
     settings = read_task(path) if path else {}
     puzzles = settings.get("dataset_kwargs", {})
-    if puzzles and "grids" not in puzzles:
-        dataset, defaults = benchmarks.datasets()[puzzles["dataset"]], puzzles["defaults"]
+    defaults = puzzles.get("defaults", {})
+    if puzzles and "grids" not in puzzles and defaults.get("twin") != EACH:
+        dataset = benchmarks.datasets()[puzzles["dataset"]]
         benchmark, _ = dataset.choose({"suite": defaults["suite"]} if dataset.suites else {})
         adaptive = ADAPTIVE.get(benchmark.name)
         if adaptive:

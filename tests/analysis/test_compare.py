@@ -15,7 +15,7 @@ from refusals import assert_refused, refused
 from cogniload_analysis import compare_runs
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.compare.differences import METHODS, choose_pairs
-from cogniload_analysis.compare.paired import FEW, adjust
+from cogniload_analysis.compare.paired import FEW, adjust, anytime_p
 from cogniload_gen.commands import main
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
@@ -80,6 +80,8 @@ def test_every_pair_has_its_numbers(frame, comparison):
         assert set(mine["id"][mine["solved_by"] == first]) == alone
         assert row["only_second"] == (mine["solved_by"] == second).sum()
     np.testing.assert_allclose(found["p_holm"], adjust(found["p"]))
+    anytime = [anytime_p(*counts) for counts in found[["only_first", "only_second"]].to_numpy()]
+    np.testing.assert_allclose(found["p_anytime"], adjust(anytime))
 
 
 def test_loads_and_outcomes_have_theirs(frame, comparison):
@@ -116,6 +118,7 @@ def test_attempts_at_a_puzzle_are_one_cluster():
     (row,) = compare_runs(twice).accuracy.to_dict("records")
     assert row["method"] == "paired, clustered by puzzle"
     assert row["first_puzzles"] == 180
+    assert np.isnan(row["p_anytime"])
     one, other = by_hand(twice, "a", "b")
     apart = [one[each] - other[each] for each in one]
     assert row["difference"] == pytest.approx(np.mean(apart))

@@ -42,6 +42,49 @@ def test_a_run_that_dies_and_comes_back_in_parts_goes_on_exactly(kind):
 
 
 @pytest.mark.parametrize("kind", MODELS)
+def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
+    """One in six never comes back; one of them comes late, after the run is over."""
+    make, solves = MODELS[kind]
+    design, again, alone = make(), make(), make()
+    lost, random = [], Random(3)  # noqa: S311
+    while not design.done:
+        puzzles = design.ask()
+        assert not set(puzzles) & {*lost, *design.told}
+        gone = puzzles[::6]
+        left = [puzzle for puzzle in puzzles if puzzle not in gone]
+        design.tell(left[1:], [solves(puzzle) for puzzle in left[1:]])
+        design.lose(map(list, gone))
+        assert design.ask() == left[:1]
+        design.tell(left[:1], [solves(puzzle) for puzzle in left[:1]])
+        lost += gone
+    n = len(design.told)
+    assert design.estimate().n == design.batches[-1].n == n
+    assert n + len(lost) == sum(len(batch.puzzles) for batch in design.batches)
+    assert f"{len(lost)} of {n + len(lost)} puzzles are lost" in " ".join(design.estimate().flags)
+    batches = design.batches
+    design.tell(lost[:1], [solves(lost[0])])
+    answered = random.sample(sorted(design.told), n + 1)
+    for other in (again, alone):
+        other.tell(answered, [solves(puzzle) for puzzle in answered])
+    again.lose(random.sample(lost, len(lost)))
+    assert again.batches == design.batches == batches
+    goal = design.settings.goal
+    assert getattr(design.estimate(), goal) == getattr(alone.estimate(), goal)
+    with pytest.raises(ValueError, match="must be"):
+        design.lose([(5, 71, 50, 0, 0)])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_server_that_never_answers_ends_a_run(kind):
+    design, puzzles = MODELS[kind][0](), []
+    while not design.done:
+        puzzles += design.ask()
+        design.lose(puzzles)
+    assert len(puzzles) == len(set(puzzles)) == design.settings.budget
+    assert design.batches[-1].n == 0
+
+
+@pytest.mark.parametrize("kind", MODELS)
 def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
     batches, design = undisturbed_run(kind)
     asked = [puzzle for batch in batches for puzzle in batch]

@@ -28,6 +28,8 @@ BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
 CUT_SHARE = 0.10
+"""More puzzles than this share that were cut off, or lost, are worth a flag."""
+
 DIGEST_DIGITS = 6
 """Significant digits of a prior that count in its digest, so that machines agree on it."""
 
@@ -176,6 +178,9 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     dropped: frozenset[tuple[Any, ...]] = field(default=frozenset(), kw_only=True)
     """Cells (puzzles without their index) that the design leaves out."""
 
+    lost: frozenset[PuzzleT] = field(default=frozenset(), kw_only=True)
+    """Puzzles whose answers never come: they spend budget, and sway no choice."""
+
     @property
     @abstractmethod
     def prior_values(self) -> np.ndarray:
@@ -217,6 +222,15 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     def describe(self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
         """Return the estimate from answers, with flags and the last batch's reason to stop."""
 
+    def question_lost(self, answers: Mapping[PuzzleT, Answer]) -> Iterable[str]:
+        """Yield a sentence if more than a tenth of the puzzles are lost."""
+        lost = len(self.lost - answers.keys())
+        if lost > CUT_SHARE * (lost + len(answers)):
+            yield (
+                f"{lost} of {lost + len(answers)} puzzles are lost and count as neither right nor "
+                "wrong, which is fair only if the reason has nothing to do with their answers"
+            )
+
     @cached_property
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and a digest of its prior: what a run can't change midway."""
@@ -226,14 +240,14 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     def next_batch(
         self, batches: Sequence[Batch[PuzzleT]], answers: Mapping[PuzzleT, Answer]
     ) -> Batch[PuzzleT]:
-        """Return the batch that follows `batches`, all of whose puzzles have answers.
+        """Return the batch that follows `batches`, all of whose puzzles have answers or are lost.
 
         It is chosen by these answers, and by those in cells from which the design never chooses,
         which are another run's. Answers that are ahead of the design don't sway it, so that the
         choice is the same whenever they come.
         """
         earlier = [puzzle for batch in batches for puzzle in batch.puzzles]
-        known = {puzzle: answers[puzzle] for puzzle in earlier}
+        known = {puzzle: answers[puzzle] for puzzle in earlier if puzzle not in self.lost}
         known |= {puzzle: answer for puzzle, answer in answers.items() if not self.asks(puzzle)}
         belief = self.believe(known)
         interval = self.find_goal(belief)
@@ -275,7 +289,7 @@ class Design(ABC, Generic[PuzzleT]):
         As a history it shows how the interval shrank.
         """
         batches = self._batches or [self.plan.next_batch((), self._told)]
-        while not batches[-1].stopped and all(p in self._told for p in batches[-1].puzzles):
+        while not (batches[-1].stopped or self._waiting(batches[-1])):
             batches.append(self.plan.next_batch(batches, self._told))
         self._batches = batches
         return tuple(batches)
@@ -288,10 +302,15 @@ class Design(ABC, Generic[PuzzleT]):
     def ask(self) -> list[PuzzleT]:
         """Return the puzzles of the current batch that have no answer yet; empty when done.
 
-        The next batch is chosen when all puzzles of this one have answers. `drop` leaves out cells
-        whose answers never come, such as puzzles that don't fit a model's context.
+        The next batch is chosen when all puzzles of this one have answers. Where answers never
+        come, `lose` leaves out single puzzles, and `drop` cells, such as those that don't fit a
+        model's context.
         """
-        return [puzzle for puzzle in self.batches[-1].puzzles if puzzle not in self._told]
+        return self._waiting(self.batches[-1])
+
+    def _waiting(self, batch: Batch[PuzzleT]) -> list[PuzzleT]:
+        """The puzzles of a batch whose answers are still to come."""
+        return [p for p in batch.puzzles if p not in self._told and p not in self.plan.lost]
 
     def tell(
         self,
@@ -341,6 +360,19 @@ class Design(ABC, Generic[PuzzleT]):
         if not len(plan.candidates):
             raise ValueError("some cell must be left to ask, got all of them to drop")
         self.plan, self._batches = plan, []
+
+    def lose(self, puzzles: Iterable[Sequence[float]]) -> None:
+        """Give up puzzles whose answers never come, such as after a server's error.
+
+        A lost puzzle is neither right nor wrong. `ask` never repeats it, and it spends budget. If
+        its answer comes after all, `tell` takes it for the estimate, and the choice goes on without
+        it. The state is then the answers, the lost puzzles and the dropped cells, in any order.
+        Raises ValueError, and gives up none, for a malformed puzzle.
+        """
+        lost = frozenset(map(self.plan.check, puzzles))
+        if not lost.issubset(self.ask()):
+            self._batches = []
+        self.plan = replace(self.plan, lost=self.plan.lost | lost)
 
     @abstractmethod
     def estimate(self) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from cogniload_analysis.display.cells import MISSING, form, percent, set_number,
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Column, Table, TableSpec
 from cogniload_analysis.load import Load
+from cogniload_gen.grid import ENGLISH, other_language
 
 DETECT = 0.02
 SIGNIFICANT = 0.05
@@ -36,7 +38,8 @@ class Comparison:
     Attributes:
         accuracy: A row for each two runs: their accuracies, difference, 95 % interval, p and
             Holm's p; `paired` puzzles or not; how many were `left_out`, as only one run has
-            them; how many only one solves; the puzzles `needed` to detect `detect`.
+            them; how many only one solves; the puzzles `needed` to detect `detect`. `p_anytime`
+            is Holm's p that holds however often one looked, where puzzles have one answer each.
         by_load: The same at each level of each load.
         outcomes: The same of the share of each outcome.
         measures: The differences of the benchmark's own measures, as ECL50.
@@ -149,6 +152,7 @@ def compare_responses(
     )
     if len(outcomes):
         outcomes = outcomes.sort_values(["first", "second"], kind="stable", ignore_index=True)
+    accuracy["p_anytime"] = statistics.adjust(accuracy["p_anytime"].tolist())
     return Comparison(
         _adjust(accuracy),
         _adjust(by_load),
@@ -193,8 +197,11 @@ def choose_pairs(frame: pd.DataFrame, analysis: Analysis) -> Pairs:
 
 
 def _name_puzzles(frame: pd.DataFrame) -> pd.Series:
-    """Return what names each row's puzzle: its id, with the version where there are several."""
-    names = frame["id"].astype(str)
+    """Return what names each row's puzzle: its id, with the version where there are several.
+
+    The same puzzle in another language is the same.
+    """
+    names = frame["id"].astype(str).map(partial(other_language, language=ENGLISH))
     if "generator_version" in frame and frame["generator_version"].nunique() > 1:
         return names + "@" + frame["generator_version"].astype(str)
     return names
@@ -270,12 +277,15 @@ class _Pair:
         self, first: np.ndarray, second: np.ndarray, puzzles: pd.Index
     ) -> tuple[statistics.Difference, str]:
         count = len(first)
-        if self.attempts.loc[puzzles, [self.first, self.second]].eq(1).all(axis=None):
+        if self._answers_once(puzzles):
             over, under = int((first > second).sum()), int((first < second).sum())
             if count <= statistics.FEW:
                 return statistics.compare_few_pairs(over, under, count), "few"
             return statistics.compare_pairs(over, under, count), "pairs"
         return statistics.compare_means(first - second), "attempts"
+
+    def _answers_once(self, puzzles: pd.Index) -> bool:
+        return bool(self.attempts.loc[puzzles, [self.first, self.second]].eq(1).all(axis=None))
 
     def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return each model's shares and their weights, which give cells the same say in both."""
@@ -298,19 +308,23 @@ class _Pair:
                 f"{self.first} and {self.second} have no puzzle and no loads in common"
             )
         first, second = correct[self.first], correct[self.second]
+        p_anytime = np.nan
         if self.paired:
             apart = (first - second)[self.common].to_numpy()
             puzzles = len(apart)
             variance = statistics.widen_square(apart) - puzzles * apart.mean() ** 2 / (puzzles + 2)
             either = self.attempts[[self.first, self.second]].notna().any(axis=1).sum()
             counts = int(either) - puzzles, *map(len, self._alone(correct))
+            if self._answers_once(correct.index[self.common]):
+                p_anytime = float(statistics.anytime_p(*counts[1:]))
         else:
             puzzles = int(min(first.count(), second.count()))
             variance = first.var(ddof=0) + second.var(ddof=0)
             counts = 0, 0, 0
         needed = statistics.puzzles_needed(float(variance), detect)
-        names = "left_out", "only_first", "only_second", "needed"
-        return difference | dict(zip(names, (*counts, int(np.ceil(needed))), strict=True))
+        names = "left_out", "only_first", "only_second", "needed", "p_anytime"
+        values = *counts, int(np.ceil(needed)), p_anytime
+        return difference | dict(zip(names, values, strict=True))
 
     def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
         """Return the puzzles that only the first and only the second ever solves."""
@@ -387,6 +401,7 @@ def share_columns(loads: Sequence[Load]) -> list[Column]:
         Column("difference", "Difference", lambda share: f"{100 * share:+.1f}"),
         Column(("low", "high"), "95 % interval", _show_ends),
         *P_VALUES,
+        Column("p_anytime", "p (any look)", show_p, optional=True),
         Column("method", "Method"),
     ]
 
@@ -469,9 +484,11 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
     rows = measures[(measures["first"] == first) & (measures["second"] == second)]
     differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
     sentences = [_say_measure(row) for row in differ]
-    if rest := ", ".join(dict.fromkeys(rows["measure"][~(rows["p_holm"] < SIGNIFICANT)])):
+    if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
         no = "No other" if differ else "No"
         sentences.append(f"{no} difference between {first} and {second} is significant in {rest}.")
+    if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
+        sentences.append(f"Not determined for both, so not compared: {unknown}.")
     return sentences
 
 

@@ -274,7 +274,10 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
             over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),
-            flags=tuple(find_flags(intervals, start, answers, self.settings)),
+            flags=(
+                *find_flags(intervals, start, answers, self.settings),
+                *self.question_lost(answers),
+            ),
             stopped=batches[-1].stopped,
         )
 

@@ -385,6 +385,7 @@ def find_flags(
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
     yield from compare_halves(batches, answers, plan)
+    yield from plan.question_lost(answers)
 
 
 def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Iterable[str]:
