@@ -1,15 +1,17 @@
 """From a task's parameters to its puzzles, made or published, whichever harness runs it."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from reprlib import repr as brief
 from textwrap import shorten
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from datasets import load_dataset
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark
+from cogniload_gen.benchmark import Benchmark, Dataset
 from cogniload_gen.checks import Given, check_known
 from cogniload_gen.files.puzzle_store import repeated_values
 from cogniload_gen.responses.context_budget import check_context_budget
@@ -20,6 +22,9 @@ Values = Mapping[str, Given]
 SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
 
+EACH = "each"
+"""The `twin` of a task whose puzzles stand each with its twins."""
+
 
 def make_puzzles(
     dataset: str, defaults: Values, changes: Values, *, grids: Sequence[Values], task: str
@@ -29,8 +34,9 @@ def make_puzzles(
     `dataset` is the name that `load_dataset` takes, and `defaults` are the task's parameters; those
     in `changes` take their place. Where the task has several `grids`, each adds its own
     parameters to these, and the puzzles of all follow each other. With a `path` there, the
-    puzzles are those that were published there. ValueError names an unknown or wrong parameter of
-    `task`, what it got and what it takes.
+    puzzles are those that were published there. If the task's `twin` is "each", its puzzles stand
+    each before the twins that tell the causes of a failure apart. ValueError names an unknown or
+    wrong parameter of `task`, what it got and what it takes.
     """
     known = benchmarks.datasets()[dataset]
     takes = parameters_of(dataset, defaults, changes)
@@ -40,6 +46,8 @@ def make_puzzles(
     if "path" in changes:
         benchmark, _ = known.choose({"suite": defaults["suite"]} if known.suites else {})
         puzzles = published_puzzles(benchmark, **parameters)
+    elif parameters.get("twin") == EACH == defaults.get("twin"):
+        puzzles = with_twins(known, parameters)
     else:
         puzzles = pa.concat_tables(
             known.puzzles(**parameters | dict(grid)).table() for grid in grids
@@ -51,12 +59,33 @@ def make_puzzles(
 def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, Given]:
     """Return what a task takes, with the defaults: its own, or those of a published split.
 
-    Its own, and the `twin` of a dataset that has twins.
+    Its own, and the changes of its dataset's puzzles: a twin, a language.
     """
     if "path" in changes:
         return SELECTION | {"context_budget": defaults["context_budget"]}
-    twin = {"twin": None} if "twin" in benchmarks.datasets()[dataset].defaults else {}
-    return {**defaults, **twin}
+    known = benchmarks.datasets()[dataset]
+    changes_of = {knob.name: knob.default for one in known.benchmarks for knob in one.changes}
+    return {**defaults, **changes_of, **defaults}
+
+
+def with_twins(known: Dataset, parameters: Values) -> pa.Table:
+    """Return puzzles, each with the twins that are tried of a puzzle that a model failed."""
+
+    @cache
+    def make(change: str | None) -> dict[str, dict[str, Any]]:
+        table = known.puzzles(**{**parameters, "twin": change}).table()
+        return {row["id"].partition("~")[0]: row for row in table.to_pylist()}
+
+    def make_twin(row: dict[str, Any], change: str) -> dict[str, Any]:
+        if "=" not in change:  # the same of all puzzles
+            return make(change)[row["id"]]
+        return known.puzzles(**benchmarks.of(row).address(row), twin=change).rows()[0]
+
+    rows = []
+    for row in make(None).values():
+        changes = benchmarks.of(row).changes_to_try(row)
+        rows += [row, *(make_twin(row, change) for change in changes)]
+    return pa.Table.from_pylist(rows, known.puzzles(**{**parameters, "twin": None}).schema)
 
 
 def published_puzzles(

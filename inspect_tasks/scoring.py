@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -25,6 +26,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import benchmarks
+from cogniload_gen.grid import change_of
 from cogniload_gen.responses.context_budget import Share
 from cogniload_gen.sample import sample_metrics
 from inspect_tasks.samples import SHARE
@@ -90,6 +92,16 @@ def outcome_shares(scores: list[SampleScore]) -> dict[str, float]:
     counts = Counter((sample.score.metadata or {})["outcome"] for sample in scores)
     kinds: Any = benchmarks.of(scores[0].sample_metadata or {}).outcomes
     return {kind.value: counts[kind.value] / len(scores) for kind in kinds}
+
+
+@run_metric
+def accuracy_by_change(scores: list[SampleScore]) -> dict[str, float]:
+    """Return the share of right responses to the puzzles, and to the twins of each change."""
+    changes: dict[str, list[int]] = {}
+    for sample in scores:
+        right = (sample.score.metadata or {})["acc"]
+        changes.setdefault(f"acc_{change_of(str(sample.sample_id))}", []).append(right)
+    return {name: fmean(right) for name, right in changes.items()}
 
 
 @scorer(metrics=[accuracy(), stderr(), outcome_shares()])

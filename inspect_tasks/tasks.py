@@ -17,6 +17,7 @@ from inspect_tasks.adaptive_tasks import estimate, make_asking
 from inspect_tasks.fits import crossings, decay, thresholds
 from inspect_tasks.samples import make_samples
 from inspect_tasks.scoring import (
+    accuracy_by_change,
     check_window,
     generate_within_budget,
     outcome_shares,
@@ -147,6 +148,13 @@ def cogniload_quick(**parameters: Given) -> Task:
 def cogniload_axes(**parameters: Given) -> Task:
     """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
     return make_task("cogniload_axes", "cogniload", parameters, crossings())
+
+
+@task(name="cogniload/cogniload_twins")
+@ours
+def cogniload_twins(**parameters: Given) -> Task:
+    """CogniLoad's puzzles, each with its twins: why the model fails."""
+    return make_task("cogniload_twins", "cogniload", parameters, accuracy_by_change())
 
 
 @task(name="cogniload/cogniload_adaptive")

@@ -5,7 +5,6 @@ again goes on with the same ones.
 """
 
 import json
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +21,13 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.files.run_folder import RunFolder
+from cogniload_gen.files.whole import remove_leftovers
 from cogniload_gen.files.write import table_writer
-from cogniload_gen.grid import SPLITS
 from lm_eval_tasks.rescore import read_samples
+from lm_eval_tasks.runner.store import Store
 
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
 """What `why` writes into its folder: the puzzles, and the evaluation of them."""
-
-SPLIT = re.compile(rf"-({'|'.join(SPLITS)})-s\d+-")
 
 
 class Tried(NamedTuple):
@@ -140,14 +138,7 @@ def changes_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> list[str]:
 def twins_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the twins of a sample's puzzle; ValueError if this version makes another puzzle."""
     doc = sample["doc"]
-    split = SPLIT.search(str(doc["id"]))
-    values = {name: doc[name] for name in benchmark.cell._fields if name in doc}
-    for knob in benchmark.knobs:  # the column of a number that the puzzle drew is not its address
-        for word in knob.choices:
-            if f"-{knob.name}{word}-" in doc["id"]:
-                values[knob.name] = word
-    address = values | {"seed": doc["seed"], "first_index": doc["index"], "num_puzzles": 1}
-    address |= {"split": split[1]} if split else {}
+    address = benchmark.address(doc)
     original = benchmark.puzzles(**address).rows()[0]
     if any(original[name] != doc[name] for name in ("id", "puzzle")):
         raise ValueError(f"the puzzle {doc['id']} is not what this version makes of its address")
@@ -155,36 +146,38 @@ def twins_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> Iterator[dict[s
         yield benchmark.puzzles(**address, twin=change).rows()[0]
 
 
-def write_twins(run: Path, out: Path, budget: int, seed: int, *, force: bool = False) -> Twins:
-    """Write the twins of a run's puzzles to a .jsonl or .parquet file, whole, and return them."""
-    twins = make_twins(run, budget, seed)
+def write_twins(twins: Twins, out: Path, *, force: bool = False) -> None:
+    """Write twins to a .jsonl or .parquet file, whole."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with table_writer(out, twins.table.schema, force=force) as write:
         write(twins.table)
-    return twins
 
 
-def ask_twins(run: Path, out: Path, budget: int, seed: int, others: Sequence[str]) -> Path:
+def ask_twins(
+    run: Path, out: Path, budget: int, seed: int, others: Sequence[str], **blocks: object
+) -> Path:
     """Ask a run's model the twins of its puzzles, and return the folder of the results.
 
     The model and its decoding are those that the run recorded; `others` are arguments of lm-eval
-    that go before them. Blocks that are done stay. ValueError for what can't be
-    evaluated, and for an `out` with other twins.
+    that go before them, and `blocks` are `shard` and `block_size` of `cogniload eval`. Blocks that
+    are done stay. ValueError for what can't be evaluated, and for an `out` with other twins.
     """
     from lm_eval_tasks.runner.command import run as evaluate  # noqa: PLC0415  (an extra)
 
     settings = recorded_arguments(run, others)
     twins, file = make_twins(run, budget, seed), out / TWINS
-    if not file.exists():
-        write_twins(run, file, budget, seed)
-    elif pq.read_table(file, columns=["id"]) != twins.table.select(["id"]):
+    with Store(out / ANSWERS / "state").hold([]) as lock, lock.setup():  # one shard at a time
+        remove_leftovers(file)
+        if not file.exists():
+            write_twins(twins, file)
+    if pq.read_table(file, columns=["id"]) != twins.table.select(["id"]):
         raise ValueError(f"{out} holds other twins, of another budget or seed: name another --out")
     selection: dict[str, Any] = {"path": str(file.parent)}
     if twins.context_budget is not None:
         selection["context_budget"] = twins.context_budget
     metadata = json.dumps({twins.benchmark.dataset: selection})
-    names = ("config", "shard", "block_size", "until", "budget", "range", "merge", "status")
-    ours = Namespace(**dict.fromkeys(names), output_path=out / ANSWERS)
+    names = ("config", "until", "budget", "range", "merge", "status")
+    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out / ANSWERS)
     with redirect_stdout(sys.stderr):
         evaluate(ours, ["--tasks", twins.task, "--metadata", metadata, *settings, *others])
     return out / ANSWERS

@@ -8,12 +8,13 @@ the PoI may become identical.
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from cogniload_gen.cogniload.knobs import Cell
-from cogniload_gen.cogniload.ontology import PEOPLE
-from cogniload_gen.cogniload.simulate import Layout, Puzzles, Statements, choose, draw_statements
+from cogniload_gen.cogniload.ontology import LANGUAGES, PEOPLE
+from cogniload_gen.cogniload.simulate import Puzzles, Statements, choose, draw_statements
 from cogniload_gen.cogniload.validate import CATEGORY, states
 from cogniload_gen.draws import child, uniform
 from cogniload_gen.grid import split_twin
@@ -70,9 +71,14 @@ def other_names(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
     return replace(puzzles, people=(puzzles.people + shift) % len(PEOPLE))
 
 
-def laid_out(puzzles: Puzzles, layout: Layout) -> Puzzles:
-    """Return the puzzles with another layout."""
-    return replace(puzzles, layout=layout)
+def laid_out(puzzles: Puzzles, **changes: Any) -> Puzzles:
+    """Return the puzzles with changes of their layout."""
+    return replace(puzzles, layout=replace(puzzles.layout, **changes))
+
+
+def translation(language: str) -> Callable[[Puzzles, int, np.ndarray], Puzzles]:
+    """Return what makes the puzzles' twins in a language."""
+    return lambda puzzles, *_: laid_out(puzzles, language=language)
 
 
 def with_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
@@ -87,13 +93,14 @@ MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
     "needles": without_hay,
     "tail": tail,
     "names": other_names,
-    "question=first": lambda puzzles, *_: laid_out(puzzles, Layout(question_first=True)),
-    "question=state": lambda puzzles, *_: laid_out(puzzles, Layout(whole_state=True)),
+    "question=first": lambda puzzles, *_: laid_out(puzzles, question_first=True),
+    "question=state": lambda puzzles, *_: laid_out(puzzles, whole_state=True),
     "from": begin_after,
     "until": until,
     "only": only,
-    "reminder": lambda puzzles, number, _: laid_out(puzzles, Layout(reminder=number)),
+    "reminder": lambda puzzles, number, _: laid_out(puzzles, reminder=number),
     "hay": with_hay,
+    **{f"language={language}": translation(language) for language in LANGUAGES},
 }
 """What makes the twins of each change, of the puzzles, its number and their keys."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from cogniload_gen.commands.samples import add_run
 from cogniload_gen.extras import needing
-from cogniload_gen.parser import Parser, spellings
+from cogniload_gen.parser import Parser, number, spellings
 
 Labelled = tuple[str, Path]
 """The label of results, "" for none, and their path."""
@@ -77,6 +77,10 @@ def add_why(why: Parser) -> None:
     add_run(why)
     out = "twins and answers; started again, go on (RUN/why)"
     why.add_argument("--out", type=Path, metavar="DIR", help=out)
+    shard = "answer blocks I, I + N, ... alone; the verdict comes without it, when all are done"
+    why.add_argument("--shard", metavar="I/N", help=shard)
+    block: dict[str, Any] = {"type": number, "default": 50, "metavar": "COUNT"}
+    why.add_argument(*spellings("block_size"), help="twins a block (50)", **block)
 
 
 def run_why(arguments: Namespace) -> None:
@@ -87,8 +91,10 @@ def run_why(arguments: Namespace) -> None:
     run = arguments.run_folder
     out = arguments.out or (run.parent if run.is_file() else run) / "why"
     choice = arguments.budget, arguments.seed, arguments.lm_eval_arguments
-    answers = ask_twins(run, out, *choice)
-    print("\n".join(explain_results([run, answers]).verdict))
+    blocks = {"shard": arguments.shard, "block_size": arguments.block_size}
+    answers = ask_twins(run, out, *choice, **blocks)
+    if not arguments.shard:
+        print("\n".join(explain_results([run, answers]).verdict))
 
 
 def add_plan(plan: Parser) -> None:

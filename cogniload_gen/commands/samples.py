@@ -102,10 +102,10 @@ def add_twins(twins: Parser) -> None:
 
 def run_twins(arguments: Namespace) -> None:
     """Run `cogniload twins RUN --out FILE`."""
-    from lm_eval_tasks.twins import write_twins
+    from lm_eval_tasks.twins import make_twins, write_twins
 
-    options = arguments.out, arguments.budget, arguments.seed
-    twins = write_twins(arguments.run_folder, *options, force=arguments.force)
+    twins = make_twins(arguments.run_folder, arguments.budget, arguments.seed)
+    write_twins(twins, arguments.out, force=arguments.force)
     print(f"{counted(len(twins.table), 'twin')} in {arguments.out}; for the report, score them by")
     score = ["cogniload", "score", "--dataset", str(arguments.out), "RESPONSES"]
     print(shlex.join([*score, "--out", str(twins.scored)]))

@@ -78,6 +78,12 @@ def make_inner_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed processes left beside a file that no other process is writing."""
+    for leftover in path.parent.glob(f".{path.name}.*.part"):
+        leftover.unlink(missing_ok=True)
+
+
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """Yield a name beside a path that nothing has, and remove what has it in the end.

@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
-from cogniload_gen.files.whole import make_inner_folder, open_to_append, whole_file
+from cogniload_gen.files.whole import (
+    make_inner_folder,
+    open_to_append,
+    remove_leftovers,
+    whole_file,
+)
 from lm_eval_tasks.runner.byte_locks import lock_byte, unlock_byte
 
 
@@ -29,7 +34,7 @@ class Store(RunFolder):
 
     def write_run(self, run: RunSpec) -> None:
         """Write what is begun; FileExistsError if something was."""
-        self.clean_file(self.run)
+        remove_leftovers(self.run)
         write_lines(self.run, [json.dumps(run.facts, indent=2).encode()])
 
     def begin(self, run: RunSpec, lock: "Lock") -> RunSpec:
@@ -61,13 +66,8 @@ class Store(RunFolder):
 
     def clean(self, block: Block) -> None:
         """Remove what killed processes left of the files of a block that this process holds."""
-        self.clean_file(self.file(block))
-        self.clean_file(self.digest(block))
-
-    def clean_file(self, file: Path) -> None:
-        """Remove what killed processes left of a file that this process alone writes."""
-        for leftover in self.folder.glob(f".{file.name}.*.part"):
-            leftover.unlink(missing_ok=True)
+        remove_leftovers(self.file(block))
+        remove_leftovers(self.digest(block))
 
     @contextmanager
     def hold(self, blocks: Iterable[Block]) -> Iterator["Lock"]:

@@ -54,7 +54,8 @@ def types_of(row):
 
 def test_all_changes_are_tried():
     forms = {re.sub(r"=\d+", "=", twin) for twin in TWINS}
-    assert forms == {re.sub("=[A-Z]$", "=", form) for form in TWIN.choices}
+    others = {form for form in TWIN.choices if form.startswith("language=")}  # test_languages.py
+    assert forms == {re.sub("=[A-Z]$", "=", form) for form in TWIN.choices} - others
 
 
 @pytest.mark.parametrize("twin", TWINS)

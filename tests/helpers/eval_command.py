@@ -21,7 +21,8 @@ from lm_eval_tasks.runner.results import merge
 from lm_eval_tasks.runner.store import Store
 
 OWN = multiprocessing.get_context("forkserver")
-OWN.set_forkserver_preload(["lm_eval.models.api_models", "lm_eval_tasks.runner.evaluate"])
+PRELOADED = ["lm_eval.models.api_models", "lm_eval_tasks.runner.evaluate"]
+OWN.set_forkserver_preload([*PRELOADED, "cogniload_analysis.report.compare_runs"])
 """Processes that start at once, and of nothing that runs here: the fork of a process with threads
 may wait for ever for a lock that one of them held."""
 

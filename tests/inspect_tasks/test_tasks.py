@@ -245,6 +245,28 @@ def test_the_axes_are_the_puzzles_of_lm_evals_task():
     assert len(made) == 700
 
 
+def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of_each_change(
+    tmp_path,
+):
+    grid = SMALL["cogniload"] | {"num_puzzles": 1}
+    prompts, results, samples = run_lm_eval("cogniload_twins", grid, tmp_path / "theirs")
+    log = run_inspect(tasks.cogniload_twins(**grid), tmp_path / "ours")
+    assert {sample.id for sample in log.samples} == prompts.keys()
+    assert len(prompts) == 6 * 4
+    ours = {
+        name: metric.value
+        for score in log.results.scores
+        for name, metric in score.metrics.items()
+        if name.startswith("acc_")
+    }
+    theirs = {name.partition(",")[0]: value for name, value in results.items()}
+    assert ours == {name: theirs[name] for name in theirs if name in ours}
+    right = {sample["doc"]["id"]: sample["acc"] for sample in samples}
+    needles = [acc for id, acc in right.items() if id.endswith("~needles")]
+    assert len(ours) == 6
+    assert ours["acc_needles"] == sum(needles) / 4
+
+
 @pytest.mark.parametrize(("name", "given", "said"), REFUSED["tasks"])
 def test_what_a_task_does_not_take_is_refused_in_one_line(name, given, said):
     with refused(said):

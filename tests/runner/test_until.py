@@ -293,6 +293,11 @@ def test_goals_that_are_none(goal, message):
         read_until("cogniload", goal)
 
 
+def test_puzzles_with_their_twins_are_a_fixed_design():
+    with pytest.raises(ValueError, match="no fixed design, got 'cogniload_twins'"):
+        read_until("cogniload_twins", "ECL50±20%")
+
+
 def metadata(**parameters):
     return ["--metadata", json.dumps({"cogniload": parameters})]
 
@@ -304,7 +309,7 @@ def metadata(**parameters):
     (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
     (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
     (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
-    (metadata(d=3), "cogniload metadata takes seed, context_budget, twin; got 'd'"),
+    (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),
     (metadata(path="x"), "path is refused: "),
     (metadata(context_budget=2048), "do not fit"),
 ])  # fmt: skip

@@ -5,11 +5,21 @@ import json
 import re
 import shlex
 import shutil
+import signal
 
 import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
-from eval_command import arguments, command, model_args, read
+from eval_command import (
+    answer_only,
+    arguments,
+    command,
+    done_blocks,
+    model_args,
+    read,
+    start,
+    wait_for,
+)
 
 from cogniload_analysis import explain_failures, read_samples
 from cogniload_gen import generate_factor, solve
@@ -190,3 +200,61 @@ def test_puzzles_of_factor_have_twins(tmp_path, suite, loads):
     changes = {"again", "context=0", "order=solved"}
     changes |= {"needed"} if suite == "realistic" else set()
     assert all({*mine} == changes for mine in twins.values())
+
+
+BUDGET, BLOCK = 20, 3
+
+
+@pytest.mark.slow
+def test_killed_at_several_moments_or_in_shards_every_twin_is_answered_once(
+    sampled, server, tmp_path
+):
+    """Kills as it starts, after some answers, and as a block is written; a block half answered.
+
+    Then the same by two shards at once. The samples are those of a command that nothing disturbs.
+    """
+    options = ["--budget", BUDGET, "--block_size", BLOCK, "--model_args", model_args(server)]
+
+    def why(out, *others):
+        return ["why", sampled, "--out", tmp_path / out, *options, *others]
+
+    def answers(out):
+        return read(tmp_path / out / "answers")[1]
+
+    _, verdict, _ = command(*why("undisturbed"))
+    twins = pq.read_table(tmp_path / "undisturbed/puzzles/twins.parquet")["id"].to_pylist()
+    assert sorted(sample["doc"]["id"] for sample in answers("undisturbed")) == sorted(twins)
+    folder, before = tmp_path / "killed", {}
+    for moment in ["twins.parquet", "block-", 4]:
+        earlier, files = len(server.requests), {*folder.rglob("*")}
+        answer_only(server, moment if isinstance(moment, int) else BLOCK)
+        process = start(*why("killed"))
+        if isinstance(moment, int):
+            wait_for(lambda: len(server.requests) > earlier + moment)  # noqa: B023
+        else:
+            wait_for(lambda: any(moment in path.name for path in {*folder.rglob("*")} - files))  # noqa: B023
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        done = {file: file.read_bytes() for file in done_blocks(folder / "answers")}
+        assert done.items() >= before.items()
+        before = done
+    assert 0 < len(before) < BUDGET // BLOCK
+    server.together = None
+    server.healthy = len(server.requests) + BLOCK + 1  # a block, and one twin of the next
+    assert command(*why("killed"))[0] == 2
+    assert len(done_blocks(folder / "answers")) == len(before) + 1
+    (folder / "puzzles/.twins.parquet.abc.part").write_text("half of")  # whenever the kill came
+    server.healthy, earlier = 10**9, len(server.requests)
+    assert command(*why("killed"))[:2] == (0, verdict)
+    assert len(server.requests) == earlier + BUDGET - BLOCK * (len(before) + 1)
+    processes = [start(*why("shards", "--shard", f"{shard}/2")) for shard in (1, 2)]
+    earlier = len(server.requests)
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert len(server.requests) == earlier + BUDGET
+    assert command(*why("shards"))[:2] == (0, verdict)
+    assert answers("undisturbed") == answers("killed") == answers("shards")
+    assert len(server.requests) == earlier + BUDGET
+    assert not [*tmp_path.rglob("*.part")]

@@ -5,21 +5,23 @@ that have both twins of it. Puzzles that were chosen because they failed look be
 tried again, so a change is compared with `again`, not with the failure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import pandas as pd
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, kendalltau
 
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import FEW, adjust, compare_few_pairs, compare_pairs
 from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
-from cogniload_gen.grid import split_twin
+from cogniload_gen.grid import ORIGINAL, change_of
 
 SAY = Sentences("why")
-AGAIN, ORIGINAL, ONLY = "again", "original", "only"
+AGAIN, ONLY = "again", "only"
 NEEDLES, TAIL = "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
 
@@ -37,6 +39,13 @@ SURE = 0.03
 
 SURE_STEP = 0.001
 """Largest p of the difference between single steps of failures and of solved puzzles."""
+
+
+BANDS = ("low", "middle", "high")
+"""The bands of a load's levels."""
+
+LEAST_PAIRS = 10
+"""Fewest failures of a band that say what a change cures there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +101,8 @@ def split_id(id: str) -> tuple[str, str]:
     Numbers that may differ from puzzle to puzzle are left out: "only" for only=17.
     """
     base, _, twin = id.partition("~")
-    change, _ = split_twin(twin)
-    return base, (twin if change in ("hay", "context") else change) or ORIGINAL
+    change = change_of(id)
+    return base, twin if change in ("hay", "context") else change
 
 
 def is_twin(ids: "pd.Series[Any]") -> "pd.Series[bool]":
@@ -108,18 +117,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     `read_factor_samples` return them: of the puzzles and of their twins. The first response to each
     counts. Raises ValueError where no puzzle has a twin, or where there are several models.
     """
-    frame = pd.concat(frames, ignore_index=True)
-    models = frame["model"].astype(str).unique() if "model" in frame else ()
-    if len(models) > 1:
-        raise ValueError(f"twins are explained for one model, got {', '.join(models)}")
-    named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
-    first = named.assign(correct=frame["correct"].astype(float)).drop_duplicates(["base", "change"])
-    wide = first.pivot(index="base", columns="change", values="correct")
-    if ORIGINAL not in wide or len(wide.columns) < 2 or not wide.dropna(thresh=2).size:
-        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
-    wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
-    if wide.empty:
-        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
+    wide = _pair(pd.concat(frames, ignore_index=True))
     parts = [
         _effects(wide[wide[ORIGINAL] == right], of)
         for of, right in ((FAILED, 0), (SOLVED, 1))
@@ -133,21 +131,82 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     return Why(effects, overlap, _name_causes(effects), cures)
 
 
+def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
+    """Return what each change cures at low, middle and high levels of some loads.
+
+    `frame` is as for `explain_failures`, with the columns of the loads. A load's levels make at
+    most three bands; each with `LEAST_PAIRS` failures is a row, where a change has two such bands.
+    `p_trend` is that of Kendall's correlation between the level and the cure of each failure, and
+    `p_trend_holm` is Holm's over the table.
+    """
+    wide = _pair(frame)
+    failed = wide[wide[ORIGINAL] == 0]
+    originals = frame.set_index(frame["id"].astype(str))
+    originals = originals[~originals.index.duplicated()].loc[failed.index]
+    tables = []
+    for load in loads:
+        level = originals[load.name]
+        place = level.rank(method="dense")
+        if place.max() > len(BANDS):
+            place = pd.qcut(level, len(BANDS), labels=False, duplicates="drop")
+        groups = [mine for _, mine in level.groupby(place)]
+        bands = range(0, len(BANDS), 2) if len(groups) == 2 else range(len(BANDS))
+        levels = ", ".join(_show_range(load, mine) for mine in groups)
+        for change, against in _comparisons(failed.drop(columns=[*NO_CURE], errors="ignore")):
+            effects = pd.DataFrame(
+                _effect(failed.loc[mine.index], change, against) | {"band": band}
+                for band, mine in zip(bands, groups, strict=False)
+            )
+            effects = effects[effects["puzzles"] >= LEAST_PAIRS]
+            if len(effects) > 1:
+                cure = failed[change] - failed[against]
+                p = float(kendalltau(level, cure, nan_policy="omit").pvalue)
+                trend = 1.0 if isnan(p) else p  # all failures are cured alike
+                tables.append(effects.assign(load=load.heading, levels=levels, p_trend=trend))
+    if not tables:
+        return pd.DataFrame()
+    holm = adjust([table["p_trend"].iloc[0] for table in tables])
+    parts = [table.assign(p_trend_holm=p) for table, p in zip(tables, holm, strict=True)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _show_range(load: Load, levels: "pd.Series[Any]") -> str:
+    ends = (load.show(load.scale(level)) for level in (levels.min(), levels.max()))
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _pair(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the results of puzzles that have twins: a row a puzzle, a column a change."""
+    models = frame["model"].astype(str).unique() if "model" in frame else ()
+    if len(models) > 1:
+        raise ValueError(f"twins are explained for one model, got {', '.join(models)}")
+    named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
+    first = named.assign(correct=frame["correct"].astype(float)).drop_duplicates(["base", "change"])
+    wide = first.pivot(index="base", columns="change", values="correct")
+    if ORIGINAL not in wide or len(wide.columns) < 2 or not wide.dropna(thresh=2).size:
+        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
+    wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
+    if wide.empty:
+        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
+    return wide
+
+
 def _effects(wide: pd.DataFrame, of: str) -> pd.DataFrame:
     """Return the effects on puzzles of the same result, a column a change."""
     turned = wide.ne(wide[ORIGINAL], axis=0).astype(float).where(wide.notna())
-    base = AGAIN if AGAIN in wide else ORIGINAL
-    changes = [str(change) for change in wide if change not in (AGAIN, ORIGINAL)]
-    pairs = [(change, base) for change in changes]
-    if {NEEDLES, TAIL} <= {*changes}:
-        pairs.append((NEEDLES, TAIL))
-    rows = [_effect(turned, change, against) for change, against in pairs]
-    if base == AGAIN:
-        rows.insert(0, _effect(turned, AGAIN, ORIGINAL))
+    rows = [_effect(turned, change, against) for change, against in _comparisons(wide)]
     table = pd.DataFrame([row for row in rows if row["puzzles"]])
     family = ~table["change"].isin([AGAIN, *NO_CURE]) & (table["against"] != TAIL)
     table["p_holm"] = adjust(table["p"].where(family).tolist())
     return table.assign(of=of)
+
+
+def _comparisons(wide: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return each change, and what it is compared with."""
+    base = AGAIN if AGAIN in wide else ORIGINAL
+    pairs = [(AGAIN, ORIGINAL)] if base == AGAIN else []
+    pairs += [(str(change), base) for change in wide if change not in (AGAIN, ORIGINAL)]
+    return [*pairs, (NEEDLES, TAIL)] if {NEEDLES, TAIL} <= {*wide} else pairs
 
 
 def _effect(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import show_p
 from cogniload_analysis.compare.why import (
+    BANDS,
     FAILED,
-    ORIGINAL,
     SAY,
     TAIL,
     Why,
+    effects_by_load,
     explain_failures,
     is_twin,
     split_id,
@@ -23,9 +24,10 @@ from cogniload_analysis.compare.why import (
 from cogniload_analysis.display.cells import MISSING, percent
 from cogniload_analysis.display.content import Findings, Verdict, name_file
 from cogniload_analysis.display.figures import PAPER, Panel, Series, draw_all, draw_panels
-from cogniload_analysis.display.tables import Column, TableSpec
+from cogniload_analysis.display.tables import Across, Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import Example, describe_response
+from cogniload_gen.grid import ORIGINAL
 
 
 def _show_points(difference: float) -> str:
@@ -54,6 +56,30 @@ WHY_TABLE = TableSpec(
 )  # fmt: skip
 
 
+def _show_effect(difference: float, low: float, high: float) -> str:
+    return f"{_show_points(difference)} ({_show_points(low)} to {_show_points(high)})"
+
+
+BY_LOAD_TABLE = TableSpec(
+    "{prefix}why_by_load",
+    "What one change cures at low, middle and high levels of each load, in percentage points "
+    "against the same puzzle again, with 95 % intervals, where there are ten failures and more. "
+    "The trend is Kendall's correlation of level and cure.",
+    [
+        Column("model", "Model", optional=True),
+        Column("load", "Load"),
+        Column("levels", "Levels"),
+        Column("change", "Change"),
+        Column("against", "Against"),
+        Across("band", ("difference", "low", "high"), _show_effect,
+               lambda band: BANDS[band].capitalize()),
+        Column("p_trend", "p (trend)", show_p),
+        Column("p_trend_holm", "p (Holm)", show_p),
+    ],
+    "why",
+)  # fmt: skip
+
+
 def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the responses to puzzles without those to twins, unless there are no others."""
     twins = is_twin(frame["id"])
@@ -69,9 +95,12 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
     """
     explained: dict[str, Why] = {}
     examples: dict[str, list[Example]] = {}
+    by_load: list[pd.DataFrame] = []
+    loads = [load for load in analysis.loads if load.dtype != "category"]
     for model, rows in frame.groupby("model", observed=True):
         if is_twin(rows["id"]).any() and not is_twin(rows["id"]).all():
             why = explained[str(model)] = explain_failures(rows)
+            by_load.append(effects_by_load(rows, loads).assign(model=model))
             examples[str(model)] = show_cure(rows, why, analysis)
     if not explained:
         return findings
@@ -86,10 +115,14 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
         {"name": model, "sentences": why.verdict, "picture": picture, "examples": examples[model]}
         for (model, why), picture in zip(explained.items(), pictures.values(), strict=True)
     ]
-    table = WHY_TABLE.table(pd.concat(effects, ignore_index=True), prefix=analysis.prefix)
+    tables = [
+        spec.table(data, prefix=analysis.prefix)
+        for spec, parts in ((WHY_TABLE, effects), (BY_LOAD_TABLE, by_load))
+        if len(data := pd.concat(parts, ignore_index=True))
+    ]
     return replace(
         findings,
-        tables=[*findings.tables, table],
+        tables=[*findings.tables, *tables],
         pictures={**findings.pictures, **pictures},
         verdicts=[_name_cause(verdict, explained) for verdict in findings.verdicts],
         sections={**findings.sections, "why": sections},
