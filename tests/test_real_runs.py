@@ -8,8 +8,12 @@ import pytest
 from source_tree import ROOT
 
 from cogniload_gen import generate_puzzles, read_steps, score, solve
+from cogniload_gen.commands import main
 
 RUNS = ROOT / "examples/real"
+MAX_RESPONSE_TOKENS = 512
+"""The task's limit, which lies below its budget."""
+
 FILES = sorted(RUNS.glob("*/samples_*.jsonl.gz"))
 
 
@@ -36,7 +40,10 @@ def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
     assert len({sample["doc"]["id"] for sample in samples}) == len(samples) == 140
     for sample in samples:
         assert solve(sample["doc"]["puzzle"]) == sample["doc"]["answer"]
-        assert score(sample["resps"][0][0], sample["doc"]).outcome.value == sample["outcome"]
+        tokens = {name: sample[name] for name in ("prompt_tokens", "response_tokens")}
+        budget = tokens["prompt_tokens"] + MAX_RESPONSE_TOKENS
+        again = score(sample["resps"][0][0], sample["doc"], **tokens, context_budget=budget)
+        assert again.outcome.value == sample["outcome"]
     right = sum(sample["acc"] for sample in samples)
     last = sum(last_option(sample["doc"]) == sample["doc"]["answer"] for sample in samples)
     assert f"statements would ({last} of 140)" in page("examples/real/README.md")
@@ -94,3 +101,12 @@ def test_the_reader_agrees_with_a_pattern_of_the_one_layout():
         f"that of the pattern in {len(agreed)} of them, and none of the {len(clean)} without an "
         "error was accused"
     ) in page("docs/steps.md")
+
+
+def test_thresholds_that_neither_run_has_are_not_called_alike(capsys):
+    assert main(["compare", *(str(file.parent) for file in FILES)]) == 0
+    comparison = capsys.readouterr().out
+    assert "Qwen2.5-Coder-1.5B-Instruct solves 22.1 points more" in comparison
+    assert "Not determined for both, so not compared: ECL50, NT50, ID50." in comparison
+    assert "significant" not in comparison.partition("Differences in accuracy")[0]
+    assert "22.1 points (11.6 to 32.3, p < 0.001)" in page("examples/real/README.md")

@@ -4,11 +4,12 @@ import html
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from lm_eval_layout import BETA, GRID, make_samples, write_run
 
 from cogniload_analysis import published_table
-from cogniload_analysis.report.leaderboard import write_leaderboard
+from cogniload_analysis.report.leaderboard import leaderboard_table, write_leaderboard
 from cogniload_gen.commands import main
 
 HOSTILE = "<img src=x onerror=alert(1)> & co"
@@ -85,3 +86,20 @@ def test_nothing_is_overwritten_unasked_and_no_run_is_refused(site, tmp_path, ca
     with pytest.raises(FileNotFoundError):
         write_leaderboard(tmp_path / "nothing", tmp_path / "site")
     assert not (tmp_path / "site").exists()
+
+
+def test_ranks_count_the_models_before_and_those_without_come_last():
+    """Who solves all stands first whatever its curve says; equal models share the better rank."""
+    run = {"meaning": "", "least_N": 1, "most_N": 10**6, "source": "run", "link": "", "rank": 1}
+    rows = [("all", 2.0, 1.0), ("twin A", 5.0, 0.5), ("twin B", 5.0, 0.5), ("last", 0.001, 0.1)]
+    ranked = pd.DataFrame([{"model": m, "ECL50": e, "accuracy": a, **run} for m, e, a in rows])
+    aside = ranked.head(2).assign(model=["low", "high"], accuracy=[0.2, 0.3], rank=float("nan"))
+    table = leaderboard_table([ranked, aside]).set_index("model")
+    known = table[table["rank"].notna()]
+    worth = known["ECL50"].to_dict() | {"all": float("inf")}
+    expected = {
+        name: 1 + sum(other > own for other in worth.values()) for name, own in worth.items()
+    }
+    assert known["rank"].to_dict() == expected
+    assert list(table.index[-2:]) == ["high", "low"]
+    assert table.loc[table["source"] == "paper", "accuracy"].isna().all()
