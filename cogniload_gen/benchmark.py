@@ -4,6 +4,7 @@ A benchmark's own folder subclasses it, and `benchmarks.py` lists the benchmarks
 to know which there are. Listing them imports no engine, and neither numpy nor pyarrow.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from cogniload_gen.checks import (
     check_numbers,
 )
 from cogniload_gen.grid import (
+    ENGLISH,
     MAX_INDEX,
     MAX_PUZZLES,
     MAX_SEED,
@@ -30,6 +32,7 @@ from cogniload_gen.grid import (
     Grid,
     Selection,
     combinations,
+    language_of,
     split_twin,
 )
 
@@ -50,7 +53,8 @@ class Knob:
     """One parameter of a benchmark: what it sets, its default and what it takes.
 
     `kind` is "integer" (from `low` to `high`), "number" (above `low`, up to `high`), "choice" (one
-    of `choices`), "flag" (True or False), "twin" (of a form in `choices`) or "tokenizer". An
+    of `choices`), "flag" (True or False), "twin" (of a form in `choices`), "language" (one of
+    `choices`) or "tokenizer". An
     integer with `choices` takes those words too: each puzzle then draws its own number, which the
     knob's column holds. A knob of a grid takes a value or a sequence of different values. `meaning`
     says in a phrase what it sets, with its unit. `levels` are values from easy to hard, for
@@ -58,7 +62,7 @@ class Knob:
     """
 
     name: str
-    kind: Literal["integer", "number", "choice", "flag", "twin", "tokenizer"]
+    kind: Literal["integer", "number", "choice", "flag", "twin", "language", "tokenizer"]
     meaning: str
     default: Given = None
     low: int = 0
@@ -96,6 +100,7 @@ class Knob:
             "choice": ", ".join(self.choices),
             "flag": "True or False",
             "twin": ", ".join(self.choices),
+            "language": ", ".join(self.choices),
             "tokenizer": "a Hugging Face name or folder, or a callable",
         }[self.kind]
 
@@ -240,7 +245,8 @@ class Benchmark(ABC):
         suite: Tells it from the other benchmarks of its dataset; None if it is the only one.
         cell: The NamedTuple of a cell, whose fields are the names of its knobs.
         knobs: The parameters whose product is the grid.
-        changes: The parameters that change each puzzle of the grid, at the end of its address.
+        changes: The parameters that change each puzzle of the grid, whose draws stay: the twin,
+            and the language of one that has several.
         options: The parameters that are no part of a puzzle's address.
         num_puzzles: The default number of puzzles in each cell, the paper's.
         version: Part of every puzzle's address: a change to any puzzle's text or answer raises it.
@@ -339,7 +345,7 @@ class Benchmark(ABC):
 
     def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
         """Raise ValueError for a change that the puzzles of some cells can't have."""
-        (knob,) = self.changes
+        knob = self.changes[0]
         numbered = {form[:-1] for form in knob.choices if form[-1].isupper()}
         change, number = split_twin(twin) if isinstance(twin, str) else ("", 0)
         if f"{change}=" in numbered and twin == f"{change}={number}":
@@ -357,7 +363,24 @@ class Benchmark(ABC):
 
         `step` is where the response first broke, None where that is not known.
         """
-        return [form for knob in self.changes for form in knob.choices if not form[-1].isupper()]
+        return [
+            form for knob in self.changes[:1] for form in knob.choices if not form[-1].isupper()
+        ]
+
+    def address(self, row: Row) -> dict[str, Given]:
+        """Return the parameters that make the puzzle of a row again, without its twin."""
+        id = str(row["id"])
+        values = {name: row[name] for name in self.cell._fields if name in row}
+        for knob in self.knobs:  # the column of a number that the puzzle drew is not its address
+            for word in knob.choices:
+                if f"-{knob.name}{word}-" in id:
+                    values[knob.name] = word
+        values |= {"seed": row["seed"], "first_index": row["index"], "num_puzzles": 1}
+        if split := re.search(rf"-({'|'.join(SPLITS)})-s\d+-", id):
+            values["split"] = split[1]
+        if (language := language_of(id)) != ENGLISH:
+            values["language"] = language
+        return values
 
     def select_split(self, split: str, **parameters: Given) -> Selection:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
@@ -388,8 +411,10 @@ class Benchmark(ABC):
         twin = values.get("twin")
         if twin is not None:
             self.check_twin(twin, cells)
-        own = {knob.name: knob.check_one(values[knob.name]) for knob in numbers}
+        own: dict[str, Any] = {knob.name: knob.check_one(values[knob.name]) for knob in numbers}
         split = check_choice("split", split, SPLITS)
+        for knob in self.changes[1:]:
+            own[knob.name] = check_choice(knob.name, values[knob.name], knob.choices)
         return Grid(self.name, self.version, cells, split=split, twin=twin, **own)
 
     def source(self, selection: Selection, **options: Given) -> "Source":

@@ -115,7 +115,11 @@ def configuration_of(grid: Selection, **options: Given) -> Configuration:
         **knobs_of_product(benchmark, zip(*grid.cells, strict=True)),
         "num_puzzles": grid.num_puzzles,
         "seed": grid.seed,
-        **({} if grid.twin is None else {"twin": grid.twin}),
+        **{
+            knob.name: value
+            for knob in benchmark.changes
+            if (value := getattr(grid, knob.name)) != knob.default
+        },
         **(defaults | options),
     }
     made = Configuration(benchmark, benchmark.version, parameters, (grid.split,))

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 if TYPE_CHECKING:
     import numpy as np
 
+ENGLISH = "en"
+ORIGINAL = "original"
+IN_LANGUAGE = re.compile(r"~language=([a-z]+)$|-s\d+-([a-z]{2,3})-")
+"""The language in an id: that of a twin, or that of the puzzle."""
+
 SPLITS = ("train", "validation", "test")
 MAX_PUZZLES = 10**9
 MAX_INDEX = 2**62
@@ -66,6 +71,10 @@ class Selection(Sized, Protocol):
     def twin(self) -> str | None:
         """The change that every puzzle has, behind "~" in its id; None for none."""
 
+    @property
+    def language(self) -> str:
+        """The language of the texts, which ids hold if it is not English."""
+
     def batch(self, start: int, stop: int) -> Batch:
         """Return the puzzles from row `start` up to `stop`."""
 
@@ -77,7 +86,8 @@ class Selection(Sized, Protocol):
 class Grid:
     """The same number of puzzles in every cell, of one benchmark, seed and split.
 
-    With `twin`, each has that change; its draws are those of the puzzle without it.
+    With `twin`, each has that change; its draws are those of the puzzle without it. `language` is
+    that of the texts, and no part of the draws.
 
     `num_puzzles` is for each cell; their indices are `first_index` and from there every
     `index_step`-th. Rows are interleaved over the cells (first one puzzle of every cell, then the
@@ -93,6 +103,7 @@ class Grid:
     first_index: int = 0
     index_step: int = 1
     twin: str | None = None
+    language: str = ENGLISH
 
     def __len__(self) -> int:
         return len(self.cells) * self.num_puzzles
@@ -154,6 +165,8 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
     """Return the columns of a batch that tell its addresses: id, the knobs, seed and index."""
     knobs: tuple[str, ...] = batch.cells[0]._fields
     prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
+    if selection.language != ENGLISH:
+        prefix += f"-{selection.language}"
     suffix = "" if selection.twin is None else f"~{selection.twin}"
     ids = []
     for cell, index in zip(batch.cells, batch.indices, strict=True):
@@ -166,6 +179,23 @@ def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
         "seed": [selection.seed] * len(ids),
         "index": list(batch.indices),
     }
+
+
+def language_of(id: str) -> str:
+    """Return the language of a puzzle's text, from its id."""
+    match = IN_LANGUAGE.search(id)
+    return ENGLISH if match is None else match[match.lastindex or 0]
+
+
+def other_language(id: str, language: str) -> str:
+    """Return the id of the same puzzle in another language."""
+    ours = "" if language == ENGLISH else f"-{language}"
+    return re.sub(r"(-s\d+)(-[a-z]{2,3}(?=-))?(?=-)", rf"\1{ours}", id, count=1)
+
+
+def change_of(id: str) -> str:
+    """Return the change of a twin from its id, without a number; "original" where there is none."""
+    return split_twin(id.partition("~")[2])[0] or ORIGINAL
 
 
 def split_twin(text: str) -> tuple[str, int]:

@@ -103,36 +103,44 @@ def test_a_category_can_be_added_by_its_steps(copy):
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_no_step_towards_a_category_can_be_left_out(copy, number):
     added = [step for step in steps("Add a category") if step.code]
-    assert len(added) == 4
+    assert len(added) == 5
     for step in added[:number] + added[number + 1 :]:
         follow(step, copy)
     assert run(SHOES, copy).returncode != 0
 
 
-RENDER = """
-import numpy as np
-from cogniload_gen.cogniload.render import render
-from cogniload_gen.cogniload.simulate import simulate
+TOY = """
+from cogniload_gen import generate_puzzles, score, solve
 
-made = simulate(np.arange(5, dtype=np.uint64), 3, np.full(5, 6), np.full(5, 2))
-rows = np.arange(5)
-english, german = (render([made], [rows], language).to_pylist() for language in ("en", "xx"))
-assert "The people" in english[0]
-assert [text.replace("The people", "Die Leute") for text in english] == german
+english = generate_puzzles([3, 12], 6, 50, num_puzzles=60).to_pylist()
+rows = generate_puzzles([3, 12], 6, 50, num_puzzles=60, language="xx").to_pylist()
+for row, original in zip(rows, english, strict=True):
+    assert "-s42-xx-d" in row["id"]
+    assert "Diejenigen Leute" in row["puzzle"]
+    assert solve(row["puzzle"]) == row["answer"]
+    assert row["options"].index(row["answer"]) == original["options"].index(original["answer"])
+    clause = f"{row['answer']}: Socken Hemd Hose Hut Handschuhe Unterw\u00e4sche Haare Film Musik"
+    sentence = f"{row['poi']} hat, ist, las, isst {clause}."
+    assert score(sentence, row).correct, sentence
 """
 
 
-def test_a_language_file_can_be_added_by_its_steps(copy):
-    copied, translated, *_ = steps("Add a language file")
-    path = copy / copied.files[0]
-    text = path.read_text("utf-8")
-    used = set(re.findall(r"{{ (\w+) }}", text.partition("instruction = ")[2]))
-    assert used == set(re.findall(r"{{ (\w+) }}", translated.words))
-    path.with_stem("xx").write_text(text.replace("The people", "Die Leute"), "utf-8")
-    ran = run(RENDER, copy)
+def test_a_language_can_be_added_by_its_steps(copy):
+    first, translated, solver, reading, *_ = steps("Add a language")
+    german = (copy / first.files[0]).parent
+    names = {Path(step.files[0]).name for step in (translated, solver, reading)}
+    assert names == {path.name for path in german.iterdir()}
+    toy = german.with_name("xx")
+    shutil.copytree(german, toy)
+    assert run(TOY, copy).returncode != 0
+    for step in (translated, solver):
+        path = toy / Path(step.files[0]).name
+        text = path.read_text("utf-8").replace("Die Personen, die", "Diejenigen Leute, die")
+        path.write_text(text, "utf-8")
+    ran = run(TOY, copy)
     assert ran.returncode == 0, ran.stderr
 
 

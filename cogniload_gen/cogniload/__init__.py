@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
-from cogniload_gen.cogniload.knobs import KNOBS, MAX_N, TRACE, TWIN, Cell
+from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
+from cogniload_gen.grid import ENGLISH, language_of
 from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cogniload_gen.grid import Selection
     from cogniload_gen.source import Source
 
 log = logging.getLogger(__name__)
@@ -30,7 +32,7 @@ class CogniLoad(Benchmark):
     dataset = "cogniload"
     cell = Cell
     knobs = KNOBS
-    changes = (TWIN,)
+    changes = (TWIN, LANGUAGE)
     options = (TRACE,)
     version = GENERATOR_VERSION
     about = files(__package__) / "data"
@@ -69,6 +71,16 @@ class CogniLoad(Benchmark):
             if cell.has_added_needle:
                 log_added_needle(cell)
         return cells
+
+    def select(self, **parameters: Given) -> "Selection":
+        """Return the puzzles of some knobs and settings; whole states are scored in English alone.
+
+        ValueError as for every benchmark.
+        """
+        selection = super().select(**parameters)
+        if selection.twin == "question=state" and selection.language != ENGLISH:
+            raise ValueError(f"twin question=state is for language en, got {selection.language}")
+        return selection
 
     def twin_range(self, change: str, cells: tuple[Cell, ...]) -> tuple[int, int]:
         """Return the range of a change's number: after statement T or K, some have another."""
@@ -129,17 +141,24 @@ class CogniLoad(Benchmark):
         return read_steps(response, row, margin=MARGIN if margin is None else margin)
 
     def reward_answer(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the answer; of a whole state, the share that is right."""
+        """Return a trainer's reward for the answer; of a whole state, the share that is right.
+
+        What hedges and denies is known in English alone: in other languages it is the score.
+        """
         if row.get("category") == STATE:
             from cogniload_gen.cogniload.state import state_reward
 
             return state_reward(response, row)
+        if language_of(str(row.get("id"))) != ENGLISH:
+            return super().reward_answer(response, row)
         from cogniload_gen.cogniload.rewards import answer_reward
 
         return answer_reward(response, row)
 
     def reward_steps(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the steps."""
+        """Return a trainer's reward for the steps; but for English, that for the answer."""
+        if language_of(str(row.get("id"))) != ENGLISH:
+            return super().reward_steps(response, row)
         from cogniload_gen.cogniload.rewards import step_reward
 
         return step_reward(response, row)
@@ -177,6 +196,7 @@ def generate_puzzles(
     trace: bool = False,
     first_index: int = 0,
     twin: str | None = None,
+    language: str = ENGLISH,
 ) -> "pa.Table":
     """Return CogniLoad puzzles as a table, a pure function of the arguments (sections 2.1 and 2.2).
 
@@ -185,7 +205,8 @@ def generate_puzzles(
     Rows are interleaved over the cells: first one puzzle of every cell, then the second. `split` is
     "train", "validation" or "test"; no two splits, seeds or cells share any draws. `trace` adds the
     columns of `TRACE_SCHEMA`: domains, initial state, statements and the PoI's states. `twin`
-    changes one thing in every puzzle, such as "needles" or "from=50" (docs/twins.md).
+    changes one thing in every puzzle, such as "needles" or "from=50" (docs/twins.md). `language` is
+    one of LANGUAGES: the same puzzles in other words.
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
@@ -199,4 +220,5 @@ def generate_puzzles(
         trace=trace,
         first_index=first_index,
         twin=twin,
+        language=language,
     ).table()

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import Knob
-from cogniload_gen.cogniload.ontology import CATEGORIES
+from cogniload_gen.cogniload.ontology import CATEGORIES, LANGUAGES
+from cogniload_gen.grid import ENGLISH
 
 PAPER_D = (1, 3, 5, 7, 10)
 PAPER_N = (20, 50, 100, 250)
@@ -36,9 +37,11 @@ TWIN = Knob(
     choices=(
         "again", "needles", "tail", "names", "question=first", "question=state", "from=T",
         "until=T", "only=T", "reminder=K", "hay=H",
+        *(f"language={language}" for language in LANGUAGES),
     ),
     shown_default="none",
 )  # fmt: skip
+LANGUAGE = Knob("language", "language", "the language of the text", ENGLISH, choices=LANGUAGES)
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
 
 

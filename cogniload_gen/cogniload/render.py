@@ -1,4 +1,4 @@
-"""Puzzles -> text (CogniLoad, Figure 2), by the templates in `data/en.toml`.
+"""Puzzles -> text (CogniLoad, Figure 2), by the templates in `data/languages`.
 
 jinja2 renders every clause that a puzzle can hold once. A text is then a sequence of such
 fragments: Arrow gathers the fragments of all texts into one buffer, and a text is the stretch of
@@ -8,18 +8,25 @@ that buffer from its first fragment to the next text's. So each text is copied o
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from jinja2 import Environment, StrictUndefined, Template
 
-from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES, read_table
+from cogniload_gen.cogniload.ontology import (
+    CATEGORIES,
+    PEOPLE,
+    VOCABULARIES,
+    read_language,
+)
 from cogniload_gen.cogniload.simulate import Puzzles
+from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import Pieces, gather, line_up
 
-VALUES = pa.array([value for vocabulary in VOCABULARIES.values() for value in vocabulary])
-"""The values of all categories, one after the other: a value's number is its position here."""
+OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
+"""The category of each value of all of them, one after the other: this order numbers the values."""
 
 FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
 """The number of each category's first value."""
@@ -29,11 +36,12 @@ FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
 class Phrases:
     """The fragments of all texts, and where each kind of them starts in `fragments`.
 
-    Names stand in the order of PEOPLE, clauses in the order of VALUES; each clause comes twice:
+    Names stand in the order of PEOPLE, clauses in the order of OWNERS; each clause comes twice:
     with the conjunction for the next clause, and with what follows the last one. `line_break` comes
     before the statements, `number` is the text before and after a statement's number. `questions`
     holds one a category and person, and then one a person about the whole state; as fragments, each
-    follows a line break. `reminder` comes before a person's state among the statements.
+    follows a line break. `reminder` comes before a person's state among the statements. `values`
+    are what the values are called as answers, `attributes` the same, each with its category.
     """
 
     fragments: pa.Array
@@ -47,27 +55,53 @@ class Phrases:
     line_break: int
     question: int
     questions: pa.Array
+    values: pa.Array
+    attributes: pa.Array
+
+
+def sentences_of(language: str) -> dict[str, Any]:
+    """Return the templates of a language."""
+    return read_language(language, "sentences")
+
+
+def forms_of(category: str, language: str) -> dict[str, Any]:
+    """Return what templates take for each value of a category: its forms by name, or itself.
+
+    The form "word" is what the value is called as an answer.
+    """
+    tables = sentences_of(language).get("values")
+    if tables is None:
+        return {value: value for value in VOCABULARIES[category]}
+    table = tables.get(category) or tables["colors"]
+    names = table["forms"]
+    return {value: dict(zip(names, table[value], strict=True)) for value in VOCABULARIES[category]}
 
 
 @cache
 def environment_of(language: str) -> Environment:
     """The environment in which the templates of a language's data file are rendered."""
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 (a prompt)
-    macros = vars(environment.from_string(read_table(language)["macros"]).module)
+    macros = vars(environment.from_string(sentences_of(language)["macros"]).module)
     environment.globals.update({name: macros[name] for name in macros if name[0] != "_"})
     return environment
 
 
 @cache
-def template_of(category: str, kind: str, language: str = "en") -> Template:
+def template_of(category: str, kind: str, language: str = ENGLISH) -> Template:
     """The template of a clause of a puzzle: of a state, a condition, an update or a question."""
-    return environment_of(language).from_string(read_table(language)[category][kind])
+    return environment_of(language).from_string(sentences_of(language)[category][kind])
 
 
 @cache
-def phrases(language: str = "en") -> Phrases:
+def phrases(language: str = ENGLISH) -> Phrases:
     """Return the fragments, rendered from the templates of a language's data file."""
-    templates = read_table(language)
+    templates = sentences_of(language)
+    forms = {category: forms_of(category, language) for category in CATEGORIES}
+    words = [
+        form if isinstance(form, str) else form["word"]
+        for by_value in forms.values()
+        for form in by_value.values()
+    ]
     compiled = environment_of(language).from_string
     fragments: list[str] = []
 
@@ -77,12 +111,12 @@ def phrases(language: str = "en") -> Phrases:
 
     def add_clauses(kind: str, end: str) -> tuple[int, int]:
         clauses = [
-            template.render(value=value)
-            for category, vocabulary in VOCABULARIES.items()
+            template.render(value=form)
+            for category, by_value in forms.items()
             for template in [template_of(category, kind, language)]
-            for value in vocabulary
+            for form in by_value.values()
         ]
-        followed = add([clause + templates["conjunction"] for clause in clauses])
+        followed = add([clause + templates["conjunction"][kind] for clause in clauses])
         return followed, add([clause + end for clause in clauses])
 
     slot = "\0"
@@ -110,12 +144,16 @@ def phrases(language: str = "en") -> Phrases:
         question=add(["\n" + question for question in questions]),
         questions=pa.array(questions),
         fragments=pa.array(fragments),
+        values=pa.array(words),
+        attributes=pa.array(
+            [f"{owner}: {word}" for owner, word in zip(OWNERS, words, strict=True)]
+        ),
     )
 
 
-def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray], language: str = "en") -> pa.Array:
-    """Return the whole prompts of puzzles in a language, those of each part in rows of its own."""
-    wording = phrases(language)
+def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray]) -> pa.Array:
+    """Return the whole prompts of puzzles of one layout, those of each part in rows of its own."""
+    wording = phrases(parts[0].layout.language)
     first = parts[0].layout.question_first
     order = (first_lines, statements) if first else (statements, last_lines)
     ids, bounds = line_up(
@@ -133,9 +171,9 @@ def render(parts: Sequence[Puzzles], rows: Sequence[np.ndarray], language: str =
     return pc.utf8_rtrim(texts, "\n") if first else texts
 
 
-def questions(puzzles: Puzzles, language: str = "en") -> pa.Array:
-    """Return the questions of the puzzles in a language."""
-    return phrases(language).questions.take(pa.array(question_numbers(puzzles)))
+def questions(puzzles: Puzzles) -> pa.Array:
+    """Return the questions of the puzzles."""
+    return phrases(puzzles.layout.language).questions.take(pa.array(question_numbers(puzzles)))
 
 
 def introductions(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:

@@ -6,17 +6,27 @@ mention, whichever of the two is mentioned last (D.4, points 4 and 5).
 
 Two conditions of the paper follow from others and have no line of their own here: an empty
 response has an empty last sentence, and a sentence that holds an alternative is not empty.
+
+Responses to puzzles in other languages are read by the same rules with the words of that language
+(data/languages/LANGUAGE/reading.toml): its own qualifiers, its own marks for the full stop and the
+parentheses, and the spellings of a value, inflected forms among them. There accents do not count,
+and the language says where a spelling must begin and end.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import accumulate
 from reprlib import repr as brief
 from typing import NamedTuple, TypedDict
 
 from cogniload_gen.benchmark import Row, Score
-from cogniload_gen.checks import check_columns, check_texts
-from cogniload_gen.cogniload.ontology import WORDS
+from cogniload_gen.checks import check_choice, check_columns, check_texts
+from cogniload_gen.cogniload.ontology import LANGUAGES, WORDS, read_language
+from cogniload_gen.grid import ENGLISH, language_of
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
 
 SYNONYMS = {
@@ -31,6 +41,21 @@ As in the paper, though a spelling that starts with another of its row adds noth
 
 BOUNDARIES = (" ", "[", '"', "'", "*", "_", "{", "(")
 """What may stand before an answer within a sentence: D.4 prints ", Algorithm 3 prints '."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How responses in a language other than English are read.
+
+    `questions` and `qualifiers` are by category, `spellings` by the value, `marks` are characters
+    that stand for others, and `mention` is the pattern in which a spelling {} counts.
+    """
+
+    questions: dict[str, str]
+    qualifiers: dict[str, list[str]]
+    spellings: dict[str, list[str]]
+    marks: dict[str, str]
+    mention: str
 
 
 class Outcome(StrEnum):
@@ -116,6 +141,7 @@ def score_response(
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
     context_budget: int = CONTEXT_BUDGET,
+    language: str = ENGLISH,
 ) -> Outcome:
     """Return the outcome of a response, reasoning included, to a CogniLoad puzzle (Appendix D).
 
@@ -123,13 +149,16 @@ def score_response(
     12 categories that the question is about (`question_category` reads it from a question),
     `options` the value domain of that category, with or without the answer. `prompt_tokens` and
     `response_tokens` count against `context_budget`, which they share; an unknown count is 0.
+    `language` is that of the puzzle, one of LANGUAGES.
 
-    Raises ValueError for any other category.
+    Raises ValueError for any other category or language.
     """
-    windows = sentence_windows(response, poi=poi, category=category)
+    check_choice("language", language, LANGUAGES)
+    windows = sentence_windows(response, poi=poi, category=category, language=language)
     if is_cut_off(prompt_tokens, response_tokens, context_budget):
         return Outcome.WRONG_MAX_CONTEXT
-    return judge(windows, answer.lower(), alternatives_to(answer, options)).outcome
+    gold = fold(answer, language)
+    return judge(windows, gold, alternatives_to(answer, options, language), language).outcome
 
 
 def score_row(
@@ -148,22 +177,85 @@ def score_row(
     columns = asked_of(row)
     poi, answer, options = columns["poi"], columns["answer"], columns["options"]
     budget = CONTEXT_BUDGET if context_budget is None else context_budget
-    windows = sentence_windows(response, poi=poi, category=columns["category"])
+    language = language_of_row(row)
+    windows = sentence_windows(response, poi=poi, category=columns["category"], language=language)
     if is_cut_off(prompt_tokens, response_tokens, budget):
         why = f"prompt and response reached the budget of {budget:,} tokens"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
-    outcome, window = judge(windows, answer.lower(), alternatives_to(answer, options))
+    gold, others = fold(answer, language), alternatives_to(answer, options, language)
+    outcome, window = judge(windows, gold, others, language)
     if window is None:
         return Score(outcome, None, None, NOTHING_READ[outcome])
     sentence = windows[window]
-    others = [option for option in options if option.lower() != answer.lower()]
-    values = [answer] if outcome.correct else others
-    spellings = {term: value for value in values for term in spellings_of(value.lower())}
-    start, term = max((last_mention(term, sentence.text), term) for term in spellings)
-    place = (sentence.start + start, sentence.start + start + len(term))
+    values = {fold(value, language): value for value in [*options, answer]}
+    read = [gold] if outcome.correct else others
+    start, end, value = max(
+        (*last_mention(value, sentence.text, language), value) for value in read
+    )
+    place = (sentence.start + start, sentence.start + end)
     where = WINDOWS[window].format(poi=poi)
-    why = f"{where} gives {spellings[term]}" + f", the answer is {answer}" * (not outcome.correct)
-    return Score(outcome, spellings[term], places_in(response, place), why)
+    why = f"{where} gives {values[value]}" + f", the answer is {answer}" * (not outcome.correct)
+    return Score(outcome, values[value], places_in(response, place, language), why)
+
+
+def language_of_row(row: Row) -> str:
+    """Return the language of a row's puzzle, which its id holds; English for another id."""
+    language = language_of(str(row.get("id")))
+    return language if language in LANGUAGES else ENGLISH
+
+
+@cache
+def reading_of(language: str) -> Reading:
+    """Return how responses in a language are read."""
+    data, sentences = (read_language(language, name) for name in ("reading", "sentences"))
+    tables = sentences["values"].values()
+    spellings = {forms[0]: forms[0] for table in tables for forms in table.values()}
+    words, marks = {name: data[name] for name in WORDS}, data["marks"]
+
+    def folded(texts: Iterable[str]) -> list[str]:
+        return [fold_by(marks, text) for text in texts]
+
+    return Reading(
+        questions={name: of_category["question"] for name, of_category in words.items()},
+        qualifiers={name: folded(words[name]["qualifiers"]) for name in words},
+        spellings={
+            fold_by(marks, value): folded(terms.split("|"))
+            for value, terms in (spellings | data["spellings"]).items()
+        },
+        marks=marks,
+        mention=data["mention"],
+    )
+
+
+@cache
+def terms_of(value: str, language: str) -> tuple[frozenset[str], re.Pattern]:
+    """Return the spellings of a folded value, and a pattern of them and of all that hold them."""
+    reading = reading_of(language)
+    own = frozenset(reading.spellings.get(value, [value]))
+    every = own.union(*reading.spellings.values())
+    near = sorted((t for t in every if any(term in t for term in own)), key=len, reverse=True)
+    return own, re.compile(reading.mention.replace("{}", "|".join(map(re.escape, near))))
+
+
+def mentions_of(value: str, sentence: str, language: str) -> list[tuple[int, int]]:
+    """Return where a folded sentence names a value, but not within a longer one: a parc aquatique.
+
+    The language is not English.
+    """
+    own, pattern = terms_of(value, language)
+    return [match.span() for match in pattern.finditer(sentence) if match[0] in own]
+
+
+def fold(text: str, language: str = ENGLISH) -> str:
+    """Return a text as it is compared: in lowercase; but for English, without accents, too."""
+    return text.lower() if language == ENGLISH else fold_by(reading_of(language).marks, text)
+
+
+def fold_by(marks: dict[str, str], text: str) -> str:
+    """Return a text in lowercase without accents, some of its marks replaced by others."""
+    plain = "".join(marks.get(mark, mark) for mark in text.lower())
+    letters = unicodedata.normalize("NFD", plain)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def asked_of(row: Row) -> Asked:
@@ -178,12 +270,16 @@ def asked_of(row: Row) -> Asked:
     return Asked(poi=poi, answer=answer, category=category, options=options)
 
 
-def judge(windows: SentenceWindows, gold: str, alternatives: set[str]) -> Verdict:
-    """Return the outcome that the windows of a response decide (D.5); all is in lowercase."""
+def judge(
+    windows: SentenceWindows, gold: str, alternatives: set[str], language: str = ENGLISH
+) -> Verdict:
+    """Return the outcome that the windows of a response decide (D.5); all is folded."""
     if windows.last_sentence.text == "":
         return Verdict(Outcome.WRONG_MAX_CONTEXT)
-    matches = [check_correct_answer(gold, sentence.text) for sentence in windows]
-    flagged = [alternative_flag(sentence.text, alternatives, gold) for sentence in windows]
+    matches = [check_correct_answer(gold, sentence.text, language) for sentence in windows]
+    flagged = [
+        alternative_flag(sentence.text, alternatives, gold, language) for sentence in windows
+    ]
     for window, outcome in enumerate(CORRECT):
         if matches[window] and not flagged[window]:
             return Verdict(outcome, window)
@@ -193,30 +289,36 @@ def judge(windows: SentenceWindows, gold: str, alternatives: set[str]) -> Verdic
     return Verdict(Outcome.WRONG_OTHER)
 
 
-def alternatives_to(answer: str, options: Iterable[str]) -> set[str]:
-    """Return the other options, in lowercase."""
-    return {option.lower() for option in options} - {answer.lower()}
+def alternatives_to(answer: str, options: Iterable[str], language: str = ENGLISH) -> set[str]:
+    """Return the other options, folded."""
+    return {fold(option, language) for option in options} - {fold(answer, language)}
 
 
 def question_category(question: str) -> str:
     """Return the category that a question asks about (D.2); ValueError for any other question."""
-    for category, words in WORDS.items():
-        _, ends, end = words.question.partition("... ")
-        if question.endswith(end) if ends else question.startswith(words.question):
-            return category
-    openings = ", ".join(words.question for words in WORDS.values())
+    english = {category: words.question for category, words in WORDS.items()}
+    for language in LANGUAGES:
+        forms = english if language == ENGLISH else reading_of(language).questions
+        for category, form in forms.items():
+            _, ends, end = form.partition("... ")
+            if question.endswith(end) if ends else question.startswith(form):
+                return category
+    openings = ", ".join(english.values())
     raise ValueError(f"question must be one of the form {openings}; got {question[:100]!r}")
 
 
-def sentence_windows(response: str, *, poi: str, category: str) -> SentenceWindows:
+def sentence_windows(
+    response: str, *, poi: str, category: str, language: str = ENGLISH
+) -> SentenceWindows:
     """Return the sentences that decide a response's outcome (D.3); a missing one is empty.
 
     Raises ValueError if `category` is not one of the 12 categories.
     """
     if category not in WORDS:
         raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r}")
-    name, qualifiers = poi.lower(), WORDS[category].qualifiers
-    lines = response.lower().split("\n")
+    words = WORDS[category].qualifiers
+    qualifiers = words if language == ENGLISH else reading_of(language).qualifiers[category]
+    name, lines = fold(poi, language), fold(response, language).split("\n")
     kept = range(len(lines))
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
         kept = kept[:-1]
@@ -250,8 +352,10 @@ def take_last_sentence(text: str) -> str:
     return parts[-2] if len(parts) >= 2 else text
 
 
-def check_correct_answer(gold: str, sentence: str) -> bool:
-    """Tell whether a lowercase sentence holds a value in one of its accepted spellings (D.4)."""
+def check_correct_answer(gold: str, sentence: str, language: str = ENGLISH) -> bool:
+    """Tell whether a folded sentence holds a value in one of its accepted spellings (D.4)."""
+    if language != ENGLISH:
+        return bool(mentions_of(gold, sentence, language))
     return any(check_answer(term, sentence) for term in spellings_of(gold))
 
 
@@ -267,34 +371,50 @@ def check_answer(term: str, sentence: str) -> bool:
     return sentence.startswith(term) or any(mark + term in sentence for mark in BOUNDARIES)
 
 
-def last_mention(term: str, sentence: str) -> int:
-    """Return where `check_answer` finds a term last in a sentence; -1 if it does not."""
-    marks = [sentence.rfind(mark + term) for mark in BOUNDARIES]
-    return max(0 if sentence.startswith(term) else -1, *(at + 1 for at in marks if at >= 0), -1)
+def last_mention(value: str, sentence: str, language: str = ENGLISH) -> tuple[int, int]:
+    """Return where `check_correct_answer` finds a value last in a sentence, or (-1, -1)."""
+    if language != ENGLISH:
+        return max(mentions_of(value, sentence, language), default=(-1, -1))
+    spans = [(-1, -1)]
+    for term in spellings_of(value):
+        starts = [0] if sentence.startswith(term) else []
+        marks = (sentence.rfind(mark + term) for mark in BOUNDARIES)
+        starts += [at + 1 for at in marks if at >= 0]
+        spans += [(start, start + len(term)) for start in starts]
+    return max(spans)
 
 
-def places_in(response: str, places: tuple[int, int]) -> tuple[int, int]:
-    """Return the places in a response of two places in its lowercase.
+def last_place(value: str, sentence: str, language: str) -> tuple[int, int]:
+    """Return where a value itself stands last, in English at a boundary or not, or (-1, -1)."""
+    if language != ENGLISH:
+        return last_mention(value, sentence, language)
+    start = sentence.rfind(value)
+    return start, start + len(value) if start >= 0 else -1
+
+
+def places_in(response: str, places: tuple[int, int], language: str = ENGLISH) -> tuple[int, int]:
+    """Return the places in a response of two places in its folded text.
 
     They differ where a letter has more characters in lowercase, as the Turkish İ.
     """
-    if len(response.lower()) == len(response):
+    if len(fold(response, language)) == len(response):
         return places
-    ends = list(accumulate(len(character.lower()) for character in response))
+    ends = list(accumulate(len(fold(character, language)) for character in response))
     start, stop = (sum(end <= place for end in ends) for place in places)
     return start, stop
 
 
-def alternative_flag(sentence: str, alternatives: Iterable[str], gold: str) -> bool:
-    """Tell whether a lowercase sentence answers with another value: the paper's AltFlag (D.4).
+def alternative_flag(
+    sentence: str, alternatives: Iterable[str], gold: str, language: str = ENGLISH
+) -> bool:
+    """Tell whether a folded sentence answers with another value: the paper's AltFlag (D.4).
 
     Where the gold value is in the sentence too, at a boundary or not, only an alternative whose
     last mention encloses the gold value's last mention counts, as "non-fiction" does "fiction".
     """
-    present = any(check_correct_answer(value, sentence) for value in alternatives)
-    start = sentence.rfind(gold)
+    present = any(check_correct_answer(value, sentence, language) for value in alternatives)
+    start, end = last_place(gold, sentence, language)
     if not present or start == -1:
         return present
-    end = start + len(gold)
-    last_mentions = ((sentence.rfind(value), len(value)) for value in alternatives)
-    return any(0 <= first <= start and end <= first + size for first, size in last_mentions)
+    places = (last_place(value, sentence, language) for value in alternatives)
+    return any(0 <= first <= start and end <= last for first, last in places)

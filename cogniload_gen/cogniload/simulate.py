@@ -20,6 +20,7 @@ import numpy as np
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
 from cogniload_gen.cogniload.validate import CATEGORY, states, valid
 from cogniload_gen.draws import child, children, distinct, permutation, uniform
+from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import offsets
 
 # The children of a puzzle's key: step t = 1..N is number t, and 0 the choices around the steps:
@@ -60,12 +61,14 @@ class Layout:
     """What the text of puzzles has besides, or elsewhere than in the paper.
 
     After every `reminder` statements stands the PoI's state (0: nowhere), `question_first` puts the
-    question before the statements, and `whole_state` asks for all of the PoI's attributes.
+    question before the statements, `whole_state` asks for all of the PoI's attributes, and
+    `language` is that of the text.
     """
 
     reminder: int = 0
     question_first: bool = False
     whole_state: bool = False
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True)

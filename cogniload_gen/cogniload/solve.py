@@ -3,11 +3,14 @@
 The solver shares no code and no data with the engine and the templates, so that it can prove both.
 It knows a clause by its category's keyword and the word beside it, whatever the sentence around:
 "is wearing a red shirt", "put on a red shirt" and "change into a red shirt" all say red of shirt.
+Each language has such words in a table of its own, data/languages/LANGUAGE/solver.toml.
 """
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from cogniload_gen.cogniload.ontology import LANGUAGES, read_language
 
 State = dict[str, str]
 """The values of one person by category."""
@@ -18,40 +21,51 @@ People = dict[str, State]
 Line = tuple[int, str]
 """A line's number in the text, from 1, and the line."""
 
-CATEGORIES = {
-    "clothes_socks": ("{} socks", "socks"),
-    "clothes_shirt": ("{} shirt", "shirt"),
-    "clothes_pant": ("{} pants?", "pants?"),
-    "clothes_hat": ("{} hat", "hat"),
-    "clothes_gloves": ("{} gloves", "gloves"),
-    "clothes_underwear": ("{} underwear", "underwear"),
-    "hair": (
-        r"(?:ha(?:s|ve|ving) (?=\S+ (?:colored )?hair)|hair (?:color )?(?:to )?)"
-        "{}(?: (?:colored )?hair)?",
-        "hair",
-    ),
-    "recent_eat": ("(?:ate|eat) (?:an? )?{}", "eat"),
-    "recent_listen": ("listen(?:ed)? to (?:an? )?{}(?: music)?", "listen"),
-    "recent_watch": ("watch(?:ed)? (?:an? )?{}(?: movie)?", "watch"),
-    "recent_read": ("read (?:an? )?{}(?: book)?", "read"),
-    "location": ("(?:in|at|to) the {}", "Where"),
-}
-"""The patterns of each category's clause, around its value {}, and of its word in a question."""
+NUMBERED = re.compile(r"\d{1,9}[.):] ")
 
-CLAUSES = (form.format(rf"(?P<{name}>\S+)") for name, (form, _) in CATEGORIES.items())
-CLAUSE = re.compile(
-    r"(?:\S+ ){0,5}?(?:an? )?"  # the words of the sentence, such as "who most recently"
-    f"(?:{'|'.join(CLAUSES)})(?: |$)"
-)
-"""One clause, up to where the next one starts; the name of its last group is its category."""
 
-PERSON = re.compile(r"(\S+) ((?:is|has|having|wearing|who|which|most|last|located) .*)")
-STATEMENT = re.compile(r"(\d{1,9})[.):] (?:The people )?(.*)")
-QUESTION_NAME = re.compile(r"\b(?:is|of|did) (\S+?)(?: wearing| most recently [a-z ]+)?\?$")
-QUESTION_WORDS = (f"(?P<{name}>{word})" for name, (_, word) in CATEGORIES.items())
-STATE_QUESTION = re.compile(r"What is the final state of (\S+?)\? ")
-REMINDER = re.compile(r"At this point, (.*)")
-QUESTION_CATEGORY = re.compile(rf"\b(?:{'|'.join(QUESTION_WORDS)})\b")
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """The patterns by which texts of a language are read; languages/en/solver.toml explains them.
+
+    The name of the last group of `clause` and of `question` is the category. `values` has the
+    answer that a form of a value stands for.
+    """
+
+    mark: re.Pattern
+    person: re.Pattern
+    statement: re.Pattern
+    join: re.Pattern
+    clause: re.Pattern
+    question: re.Pattern
+    question_name: re.Pattern
+    state_question: re.Pattern
+    reminder: re.Pattern
+    stop: str
+    values: dict[str, str]
+
+
+@cache
+def grammar_of(language: str) -> Grammar:
+    """Return the patterns of a language."""
+    data = dict(read_language(language, "solver"))
+    value = data.pop("value")
+    clauses, questions, values = (data.pop(name) for name in ("clauses", "questions", "values"))
+    named = (form.replace("{}", f"(?P<{name}>{value})") for name, form in clauses.items())
+    data["clause"] = data["clause"].replace("{}", "|".join(named))
+    words = (f"(?P<{name}>{word})" for name, word in questions.items())
+    data["question"] = data["question"].replace("{}", "|".join(words))
+    patterns = {
+        name: re.compile(text, re.MULTILINE) for name, text in data.items() if name != "stop"
+    }
+    forms = {form: value for value, listed in values.items() for form in listed.split()}
+    return Grammar(**patterns, stop=data["stop"], values=forms)
+
+
+def grammar_of_text(text: str) -> Grammar:
+    """Return the patterns of the language that has its mark in a text, English by default."""
+    others = map(grammar_of, LANGUAGES[1:])
+    return next((own for own in others if own.mark.search(text)), grammar_of(LANGUAGES[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +93,7 @@ class Solution:
 
 def is_cogniload(text: str) -> bool:
     """Tell whether a text has a numbered statement, so that `solve` is its solver."""
-    return any(STATEMENT.match(line.strip()) for line in text.split("\n"))
+    return any(NUMBERED.match(line.strip()) for line in text.split("\n"))
 
 
 def solve(puzzle_text: str) -> str:
@@ -101,23 +115,24 @@ def solve_steps(puzzle_text: str) -> Solution:
     lines = [(i, line.strip()) for i, line in enumerate(puzzle_text.split("\n"), 1) if line.strip()]
     if not lines:
         raise ValueError("line 1: expected a puzzle, got an empty text")
-    first = next((i for i, (_, text) in enumerate(lines) if STATEMENT.match(text)), len(lines) - 1)
-    question_first = STATEMENT.match(lines[-1][1]) and lines[first - 1][1].endswith("?")
+    own = grammar_of_text(puzzle_text)
+    first = next((i for i, (_, text) in enumerate(lines) if NUMBERED.match(text)), len(lines) - 1)
+    question_first = NUMBERED.match(lines[-1][1]) and lines[first - 1][1].endswith(("?", "？"))
     question = lines.pop(first - 1 if question_first else -1)
     first -= bool(question_first)
-    people, numbered = _parse_people(lines[:first]), lines[first:]
+    people, numbered = _parse_people(lines[:first], own), lines[first:]
     if not people or not numbered:
         raise _error(question, "people, statements and, on the last line, a question")
     states, statements = [people], list[tuple[State, State]]()
     for line in numbered:
-        if reminder := REMINDER.fullmatch(line[1]):
-            if not _parse_people([(line[0], reminder[1])]).items() <= states[-1].items():
+        if reminder := own.reminder.fullmatch(line[1]):
+            if not _parse_people([(line[0], reminder[1])], own).items() <= states[-1].items():
                 raise _error(line, "a reminder of what follows from the statements before")
             continue
-        conditions, updates = _parse_statement(line, len(statements) + 1)
+        conditions, updates = _parse_statement(line, len(statements) + 1, own)
         statements.append((conditions, updates))
         states.append(_apply(conditions, updates, states[-1]))
-    poi, category = _parse_question(question)
+    poi, category = _parse_question(question, own)
     final = states[-1].get(poi, {})
     values = final | {"state": ", ".join(f"{name}: {value}" for name, value in final.items())}
     if not final or category not in values:
@@ -133,13 +148,13 @@ def _apply(conditions: State, updates: State, people: People) -> People:
     }
 
 
-def _parse_people(lines: list[Line]) -> People:
+def _parse_people(lines: list[Line], own: Grammar) -> People:
     """Return the initial state: after the instruction, the text has a line for each person."""
     people: People = {}
     for line in lines:
-        match = PERSON.fullmatch(line[1])
+        match = own.person.fullmatch(line[1])
         if match and match[1] not in people:
-            clauses = [_parse_clauses(part) for part in _split(match[2])]
+            clauses = [_parse_clauses(part, own) for part in _split(match[2], own)]
             if any(len(part) != 1 for part in clauses):
                 raise _error(line, "a person's values joined by ' and '")
             people[match[1]] = _merge(clauses, line)
@@ -148,16 +163,16 @@ def _parse_people(lines: list[Line]) -> People:
     return people
 
 
-def _parse_statement(line: Line, number: int) -> tuple[State, State]:
+def _parse_statement(line: Line, number: int, own: Grammar) -> tuple[State, State]:
     """Return the conditions and the updates of a statement.
 
     Clauses are joined by " and " but for the last condition and the first update, which follow
     each other: exactly one part holds two clauses.
     """
-    match = STATEMENT.fullmatch(line[1])
+    match = own.statement.fullmatch(line[1])
     if not match or int(match[1]) != number:
         raise _error(line, f"statement {number}")
-    clauses = [_parse_clauses(part) for part in _split(match[2])]
+    clauses = [_parse_clauses(part, own) for part in _split(match[2], own)]
     sizes = [len(part) for part in clauses]
     if sorted(sizes) != [1] * (len(sizes) - 1) + [2]:
         raise _error(line, "conditions joined by ' and ', then updates joined by ' and '")
@@ -169,30 +184,31 @@ def _parse_statement(line: Line, number: int) -> tuple[State, State]:
     )
 
 
-def _parse_question(line: Line) -> tuple[str, str]:
+def _parse_question(line: Line, own: Grammar) -> tuple[str, str]:
     """Return the name and the category that the question asks about."""
-    if whole := STATE_QUESTION.match(line[1]):
+    if whole := own.state_question.match(line[1]):
         return whole[1], "state"
-    name, category = QUESTION_NAME.search(line[1]), QUESTION_CATEGORY.search(line[1])
+    name, category = own.question_name.search(line[1]), own.question.search(line[1])
     if not name or not category or not category.lastgroup:
         raise _error(line, "a question such as 'What color shirt is Anna wearing?'")
     return name[1], category.lastgroup
 
 
-def _split(text: str) -> list[str]:
-    """Return the parts of a sentence that " and " joins."""
-    return text.rstrip(" .").split(" and ")
+def _split(text: str, own: Grammar) -> list[str]:
+    """Return the parts of a sentence that " and " joins, or what the language has for it."""
+    return own.join.split(text.rstrip(" " + own.stop))
 
 
 @lru_cache(maxsize=2**16)  # the same parts come again and again, across puzzles too
-def _parse_clauses(text: str) -> tuple[tuple[str, str], ...]:
+def _parse_clauses(text: str, own: Grammar) -> tuple[tuple[str, str], ...]:
     """Return the (category, value) clauses that make up a text; none if it holds anything else."""
     clauses, position = [], 0
     while position < len(text):
-        match = CLAUSE.match(text, position)
+        match = own.clause.match(text, position)
         if not match or not match.lastgroup:
             return ()
-        clauses.append((match.lastgroup, match[match.lastgroup]))
+        value = match[match.lastgroup]
+        clauses.append((match.lastgroup, own.values.get(value, value)))
         position = match.end()
     return tuple(clauses)
 

@@ -9,9 +9,10 @@ import re
 
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.cogniload.ontology import WORDS
-from cogniload_gen.cogniload.rewards import HEDGE, MARKS, MENTIONS, SPELLINGS
+from cogniload_gen.cogniload.rewards import MARKS, MENTIONS, SPELLINGS
 from cogniload_gen.cogniload.score import Outcome, asked_of, places_in
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
+from cogniload_gen.responses.doubt import HEDGE
 
 
 def score_state(

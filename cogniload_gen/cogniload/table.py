@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE, VOCABULARIES
+from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE
 from cogniload_gen.cogniload.render import (
-    VALUES,
     arrange,
+    phrases,
     questions,
     render,
     value_numbers,
@@ -46,11 +46,6 @@ TRACE_SCHEMA = pa.schema(
 )
 """The further columns of `trace=True`."""
 
-_ATTRIBUTES = pa.array(
-    [f"{category}: {value}" for category, values in VOCABULARIES.items() for value in values]
-)
-"""The values as in VALUES, each with its category."""
-
 _NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
 
 
@@ -79,14 +74,15 @@ def contents(puzzles: Puzzles) -> dict[str, pa.Array]:
     start, needle = puzzles.first_statement, puzzles.statements.needle
     domain = value_numbers(puzzles)[:, question, puzzle]
     final = puzzles.statements.poi_state[start[1:] - 1, question]
+    values = phrases(puzzles.layout.language).values
     columns = {
         "needles": pa.array(np.add.reduceat(needle, start[:-1], dtype=np.int64)),
         "question": questions(puzzles),
-        "answer": VALUES.take(pa.array(domain[final, puzzle])),
+        "answer": values.take(pa.array(domain[final, puzzle])),
         "category": _CATEGORIES.take(pa.array(puzzles.categories[question, puzzle])),
         "poi": _NAMES.take(pa.array(puzzles.people[puzzles.poi, puzzle])),
         "people": nest(_NAMES, puzzles.people.T),
-        "options": nest(VALUES, domain.T, puzzles.domain_size[question, puzzle]),
+        "options": nest(values, domain.T, puzzles.domain_size[question, puzzle]),
     }
     return columns | whole_state(puzzles) if puzzles.layout.whole_state else columns
 
@@ -107,10 +103,11 @@ def whole_state(puzzles: Puzzles) -> dict[str, pa.Array]:
     size = puzzles.domain_size.T[:, :, None]
     options = number.T[np.arange(len(number)) < size]
     ends = offsets(puzzles.domain_size.sum(axis=0))
+    attributes = phrases(puzzles.layout.language).attributes
     return {
-        "answer": pc.binary_join(nest(_ATTRIBUTES, values), ", "),
+        "answer": pc.binary_join(nest(attributes, values), ", "),
         "category": pa.array([STATE] * count),
-        "options": pa.ListArray.from_arrays(ends, _ATTRIBUTES.take(pa.array(options))),
+        "options": pa.ListArray.from_arrays(ends, attributes.take(pa.array(options))),
     }
 
 
@@ -119,7 +116,8 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
     made, owner, start = puzzles.statements, puzzles.owner, puzzles.first_statement
     d, n, count = puzzles.initial_state.shape
     number, category = value_numbers(puzzles), np.arange(d)
-    domains = nest(VALUES, number.T.reshape(count * d, -1), puzzles.domain_size.T.reshape(-1))
+    words = phrases(puzzles.layout.language).values
+    domains = nest(words, number.T.reshape(count * d, -1), puzzles.domain_size.T.reshape(-1))
     initial = number[puzzles.initial_state, category[:, None, None], np.arange(count)]
     poi_states = number[made.poi_state, category, owner[:, None]]
     statements = pa.StructArray.from_arrays(
@@ -135,10 +133,10 @@ def steps(puzzles: Puzzles) -> dict[str, pa.Array]:
         "categories": nest(_CATEGORIES, puzzles.categories.T),
         "domains": pa.ListArray.from_arrays(np.arange(count + 1) * d, domains),
         "initial_state": pa.ListArray.from_arrays(
-            np.arange(count + 1) * n, nest(VALUES, initial.T.reshape(count * n, d))
+            np.arange(count + 1) * n, nest(words, initial.T.reshape(count * n, d))
         ),
         "statements": pa.ListArray.from_arrays(start, statements),
-        "poi_states": pa.ListArray.from_arrays(start, nest(VALUES, poi_states)),
+        "poi_states": pa.ListArray.from_arrays(start, nest(words, poi_states)),
     }
 
 
@@ -149,8 +147,9 @@ def settings(
     values = values_in_order(puzzles, place, position)
     categories = arrange(puzzles.categories.T[puzzles.owner], place, axis=1)
     used = np.arange(place.shape[1]) < count[:, None]
+    words = phrases(puzzles.layout.language).values
     pairs = pa.StructArray.from_arrays(
-        [_CATEGORIES.take(pa.array(categories[used])), VALUES.take(pa.array(values[used]))],
+        [_CATEGORIES.take(pa.array(categories[used])), words.take(pa.array(values[used]))],
         names=["category", "value"],
     )
     return pa.ListArray.from_arrays(offsets(count), pairs)

@@ -43,12 +43,15 @@ def add_puzzle_options(
     group.add_argument("--split", help=f"{splits} (default test)")
 
 
+METAVARS = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}
+
+
 def action_of(knob: Knob) -> dict[str, Any]:
     """Return how the command line takes a knob: several values where they span a grid."""
     if knob.kind == "flag":
         return {"action": "store_true", "default": None}
-    if knob.kind in {"tokenizer", "twin"}:
-        return {"metavar": "CHANGE" if knob.kind == "twin" else "NAME"}
+    if knob.kind in {"tokenizer", "twin", "language"}:
+        return {"metavar": METAVARS[knob.kind]}
     several = {} if knob.name in {setting.name for setting in settings(1)} else {"nargs": "+"}
     converted = {"type": number} if knob.kind in {"integer", "number"} else {}
     return {"metavar": knob.name.upper()} | several | converted

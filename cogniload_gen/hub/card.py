@@ -17,8 +17,10 @@ from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.canary import CANARY
+from cogniload_gen.checks import Given
 from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files.inputs import read_whole
+from cogniload_gen.grid import ENGLISH
 
 DATA = files(__package__) / "data"
 
@@ -43,8 +45,12 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     """Return the card of a repository (user/name) that holds the configurations."""
     words = benchmark_words(configurations)
     rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
+    made = (puzzles.parameters.get("language", ENGLISH) for puzzles in configurations)
+    own: dict[str, list[Given]] = {"language": list(dict.fromkeys(made))}
+    if len(own["language"]) > 1:
+        own["multilinguality"] = ["translation"]
     data = DatasetCardData(
-        **FIXED["metadata"],
+        **FIXED["metadata"] | own,
         pretty_name=" and ".join(about["name"] for about in words),
         size_categories=[SIZES[max(0, len(str(rows)) - 3)]],
         tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),

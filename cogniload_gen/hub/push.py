@@ -30,7 +30,7 @@ from cogniload_gen.configurations import (
 )
 from cogniload_gen.files.whole import whole_folder
 from cogniload_gen.files.write import SHARED, row_groups
-from cogniload_gen.grid import SPLITS, Grid
+from cogniload_gen.grid import ENGLISH, SPLITS, Grid, language_of
 from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
 from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.verify import REPOSITORY, differing
@@ -183,6 +183,8 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
         raise ValueError(f"the dataset must hold puzzles as they are made, got {brief(first)}")
     benchmark, split = benchmarks.named(address[1]), address[2]
     changes = {"twin": address[3]} if address[3] else {}
+    if (language := language_of(first.partition("~")[0])) != ENGLISH:
+        changes["language"] = language
     for option in benchmark.options:
         if option.kind == "flag":  # on where any of the columns that it adds is there
             added = {*schema_of(benchmark, {option.name: True}).names}

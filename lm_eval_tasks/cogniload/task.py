@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_gen.grid import change_of
 from lm_eval_tasks import metrics
 from lm_eval_tasks.metrics import log_problems, numbers_of
 
@@ -30,6 +31,12 @@ def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
 def process_crossings(doc: dict, results: list[str]) -> dict[str, Any]:
     """Return what `process_results` does, for the crossings instead of the thresholds."""
     return with_load(doc, results, CROSSINGS)
+
+
+def process_twins(doc: dict, results: list[str]) -> dict[str, Any]:
+    """Return the metrics of one response, and its score under the name of the puzzle's change."""
+    scored = metrics.process_results(doc, results)
+    return scored | {f"acc_{change_of(doc['id'])}": scored["acc"]}
 
 
 def with_load(doc: dict, results: list[str], fitted: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The step reader on traces by writers who saw no rule: docs/steps.md has the figures.
+"""Texts by writers who saw no rule: docs/steps.md and docs/languages.md have the figures.
 
 A trace's label is the first error about anyone; the reader's is about the person of interest (PoI).
 So traces whose first error is about another person decide nothing, and count for nothing.
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import read_steps
+from cogniload_gen.grid import language_of
 
 DATA = Path(__file__).parent / "data"
 
@@ -66,3 +68,37 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
     rows = rows_of(DATA / f"{name}.jsonl")
     assert agreement(rows) == counts
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
+
+
+HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")
+
+
+@pytest.fixture(scope="module")
+def originals():
+    """The puzzles of the writers' responses, by id."""
+    cells = [(2, 4), (3, 5), (4, 6), (6, 8), (9, 6)]
+    return {
+        row["id"]: row
+        for language in ("de", "fr", "es", "zh")
+        for seed, (d, N) in enumerate(cells, 777)
+        for row in generate_puzzles(d, N, 50, 5, seed=seed, language=language).to_pylist()
+    }
+
+
+@pytest.mark.parametrize(
+    ("language", "misjudged", "passed", "hard"),
+    [("de", 3, 0, 6), ("es", 3, 1, 8), ("fr", 1, 0, 8), ("zh", 4, 0, 6)],
+)
+def test_responses_in_other_languages(language, misjudged, passed, hard, originals):
+    """`final` is what a response answers at last, as its writer says; None for no answer."""
+    rows = [row for row in HELD_OUT if language_of(row["id"]) == language]
+    wrong = [
+        (row["hard"], scored.correct)
+        for row in rows
+        for original in [originals[row["id"]]]
+        for scored in [score(row["response"], original).outcome]
+        if scored.correct != (row["final"] == original["answer"])
+    ]
+    assert [sum(row["hard"] == kind for row in rows) for kind in (False, True)] == [100, 20]
+    clear = [right for is_hard, right in wrong if not is_hard]
+    assert (len(clear), sum(clear), len(wrong) - len(clear)) == (misjudged, passed, hard)

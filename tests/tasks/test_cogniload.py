@@ -10,16 +10,25 @@ import pytest
 import yaml
 from harness import TASKS, manager
 from lm_eval import simple_evaluate
+from lm_eval.loggers import EvaluationTracker
 
 from cogniload_analysis import estimate_capacity, fit_load_glm
 from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
 from cogniload_gen import Outcome, generate_puzzles, solve
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 from cogniload_gen.cogniload.steps.planted import ERRORS, write_trace
+from cogniload_gen.commands import main
 from cogniload_gen.responses.context_budget import response_limit
 from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.budget import estimate_prompt_tokens, model_under_evaluation
-from lm_eval_tasks.cogniload.task import THRESHOLDS, ecl50, id50, nt50, process_results
+from lm_eval_tasks.cogniload.task import (
+    THRESHOLDS,
+    ecl50,
+    id50,
+    nt50,
+    process_results,
+    process_twins,
+)
 from lm_eval_tasks.demo import guess, outcome_table, score
 from lm_eval_tasks.metrics import most_frequent, share_of_read
 
@@ -216,3 +225,60 @@ def test_the_axes_print_the_crossings_of_the_same_estimate():
     found = task.aggregation()["ECL50_crossing"](loads)
     assert found == estimate_capacity(frame).ECL50.value
     assert 40 < found < 90
+
+
+def test_each_puzzle_stands_before_its_twins():
+    """The answers are proved by the solver, and a single statement is a needle."""
+    tasks = manager(cogniload={"num_puzzles": 2, "N": [20, 50]})
+    task = tasks.load(["cogniload_twins"])["tasks"]["cogniload_twins"]
+    rows = [*task.eval_docs]
+    assert len({row["id"] for row in rows}) == len(rows) == 6 * 36
+    for original, *twins in zip(*[iter(rows)] * 6, strict=True):
+        base, half, needles = original["id"], original["N"] // 2, original["needles"]
+        number = int(twins[-1]["id"].rpartition("=")[2])
+        ends = ["again", "needles", "tail", f"from={half}", f"only={number}"]
+        assert [row["id"] for row in twins] == [f"{base}~{end}" for end in ends]
+        assert twins[0]["puzzle"] == original["puzzle"]
+        lengths = [len(re.findall(r"^\d+\.", row["puzzle"], re.MULTILINE)) for row in twins]
+        assert lengths == [original["N"], needles, needles, original["N"] - half, 1]
+        assert twins[-1]["needles"] == 1
+        assert all(solve(row["puzzle"]) == row["answer"] for row in (original, *twins))
+    declared = [metric["metric"] for metric in task.config.metric_list]
+    changes = ("original", "again", "needles", "tail", "from", "only")
+    tokens = {"prompt_tokens": 100, "response_tokens": 10}
+    scored = [process_twins(row | tokens, ["x"]).keys() for row in rows[:6]]
+    shared = set.intersection(*map(set, scored))
+    assert {*declared} == shared | {f"acc_{change}" for change in changes}
+    assert [*map(len, scored)] == [len(shared) + 1] * 6
+
+
+def test_another_twin_takes_the_place_of_each_which_is_for_its_own_task():
+    parameters = SMALL | {"twin": "needles"}
+    (task,) = manager(cogniload=parameters).load(["cogniload_twins"])["tasks"].values()
+    assert [id.rpartition("~")[2] for id in task.eval_docs["id"]] == ["needles"] * 8
+    with pytest.raises(ValueError, match=r"twin must be one of .* got 'each'"):
+        manager(cogniload=SMALL | {"twin": "each"}).load(["cogniload_mini"])
+
+
+def test_a_report_says_why_from_the_twins_of_the_task_alone(tmp_path):
+    """A model that says nothing: no change helps it, and so no cause is named."""
+    tracker = EvaluationTracker(str(tmp_path / "run"))
+    tracker.general_config_tracker.model_name_sanitized = "dummy"
+    cell = {"d": 1, "N": [10, 20], "rho": 50, "num_puzzles": 10}
+    run = evaluate("dummy", cell, "cogniload_twins")
+    assert {run["results"]["cogniload_twins"][f"acc_{c},none"] for c in ("original", "from")} == {0}
+    samples = run.pop("samples")
+    tracker.save_results_aggregated(run, samples)
+    tracker.save_results_samples("cogniload_twins", samples["cogniload_twins"])
+    assert main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "report")]) == 0
+    assert ">Why it fails" in (tmp_path / "report/report.html").read_text("utf-8")
+    effects = pd.read_csv(tmp_path / "report/tables/why.csv")
+    assert dict(zip(effects["change"], effects["puzzles"], strict=False)) == dict.fromkeys(
+        ["again", "from", "needles", "only", "tail"], 20
+    )
+    assert not effects["turned"].any()
+    runs = pd.read_csv(tmp_path / "report/tables/runs.csv")
+    assert runs["responses"].sum() == 120
+    by_load = pd.read_csv(tmp_path / "report/tables/why_by_load.csv")
+    assert {*by_load["puzzles"]} == {10}
+    assert {*by_load["load"]} == {"N"}

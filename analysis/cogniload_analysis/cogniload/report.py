@@ -13,6 +13,7 @@ from cogniload_analysis.cogniload import (
     breaks,
     budgets,
     figures,
+    languages,
     overview,
     repeats,
     tables,
@@ -64,6 +65,8 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     curved_budgets = len(curves) > 0 and bool(curves["model"].duplicated().any())
     attempts = repeats.accuracy_by_attempts(frame)
     made += [repeats.ATTEMPTS.table(attempts)] if len(attempts) else []
+    translated = languages.language_table(frame)
+    made += [languages.LANGUAGES.table(translated)] if len(translated) else []
     made += [budgets.BUDGETS.table(curves)] if curved_budgets else []
     data = {table.name: table.data for table in made}
     first = overview.OVERVIEW.table(overview.overview_table(frame, data | {"ranking": ranking}))

@@ -20,6 +20,7 @@ from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
 from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.grid import language_of
 
 DECODING = ("temperature", "top_p", "top_k", "min_p", "do_sample")
 """The settings of decoding that name a run first; of all that differ, only as many as needed do."""
@@ -358,9 +359,13 @@ def hash_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> int:
 
 def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     count = frame["id"].nunique()
+    languages = sorted({language_of(str(id)) for id in frame["id"].unique()})
     return {
-        load.name: f"{load.heading} {join_levels(load.scale(frame[load.name]))}" for load in loads
-    } | {
+        "language": f"language {' and '.join(languages)}",
+        **{
+            load.name: f"{load.heading} {join_levels(load.scale(frame[load.name]))}"
+            for load in loads
+        },
         "seed": f"seed {join_levels(frame['seed'])}",
         "budget": f"budget {join_levels(frame['context_budget'])}",
         "puzzles": f"{count:,} puzzle" + "s" * (count != 1),

@@ -7,9 +7,10 @@ from itertools import accumulate, chain, compress, product
 from operator import add, and_, itemgetter, not_
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.ontology import WORDS, read_table
+from cogniload_gen.cogniload.ontology import WORDS, read_language, read_table
 from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.cogniload.values import spellings, value_categories
+from cogniload_gen.grid import ENGLISH
 
 Meaning = tuple[str, str | int, int]
 """The kind of a word, what it names, and the length of it in the text."""
@@ -56,7 +57,7 @@ NEW_WORD = partial(tuple.__new__, Word)
 
 
 class Phrase(NamedTuple):
-    """A spelling of several words: its pattern, its value, and how it may be written."""
+    """A spelling of several words: its pattern, the one word for it, and how it may be written."""
 
     pattern: re.Pattern
     value: str
@@ -77,10 +78,11 @@ class Lexicon:
     """What words mean in the responses to one puzzle, and the puzzle as numbers of categories.
 
     `truth[t]` are the PoI's values after statement t in the order of `categories`; `rules[t - 1]`
-    are the conditions and the updates of statement t by the positions of the categories.
+    are the conditions and the updates of statement t by the positions of the categories. Of a
+    puzzle that is not in English, values are read in its own `language`.
     """
 
-    def __init__(self, solution: Solution) -> None:
+    def __init__(self, solution: Solution, language: str = ENGLISH) -> None:
         people, poi = solution.states[0], solution.poi
         self.solution = solution
         self.people = tuple(people)
@@ -94,17 +96,24 @@ class Lexicon:
             )
             for needs, gives in solution.statements
         ]
-        self.values = value_categories(solution, self.categories)
+        self.values = value_categories(solution, self.categories, language)
         names = VOCABULARY["names"]
         self.words: dict[str, tuple[str, str | int]] = {
             word: meaning
             for word, meaning in common_words().items()
             if meaning[0] != "noun" or meaning[1] in self.categories
         }
+        own = {} if language == ENGLISH else read_language(language, "reading")
+        self.apart = own.get("apart", "")
+        for word in own.get("ignored", "").split():
+            self.words.pop(word, None)
         self.phrases: list[Phrase] = []
-        for spelling, value in spellings(self.values).items():
+        for listed, value in spellings(self.values, language).items():
+            spelling = self.split(listed)
             if " " in spelling or "-" in spelling:
-                self.phrases.append(Phrase.of(spelling, value))
+                one_word = value if language == ENGLISH else spelling.replace(" ", "-")
+                self.phrases.append(Phrase.of(spelling, one_word))
+                self.words.setdefault(one_word, ("value", value))
             self.words[spelling] = "value", value
             if spelling[-1] not in "sy" and value not in ("pop", "rock"):
                 self.words.setdefault(f"{spelling}s", ("value", value))
@@ -131,9 +140,15 @@ class Lexicon:
             rf"(?:{LETTER}+(?:['\-]{LETTER}+)*|[0-9]+|[\x00-\x7f]|{keywords}|.) *+", re.DOTALL
         )
 
+    def split(self, text: str) -> str:
+        """Return a text with spaces for the marks that separate words in its language."""
+        for mark in self.apart:
+            text = text.replace(mark, " ")
+        return text
+
     def read(self, response: str) -> list[Word]:
         """The words of a response that mean something; runs of others are one "word" each."""
-        text = plain(response)
+        text = self.split(plain(response))
         for pattern, value, forms in self.phrases:
             if any(form in text for form in forms):
                 text = pattern.sub(partial(padded, value), text)

@@ -59,6 +59,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from cogniload_gen.checks import check_texts
+from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.evidence import (
     NOTHING,
@@ -72,6 +73,7 @@ from cogniload_gen.cogniload.steps.evidence import (
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import Reader, Value
 from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, Story, find_stories
+from cogniload_gen.grid import ENGLISH
 from cogniload_gen.responses.mention import LONGEST, Told
 
 ERRORS = (
@@ -134,7 +136,7 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
     `row` needs the column `puzzle`, the puzzle's text. A smaller `margin` (0.5 and more) claims
     more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
     """
-    lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"])
+    lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"], language_of_row(row))
     if len(response) > LONGEST:
         return Steps()
     blocks = Reader(lexicon).read(lexicon.read(response))
@@ -143,14 +145,14 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
 
 
 @lru_cache(maxsize=128)  # a group's responses come together
-def lexicon_of(puzzle: str) -> Lexicon:
+def lexicon_of(puzzle: str, language: str = ENGLISH) -> Lexicon:
     """The lexicon of a puzzle; ValueError for another text, or if not all have its categories."""
     solution = solve_steps(puzzle)
     categories = solution.states[0][solution.poi].keys()
     incomplete = any(categories - state.keys() for state in solution.states[0].values())
     if incomplete or any(part.keys() - categories for part in solution.parts):
         raise ValueError(f"people and statements must have the same categories, {[*categories]}")
-    return Lexicon(solution)
+    return Lexicon(solution, language)
 
 
 def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
