@@ -24,6 +24,7 @@ from cogniload_gen.files.run_folder import RunFolder
 from cogniload_gen.files.whole import remove_leftovers
 from cogniload_gen.files.write import table_writer
 from lm_eval_tasks.rescore import read_samples
+from lm_eval_tasks.runner.caps import CAPS
 from lm_eval_tasks.runner.store import Store
 
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
@@ -176,7 +177,7 @@ def ask_twins(
     if twins.context_budget is not None:
         selection["context_budget"] = twins.context_budget
     metadata = json.dumps({twins.benchmark.dataset: selection})
-    names = ("config", "until", "budget", "range", "merge", "status")
+    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
     ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out / ANSWERS)
     with redirect_stdout(sys.stderr):
         evaluate(ours, ["--tasks", twins.task, "--metadata", metadata, *settings, *others])

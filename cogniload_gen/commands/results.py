@@ -108,14 +108,19 @@ def add_plan(plan: Parser) -> None:
     plan.add_argument(*spellings("response_tokens"), default=5000, help=mean, **tokens)
     throughput = "tokens of response a second and GPU (2000)"
     plan.add_argument("--throughput", default=2000, help=throughput, **tokens)
+    price = "of a million tokens of prompts and of responses, such as 0.4,1.6"
+    plan.add_argument("--price", metavar="IN,OUT", help=price)
 
 
 def run_plan(arguments: Namespace) -> None:
     """Run `cogniload plan --detect SHARE --like MODEL`."""
     with needing("plan", "analysis"):
         from cogniload_analysis import plan_comparison
-    tokens = {"response_tokens": arguments.response_tokens, "throughput": arguments.throughput}
-    print(plan_comparison(arguments.like, arguments.detect, **tokens).summary())
+        from lm_eval_tasks.runner.caps import read_price
+    settings = {"response_tokens": arguments.response_tokens, "throughput": arguments.throughput}
+    price = None if arguments.price is None else read_price(arguments.price)
+    plan = plan_comparison(arguments.like, arguments.detect, **settings, price=price)
+    print(plan.summary())
 
 
 def add_view(view: Parser) -> None:

@@ -15,6 +15,7 @@ from cogniload_gen.credentials import names_credential
 from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
+from lm_eval_tasks.runner.caps import CAPS, read_caps
 from lm_eval_tasks.runner.credentials import hide
 from lm_eval_tasks.runner.search import read_until, refuse_beside_until
 
@@ -24,7 +25,7 @@ REFUSED = (
 )
 """lm-eval's arguments that blocks replace or that have no place in a long run."""
 
-OURS = ("block_size", "shard", "output_path", "until", "budget", "range")
+OURS = ("block_size", "shard", "output_path", "until", "budget", "range", *CAPS)
 """What a --config file may hold beside lm-eval's arguments."""
 
 
@@ -46,7 +47,7 @@ def read_configuration(
     """Return lm-eval's configuration, checked by lm-eval, and our own arguments.
 
     The command line goes before the file of --config. ValueError for an unknown or refused name, a
-    value of the wrong type, a wrong shard, block size or goal, and whatever lm-eval refuses.
+    value of the wrong type, a wrong shard, block size, goal or cap, and whatever lm-eval refuses.
     """
     parsed = vars(run_parser(EvalParser, "cogniload eval").parse_args(list(others)))
     settings = {name: value for name, value in parsed.items() if value is not None}
@@ -86,6 +87,7 @@ def read_configuration(
         "shard": check_shard("1/1" if ours["shard"] is None else ours["shard"]),
         "block_size": read_block_size(ours["block_size"]),
         "until": until,
+        "caps": read_caps(*(ours[name] for name in CAPS)),
     }
 
 

@@ -25,6 +25,7 @@ from tqdm import tqdm
 
 from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.budget import SharedBudgetTask
+from lm_eval_tasks.runner.caps import Spending
 from lm_eval_tasks.runner.client import server_errors
 from lm_eval_tasks.runner.progress import Progress
 from lm_eval_tasks.runner.search import Search
@@ -46,9 +47,10 @@ class Evaluator:
     lock: Lock
     shard: str
     unsafe_code: bool
+    spending: Spending
 
     def evaluate_blocks(self, mine: Sequence[Block]) -> None:
-        """Evaluate those blocks that are not done; each is on the disk before the next."""
+        """Evaluate the blocks that are not done, up to a cap; each is written before the next."""
         done = [block for block in mine if self.store.is_done(block)]
         pending = [block for block in mine if block not in done]
         for task in self.tasks.values():
@@ -60,6 +62,8 @@ class Evaluator:
             progress.start_now()
             self.model.set_cache_hook(progress)
             for block in pending:
+                if self.spent(self.run.blocks(), progress):
+                    break
                 progress.add_block(self.finish_block(block))
         for task in self.tasks.values():
             del task.doc_iterator, task.aggregation
@@ -67,7 +71,7 @@ class Evaluator:
     def evaluate_search(self, search: Search, *, wait: bool) -> None:
         """Evaluate the blocks that a design asks for, until it is done or others have the rest.
 
-        `wait` is as for `Search.take_block`.
+        A cap ends it, too. `wait` is as for `Search.take_block`.
         """
         (task,) = self.tasks.values()
         make_ready_for_blocks(task)
@@ -79,11 +83,20 @@ class Evaluator:
             if search.known:
                 progress.say(f"continuing: {search.design.line}")
             self.model.set_cache_hook(progress)
-            while block := search.take_block(self.lock, progress.say, wait=wait):
+            while not self.spent(search.blocks, progress):
+                block = search.take_block(self.lock, progress.say, wait=wait)
+                if block is None:
+                    break
                 progress.count(self.finish_block(block))
                 search.catch_up()
                 progress.say(search.design.line)
         del task.doc_iterator, task.aggregation
+
+    def spent(self, blocks: Sequence[Block], progress: Progress) -> bool:
+        """Return whether a cap is reached, and say which."""
+        if reason := self.spending.reason_to_stop(blocks):
+            progress.say(f"stopped: {reason}")
+        return reason is not None
 
     def finish_block(self, block: Block) -> list[dict[str, Any]]:
         """Evaluate a block and write it; return its samples."""

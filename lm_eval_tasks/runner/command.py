@@ -6,6 +6,7 @@ lm-eval and its libraries take seconds to load, too long to say that a task's na
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from lm_eval_tasks.runner.caps import CAPS, read_price
 from lm_eval_tasks.task_names import refuse_misspelt
 
 
@@ -20,20 +21,20 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
     known, rest = parser.parse_known_args([other for other in others if other != "--"])
     folders = {"--merge": arguments.merge, "--status": arguments.status}
     options = [name for name, value in folders.items() if value]
-    settings = (arguments.config, arguments.shard, arguments.block_size, arguments.until)
-    alone = (*settings, arguments.budget, arguments.range, *rest, *known.tasks)
-    if arguments.status:
-        alone += (known.include_path,)
+    settings = ("config", "shard", "block_size", "until", "budget", "range", *CAPS)
+    alone = [getattr(arguments, name) for name in settings if name != "price"]
+    alone += [*rest, *known.tasks, known.include_path if arguments.status else arguments.price]
     if len(options) > 1 or (options and any(argument is not None for argument in alone)):
         raise ValueError(
-            f"{options[0]} takes its folders, --output_path and (to merge) --include_path, "
-            "and nothing else"
+            f"{options[0]} takes its folders, --output_path, (to merge) --include_path "
+            "and (for the status) --price, and nothing else"
         )
     if arguments.status:
         from lm_eval_tasks.runner.progress import lines_of, read_status  # noqa: PLC0415  (see above)
 
+        price = None if arguments.price is None else read_price(arguments.price)
         for folder in arguments.status:
-            print("\n".join(lines_of(folder, read_status(folder))))
+            print("\n".join(lines_of(folder, read_status(folder), price)))
         return
     # the folder of --include_path may hold tasks of such names
     if not arguments.merge and known.include_path is None:

@@ -19,6 +19,7 @@ from cogniload_gen.extras import require
 from cogniload_gen.files.run_folder import Block
 from lm_eval_tasks.runner.arguments import read_configuration
 from lm_eval_tasks.runner.blocks import Evaluator
+from lm_eval_tasks.runner.caps import Caps, Spending
 from lm_eval_tasks.runner.credentials import hidden
 from lm_eval_tasks.runner.model import load_model
 from lm_eval_tasks.runner.progress import each_warning_once
@@ -64,8 +65,9 @@ def evaluate(
     shard: tuple[int, int],
     block_size: int | None,
     until: Until | None,
+    caps: Caps,
 ) -> None:
-    """Evaluate the blocks of a shard that are not done; the whole, when done, is merged."""
+    """Evaluate the blocks of a shard that are not done, up to a cap; a whole run is merged."""
     store, (index, shards) = Store(folder / "state"), shard
     evaluation = resolve(config, store, block_size, until)
     search, blocks = evaluation.search, evaluation.blocks()
@@ -76,11 +78,15 @@ def evaluate(
             if begun := store.read_run():
                 begun.refuse_another(folder, run)
             settings = f"{index}/{shards}", config.confirm_run_unsafe_code
-            evaluator = Evaluator(model, run, evaluation.tasks, store, lock, *settings)
+            spending = Spending(store, caps)
+            evaluator = Evaluator(model, run, evaluation.tasks, store, lock, *settings, spending)
             if search:
                 evaluator.evaluate_search(search, wait=shards > 1)
             else:
                 evaluator.evaluate_blocks(mine)
+    if not all(map(store.is_done, search.catch_up() if search else mine)):
+        say_next("the same command with a higher cap goes on")
+        return
     if search:
         search.hand_documents(evaluation.tasks)
         print("\n".join(search.design.summary()))

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from cogniload_gen.files.inputs import one_line
 from cogniload_gen.files.run_folder import Block, RunSpec
+from lm_eval_tasks.runner.caps import Price, Tokens, add_tokens, count_tokens
 from lm_eval_tasks.runner.credentials import hide
 from lm_eval_tasks.runner.store import Store
 
@@ -164,6 +165,7 @@ class Status:
     scored: int
     correct: float
     search: "Search | None" = None
+    tokens: Tokens | None = None
 
 
 def read_status(folder: Path) -> Status:
@@ -182,17 +184,20 @@ def read_status(folder: Path) -> Status:
     blocks = search.blocks if search else run.blocks()
     done = [block for block in blocks if store.is_done(block)]
     shards: dict[str, Part] = defaultdict(Part)
-    scored, correct = 0, 0.0
+    scored, correct, tokens = 0, 0.0, []
     for block in tqdm(done, desc="reading blocks", unit="block", disable=None, leave=False):
         digest = store.read_digest(block) or {}
         part = shards[str(digest.get("shard", "?"))]
         part.blocks += 1
         if isinstance(seconds := digest.get("seconds"), int | float):
             part.seconds.append(float(seconds))
-        for _, sample in store.read_block(block):
+        samples = [sample for _, sample in store.read_block(block)]
+        tokens.append(count_tokens(samples))
+        for sample in samples:
             if isinstance(acc := sample.get("acc"), int | float):
                 scored, correct = scored + 1, correct + acc
-    return Status(run, blocks, done, dict(sorted(shards.items())), scored, correct, search)
+    sorted_shards = dict(sorted(shards.items()))
+    return Status(run, blocks, done, sorted_shards, scored, correct, search, add_tokens(tokens))
 
 
 def blocks_of_shard(name: str, blocks: int) -> int | None:
@@ -226,8 +231,8 @@ def seconds_left(status: Status) -> float | None:
     )
 
 
-def lines_of(folder: Path, status: Status) -> list[str]:
-    """Return what `cogniload eval --status` says of a folder."""
+def lines_of(folder: Path, status: Status, price: Price | None = None) -> list[str]:
+    """Return what `cogniload eval --status` says of a folder, with the cost at a price."""
     total, done = len(status.blocks), len(status.done)
     documents = sum(len(block.documents) for block in status.blocks)
     ready = sum(len(block.documents) for block in status.done)
@@ -256,6 +261,9 @@ def lines_of(folder: Path, status: Status) -> list[str]:
     if spent:
         more = "" if seconds is None else f", about {tqdm.format_interval(seconds)} left"
         lines.append(f"time: {tqdm.format_interval(spent)} of evaluation{more}")
+    if status.tokens:
+        cost = f", {price.cost(status.tokens):,.2f} at the price" if price else ""
+        lines.append("tokens: {:,} of prompts, {:,} of responses".format(*status.tokens) + cost)
     next_command = "the same command again goes on"
     ended = [blocks_of_shard(name, total) == part.blocks for name, part in status.shards.items()]
     if missing and ended and all(ended):

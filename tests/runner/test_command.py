@@ -94,7 +94,7 @@ def test_the_status_of_a_run(server, tmp_path):
     assert command(*arguments(server, tmp_path, "--shard", "2/2"))[0] == 0
     code, out, err = command("eval", "--status", tmp_path)
     assert (code, err) == (0, "")
-    first, shard, missing, accuracy, spent, following = out.splitlines()
+    first, shard, missing, accuracy, spent, tokens, following = out.splitlines()
     assert missing == "no block is done of --shard 1/2"
     assert first == f"{tmp_path}: 2 of 5 blocks are done, 10 of 24 puzzles (cogniload_mini)"
     assert shard.startswith("shard 2/2: 2 of 2 blocks, ")
@@ -103,6 +103,7 @@ def test_the_status_of_a_run(server, tmp_path):
     assert accuracy.startswith(f"accuracy so far: {correct:.1%} (")
     assert spent.startswith("time: ")
     assert spent.endswith(" left")
+    assert tokens.startswith("tokens: ")
     assert following == "next: the same command with --shard 1/2"
     assert command(*arguments(server, tmp_path))[0] == 0
     _, out, _ = command("eval", "--status", tmp_path)

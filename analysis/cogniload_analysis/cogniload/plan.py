@@ -23,7 +23,8 @@ class ComparisonPlan:
 
     `accuracy` and `detect` are fractions. `same_puzzles` and `other_puzzles` count the puzzles of
     each run, where both answer the same and where they don't. `prompt_tokens` and
-    `response_tokens` are means a puzzle, `throughput` tokens of response a second and GPU.
+    `response_tokens` are means a puzzle, `throughput` tokens of response a second and GPU, and
+    `price` that of a million tokens of prompts and of responses, if it is known.
     """
 
     like: str
@@ -34,6 +35,7 @@ class ComparisonPlan:
     prompt_tokens: float
     response_tokens: float
     throughput: float
+    price: tuple[float, float] | None = None
 
     def gpu_hours(self, puzzles: int) -> float:
         """Return the hours of one GPU for the responses to a number of puzzles."""
@@ -52,6 +54,9 @@ class ComparisonPlan:
             "response tokens": map("{:.2f} M".format, puzzles * self.response_tokens / 1e6),
             "GPU hours": [f"{self.gpu_hours(number):.2f}" for number in puzzles],
         }
+        if self.price:
+            tokens = self.prompt_tokens, self.response_tokens
+            columns["cost"] = map("{:,.2f}".format, puzzles * np.dot(self.price, tokens) / 1e6)
         table = pd.DataFrame({name: list(column) for name, column in columns.items()})
         return Sentences("cogniload")(
             "plan", vars(self), power=POWER, cells=cells, table=table.to_string(index=False)
@@ -64,13 +69,15 @@ def plan_comparison(
     *,
     response_tokens: float = RESPONSE_TOKENS,
     throughput: float = THROUGHPUT,
+    price: tuple[float, float] | None = None,
 ) -> ComparisonPlan:
     """Return the puzzles that tell a model from one that solves `detect` less, and their cost.
 
     `like` is a model of the paper's Table 2, `detect` a fraction, `response_tokens` the mean of a
-    response, and `throughput` the tokens of response a second and GPU; the prompts' processing is
-    left out. Raises ValueError for another model, for a difference that is no fraction below the
-    model's accuracy, and for tokens or a throughput that are not above 0.
+    response, `throughput` the tokens of response a second and GPU (the prompts' processing is left
+    out), and `price` that of a million tokens of prompts and of responses. Raises ValueError for
+    another model, for a difference that is no fraction below the model's accuracy, and for tokens
+    or a throughput that are not above 0.
     """
     for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
         if not value > 0:
@@ -83,9 +90,8 @@ def plan_comparison(
             f"{accuracy:.3f}: got {detect!r}"
         )
     same, other = count_puzzles(better, lower_accuracies(better, detect))
-    return ComparisonPlan(
-        like, accuracy, detect, same, other, mean_prompt_tokens(like), response_tokens, throughput
-    )
+    tokens = mean_prompt_tokens(like), response_tokens
+    return ComparisonPlan(like, accuracy, detect, same, other, *tokens, throughput, price)
 
 
 def expected_accuracies(model: str) -> np.ndarray:

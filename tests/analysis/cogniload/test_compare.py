@@ -203,6 +203,17 @@ def test_plan_prints_puzzles_tokens_and_hours(capsys):
     plan = plan_comparison("Qwen3-8B", 0.05, throughput=500)
     for number in (f"{plan.same_puzzles:,}", f"{plan.gpu_hours(plan.same_puzzles):.2f}", "500"):
         assert number in said
+    assert "cost" not in said
+
+
+def test_plan_prints_the_cost_at_a_price(capsys):
+    arguments = ["plan", "--detect", "0.05", "--like", "Qwen3-8B", "--price"]
+    assert main([*arguments, "0.5,2"]) == 0
+    plan = plan_comparison("Qwen3-8B", 0.05)
+    millions = plan.same_puzzles * plan.prompt_tokens / 1e6, plan.same_puzzles * 5000 / 1e6
+    cost = millions[0] / 2 + millions[1] * 2
+    assert f" {cost:,.2f}\n" in capsys.readouterr().out
+    assert_refused(capsys, "price must be IN,OUT", *arguments, "2")
 
 
 @pytest.mark.parametrize(("detect", "others", "message"), CASES["plan_arguments"])
