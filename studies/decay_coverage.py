@@ -2,13 +2,15 @@
 
 Simulates responses at N = 1 to 39 from each CDF and CDO of Tables 1 to 3 whose accuracy leaves the
 first phase (48 of 49: o1-mini's does not), with 50 and 500 puzzles an N: with and without lapses
-and a floor, which the fit estimates, knows, or takes for 0. An interval holds the truth
-where the profile of the likelihood there lies within the chi-square limit of its maximum.
+and a floor, which the fit estimates, knows, takes for 0, or warns of where it is too high. An
+interval holds the truth where the profile of the likelihood there lies within the chi-square limit
+of its maximum.
 
 Takes the number of runs of a condition, 100 by default, and K to take every Kth condition.
 """
 
 import sys
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,7 +21,7 @@ from simulated import percent
 
 from cogniload_analysis import ACCURACY_RANGES, published_table
 from cogniload_analysis.factor import likelihood
-from cogniload_analysis.factor.decay import find_window
+from cogniload_analysis.factor.decay import HIGH_FLOOR, LIKELIER, find_window
 
 N = np.arange(1.0, 40)
 OPEN = (0.0, likelihood.MOST_FLOOR)
@@ -34,11 +36,12 @@ CASES = {
     "1 % floor, 1 % lapses": (0.01, 0.01, OPEN),
     "3 % floor, known": (0.0, 0.03, (0.03, 0.03)),
     "3 % floor, taken for 0": (0.0, 0.03, (0.0, 0.0)),
+    **{f"{floor} % floor": (0.0, floor / 100, OPEN) for floor in (8, 12, 20, 43)},
 }
 
 
 def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
-    """Return the coverage of CDF, CDO and N_eff, and the bias of the CDF."""
+    """Return the coverage of CDF, CDO and N_eff, the CDF's bias and the share of warnings."""
     lapses, floor, floors = CASES[case]
     tables = [published_table("factor_zero_context"), published_table("factor_by_context")]
     published = pd.concat(tables)[["CDF", "CDO"]].query("CDO + 39 * CDF < 0")
@@ -57,7 +60,11 @@ def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
         name: np.mean(best - likelihood.profile(counts, fits, name, truth) <= drop)
         for name, truth in (("CDF", cdf), ("CDO", cdo), ("N_eff", -cdo / cdf))
     }
-    return pd.Series(held | {"bias of CDF, median": np.median(fits[:, 0] / cdf - 1)})
+    high = replace(counts, floors=(0.0, HIGH_FLOOR))
+    gain = likelihood.fit(high)[1] - likelihood.log_likelihood(high, fits)
+    warned = np.mean(gain >= LIKELIER) if floors == OPEN else np.nan
+    bias = np.median(fits[:, 0] / cdf - 1)
+    return pd.Series(held | {"bias of CDF, median": bias, "warned of a higher floor": warned})
 
 
 def main(runs: int = 100, every: int = 1) -> None:

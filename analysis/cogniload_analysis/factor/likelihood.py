@@ -42,6 +42,11 @@ class Counts:
     wrong: np.ndarray
     floors: tuple[float, float] = (0.0, MOST_FLOOR)
 
+    @property
+    def spread(self) -> np.ndarray:
+        """`SPREAD`, but infinite for a floor that may lie above `MOST_FLOOR`."""
+        return np.append(SPREAD[:3], SPREAD[3] if self.floors[1] <= MOST_FLOOR else np.inf)
+
 
 def predict(curves: np.ndarray, N: np.ndarray) -> np.ndarray:
     """Return the chance of a right response, curves by N."""
@@ -58,7 +63,7 @@ def log_likelihood(counts: Counts, curves: np.ndarray) -> np.ndarray:
     """Return the penalized log likelihood of each data set under its curve."""
     chance = np.clip(predict(curves, counts.N), MARGIN, 1 - MARGIN)
     likelihood = (counts.right * np.log(chance) + counts.wrong * np.log1p(-chance)).sum(-1)
-    return likelihood - ((curves / SPREAD) ** 2).sum(-1) / 2
+    return likelihood - ((curves / counts.spread) ** 2).sum(-1) / 2
 
 
 def fit(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +184,7 @@ def _climb(
         slopes = np.stack([steep, bend, -reasoned, 1 - reasoned], 1)
         score = counts.right / chance - counts.wrong / (1 - chance)
         weight = (counts.right + counts.wrong) / (chance * (1 - chance))
-        gradient = (slopes * score[:, None]).sum(-1) - current / SPREAD**2
+        gradient = (slopes * score[:, None]).sum(-1) - current / counts.spread**2
         information = (slopes * weight[:, None]) @ slopes.transpose(0, 2, 1)
         held = (
             ~free
@@ -190,7 +195,7 @@ def _climb(
         gradient[held] = 0
         information[held[:, :, None] | held[:, None, :]] = 0
         diagonal = np.einsum("sii->si", information)
-        diagonal += 1 / SPREAD**2
+        diagonal += 1 / counts.spread**2
         diagonal += damping[:, None] * diagonal + 1e-9 + held
         step = np.linalg.solve(information, gradient[..., None])[..., 0]
         tried = np.clip(curves + step, low, high)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import tomllib
 import warnings
 from dataclasses import replace
@@ -512,8 +513,12 @@ def test_a_floor_is_found_and_one_out_of_reach_is_noticed():
     assert fit.note == ""
     assert "give that chance as the floor" in fit_complexity_decay(frame, floor=0).note
     higher = responses(curve(-0.12, 0.2, 0.08), 500, 2)
-    assert "more than 5 % seem to be guessed" in fit_complexity_decay(higher).note
+    assert "a floor of 8 % fits better than one of up to 5 %" in fit_complexity_decay(higher).note
     assert fit_complexity_decay(higher, floor=0.08).note == ""
+    highest = fit_complexity_decay(responses(curve(-0.12, 0.2, 0.43), 500, 2))
+    floor, cdf = re.match(r"a floor of (\d+) % .* CDF is (.*?):", highest.note).groups()
+    assert (int(floor), float(cdf)) == pytest.approx((43, -0.12), rel=0.1)
+    assert highest.cdf > -0.06  # what the warning is about
 
 
 def test_the_cdf_is_less_certain_where_the_floor_is_not_known():
