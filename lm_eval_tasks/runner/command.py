@@ -26,8 +26,8 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
     alone += [*rest, *known.tasks, known.include_path if arguments.status else arguments.price]
     if len(options) > 1 or (options and any(argument is not None for argument in alone)):
         raise ValueError(
-            f"{options[0]} takes its folders, --output_path, (to merge) --include_path "
-            "and (for the status) --price, and nothing else"
+            f"{options[0]} takes its folders, --output_path and (to merge) --include_path "
+            "or (for the status) --price, and nothing else"
         )
     if arguments.status:
         from lm_eval_tasks.runner.progress import lines_of, read_status  # noqa: PLC0415  (see above)

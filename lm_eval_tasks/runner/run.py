@@ -82,7 +82,8 @@ def resolve(
     """Return the evaluation that lm-eval's configuration describes, to begin or to go on with.
 
     ValueError for a task that there is not, for examples in the prompts of our own, for --samples
-    of no document, and for a folder that was begun with something else.
+    of no document, for --metadata that no task reads, and for a folder that was begun with
+    something else.
     """
     begun, start = store.read_run(), time.time()
     names = [name for name in Arguments.__struct_fields__ if name != "until"]
@@ -109,6 +110,7 @@ def resolve(
     metadata = arguments.model_args | arguments.metadata
     recorded = {"date": start, "arguments": free}
     evaluation = load(store, arguments, size, config.include_path, metadata, recorded)
+    check_metadata(evaluation.loaded["tasks"], arguments.metadata)
     if begun:
         begun.refuse_another(store.folder.parent, evaluation.run)
     return evaluation
@@ -224,6 +226,14 @@ def load_tasks(
 def expand(name: str, manager: TaskManager) -> list[str]:
     """Return the tasks that a name of --tasks stands for: itself, or those that it matches."""
     return [name] if name in manager.all_tasks else sorted(manager.match_tasks([name]))
+
+
+def check_metadata(tasks: dict[str, Task], metadata: Mapping[str, object]) -> None:
+    """Raise ValueError for --metadata that no task reads, where all tasks are our own."""
+    if all(isinstance(task, SharedBudgetTask) for task in tasks.values()):
+        read = sorted({str(task.config.dataset_kwargs["dataset"]) for task in tasks.values()})
+        if unread := sorted(metadata.keys() - {*read}):
+            raise ValueError(f"metadata must be of {', '.join(read)}, got {brief(unread[0])}")
 
 
 def check_samples(tasks: dict[str, Task], samples: Mapping[str, object]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from lm_eval_tasks.runner.arguments import read_configuration
+from lm_eval_tasks.runner.arguments import OURS, read_configuration
 from lm_eval_tasks.runner.run import BLOCK_SIZE
 
 ROOT = Path(__file__).parents[2]
@@ -67,9 +67,9 @@ def test_the_recipes_are_those_of_the_paper_s_open_models():
 @pytest.mark.parametrize("name", NAMES)
 def test_what_cogniload_eval_makes_of_a_recipe(name):
     recipe = read(name)
-    options = dict.fromkeys(("block_size", "merge", "until", "budget", "range"))
+    options = dict.fromkeys(("merge", *OURS))
     options |= {"config": str(ROOT / "recipes" / f"{name}.yaml"), "output_path": "runs"}
-    config, ours = read_configuration(Namespace(**options, shard="2/4"), [])
+    config, ours = read_configuration(Namespace(**options | {"shard": "2/4"}), [])
     assert config.model == "vllm"
     assert config.tasks == recipe["tasks"] == "cogniload"
     assert config.model_args == recipe["model_args"]
