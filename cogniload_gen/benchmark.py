@@ -6,7 +6,7 @@ to know which there are. Listing them imports no engine, and neither numpy nor p
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cogniload_gen.source import Source
+    from cogniload_gen.turns import Turn
 
 Row = Mapping[str, Given]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""
@@ -366,6 +367,10 @@ class Benchmark(ABC):
         return [
             form for knob in self.changes[:1] for form in knob.choices if not form[-1].isupper()
         ]
+
+    def turns(self, row: Row, k: int) -> Iterator["Turn"]:
+        """Yield the turns of a puzzle, `k` statements each; ValueError if it can't be cut."""
+        raise ValueError(f"{self.name} has no turns")
 
     def address(self, row: Row) -> dict[str, Given]:
         """Return the parameters that make the puzzle of a row again, without its twin."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from inspect_tasks.tasks import cogniload_axes as cogniload_axes
     from inspect_tasks.tasks import cogniload_lite as cogniload_lite
     from inspect_tasks.tasks import cogniload_quick as cogniload_quick
+    from inspect_tasks.tasks import cogniload_turns as cogniload_turns
     from inspect_tasks.tasks import cogniload_twins as cogniload_twins
     from inspect_tasks.tasks import factor_realistic as factor_realistic
     from inspect_tasks.tasks import factor_realistic_adaptive as factor_realistic_adaptive

@@ -26,12 +26,19 @@ def make_samples(task: str, settings: Settings, parameters: Mapping[str, Given])
     one. ValueError names a parameter that is unknown or wrong, or the longest puzzle if some don't
     fit.
     """
+    rows = make_rows(task, settings, parameters)
+    return MemoryDataset(share_budget(task, rows, read_tokenizer(task, parameters)), name=task)
+
+
+def make_rows(
+    task: str, settings: Settings, parameters: Mapping[str, Given]
+) -> list[dict[str, Any]]:
+    """Return the rows of the puzzles; ValueError for a parameter that is unknown or wrong."""
     takes = parameters_of(settings.dataset, settings.defaults, parameters)
     check_known(parameters, tuple(dict.fromkeys([*takes, "tokenizer"])), task)
     own = {name: value for name, value in parameters.items() if name in takes}
     table = make_puzzles(settings.dataset, settings.defaults, own, grids=settings.grids, task=task)
-    tokenizer = read_tokenizer(task, parameters)
-    return MemoryDataset(share_budget(task, table.to_pylist(), tokenizer), name=task)
+    return table.to_pylist()
 
 
 def read_tokenizer(task: str, parameters: Mapping[str, Given]) -> str | None:

@@ -37,10 +37,14 @@ CUT = ("max_tokens", "model_length")
 
 def share_of(state: TaskState) -> Share:
     """Return how a sample shares its budget: --max-tokens can lower its limit, never raise it."""
-    share = Share(**state.metadata[SHARE])
+    return replace(Share(**state.metadata[SHARE]), response_limit=limit_of(state))
+
+
+def limit_of(state: TaskState, turns: int = 1) -> int:
+    """Return the most tokens of the response to each of a sample's turns."""
     tokens = active_generate_config().max_tokens
-    limit = share.response_limit
-    return replace(share, response_limit=limit if tokens is None else min(limit, tokens))
+    limit = max(1, Share(**state.metadata[SHARE]).response_limit // turns)
+    return limit if tokens is None else min(limit, tokens)
 
 
 def check_window(model: Model | None, samples: Iterable[Sample | TaskState]) -> None:

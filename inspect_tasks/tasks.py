@@ -13,6 +13,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Metric, accuracy, stderr
 
 from cogniload_gen.checks import Given
+from cogniload_gen.turns import HISTORIES
 from inspect_tasks.adaptive_tasks import estimate, make_asking
 from inspect_tasks.fits import crossings, decay, thresholds
 from inspect_tasks.samples import make_samples
@@ -24,6 +25,7 @@ from inspect_tasks.scoring import (
     score_puzzle,
 )
 from inspect_tasks.settings import Settings, read_settings, task_of_context
+from inspect_tasks.turns import make_turn_samples, score_turns, take_turns
 
 Maker = TypeVar("Maker", bound=Callable[..., Task])
 
@@ -155,6 +157,23 @@ def cogniload_axes(**parameters: Given) -> Task:
 def cogniload_twins(**parameters: Given) -> Task:
     """CogniLoad's puzzles, each with its twins: why the model fails."""
     return make_task("cogniload_twins", "cogniload", parameters, accuracy_by_change())
+
+
+@task(name="cogniload/cogniload_turns")
+@ours
+@refusing()
+def cogniload_turns(k: Given = 5, history: Given = HISTORIES, **parameters: Given) -> Task:
+    """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies."""
+    settings = read_settings("cogniload", "cogniload_quick")
+    samples = make_turn_samples("cogniload_turns", settings, read_lists(parameters), k, history)
+    check_window(current_model(), samples)
+    return Task(
+        dataset=samples,
+        solver=take_turns(),
+        scorer=score_turns(),
+        config=GenerateConfig(temperature=settings.temperature),
+        version=settings.version,
+    )
 
 
 @task(name="cogniload/cogniload_adaptive")

@@ -11,6 +11,10 @@ ALIKE = 0.75
 """How similar a name must be to one of ours, as difflib counts it, to be a misspelling of it."""
 
 
+TURNS = "cogniload_turns"
+"""The task that is a conversation (docs/turns.md)."""
+
+
 def our_tasks() -> list[str]:
     """Return the names of our own tasks and groups, read from their YAML files as text."""
     named = re.compile(r"^(?:task|group):[ \t]*([\w.-]+)[ \t]*$", re.MULTILINE)
@@ -34,6 +38,8 @@ def refuse_misspelt(names: Iterable[str]) -> None:
     """
     ours = our_tasks()
     for name in names:
+        if name == TURNS:
+            raise ValueError(f"lm-eval runs no conversations: inspect eval cogniload/{TURNS}")
         if name in ours or re.search(r"[*?\[/]|\.yaml$", name):  # a pattern, or a file
             continue
         near = get_close_matches(name[:200], ours, n=3, cutoff=ALIKE)

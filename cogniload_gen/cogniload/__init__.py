@@ -1,7 +1,7 @@
 """CogniLoad: logic puzzles with three independent loads, and what it is as a benchmark."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cogniload_gen.grid import Selection
     from cogniload_gen.source import Source
+    from cogniload_gen.turns import Turn
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +100,12 @@ class CogniLoad(Benchmark):
             step = moved[int(row["index"]) % len(moved)]
         halfway = [f"from={N // 2}"] if N > 1 else []
         return ["again", "needles", "tail", *halfway, f"only={step}"]
+
+    def turns(self, row: Row, k: int) -> Iterator["Turn"]:
+        """Yield the turns of a puzzle with the twin question=state, `k` statements each."""
+        from cogniload_gen.cogniload.turns import turns_of
+
+        return turns_of(row, k)
 
     def make_source(self, selection: Any, **options: Any) -> "Source":
         """Return the puzzles of a selection; `trace` adds columns."""

@@ -156,7 +156,7 @@ def _find_samples(path: Path) -> list[Path]:
 def holds(task: str, file: Path, analysis: Analysis) -> bool:
     """Tell whether samples are of a benchmark, by their task's name or by the first one."""
     if task.startswith(analysis.tasks):
-        return True
+        return not task.endswith("_turns")  # a conversation has no one response
     try:
         sample = json.loads(next(number_lines(file))[1])
         return "outcome" in sample and analysis.owns(sample["doc"])

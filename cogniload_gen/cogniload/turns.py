@@ -1,0 +1,51 @@
+"""A puzzle turn by turn: a few statements at a time, and the PoI's whole state after each turn."""
+
+from collections.abc import Iterator
+
+from cogniload_gen.benchmark import Row
+from cogniload_gen.cogniload.explore import list_statements
+from cogniload_gen.cogniload.render import environment_of, sentences_of, template_of
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.state import attributes
+from cogniload_gen.grid import ENGLISH
+from cogniload_gen.turns import Turn
+
+
+def turns_of(row: Row, k: int) -> Iterator[Turn]:
+    """Yield the turns of a puzzle, `k` statements each, the rest in the last one.
+
+    `row` is one of the twin question=state. ValueError for a `k` that is no integer above 0.
+    """
+    if type(k) is not int or k < 1:
+        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+    solution = solve_steps(row["puzzle"])
+    question = environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
+    beginning, *statements = list_statements(row)
+    for start in range(0, len(statements), k):
+        lines = [*([] if start else [beginning]), *statements[start : start + k]]
+        now = solution.states[min(start + k, len(statements))][solution.poi]
+        state = {category: now[category] for category in attributes(row["answer"])}
+        yield Turn(
+            message="\n".join([*lines, "", question.render(name=solution.poi)]),
+            answer=", ".join(f"{category}: {value}" for category, value in state.items()),
+            reply=sentence(solution.poi, state),
+            error=sentence(solution.poi, with_error(state, row)),
+        )
+
+
+def with_error(state: dict[str, str], row: Row) -> dict[str, str]:
+    """Return a state with another value of one attribute, the next in its value domain."""
+    category = list(state)[row["index"] % len(state)]
+    pairs = [option.partition(": ") for option in row["options"]]
+    domain = [value for owner, _, value in pairs if owner == category]
+    after = (domain.index(state[category]) + 1) % len(domain)
+    return state | {category: domain[after]}
+
+
+def sentence(name: str, state: dict[str, str]) -> str:
+    """Return the sentence that gives a person's state, as at the beginning of a puzzle."""
+    templates = sentences_of(ENGLISH)
+    states = templates["conjunction"]["state"].join(
+        template_of(category, "state").render(value=value) for category, value in state.items()
+    )
+    return environment_of(ENGLISH).from_string(templates["person"]).render(name=name, states=states)

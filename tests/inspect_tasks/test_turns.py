@@ -1,0 +1,187 @@
+"""CogniLoad turn by turn, answered by models whose errors are planted."""
+
+import asyncio
+import re
+from hashlib import sha256
+
+import pytest
+from harness import random_state_put_back
+from inspect_ai import eval as inspect_eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import Target
+from inspect_ai.solver import TaskState
+from refusals import refused, refused_command
+
+from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.cogniload.state import attributes, read_state, score_state
+from cogniload_gen.cogniload.turns import turns_of
+from cogniload_gen.turns import HISTORIES, history_of, planted_turn
+from inspect_tasks import tasks
+from inspect_tasks.samples import SHARE
+from inspect_tasks.turns import score_turns, take_turns
+
+PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
+K, COUNT, TURNS = 4, 12, 3
+QUESTION = "\n\nWhat is the final state of {0}? It must give every attribute of {0}, as above."
+
+
+def rows(**others):
+    return generate_puzzles(**PUZZLES | others, twin="question=state").to_pylist()
+
+
+def track(messages, slips):
+    """The reply of a model that goes on from the reply before, and that may skip a turn.
+
+    It parses the statements by the solver and applies them itself.
+    """
+    users = [message.text for message in messages if message.role == "user"]
+    place, poi = len(users) - 1, re.search(r"state of (\w+) after", users[0])[1]
+    beginning = users[0][: users[0].index("\n1. ")]
+    lines = re.findall(r"^\d+\. (.*)$", users[-1], re.MULTILINE)
+    text = "\n".join([beginning, *(f"{i}. {line}" for i, line in enumerate(lines, 1))])
+    solution = solve_steps(text + QUESTION.format(poi))
+    state = dict(solution.states[0][poi])
+    if place:
+        state = read_state(messages[-2].text.lower(), state)
+    for conditions, updates in solution.statements:
+        if conditions.items() <= state.items() and not slips(place, beginning):
+            state |= updates
+    if slips(place, beginning):  # the state is wrong however little the statements change
+        state["hair" if "hair" in state else min(state)] = "nothing"
+    return f"{poi}: " + ", ".join(f"{category}: {value}" for category, value in state.items())
+
+
+def run(slips, folder, **parameters):
+    def answer(messages, tools, choice, config):
+        assert config.max_tokens > 0
+        output = ModelOutput.from_content("mockllm", track(messages, slips))
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1)
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    task = tasks.cogniload_turns(k=K, **PUZZLES | parameters)
+    with random_state_put_back():
+        (log,) = inspect_eval(task, model=model, log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
+    rights = {name: [] for name in HISTORIES}
+    for sample in log.samples:
+        (score,) = sample.scores.values()
+        rights[score.metadata["history"]].append(score.metadata["right"])
+    metrics = {name: m.value for s in log.results.scores for name, m in s.metrics.items()}
+    return rights, metrics
+
+
+def never(*_):
+    return False
+
+
+def at_first(place, _):
+    return place == 0
+
+
+def by_luck(place, beginning):
+    return sha256(f"{place} {beginning}".encode()).digest()[0] % 3 == 0
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 100])
+def test_the_turns_of_a_puzzle_hold_its_text_once_and_the_solvers_states(k):
+    for row in rows():
+        turns, solution = list(turns_of(row, k)), solve_steps(row["puzzle"])
+        text = "\n".join(turn.message.partition("\n\nWhat is the state")[0] for turn in turns)
+        assert row["puzzle"].startswith(text + "\n\nWhat")
+        assert turns[-1].answer == row["answer"]
+        for number, turn in enumerate(turns, 1):
+            state = solution.states[min(number * k, row["N"])][row["poi"]]
+            assert attributes(turn.answer) == state
+            asked = {**row, "answer": turn.answer}
+            assert score_state(turn.reply, asked).correct
+            share = score_state(turn.error, asked).details["state_share"]
+            assert share == pytest.approx(1 - 1 / row["d"])
+
+
+def test_a_model_without_errors_is_right_at_each_turn_of_the_histories_that_are_true(tmp_path):
+    rights, metrics = run(never, tmp_path)
+    assert rights["own"] == rights["true"] == [[1] * TURNS] * COUNT
+    assert metrics["acc_own"] == metrics["acc_true_last"] == 1
+    assert metrics["errors_per_statement_own"] == metrics["own_minus_true"] == 0
+    assert metrics["planted_minus_true"] < 0  # it believes the error that it is shown
+
+
+def test_an_error_that_is_carried_costs_later_turns_and_one_that_is_mended_does_not(tmp_path):
+    rights, metrics = run(at_first, tmp_path, history=["own", "true"])
+    assert rights["true"] == [[0, 1, 1]] * COUNT
+    assert all(right[0] == 0 for right in rights["own"])
+    assert metrics["errors_per_statement_own"] == 1 / K
+    assert metrics["errors_per_statement_true"] == pytest.approx(COUNT / (6 * 10 + 6 * 12))
+    late = [right[planted_turn(TURNS) + 1 :] for right in rights["own"]]
+    cost = sum(map(sum, late)) / sum(map(len, late)) - 1
+    assert metrics["own_minus_true"] == pytest.approx(cost)
+    assert cost < -0.2
+    assert metrics["own_minus_true_stderr"] > 0
+    assert not any("planted" in name for name in metrics)
+
+
+def test_the_true_history_shows_each_error_alone(tmp_path):
+    rights, metrics = run(by_luck, tmp_path, history="true")
+    beginnings = [row["puzzle"][: row["puzzle"].index("\n1. ")] for row in rows()]
+    wanted = [[int(not by_luck(place, b)) for place in range(TURNS)] for b in beginnings]
+    assert sorted(rights["true"]) == sorted(wanted)
+    assert metrics["acc_true"] == pytest.approx(sum(map(sum, wanted)) / (TURNS * COUNT))
+
+
+def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_turn(monkeypatch):
+    monkeypatch.setenv("INSPECT_EVAL_MODEL", "mockllm/model")
+    sample = tasks.cogniload_turns(k=K, history="own", **PUZZLES).dataset[0]
+    state = TaskState("mockllm/model", sample.id, 1, sample.input, [], metadata=sample.metadata)
+    replies = [turn["reply"] for turn in sample.metadata["turns"]]
+    replies[1] = sample.metadata["turns"][1]["error"]
+    limits = []
+
+    async def generate(state, max_tokens):
+        state.output = ModelOutput.from_content("mockllm", replies[len(limits)])
+        limits.append(max_tokens)
+        state.messages.append(state.output.message)
+        return state
+
+    state = asyncio.run(take_turns()(state, generate))
+    assert limits == [sample.metadata[SHARE]["response_limit"] // TURNS] * TURNS
+    assert [message.text for message in state.messages[1::2]] == replies
+    score = asyncio.run(score_turns()(state, Target("")))
+    assert score.metadata["right"] == [1, 0, 1]
+    assert score.value == pytest.approx(2 / 3)
+
+
+def test_what_takes_the_place_of_replies():
+    turns = list(turns_of(rows()[0], 2))
+    assert history_of(turns, "own") == [None] * 5
+    assert history_of(turns, "true") == [turn.reply for turn in turns]
+    true, error = [turn.reply for turn in turns[:2]], turns[2].error
+    assert history_of(turns, "planted") == [*true, error, None, None]
+    assert history_of(turns[:1], "planted") == [turns[0].error]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"k": 0}, "k must be an integer of at least 1, got 0"),
+        ({"k": "many"}, "k must be an integer of at least 1, got 'many'"),
+        ({"history": "false"}, "history must be one of own, true, planted, got 'false'"),
+        ({"history": []}, "history must hold at least one value"),
+        ({"twin": "needles"}, "cogniload_turns takes no twin, got 'needles'"),
+        ({"language": "de"}, "twin question=state is for language en, got de"),
+        ({"num_puzles": 5}, r"did you mean num_puzzles\?"),
+    ],
+)
+def test_wrong_parameters_are_refused_in_a_line(parameters, message):
+    with refused(message):
+        tasks.cogniload_turns(**PUZZLES | parameters)
+
+
+def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, capsys):
+    run(never, tmp_path, history="own", N=10, d=3)
+    message = refused_command(capsys, "report", tmp_path, "--out", tmp_path / "report")
+    assert "the samples there are of cogniload_turns" in message
+    arguments = ("eval", "--tasks", "cogniload_turns", "--output_path", tmp_path / "out")
+    message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns\n"
+    assert refused_command(capsys, *arguments) == message
