@@ -59,7 +59,8 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     `run` is a results folder, or one of its samples files. ValueError for samples of several models
     or benchmarks, where nothing failed, and for puzzles that this version does not make.
     """
-    files = [run] if run.is_file() else sorted(run.rglob("samples_*.jsonl"))
+    names = "samples_*.jsonl", "samples_*.jsonl.gz"
+    files = [run] if run.is_file() else sorted(file for name in names for file in run.rglob(name))
     tried = {puzzle.id: puzzle for file in reversed(files) for puzzle in read_tried(file)}
     kinds = {(puzzle.file.parent, task_of(puzzle.file)) for puzzle in tried.values()}
     if len(kinds) != 1:
@@ -82,7 +83,7 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     table = pa.Table.from_pylist(rows[:budget], benchmark.puzzles().schema)
     ((_, task),) = kinds
     newest = next(iter(tried.values())).file
-    scored = newest.with_name(f"{newest.stem}-1.jsonl")
+    scored = newest.with_name(f"{newest.name.partition('.jsonl')[0]}-1.jsonl")
     return Twins(table, benchmark, task, sample["doc"].get("context_budget"), scored)
 
 
@@ -206,7 +207,9 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
         settings = dict(results.get("config") or {})
         if not settings.get("model"):
             raise ValueError(f"{folder} must hold run.json or results_*.json, which name the model")
-        settings["apply_chat_template"] = bool(results.get("chat_template"))
+        # a server's template is not recorded, but that it was applied is, as it implies the turns
+        applied = results.get("chat_template") or results.get("fewshot_as_multiturn")
+        settings["apply_chat_template"] = bool(applied)
         settings["system_instruction"] = results.get("system_instruction")
     if "trust_remote_code" in json.dumps(settings["model_args"]) and "--model_args" not in others:
         raise ValueError(f"{folder} names a model that brings code: give --model_args yourself")

@@ -1,5 +1,6 @@
 """`cogniload why` and `cogniload twins`: which twins are chosen, and how they are answered."""
 
+import gzip
 import html
 import json
 import re
@@ -121,6 +122,22 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run_of, serve
     code, _, err = command("why", run, "--budget", "40")
     assert code == 2
     assert "other twins" in err
+
+
+def test_published_results_are_explained_without_the_runs_state(sampled, server, tmp_path):
+    """Compressed samples beside results that don't name the template of a server."""
+    run = shutil.copytree(sampled, tmp_path / "run", ignore=shutil.ignore_patterns("state"))
+    (plain,) = run.rglob("samples_*.jsonl")
+    packed = plain.with_name(f"{plain.name}.gz")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    twins = make_twins(run, 10, 0)
+    plain.unlink()
+    packed_twins = make_twins(run, 10, 0)
+    assert packed_twins.table == twins.table
+    assert packed_twins.scored == twins.scored == plain.with_name(f"{plain.stem}-1.jsonl")
+    code, out, err = command("why", run, "--budget", "10", "--model_args", model_args(server))
+    assert (code, len(server.requests)) == (0, 10), err
+    assert "tried again" in out
 
 
 def test_greedy_decoding_has_no_second_attempt(sampled, tmp_path):
