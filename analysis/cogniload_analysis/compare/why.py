@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact, kendalltau
 
@@ -21,6 +22,7 @@ from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ORIGINAL, change_of
 
 SAY = Sentences("why")
+Row = Mapping[Any, Any]
 AGAIN, ONLY = "again", "only"
 NEEDLES, TAIL = "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
@@ -36,6 +38,9 @@ MOST_SLIPS = 0.1
 
 SURE = 0.03
 """Largest p of the difference between `needles` and `tail`: above it, they cure alike."""
+
+SURE_CURE = 0.99
+"""Level of the intervals by which a change cures more puzzles than it breaks: several are tried."""
 
 SURE_STEP = 0.001
 """Largest p of the difference between single steps of failures and of solved puzzles."""
@@ -117,7 +122,9 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     `read_factor_samples` return them: of the puzzles and of their twins. The first response to each
     counts. Raises ValueError where no puzzle has a twin, or where there are several models.
     """
-    wide = _pair(pd.concat(frames, ignore_index=True))
+    frame = pd.concat(frames, ignore_index=True)
+    right = frame["correct"][~is_twin(frame["id"])].astype(float)
+    wide = _pair(frame)
     parts = [
         _effects(wide[wide[ORIGINAL] == right], of)
         for of, right in ((FAILED, 0), (SOLVED, 1))
@@ -128,7 +135,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)
     overlap = sets.value_counts().rename_axis("cured_by").reset_index(name="puzzles")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
-    return Why(effects, overlap, _name_causes(effects), cures)
+    return Why(effects, overlap, _name_causes(effects, right), cures)
 
 
 def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
@@ -235,19 +242,20 @@ CURES_BY_CAUSE = {
 """The change that shows each cause by its cures."""
 
 
-def _name_causes(effects: pd.DataFrame) -> tuple[str, ...]:
-    """Return the causes of the failures that the effects prove.
+def _name_causes(effects: pd.DataFrame, right: "pd.Series[float]") -> tuple[str, ...]:
+    """Return the causes of the failures that the effects prove; `right` is of the whole run.
 
     `needles` and `tail` are as long as each other: what cures more says whether the hay or the
     needles are the cause; where both cure alike, it is length. It is luck where a second
     attempt cures, and nothing cures more.
     """
-    failed = _rows(effects, FAILED)
+    failed, solved = _rows(effects, FAILED), _rows(effects, SOLVED)
     cures = {
         change: row
         for (change, against), row in failed.items()
         if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
-    }
+        and (against == AGAIN or _outweighs(row, solved.get((change, against)), right))
+    }  # fmt: skip
     too_hard = _is_step_too_hard(effects)
     causes = ["step"] * too_hard
     partner = failed.get((NEEDLES, TAIL))
@@ -265,6 +273,22 @@ def _name_causes(effects: pd.DataFrame) -> tuple[str, ...]:
     if not causes and again and _is_above(again, LEAST_LUCK):
         causes.append("luck")
     return tuple(causes)
+
+
+def _outweighs(cured: Row, broken: Row | None, right: "pd.Series[float]") -> bool:
+    """Tell whether a change surely cures more of a run's puzzles than it breaks.
+
+    Without a second attempt to compare with: chance alone cures failures, and breaks as many.
+    """
+    if not broken:
+        return not right.any()
+    turned = pd.Series([(right == 0).sum(), cured["turned"], broken["turned"]])
+    puzzles = pd.Series([len(right), cured["puzzles"], broken["puzzles"]])
+    low, high = wilson_interval(turned, puzzles, SURE_CURE)
+    failed, cure, harm = turned / puzzles
+    weights = pd.Series([cure + harm, failed, 1 - failed])
+    room = weights * [failed - low[0], cure - low[1], high[2] - harm]
+    return bool(failed * cure - (1 - failed) * harm > np.linalg.norm(room))
 
 
 def _is_step_too_hard(effects: pd.DataFrame) -> bool:
@@ -286,13 +310,13 @@ def _is_step_too_hard(effects: pd.DataFrame) -> bool:
     return bool(fisher_exact(table, alternative="greater")[1] < SURE_STEP)
 
 
-def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], dict[Any, Any]]:
+def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], Row]:
     """Return the effects on the puzzles of one result, by the change and what it is against."""
     rows = effects[effects["of"] == of].to_dict("records")
     return {(row["change"], row["against"]): row for row in rows}
 
 
-def _is_above(row: Mapping[Any, Any], share: float, *, fails: bool = False) -> bool:
+def _is_above(row: Row, share: float, *, fails: bool = False) -> bool:
     """Tell whether a share of turned (or of not turned) results is surely above another."""
     count = float(row["puzzles"] - row["turned"] if fails else row["turned"])
     return bool(wilson_interval(count, row["puzzles"])[0] > share)
