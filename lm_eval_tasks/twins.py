@@ -59,8 +59,7 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     `run` is a results folder, or one of its samples files. ValueError for samples of several models
     or benchmarks, where nothing failed, and for puzzles that this version does not make.
     """
-    names = "samples_*.jsonl", "samples_*.jsonl.gz"
-    files = [run] if run.is_file() else sorted(file for name in names for file in run.rglob(name))
+    files = [run] if run.is_file() else sorted(run.rglob("samples_*.json*[lz]"))  # and .jsonl.gz
     tried = {puzzle.id: puzzle for file in reversed(files) for puzzle in read_tried(file)}
     kinds = {(puzzle.file.parent, task_of(puzzle.file)) for puzzle in tried.values()}
     if len(kinds) != 1:

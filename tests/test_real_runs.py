@@ -3,10 +3,12 @@
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 from source_tree import ROOT
 
+from cogniload_analysis import explain_failures, read_samples
 from cogniload_gen import generate_puzzles, read_steps, score, solve
 from cogniload_gen.commands import main
 
@@ -28,7 +30,7 @@ def samples_of(file):
 
 def test_they_are_small_and_tell_nothing_of_a_machine():
     assert FILES
-    for file in RUNS.glob("*/*"):
+    for file in filter(Path.is_file, RUNS.glob("*/**/*")):
         content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         assert file.stat().st_size < 400_000
         assert not re.search(rb"/(root|home|tmp|work|usr|opt|mnt|Users)\b", content), file
@@ -54,9 +56,10 @@ def test_each_response_still_has_its_score_and_its_place_in_the_table(file):
 
 
 def last_option(row):
-    """Return the option of a puzzle that its statements name last."""
+    """Return the option of a puzzle that its statements name last; None where none is named."""
     statements = "\n".join(re.findall(r"^\d+\. .*", row["puzzle"], re.MULTILINE))
-    return re.findall("|".join(map(re.escape, row["options"])), statements)[-1]
+    named = re.findall("|".join(map(re.escape, row["options"])), statements)
+    return named[-1] if named else None
 
 
 STEP = r"^(\d+)\. It needs [^:\n]*\. {poi}[^:\n]*: ([^:\n]*)\.$"
@@ -110,3 +113,23 @@ def test_thresholds_that_neither_run_has_are_not_called_alike(capsys):
     assert "Not determined for both, so not compared: ECL50, NT50, ID50." in comparison
     assert "significant" not in comparison.partition("Differences in accuracy")[0]
     assert "22.1 points (11.6 to 32.3, p < 0.001)" in page("examples/real/README.md")
+
+
+def test_the_twins_of_the_first_run_are_counted_on_the_page_and_their_verdict_is_quoted():
+    twins = samples_of(next(FILES[0].parent.glob("why/samples_*.gz")))
+    right = {sample["doc"]["id"]: sample["acc"] for sample in samples_of(FILES[0])}
+    last, counts = 0, {}
+    for sample in twins:
+        assert solve(sample["doc"]["puzzle"]) == sample["doc"]["answer"]
+        base, _, change = sample["doc"]["id"].partition("~")
+        cell = counts.setdefault((change.partition("=")[0], right[base]), [])
+        cell.append(sample["acc"])
+        last += change == "needles" and last_option(sample["doc"]) == sample["doc"]["answer"]
+    text = page("examples/real/README.md")
+    for change in ("needles", "tail", "from", "only"):
+        failed, solved = counts[change, 0], counts[change, 1]
+        assert len(failed) == len(solved) == 38
+        assert f"| {sum(failed):.0f} of 38 | {sum(solved):.0f} of 38 |" in text, change
+    assert f"would solve {last} of the 76" in text
+    verdict = explain_failures(read_samples(FILES[0].parent)).verdict
+    assert f'"{verdict[0]}"' in text

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact, kendalltau
 
@@ -190,10 +189,9 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
     named = pd.DataFrame(map(split_id, frame["id"].astype(str)), columns=["base", "change"])
     first = named.assign(correct=frame["correct"].astype(float)).drop_duplicates(["base", "change"])
     wide = first.pivot(index="base", columns="change", values="correct")
-    if ORIGINAL not in wide or len(wide.columns) < 2 or not wide.dropna(thresh=2).size:
-        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
-    wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
-    if wide.empty:
+    if ORIGINAL in wide:
+        wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
+    if ORIGINAL not in wide or wide.empty:
         raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
     return wide
 
@@ -286,9 +284,9 @@ def _outweighs(cured: Row, broken: Row | None, right: "pd.Series[float]") -> boo
     puzzles = pd.Series([len(right), cured["puzzles"], broken["puzzles"]])
     low, high = wilson_interval(turned, puzzles, SURE_CURE)
     failed, cure, harm = turned / puzzles
-    weights = pd.Series([cure + harm, failed, 1 - failed])
-    room = weights * [failed - low[0], cure - low[1], high[2] - harm]
-    return bool(failed * cure - (1 - failed) * harm > np.linalg.norm(room))
+    room = pd.Series([failed - low[0], cure - low[1], high[2] - harm])
+    room *= [cure + harm, failed, 1 - failed]
+    return bool(failed * cure - (1 - failed) * harm > (room**2).sum() ** 0.5)
 
 
 def _is_step_too_hard(effects: pd.DataFrame) -> bool:
