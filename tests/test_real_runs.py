@@ -3,12 +3,13 @@
 import gzip
 import json
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from source_tree import ROOT
 
-from cogniload_analysis import explain_failures, read_samples
+from cogniload_analysis import budget_curve, explain_failures, read_samples
 from cogniload_gen import generate_puzzles, read_steps, score, solve
 from cogniload_gen.commands import main
 
@@ -30,7 +31,8 @@ def samples_of(file):
 
 def test_they_are_small_and_tell_nothing_of_a_machine():
     assert FILES
-    for file in filter(Path.is_file, RUNS.glob("*/**/*")):
+    folders = RUNS.glob("*/**/*"), (ROOT / "examples/checks").rglob("*")
+    for file in filter(Path.is_file, chain(*folders)):
         content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         assert file.stat().st_size < 400_000
         assert not re.search(rb"/(root|home|tmp|work|usr|opt|mnt|Users)\b", content), file
@@ -104,6 +106,27 @@ def test_the_reader_agrees_with_a_pattern_of_the_one_layout():
         f"that of the pattern in {len(agreed)} of them, and none of the {len(clean)} without an "
         "error was accused"
     ) in page("docs/steps.md")
+
+
+def test_a_real_limit_solves_what_the_budget_curve_says_of_21_tokens_less():
+    """The score counts a response within 20 tokens of its limit as cut; the curve does not."""
+    (file,) = (ROOT / "examples/checks/limit_128").rglob("samples_*.gz")
+    limited = {sample["doc"]["id"]: sample for sample in samples_of(file)}
+    frame = read_samples(FILES[0])
+    frame = frame[frame["id"].astype(str).isin(limited)]
+    right = frame["correct"] & (frame["response_tokens"] <= 128 - 21)
+    assert dict(zip(frame["id"], right, strict=True)) == {
+        id: sample["acc"] == 1 for id, sample in limited.items()
+    }
+    curve = budget_curve(frame, [128 - 21, 128])
+    solved = [round(share * len(limited)) for share in curve["accuracy"]]
+    assert f"limit of 128 solves {sum(right)} of {len(limited)}" in page("examples/real/README.md")
+    assert f"says {solved[1]} of 128 tokens, and {solved[0]} of 107" in page(
+        "examples/real/README.md"
+    )
+    assert solved[0] == sum(right)
+    low, high = curve.loc[1, ["low", "high"]]
+    assert low < sum(right) / len(limited) < high
 
 
 def test_thresholds_that_neither_run_has_are_not_called_alike(capsys):
