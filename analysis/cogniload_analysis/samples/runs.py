@@ -18,10 +18,13 @@ import pandas as pd
 from cogniload_analysis.columns import members
 from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.files.inputs import show_controls
 from cogniload_gen.grid import language_of
 from cogniload_gen.words import read_words
+
+say = Sentences("runs")
 
 SETTINGS = read_words("cogniload_analysis", "settings")
 DECODING, LIMITS, QUANTISATION = (SETTINGS[of] for of in ("decoding", "limits", "quantisation"))
@@ -379,24 +382,15 @@ def say_runs(table: pd.DataFrame) -> list[str]:
     sentences = []
     for (model, task), runs in table.groupby(["model", "task"], sort=False, observed=True):
         copies, lost = (int(runs[column].astype(int).sum()) for column in ("copies", "lost"))
-        if len(runs) > 1:
-            sentences.append(
-                f"{model} answered the puzzles of {task} in {len(runs)} runs with the same "
-                "settings: they count as repeated attempts at each puzzle."
-            )
-        if isinstance(runs["interim"].iloc[0], str) and runs["interim"].iloc[0]:
-            sentences.append(
-                f"{model} is still going ({task}): its numbers are those of the blocks that are "
-                "finished, and may change."
-            )
-        if lost:
-            sentences.append(
-                f"{lost:,} sample{'s' * (lost != 1)} of {model} ({task}) ended with an error and "
-                f"{'has' if lost == 1 else 'have'} no score: left out."
-            )
-        if copies:
-            sentences.append(
-                f"{copies} of the files given {'is a copy' if copies == 1 else 'are copies'} of "
-                f"another one by {model} ({task}), and counted once."
-            )
+        about = {"model": model, "task": task, "runs": len(runs), "copies": copies, "lost": lost}
+        interim = runs["interim"].iloc[0]
+        remarks = {
+            "attempts": len(runs) > 1,
+            "interim": isinstance(interim, str) and bool(interim),
+            "lost_one": lost == 1,
+            "lost": lost > 1,
+            "copy": copies == 1,
+            "copies": copies > 1,
+        }
+        sentences += [say(name, about) for name, holds in remarks.items() if holds]
     return sentences
