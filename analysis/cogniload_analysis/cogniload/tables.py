@@ -275,10 +275,10 @@ THRESHOLDS = TableSpec(
 )
 
 
-def name_ends(meaning: str, threshold: Threshold) -> dict[str, float]:
-    """Return a threshold and the ends of its interval, in columns that begin with its meaning."""
-    ends = {f"{meaning}_low": threshold.low, f"{meaning}_high": threshold.high}
-    return {meaning: threshold.value} | ends
+def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
+    """Return a threshold and the ends of its interval, in columns that begin with a name."""
+    ends = {f"{name}_low": threshold.low, f"{name}_high": threshold.high}
+    return {name: threshold.value} | ends
 
 
 def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:

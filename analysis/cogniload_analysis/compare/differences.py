@@ -14,6 +14,7 @@ from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display.cells import MISSING, form, percent, set_number, words
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Column, Table, TableSpec
+from cogniload_analysis.frame_checks import check_columns
 from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
@@ -110,12 +111,8 @@ def compare_responses(
     if not 0 < detect < 1:
         raise ValueError(f"detect must be a fraction between 0 and 1, got {detect!r}")
     names = [load.name for load in analysis.loads]
-    for column in ("model", "id", "correct", *names):
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are model, id, "
-                f"{', '.join(names)} and correct; it has {', '.join(map(str, frame))}"
-            )
+    needed = f"model, id, {', '.join(names)} and correct"
+    check_columns(frame, ("model", "id", "correct", *names), needed)
     models = [str(model) for model in frame["model"].unique()]
     if len(models) < 2:
         raise ValueError(
@@ -282,9 +279,8 @@ class _Pair:
         count = len(first)
         if self._answers_once(puzzles):
             over, under = int((first > second).sum()), int((first < second).sum())
-            if count <= statistics.FEW:
-                return statistics.compare_few_pairs(over, under, count), "few"
-            return statistics.compare_pairs(over, under, count), "pairs"
+            method = "few" if count <= statistics.FEW else "pairs"
+            return statistics.compare_solved(over, under, count), method
         return statistics.compare_means(first - second), "attempts"
 
     def _answers_once(self, puzzles: pd.Index) -> bool:
