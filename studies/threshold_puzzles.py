@@ -204,13 +204,13 @@ def time_asking() -> None:
     while sum(len(batch.puzzles) for batch in design.batches[:-1]) < 1500:
         puzzles = design.ask()
         design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
-        with timed() as asked:
+        with timed() as choice:
             design.ask()
     again = AdaptiveDesign(target=0.01, budget=2000)
     with timed() as rebuilt:
         again.tell(design.told, [answer.correct for answer in design.told.values()])
         again.ask()
-    batch = f"next batch at n = {len(design.told):,}: {asked.wall:.3f} s"
+    batch = f"next batch at n = {len(design.told):,}: {choice.wall:.3f} s"
     print(f"{batch}; replayed whole: {rebuilt.wall:.2f} s")
 
 
