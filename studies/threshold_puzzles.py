@@ -7,7 +7,6 @@ ceiling ("hard floor"); with a cliff in N ("cliff"). The prior always leaves the
 Beside the adaptive design stand the paper's grid, evenly, and the fixed design on the axes.
 """
 
-import time
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from machine import machine
+from machine import machine, timed
 from scipy.optimize import brentq
 from scipy.special import expit
 from simulated import Job, at_stop, percent, run_all, study_parser
@@ -205,17 +204,14 @@ def time_asking() -> None:
     while sum(len(batch.puzzles) for batch in design.batches[:-1]) < 1500:
         puzzles = design.ask()
         design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
-        start = time.perf_counter()
-        design.ask()
-        seconds = time.perf_counter() - start
+        with timed() as choice:
+            design.ask()
     again = AdaptiveDesign(target=0.01, budget=2000)
-    start = time.perf_counter()
-    again.tell(design.told, [answer.correct for answer in design.told.values()])
-    again.ask()
-    rebuilt = time.perf_counter() - start
-    print(
-        f"next batch at n = {len(design.told):,}: {seconds:.3f} s; replayed whole: {rebuilt:.2f} s"
-    )
+    with timed() as rebuilt:
+        again.tell(design.told, [answer.correct for answer in design.told.values()])
+        again.ask()
+    batch = f"next batch at n = {len(design.told):,}: {choice.wall:.3f} s"
+    print(f"{batch}; replayed whole: {rebuilt.wall:.2f} s")
 
 
 def main() -> None:
@@ -225,13 +221,14 @@ def main() -> None:
     print(machine())
     time_asking()
     jobs = list(product(MODELS, arguments.worlds, range(arguments.seeds)))
-    start, processes = time.perf_counter(), arguments.processes
-    run = partial(run_design, budget=arguments.budget, target=arguments.target)
-    print_designs(run_all(run, jobs, processes), arguments.budget)
-    names = ("grid 700", "grid 1400", "axes")
-    fixed = [run_all(partial(run_fixed, name=name), jobs, processes) for name in names]
-    print_fixed(pd.concat(fixed))
-    print(f"{len(jobs)} runs a design in {time.perf_counter() - start:.0f} s")
+    processes = arguments.processes
+    with timed() as took:
+        run = partial(run_design, budget=arguments.budget, target=arguments.target)
+        print_designs(run_all(run, jobs, processes), arguments.budget)
+        names = ("grid 700", "grid 1400", "axes")
+        fixed = [run_all(partial(run_fixed, name=name), jobs, processes) for name in names]
+        print_fixed(pd.concat(fixed))
+    print(f"{len(jobs)} runs a design in {took.wall:.0f} s")
 
 
 if __name__ == "__main__":

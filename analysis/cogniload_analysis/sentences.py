@@ -1,12 +1,12 @@
 """The sentences and captions of the report, which ship as `data/sentences.toml`."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property
-from importlib.resources import files
 from string import Formatter
 from types import MappingProxyType
 from typing import Any
+
+from cogniload_gen.words import read_words
 
 
 class Sentences(Formatter):
@@ -18,8 +18,7 @@ class Sentences(Formatter):
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The sentences as they ship."""
-        text = files("cogniload_analysis").joinpath("data/sentences.toml").read_text("utf-8")
-        texts: Mapping[str, str] = tomllib.loads(text)[self.part]
+        texts: Mapping[str, str] = read_words("cogniload_analysis", "sentences")[self.part]
         return texts
 
     def __call__(

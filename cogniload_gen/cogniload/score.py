@@ -21,9 +21,9 @@ from enum import StrEnum
 from functools import cache
 from itertools import accumulate
 from reprlib import repr as brief
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, Unpack
 
-from cogniload_gen.benchmark import Row, Score
+from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_choice, check_columns, check_texts
 from cogniload_gen.cogniload.ontology import LANGUAGES, WORDS, read_language
 from cogniload_gen.grid import ENGLISH, language_of
@@ -161,26 +161,18 @@ def score_response(
     return judge(windows, gold, alternatives_to(answer, options, language), language).outcome
 
 
-def score_row(
-    response: str,
-    row: Row,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    context_budget: int | None = None,
-) -> Score:
+def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     """Return the outcome of a response to a puzzle, given as a row, with its evidence.
 
-    The token counts are those of `score_response`; without `context_budget`, it is the paper's.
+    The `counts` are those of `score_response`; without `context_budget`, it is the paper's.
     Raises ValueError if the row lacks a column, or a column holds a wrong value.
     """
     columns = asked_of(row)
     poi, answer, options = columns["poi"], columns["answer"], columns["options"]
-    budget = CONTEXT_BUDGET if context_budget is None else context_budget
-    language = language_of_row(row)
+    counts, language = with_budget(counts), language_of_row(row)
     windows = sentence_windows(response, poi=poi, category=columns["category"], language=language)
-    if is_cut_off(prompt_tokens, response_tokens, budget):
-        why = f"prompt and response reached the budget of {budget:,} tokens"
+    if is_cut_off(**counts):
+        why = f"prompt and response reached the budget of {counts['context_budget']:,} tokens"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why)
     gold, others = fold(answer, language), alternatives_to(answer, options, language)
     outcome, window = judge(windows, gold, others, language)
@@ -196,6 +188,12 @@ def score_row(
     where = WINDOWS[window].format(poi=poi)
     why = f"{where} gives {values[value]}" + f", the answer is {answer}" * (not outcome.correct)
     return Score(outcome, values[value], places_in(response, place, language), why)
+
+
+def with_budget(counts: Counts) -> Counts:
+    """Return counts of tokens with the paper's budget where none is known."""
+    budget = counts.get("context_budget")
+    return {**counts, "context_budget": CONTEXT_BUDGET if budget is None else budget}
 
 
 def language_of_row(row: Row) -> str:

@@ -6,33 +6,28 @@ one counts.
 """
 
 import re
+from typing import Unpack
 
-from cogniload_gen.benchmark import Row, Score
+from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.cogniload.rewards import MARKS, MENTIONS, SPELLINGS
-from cogniload_gen.cogniload.score import Outcome, asked_of, places_in
-from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
+from cogniload_gen.cogniload.score import Outcome, asked_of, places_in, with_budget
+from cogniload_gen.responses.context_budget import is_cut_off
 from cogniload_gen.responses.doubt import HEDGE
 
 
-def score_state(
-    response: str,
-    row: Row,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    context_budget: int | None = None,
-) -> Score:
+def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     """Return the score of a response to a puzzle with this question, given as a row.
 
-    The parameters are those of `score_row`. `state_share` of the details is the share of the
+    The `counts` are those of `score_row`. `state_share` of the details is the share of the
     attributes that are right. Raises ValueError if the row lacks a column, or has it wrong.
     """
     columns = asked_of(row)
     gold = attributes(columns["answer"])
-    budget = CONTEXT_BUDGET if context_budget is None else context_budget
-    if not response.strip() or is_cut_off(prompt_tokens, response_tokens, budget):
-        why = f"no response, or prompt and response reached the budget of {budget:,} tokens"
+    counts = with_budget(counts)
+    if not response.strip() or is_cut_off(**counts):
+        budget = f"{counts['context_budget']:,} tokens"
+        why = f"no response, or prompt and response reached the budget of {budget}"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})
     start = start_of_state(response.lower(), columns["poi"].lower())
     values = read_state(response.lower()[start:], gold)

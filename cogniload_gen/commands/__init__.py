@@ -1,4 +1,4 @@
-"""The `cogniload` command: which commands there are, and how one is found and run.
+"""The `cogniload` command: how a command of commands.toml is found and run.
 
 A command's module has `add_NAME(parser)`, which adds its arguments, and `run_NAME(arguments)`,
 which returns the exit code or None for 0. It is imported when the command is called. A benchmark
@@ -10,6 +10,8 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.resources import files
+from tomllib import loads
 from typing import Any
 
 from cogniload_gen import benchmarks
@@ -18,63 +20,21 @@ from cogniload_gen.files.inputs import one_line
 from cogniload_gen.parser import Parser
 from cogniload_gen.version import __version__
 
-PUZZLES, SAMPLES, SHARING, EVALUATION, RESULTS = (
-    f"{__name__}.{group}" for group in ("puzzles", "samples", "sharing", "evaluation", "results")
-)
-ABOUT_PUZZLES = (
-    Command(
-        "generate",
-        "Write puzzles to a .jsonl or .parquet file, or to a folder of Parquet files that several "
-        "processes make together.",
-        PUZZLES,
-    ),
-    Command("solve", "Print the answer of a puzzle, from its text alone.", PUZZLES),
-    Command("score", "Score lm-eval's samples_*.jsonl again, or tables of responses.", SAMPLES),
-    Command("steps", "Say where the reasoning in lm-eval's samples_*.jsonl breaks.", SAMPLES),
-    Command("twins", "Write the twins of puzzles that a run failed and solved.", SAMPLES),
-    Command("push", "Publish puzzles as a dataset on the Hugging Face Hub.", SHARING),
-    Command(
-        "verify",
-        "Make published puzzles, or those of `generate OUT/`, again, compare every row, and solve "
-        "every puzzle. Exit code: 0 the same, 1 they differ, 2 could not be told.",
-        SHARING,
-    ),
-    Command(
-        "overlap",
-        "Look for puzzles, and for the canary string of published ones, in a corpus. "
-        "Exit code: 0 none there, 1 some are, 2 could not be told.",
-        SHARING,
-    ),
-)
-ABOUT_MODELS = (
-    Command("tasks", "Print the folder of the lm-eval tasks, for --include_path.", EVALUATION),
-    Command("eval", "Evaluate by lm-eval, in blocks that a crash leaves whole.", EVALUATION),
-    Command("explore", "Show puzzles, their states and scores in the browser.", EVALUATION),
-    Command("play", "Solve puzzles yourself, for a human row in the report.", EVALUATION),
-    Command("report", "Write a report on results that lm-eval wrote.", RESULTS),
-    Command("leaderboard", "Rank runs beside the published models, as a static site.", RESULTS),
-    Command("compare", "Set runs side by side, puzzle by puzzle.", RESULTS),
-    Command("why", "Ask a run's model the twins of its failures, and name the cause.", RESULTS),
-    Command("plan", "Say how many puzzles tell two models apart, and their cost.", RESULTS),
-    Command("view", "Write the responses as Inspect's logs and open its viewer.", RESULTS),
-    Command(
-        "share", "Write results as Every Eval Ever or the Hub's model pages hold them.", RESULTS
-    ),
-    Command("demo", "Evaluate a small real model on cogniload_mini and report on it.", RESULTS),
-)
+COMMANDS = loads(files(__package__).joinpath("commands.toml").read_text("utf-8"))
+"""The shared commands about puzzles, and those about models."""
 
 
 def list_commands() -> tuple[list[Command], list[Command]]:
     """Return all commands, and what the benchmarks add to those that are shared."""
-    own = list(
-        dict.fromkeys(
-            command for benchmark in benchmarks.BENCHMARKS for command in benchmark.commands
-        )
+    puzzles, models = (
+        [Command(**shared | {"module": f"{__name__}.{shared['module']}"}) for shared in group]
+        for group in COMMANDS.values()
     )
-    shared = {command.name for command in (*ABOUT_PUZZLES, *ABOUT_MODELS)}
+    own = dict.fromkeys(command for one in benchmarks.BENCHMARKS for command in one.commands)
+    shared = {command.name for command in (*puzzles, *models)}
     additions = [command for command in own if command.name in shared]
     brought = [command for command in own if command.name not in shared]
-    return [*ABOUT_PUZZLES, *brought, *ABOUT_MODELS], additions
+    return [*puzzles, *brought, *models], additions
 
 
 def parser() -> Parser:

@@ -36,8 +36,7 @@ def shallow_values(definitions: Mapping[Name, Definition], hops: int) -> dict[Na
     }
     for _ in range(hops):
         known |= {
-            name: definition.factor * sum(known[term] for term in definition.terms)
-            + definition.constant
+            name: definition.value(known)
             for name, definition in definitions.items()
             if all(term in known for term in definition.terms)
         }
@@ -68,7 +67,7 @@ def pass_once(text: str) -> str:
     known: dict[Name, int] = {}
     for name, definition in definitions.items():
         if all(term in known for term in definition.terms):
-            known[name] = sum(known[term] for term in definition.terms) + definition.constant
+            known[name] = definition.value(known)
     return equal_to(known, target) or "none"
 
 

@@ -7,9 +7,9 @@ context_budget, as far as they are known. Else `reading/answer.py` says which an
 
 from enum import StrEnum
 from reprlib import repr as brief
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
-from cogniload_gen.benchmark import Row, Score
+from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.reading.answer import Reading, read_number, read_variables
 from cogniload_gen.factor.reading.equations import in_order
@@ -85,18 +85,11 @@ def score_factor(
     return FactorScore(FactorOutcome(score.outcome.value), missing, extra)
 
 
-def score_row(
-    response: str,
-    row: Row,
-    *,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-    context_budget: int | None = None,
-) -> Score:
+def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     """Return the score of a response to a puzzle of either suite, columns as a row.
 
     `row` holds the columns suite and answer, and target (symbolic) or question (realistic); the
-    other parameters are those of `score_factor`. The details are `missing` and `extra`. Raises
+    `counts` are those of `score_factor`. The details are `missing` and `extra`. Raises
     ValueError if the row lacks a column, or holds what none of its kind has.
     """
     columns = check_texts(row, ("suite", "answer"))
@@ -108,7 +101,7 @@ def score_row(
         raise ValueError(f"target must be an integer in the symbolic suite, got {brief(target)}")
     if not isinstance(question, str | None):
         raise ValueError(f"question must be a text, got {brief(question)}")
-    if is_cut_off(prompt_tokens, response_tokens, context_budget):
+    if is_cut_off(**counts):
         return without_answer(FactorOutcome.MAX_CONTEXT, "cut off by the context budget")
     if not response.strip():
         return without_answer(FactorOutcome.MAX_CONTEXT, "blank")

@@ -44,6 +44,10 @@ class Definition(NamedTuple):
     factor: int = 1
     constant: int = 0
 
+    def value(self, known: Mapping[Name, int]) -> int:
+        """The variable's value, from those of its terms."""
+        return self.factor * sum(known[term] for term in self.terms) + self.constant
+
 
 def solve_symbolic(text: str) -> str:
     """The variables equal to the target value (section 3.1), in order of their number, or "none".
@@ -123,8 +127,7 @@ def evaluate(definitions: Mapping[Name, Definition], wanted: Iterable[Name]) -> 
     values: dict[Name, int] = {}
     try:
         for name in TopologicalSorter(terms).static_order():
-            terms_of, factor, constant = definitions[name]
-            values[name] = factor * sum(values[term] for term in terms_of) + constant
+            values[name] = definitions[name].value(values)
     except CycleError as error:
         raise _error("no variable that depends on itself", error.args[1][0]) from None
     return values

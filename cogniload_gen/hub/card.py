@@ -13,6 +13,7 @@ from tomllib import loads
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
@@ -23,6 +24,10 @@ from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.grid import ENGLISH
 
 DATA = files(__package__) / "data"
+TEMPLATES = Environment(
+    loader=PackageLoader(__package__, "data"), undefined=StrictUndefined, autoescape=True
+)
+TEMPLATES.policies["json.dumps_kwargs"] = {"sort_keys": False}
 
 BOUNDS = *(f"{ones}{unit}" for unit in "KMB" for ones in (1, 10, 100)), "1T"
 SIZES = "n<1K", *(f"{low}<n<{high}" for low, high in pairwise(BOUNDS)), "n>1T"
@@ -167,38 +172,33 @@ def croissant(repo: str, configurations: list[Configuration]) -> dict:
     as lists within lists has no place in Croissant 1.0.
     """
     words = benchmark_words(configurations)
-    url = f"https://huggingface.co/datasets/{repo}"
-    splits = splits_of(configurations)
-    fixed = json.loads(DATA.joinpath("croissant.json").read_text("utf-8"))
-    repository, file_set = fixed.pop("distribution")
-    return fixed | {
-        "name": repo.rpartition("/")[2],
-        "description": f"{summary(words)} {canary(configurations)}",
-        "url": url,
-        "version": f"{max(puzzles.generator_version for puzzles in configurations)}.0.0",
-        "keywords": list(dict.fromkeys(tag for about in words for tag in about["tags"])),
-        "citeAs": " ".join(" ".join(dict.fromkeys(about["citation"] for about in words)).split()),
-        "distribution": [
-            repository | {"contentUrl": url},
-            *(
-                file_set
-                | {"@id": f"{grid.name}/{split}-files", "includes": data_files(grid, split)}
-                for grid, split in splits
-            ),
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": f"{puzzles.name}/{split}",
-                "field": [
-                    croissant_field(puzzles, split, column)
-                    for column in puzzles.schema
-                    if not pa.types.is_nested(element(column.type))
-                ],
-            }
-            for puzzles, split in splits
-        ],
-    }
+    made = TEMPLATES.get_template("croissant.json").render(
+        name=repo.rpartition("/")[2],
+        description=f"{summary(words)} {canary(configurations)}",
+        url=f"https://huggingface.co/datasets/{repo}",
+        version=max(puzzles.generator_version for puzzles in configurations),
+        tags=list(dict.fromkeys(tag for about in words for tag in about["tags"])),
+        citation=" ".join(" ".join(dict.fromkeys(about["citation"] for about in words)).split()),
+        splits=splits_of(configurations),
+        data_files=data_files,
+        columns=croissant_columns,
+    )
+    return dict(json.loads(made))
+
+
+def croissant_columns(puzzles: Configuration) -> list[dict]:
+    """Return what Croissant says of the columns of a configuration that it has types for."""
+    (words,) = benchmark_words([puzzles])
+    return [
+        {
+            "name": column.name,
+            "description": words["columns"][column.name],
+            "type": CROISSANT_TYPES[element(column.type)],
+            "repeated": pa.types.is_list(column.type),
+        }
+        for column in puzzles.schema
+        if not pa.types.is_nested(element(column.type))
+    ]
 
 
 def evaluation(configurations: list[Configuration]) -> dict:
@@ -208,44 +208,14 @@ def evaluation(configurations: list[Configuration]) -> dict:
     takes no scorers but its own from a file: each benchmark names the nearest to its rules.
     """
     words = benchmark_words(configurations)
-    return {
-        "name": " and ".join(about["name"] for about in words),
-        "description": f"{summary(words)} {FIXED['nearest_scorer']}",
-        "evaluation_framework": "inspect-ai",
-        "tasks": [
-            {
-                "id": puzzles.name,
-                "config": puzzles.name,
-                "split": "test",
-                "field_spec": {
-                    "input": "puzzle",
-                    "target": "answer",
-                    "metadata": ["id", *(knob.name for knob in puzzles.benchmark.knobs)],
-                },
-                "solvers": [{"name": "generate"}],
-                "scorers": [puzzles.benchmark.words.get("scorer", {"name": "includes"})],
-            }
-            for puzzles in configurations
-            if "test" in puzzles.splits
-        ],
-    }
+    made = TEMPLATES.get_template("evaluation.json").render(
+        name=" and ".join(about["name"] for about in words),
+        description=f"{summary(words)} {FIXED['nearest_scorer']}",
+        configurations=[puzzles for puzzles in configurations if "test" in puzzles.splits],
+    )
+    return dict(json.loads(made))
 
 
 def element(kind: pa.DataType) -> pa.DataType:
     """Return the type of a list's values, or the type itself."""
     return kind.value_type if pa.types.is_list(kind) else kind
-
-
-def croissant_field(puzzles: Configuration, split: str, column: pa.Field) -> dict:
-    """Return Croissant's description of a column."""
-    (words,) = benchmark_words([puzzles])
-    name = f"{puzzles.name}/{split}"
-    return {
-        "@type": "cr:Field",
-        "@id": f"{name}/{column.name}",
-        "name": column.name,
-        "description": words["columns"][column.name],
-        "dataType": CROISSANT_TYPES[element(column.type)],
-        "repeated": pa.types.is_list(column.type),
-        "source": {"fileSet": {"@id": f"{name}-files"}, "extract": {"column": column.name}},
-    }

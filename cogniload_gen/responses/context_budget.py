@@ -29,7 +29,9 @@ def step_of(context_budget: int) -> int:
 
 
 def is_cut_off(
-    prompt_tokens: int | None, response_tokens: int | None, context_budget: int | None
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    context_budget: int | None = None,
 ) -> bool:
     """Tell whether a response met the end of its budget; a count that is not known counts as 0.
 

@@ -12,19 +12,7 @@ from cogniload_gen.files.whole import whole_folder
 from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.verify import REPOSITORY
 
-CARD = """---
-{{ card_data }}
----
-
-# {{ repo }}
-
-A Llama of {{ size.model.num_hidden_layers }} layers, {{ size.model.hidden_size }} wide, trained
-from scratch on the symbolic puzzles of FACTOR with their solutions, as `{{ strategy }}` of the
-paper's section 5: {{ texts }} texts, {{ steps }} steps, seed {{ seed }}.
-
-Its tokenizer knows the words of these puzzles and no others. A prompt is a puzzle and a new line.
-`training.json` has every setting.
-"""
+CARD = Path(__file__).with_name("card.jinja")
 
 
 def write_folder(model: Path, repo: str, folder: Path) -> None:
@@ -38,7 +26,7 @@ def write_folder(model: Path, repo: str, folder: Path) -> None:
         pipeline_tag="text-generation",
         tags=["factor", "reasoning", "trl", "sft"],
     )
-    card = ModelCard.from_template(data, template_str=CARD, repo=repo, **about)
+    card = ModelCard.from_template(data, template_path=CARD, repo=repo, **about)
     (folder / "README.md").write_text(str(card), "utf-8")
 
 

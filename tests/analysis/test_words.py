@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis.cogniload import words as cogniload
+from cogniload_analysis.cogniload.fits import step_hazard
 from cogniload_analysis.factor import hops, retrieval
 from cogniload_analysis.factor import words as factor
+from cogniload_analysis.sentences import Sentences
 
 SAY = {
     "threshold": cogniload.say_threshold,
@@ -39,3 +41,7 @@ GROUPS = tomllib.loads((Path(__file__).parent / "data/sentences.toml").read_text
 def test_a_row_in_words(name, row, sentences):
     said = SAY[name](row)
     assert ([said] if isinstance(said, str) else said) == sentences
+
+
+def test_every_term_of_the_hazard_has_words():
+    assert list(Sentences("hazard_terms").texts) == list(step_hazard.TERMS)

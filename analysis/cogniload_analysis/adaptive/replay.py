@@ -18,6 +18,9 @@ from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
 from cogniload_analysis.display.figures import COLOURS, PAPER, Panel, Series, draw_panels
+from cogniload_analysis.sentences import Sentences
+
+say = Sentences("replay")
 
 GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1.5, 2, 3, 4, 5, 7)]
 
@@ -225,16 +228,14 @@ def set_value(value: float) -> str:
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
     width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))
-    flags = [f"Note: {flag}." for flag in row["flags"].split(" | ") if flag]
+    flags = [say("flag", flag=flag) for flag in row["flags"].split(" | ") if flag]
+    plural = {"s": "s" * (row["n"] != 1), "es": "es" * (row["batches"] != 1)}
     return [
-        f"An adaptive design asked for these puzzles, towards {row['wanted']} with at most "
-        f"{row['budget']:,}: {row['n']:,} puzzle{'s' * (row['n'] != 1)} in "
-        f"{row['batches']:,} batch{'es' * (row['batches'] != 1)}.",
+        say("asked", row, **plural),
         *say_stop(row),
-        f"The 95 % interval of {row['goal']} had a half-width of {first} after the first batch, "
-        f"and {width} at the end.",
+        say("width", row, first=first, last=width),
         *own,
-        *(flags or ["No check of the run found anything that speaks against these."]),
+        *(flags or [say("no_flag")]),
     ]
 
 
@@ -242,16 +243,10 @@ def say_stop(row: Mapping[Any, Any]) -> list[str]:
     """Say why a run stopped, and whether the replay has the prior of the run."""
     reason = row["stopped"]
     if not row["same_prior"]:
-        known = f"they were enough, since {reason}" if reason else "they give no reason to stop"
-        return [
-            "It was asked with a prior that is not at hand, as the results keep no more than its "
-            f"digest; what stands here is what the answers say under the {row['prior']} prior. "
-            f"Under that, {known}."
-        ]
-    prior = [] if row["prior"] == "published" else [f"The prior was the {row['prior']} one."]
-    if reason:
-        return [f"It stopped there, since {reason}.", *prior]
-    return ["The samples end before it had a reason to stop.", *prior]
+        known = say("enough" if reason else "no_reason", row)
+        return [say("other_prior", row, known=known)]
+    prior = [] if row["prior"] == "published" else [say("prior", row)]
+    return [say("stopped", row) if reason else say("ended", row), *prior]
 
 
 # --- Drawn -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.replay import Replay, draw_shrink, set_value, set_width
-from cogniload_analysis.display.cells import percent, percent_interval, percent_of, thousands, words
+from cogniload_analysis.display.cells import percent_of, thousands, words
 from cogniload_analysis.display.content import Picture
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.tables import Column, Table, TableSpec
@@ -32,12 +32,6 @@ COUNT_COLUMNS = (
     Column(("correct", "puzzles"), "Acc [%]", percent_of),
 )
 """The columns of puzzles that were asked and solved."""
-
-BAND_COLUMNS = (
-    Column("accuracy", "Acc [%]", percent),
-    Column(("low", "high"), "95 % interval", percent_interval),
-)
-"""The columns of a curve with its band."""
 
 
 def batch_columns(goal: str = "{}") -> tuple[Column, ...]:

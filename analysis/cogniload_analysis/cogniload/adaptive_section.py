@@ -11,6 +11,7 @@ from cogniload_analysis.adaptive.replay import Replay, batch_table, find_replay,
 from cogniload_analysis.cogniload.capacity import next_puzzles
 from cogniload_analysis.cogniload.capacity.prior import PUBLISHED, VAGUE, find_prior
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.display.print import ACCURACY_COLUMNS
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 
 
@@ -110,7 +111,7 @@ CURVES = TableSpec(
         MODEL,
         Column("load", "Load", lambda load: load.replace("rho", "ρ [%]")),
         Column(("load", "level"), "Level", _show_level),
-        *section.BAND_COLUMNS,
+        *ACCURACY_COLUMNS,
     ),
     "runs",
     folded=True,

@@ -19,6 +19,7 @@ from cogniload_analysis.display.print import ACCURACY_COLUMNS, accuracy_table
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.samples.files import read_lines
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.steps.rules import ERRORS
 
@@ -322,25 +323,12 @@ def hazard_table(hazards: dict[str, StepHazard | None]) -> pd.DataFrame:
     return table.reset_index()[columns]
 
 
-TERM_NAMES = {
-    "const": "constant",
-    "needle": "needle",
-    "k": "conditions",
-    "m": "updates",
-    "position": "position t / N",
-    "since": "statements since a change",
-    "near": "conditions of a hay that hold",
-    "d": "d",
-    "log10_N": "log N",
-}
-"""The terms of the hazard in print."""
-
 HAZARD = TableSpec(
     "hazard",
     "Coefficients of the step hazard's logit. *** p < 0.001, ** p < 0.01, * p < 0.05.",
     (
         MODEL,
-        Column("term", "Term", TERM_NAMES.__getitem__),
+        Column("term", "Term", Sentences("hazard_terms")),
         Column(("estimate", "p"), "Estimate", cells.starred(cells.number(2))),
         Column(("low", "high"), "95 % interval", cells.interval(2)),
     ),

@@ -10,6 +10,7 @@ from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.display.cells import percent, percent_interval, thousands
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.frame_checks import check_columns
 from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 
@@ -31,10 +32,7 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     least and the largest N, min_tested and max_tested. Raises ValueError for a column that is
     missing and a budget below 1.
     """
-    for name in ("model", "id", "d", "N", "rho", "correct", "response_tokens"):
-        if name not in frame:
-            has = ", ".join(map(str, frame))
-            raise ValueError(f"the frame has no column {name!r}; it has {has}")
+    check_columns(frame, ("model", "id", "d", "N", "rho", "correct", "response_tokens"))
     if budgets is not None and not all(budget >= 1 for budget in budgets):
         raise ValueError(f"budgets must be 1 or more tokens, got {list(budgets)}")
     known = frame.dropna(subset="response_tokens")
@@ -71,9 +69,7 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
         "low": clustered_interval(least)[0],
         "high": clustered_interval(most)[1],
         "tokens_per_solved": spent / solved.sum() if solved.any() else np.inf,
-        "ECL50": ECL50.value,
-        "ECL50_low": ECL50.low,
-        "ECL50_high": ECL50.high,
+        **tables.name_ends("ECL50", ECL50),
         "min_tested": frame["N"].min(),
         "max_tested": frame["N"].max(),
     }

@@ -9,13 +9,7 @@ import re
 import pandas as pd
 
 from cogniload_analysis.compare.differences import show_p
-from cogniload_analysis.compare.paired import (
-    FEW,
-    adjust,
-    compare_few_pairs,
-    compare_means,
-    compare_pairs,
-)
+from cogniload_analysis.compare.paired import adjust, compare_means, compare_solved
 from cogniload_analysis.display.cells import MISSING, interval, number, percent, thousands
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec
 from cogniload_gen.grid import ENGLISH, language_of, other_language
@@ -62,8 +56,7 @@ def _compare(own: pd.DataFrame, english: pd.DataFrame) -> dict[str, float]:
     mine, theirs = (of["correct"].to_numpy() for of in (own, english))
     puzzles, apart = len(mine), mine - theirs
     if {*mine, *theirs} <= {0.0, 1.0}:
-        compare = compare_few_pairs if puzzles <= FEW else compare_pairs
-        difference = compare(int((apart > 0).sum()), int((apart < 0).sum()), puzzles)
+        difference = compare_solved(int((apart > 0).sum()), int((apart < 0).sum()), puzzles)
     else:
         difference = compare_means(apart)
     tokens = own[TOKENS].mean()

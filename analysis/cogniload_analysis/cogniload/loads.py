@@ -1,22 +1,15 @@
 """CogniLoad's loads, d, N and rho, as they are read and printed; and its outcomes in words."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from cogniload_analysis.columns import read_integer
 from cogniload_analysis.load import Load
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
-from cogniload_gen.cogniload.score import Outcome
 
 LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))
 
-MEANINGS: Mapping[str, str] = {
-    Outcome.WRONG_MAX_CONTEXT: "ran out of context, or answered nothing",
-    Outcome.WRONG_LOGIC: "a wrong value in the sentence about the person and the property",
-    Outcome.WRONG_LOGIC_POI: "a wrong value in the sentence about the person",
-    Outcome.WRONG_LOGIC_LAST_SENTENCE: "a wrong value in the last sentence",
-    Outcome.WRONG_OTHER: "no value of the property where the answer is looked for",
-}
+MEANINGS = Sentences("cogniload_outcomes").texts
 """Each wrong outcome in words."""
 
 

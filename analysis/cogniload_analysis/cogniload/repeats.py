@@ -82,7 +82,7 @@ def _describe_attempts(
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}
         row |= dict(zip((f"{name}_low", f"{name}_high"), clustered_interval(shares), strict=True))
-    row |= {"ECL50": ECL50.value, "ECL50_low": ECL50.low, "ECL50_high": ECL50.high}
+    row |= tables.name_ends("ECL50", ECL50)
     return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}
 
 

@@ -28,7 +28,7 @@ from cogniload_analysis.cogniload.fits.thresholds import (
 )
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display import cells
-from cogniload_analysis.display.print import TOKEN_COLUMNS, count_outcomes, describe_tokens
+from cogniload_analysis.display.print import LATEX, TOKEN_COLUMNS, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
 from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.score import Outcome
@@ -52,20 +52,9 @@ CROSSINGS_KNOWN = 8, 400
 STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 # Which load each threshold is a level of.
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
-# Each coefficient in print, and in LaTeX.
-COEFFICIENTS = {
-    "beta_0": ("β0", r"$\beta_0$"),
-    "beta_d": ("βd", r"$\beta_d$"),
-    "beta_N": ("βN", r"$\beta_N$"),
-    "beta_rho": ("βρ", r"$\beta_\rho$"),
-    "beta_rho2": ("βρ²", r"$\beta_{\rho^2}$"),
-}
-INTERACTING = {
-    "dN": ("d×N", r"d \times N"),
-    "drho": ("d×ρ", r"d \times \rho"),
-    "Nrho": ("N×ρ", r"N \times \rho"),
-    "dNrho": ("d×N×ρ", r"d \times N \times \rho"),
-}
+COEFFICIENTS, INTERACTING = LATEX["coefficients"], LATEX["interactions"]
+"""Each coefficient and each product of loads in print, and in LaTeX."""
+
 SYMBOLS = {"χ²": r"$\chi^2$", "ρ²": r"$\rho^2$", "ρ": r"$\rho$"}
 """What LaTeX sets for symbols anywhere."""
 
@@ -275,10 +264,10 @@ THRESHOLDS = TableSpec(
 )
 
 
-def name_ends(meaning: str, threshold: Threshold) -> dict[str, float]:
-    """Return a threshold and the ends of its interval, in columns that begin with its meaning."""
-    ends = {f"{meaning}_low": threshold.low, f"{meaning}_high": threshold.high}
-    return {meaning: threshold.value} | ends
+def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
+    """Return a threshold and the ends of its interval, in columns that begin with a name."""
+    ends = {f"{name}_low": threshold.low, f"{name}_high": threshold.high}
+    return {name: threshold.value} | ends
 
 
 def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:

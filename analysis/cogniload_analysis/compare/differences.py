@@ -14,8 +14,12 @@ from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display.cells import MISSING, form, percent, set_number, words
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Column, Table, TableSpec
+from cogniload_analysis.frame_checks import check_columns
 from cogniload_analysis.load import Load
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
+
+say = Sentences("compare")
 
 DETECT = 0.02
 SIGNIFICANT = 0.05
@@ -107,12 +111,8 @@ def compare_responses(
     if not 0 < detect < 1:
         raise ValueError(f"detect must be a fraction between 0 and 1, got {detect!r}")
     names = [load.name for load in analysis.loads]
-    for column in ("model", "id", "correct", *names):
-        if column not in frame:
-            raise ValueError(
-                f"the frame has no column {column!r}: needed are model, id, "
-                f"{', '.join(names)} and correct; it has {', '.join(map(str, frame))}"
-            )
+    needed = f"model, id, {', '.join(names)} and correct"
+    check_columns(frame, ("model", "id", "correct", *names), needed)
     models = [str(model) for model in frame["model"].unique()]
     if len(models) < 2:
         raise ValueError(
@@ -279,9 +279,8 @@ class _Pair:
         count = len(first)
         if self._answers_once(puzzles):
             over, under = int((first > second).sum()), int((first < second).sum())
-            if count <= statistics.FEW:
-                return statistics.compare_few_pairs(over, under, count), "few"
-            return statistics.compare_pairs(over, under, count), "pairs"
+            method = "few" if count <= statistics.FEW else "pairs"
+            return statistics.compare_solved(over, under, count), method
         return statistics.compare_means(first - second), "attempts"
 
     def _answers_once(self, puzzles: pd.Index) -> bool:
@@ -293,11 +292,11 @@ class _Pair:
         sides = [chosen[model].dropna() for model in (self.first, self.second)]
         counts = [cells[side.index].value_counts() for side in sides]
         common = counts[0].index.intersection(counts[1].index)
-        say = sum(count[common] / count[common].sum() for count in counts)
+        weight = sum(count[common] / count[common].sum() for count in counts)
         weighed = []
         for side, count in zip(sides, counts, strict=True):
             kept = side[cells[side.index].isin(common)]
-            weighed.append((kept.to_numpy(), cells[kept.index].map(say / count).to_numpy()))
+            weighed.append((kept.to_numpy(), cells[kept.index].map(weight / count).to_numpy()))
         return weighed
 
     def summarise(self, correct: pd.DataFrame, detect: float) -> dict[str, object]:
@@ -418,8 +417,10 @@ def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: floa
     """Say what the tables of a comparison hold, a sentence each."""
     several = len(accuracy) > 1
     sentences = []
-    for row in accuracy.to_dict("records"):
-        sentences += [_say_accuracy(row, several), _say_power(row, detect), _say_alone(row)]
+    rows: list[dict[Any, Any]] = accuracy.to_dict("records")
+    for row in rows:
+        sentences += [_say_accuracy(row, several), _say_power(row, detect)]
+        sentences += [say("alone", row)] if row["paired"] else []
         sentences += _say_measures(measures, row["first"], row["second"])
     return [sentence for sentence in sentences if sentence]
 
@@ -427,22 +428,15 @@ def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: floa
 def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
     points = 100 * abs(row["difference"])
     more = "more" if row["difference"] >= 0 else "fewer"
-    puzzles = f"{row['first_puzzles']:,} puzzles that both answered"
-    if not row["paired"]:
-        puzzles = (
-            f"unpaired, as they answered different puzzles: {row['first_puzzles']:,} and "
-            f"{row['second_puzzles']:,} at the same loads"
-        )
-    elif row["left_out"]:
-        puzzles += f"; {row['left_out']:,} that only one was asked are left out"
-    after = f"p {_equals(row['p_holm'])}" + " after Holm's correction" * several
-    source = f"95 % interval {_show_ends(row['low'], row['high'])} points, {after}; {puzzles}"
-    solved = f"{row['first']} solves {points:.1f} points {more} than {row['second']}"
-    if row["p_holm"] < SIGNIFICANT:
-        return f"{solved} ({source})."
-    if not points:
-        solved = "both solve as many"
-    return f"{row['first']} and {row['second']} can't be told apart: {solved} ({source})."
+    puzzles = say("paired" if row["paired"] else "unpaired", row)
+    if row["paired"] and row["left_out"]:
+        puzzles += say("left_out", row)
+    p = _equals(row["p_holm"]) + " after Holm's correction" * several
+    source = say("source", ends=_show_ends(row["low"], row["high"]), p=p, puzzles=puzzles)
+    significant = row["p_holm"] < SIGNIFICANT
+    same = not points and not significant
+    solved = say("same" if same else "solves", row, points=points, more=more)
+    return say("apart" if significant else "not_apart", row, solved=solved, source=source)
 
 
 def _equals(p: float) -> str:
@@ -453,28 +447,15 @@ def _say_power(row: Mapping[Any, Any], detect: float) -> str:
     """Say how many puzzles tell two runs apart that these puzzles do not."""
     if row["p_holm"] < SIGNIFICANT:
         return ""
-    apart = f"{100 * detect:g} points apart"
-    chance = f"with a chance of {100 * statistics.POWER:.0f} %"
-    has = min(row["first_puzzles"], row["second_puzzles"])
-    if row["needed"] <= has:
-        return f"These puzzles are enough to tell {apart} {chance}."
-    more = round_up(row["needed"] - has)
-    return f"To tell {apart} {chance}, about {more:,} more puzzles are needed."
+    missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
+    name = "enough" if missing <= 0 else "not_enough"
+    return say(name, detect=100 * detect, power=statistics.POWER, more=round_up(missing))
 
 
 def round_up(number: float) -> int:
     """Return a number rounded up to two significant digits."""
     unit = 10 ** max(0, int(np.floor(np.log10(max(number, 1)))) - 1)
     return int(np.ceil(number / unit) * unit)
-
-
-def _say_alone(row: Mapping[Any, Any]) -> str:
-    if not row["paired"]:
-        return ""
-    return (
-        f"{row['first']} alone solves {row['only_first']:,} of them, {row['second']} alone "
-        f"{row['only_second']:,}."
-    )
 
 
 def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
@@ -485,23 +466,19 @@ def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
     differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
     sentences = [_say_measure(row) for row in differ]
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
-        no = "No other" if differ else "No"
-        sentences.append(f"{no} difference between {first} and {second} is significant in {rest}.")
+        other = " other" * bool(differ)
+        sentences.append(say("no_difference", first=first, second=second, other=other, rest=rest))
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
-        sentences.append(f"Not determined for both, so not compared: {unknown}.")
+        sentences.append(say("not_compared", unknown=unknown))
     return sentences
 
 
 def _say_measure(row: Mapping[Any, Any]) -> str:
     low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
-    of = row["measure"]
-    if isinstance(row["condition"], str) and row["condition"]:
-        of += f" ({row['condition']})"
-    if row["scale"] == "ratio":
-        size = f"{row['difference']:.2f} times"
-    else:
-        size = f"{abs(row['difference']):.3g} {'above' if row['difference'] > 0 else 'below'}"
-    return (
-        f"The {of} of {row['first']} is {size} that of {row['second']} "
-        f"(95 % interval {low} to {high}, p {_equals(row['p_holm'])})."
-    )
+    side = "above" if row["difference"] > 0 else "below"
+    kind, distance = "times" if row["scale"] == "ratio" else "units", abs(row["difference"])
+    about = {
+        "where": words(row["condition"]) and f" ({row['condition']})",
+        "size": say(kind, difference=distance, side=side),
+    }
+    return say("measure_differs", {**row, **about}, low=low, high=high, p=_equals(row["p_holm"]))

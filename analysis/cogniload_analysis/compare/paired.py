@@ -79,6 +79,12 @@ def compare_pairs(
     return Difference(value, end(-1), end(1), p)
 
 
+def compare_solved(first: int, second: int, puzzles: int) -> Difference:
+    """Return as `compare_pairs`; for a few puzzles, as `compare_few_pairs`."""
+    compare = compare_few_pairs if puzzles <= FEW else compare_pairs
+    return compare(first, second, puzzles)
+
+
 @cache
 def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
     """Return as `compare_pairs`, by the score's exact distribution, for a few puzzles.

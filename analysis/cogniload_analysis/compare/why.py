@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.stats import fisher_exact, kendalltau
 
 from cogniload_analysis.compare.differences import SIGNIFICANT
-from cogniload_analysis.compare.paired import FEW, adjust, compare_few_pairs, compare_pairs
+from cogniload_analysis.compare.paired import adjust, compare_solved
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
@@ -222,8 +222,7 @@ def _effect(turned: pd.DataFrame, change: str, against: str) -> dict[str, Any]:
     row = {"change": change, "against": against, "puzzles": puzzles}
     if not puzzles:
         return row
-    compare = compare_few_pairs if puzzles <= FEW else compare_pairs
-    apart = compare(only_mine, only_theirs, puzzles)
+    apart = compare_solved(only_mine, only_theirs, puzzles)
     numbers = {name: float(value) for name, value in apart._asdict().items() if name != "value"}
     if against == ORIGINAL:  # no original turns: the interval is that of a share
         low, high = wilson_interval(mine.sum(), puzzles)

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
+from matplotlib import rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -32,30 +33,12 @@ FAINT = "#999999"
 # Of each font, a PDF holds what it shows; to cut matplotlib's own down to that took longer than
 # drawing. This is a part of it, and what it lacks is taken from there.
 FONT, WHOLE_FONT = "DejaVu Sans Part", "DejaVu Sans"
-fontManager.ttflist.append(
-    FontEntry(fname=str(files("cogniload_analysis") / "data" / "DejaVuSansPart.ttf"), name=FONT)
-)
+DATA = Path(str(files("cogniload_analysis"))) / "data"
+fontManager.ttflist.append(FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name=FONT))
 
-STYLE: dict[Any, Any] = {
-    "font.family": [FONT, WHOLE_FONT],
-    "font.size": 9,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    # Nothing stands above the axes that a title would have to avoid.
-    "axes.titley": 1.0,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4.5,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "svg.hashsalt": "cogniload",
-    "pdf.fonttype": 42,
-    # A model's name may hold a dollar sign: it is a name, not mathematics.
-    "text.parse_math": False,
-}
+STYLE = rc_params_from_file(DATA / "report.mplstyle", use_default_template=False)
+"""The house style of matplotlib."""
+
 # Panels side by side on paper and on a phone.
 PAPER, PHONE = 3, 1
 

@@ -12,32 +12,16 @@ from cogniload_analysis.display.cells import percent, percent_interval, words
 from cogniload_analysis.display.tables import MODEL, Column, Table, load_columns
 from cogniload_analysis.intervals import PAPER_CONFIDENCE, wilson_interval
 from cogniload_analysis.load import Load
+from cogniload_gen.words import read_words
 
 LONG_TABLE = 40
 # What begins a formula in a spreadsheet; a sign before a plain number begins a number.
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+$)")
 MACHINE = ("backend", "precision", "device")
 SETTINGS = ("decoding", "output_limit", "chat_template", *MACHINE)
-# What LaTeX sets for whole headings, and for characters anywhere.
-HEADINGS = {
-    "d": "$d$",
-    "N": "$N$",
-    "95 % interval": r"95\,\% interval",
-}
-SYMBOLS = {
-    "×": r"$\times$",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "²": "$^2$",
-    "†": r"\dag{}",
-    "‡": r"\ddag{}",
-    "–": "--",
-    "“": "``",
-    "”": "''",
-    "…": r"\ldots{}",
-    "<": "$<$",
-    ">": "$>$",
-}
+LATEX = read_words("cogniload_analysis", "latex")
+"""What LaTeX sets for whole headings, and for characters anywhere (data/latex.toml)."""
+
 COMMANDS = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
@@ -175,7 +159,8 @@ def to_latex(table: Table, symbols: Mapping[str, str]) -> str:
     `symbols` is what LaTeX sets for words or characters in headings, cells and the caption, before
     what it sets for those that all benchmarks share.
     """
-    shown, known, parts = table.shown, HEADINGS | table.headings, dict(symbols) | SYMBOLS
+    shown = table.shown
+    known, parts = LATEX["headings"] | table.headings, dict(symbols) | LATEX["symbols"]
     long = len(shown) > LONG_TABLE
     return (
         shown.map(lambda cell: escape(cell, parts) if isinstance(cell, str) else cell)

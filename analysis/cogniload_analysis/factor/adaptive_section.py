@@ -23,6 +23,7 @@ from cogniload_analysis.adaptive.replay import (
     set_up,
 )
 from cogniload_analysis.display.figures import PAPER, draw_panels
+from cogniload_analysis.display.print import ACCURACY_COLUMNS
 from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
@@ -109,7 +110,7 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
 CURVES = TableSpec(
     "factor_adaptive_curve",
     "Accuracy by N in adaptive runs: median and 95 % of the posterior.",
-    (*CONDITION_COLUMNS, Column("N"), *section.BAND_COLUMNS),
+    (*CONDITION_COLUMNS, Column("N"), *ACCURACY_COLUMNS),
     "runs",
     folded=True,
 )

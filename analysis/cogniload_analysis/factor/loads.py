@@ -1,14 +1,13 @@
 """FACTOR's loads, as they are read from a puzzle and printed; and its outcomes in words."""
 
-from collections.abc import Mapping
 from reprlib import repr as brief
 from typing import Any
 
 from cogniload_analysis.columns import read_integer
 from cogniload_analysis.load import Load
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs
-from cogniload_gen.factor.score import FactorOutcome
 
 # The column of a puzzle that holds its complexity, by suite; and the kinds of text around it.
 COMPLEXITY_COLUMNS = {"symbolic": "N", "realistic": "op"}
@@ -46,9 +45,5 @@ LOADS = (
     Load("noise", "Noise", "category", show=str),
 )
 
-MEANINGS: Mapping[str, str] = {
-    FactorOutcome.WRONG_SET: "another set of variables, or another number",
-    FactorOutcome.NO_ANSWER: "no answer that could be read",
-    FactorOutcome.MAX_CONTEXT: "ran out of context, or answered nothing",
-}
+MEANINGS = Sentences("factor_outcomes").texts
 """Each wrong outcome in words."""

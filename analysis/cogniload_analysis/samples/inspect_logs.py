@@ -18,20 +18,13 @@ from typing import Any, BinaryIO, cast
 from cogniload_analysis.columns import MALFORMED
 from cogniload_gen.extras import how_to_install
 from cogniload_gen.files.inputs import LARGEST, read_stream, read_whole
+from cogniload_gen.words import read_words
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
 """How Inspect names its logs: zip files, or JSON that begins with a date."""
 
 OURS = "lm_eval"
 """The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
-
-HOW_FAST = frozenset(
-    """
-    adaptive_connections attempt_timeout batch cache max_connections max_retries
-    stream_idle_timeout timeout
-    """.split()  # noqa: SIM905  (as NO_SETTINGS of lm-eval's)
-)
-"""Inspect's settings for generation that change the speed of a run, and not the responses."""
 
 LARGEST_LOG = 1 << 30
 """Bytes of a log in JSON, which is read as a whole."""
@@ -77,7 +70,8 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
         # The model's own settings for generation, then those of the task and of the command.
         plan = (header.get("plan") or {}).get("config") or {}
         generation = {**(spec.get("model_generate_config") or {}), **plan}
-        settings = {name: value for name, value in generation.items() if name not in HOW_FAST}
+        how_fast = read_words("cogniload_analysis", "settings")["how_fast_in_inspect"]
+        settings = {name: value for name, value in generation.items() if name not in how_fast}
         if "max_tokens" in settings:
             settings["max_gen_toks"] = settings.pop("max_tokens")
         about = {"version": str(spec.get("task_version") or "")}

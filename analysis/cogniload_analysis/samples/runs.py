@@ -18,39 +18,18 @@ import pandas as pd
 from cogniload_analysis.columns import members
 from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
+from cogniload_analysis.sentences import Sentences
 from cogniload_gen.credentials import hide_by_rule, names_credential
 from cogniload_gen.files.inputs import show_controls
 from cogniload_gen.grid import language_of
+from cogniload_gen.words import read_words
 
-DECODING = ("temperature", "top_p", "top_k", "min_p", "do_sample")
-"""The settings of decoding that name a run first; of all that differ, only as many as needed do."""
+say = Sentences("runs")
 
-LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
-"""The names under which lm-eval's backends take an output limit."""
+SETTINGS = read_words("cogniload_analysis", "settings")
+DECODING, LIMITS, QUANTISATION = (SETTINGS[of] for of in ("decoding", "limits", "quantisation"))
+"""Which settings name a run (data/settings.toml)."""
 
-# Arguments of a model that say where and how fast it runs, not what it says. Its window is none
-# either: our tasks refuse one that is smaller than the budget.
-NO_SETTINGS = frozenset(
-    """
-    auto_parallel base_url batch_size ca_cert_path cache_dir cpu_offload_gb data_parallel_size
-    device device_map disable_custom_all_reduce disable_log_stats distributed_executor_backend
-    download_dir dp_size enable_prefix_caching enforce_eager gpu_memory_utilization host
-    logits_cache low_cpu_mem_usage max_batch_size max_cpu_memory max_gen_toks max_length
-    max_memory_per_gpu max_model_len max_num_batched_tokens max_num_seqs max_retries
-    mem_fraction_static num_concurrent offload_folder parallelize pipeline_parallel_size port
-    seed swap_space tensor_parallel_size timeout tokenized_requests tokenizer_backend tp_size
-    truncation trust_remote_code use_fast_tokenizer verify_certificate
-    """.split()  # noqa: SIM905  (a list of fifty would fill a page)
-)
-QUANTISATION = (
-    "quantization",
-    "load_in_4bit",
-    "load_in_8bit",
-    "gguf_file",
-    "autogptq",
-    "gptqmodel",
-    "kv_cache_dtype",
-)
 ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
 """Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
 
@@ -160,7 +139,9 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
         arguments["dtype"] = str(config["model_dtype"]).removeprefix("torch.")
     named = {name: value for name, value in _flatten(arguments) if value != model}
     settings |= {
-        name: _phrase(name, value) for name, value in named.items() if name not in NO_SETTINGS
+        name: _phrase(name, value)
+        for name, value in named.items()
+        if name not in SETTINGS["how_fast"]
     }
     for name in ("model_sha", "peft_sha", "delta_sha"):
         if config.get(name):
@@ -401,24 +382,15 @@ def say_runs(table: pd.DataFrame) -> list[str]:
     sentences = []
     for (model, task), runs in table.groupby(["model", "task"], sort=False, observed=True):
         copies, lost = (int(runs[column].astype(int).sum()) for column in ("copies", "lost"))
-        if len(runs) > 1:
-            sentences.append(
-                f"{model} answered the puzzles of {task} in {len(runs)} runs with the same "
-                "settings: they count as repeated attempts at each puzzle."
-            )
-        if isinstance(runs["interim"].iloc[0], str) and runs["interim"].iloc[0]:
-            sentences.append(
-                f"{model} is still going ({task}): its numbers are those of the blocks that are "
-                "finished, and may change."
-            )
-        if lost:
-            sentences.append(
-                f"{lost:,} sample{'s' * (lost != 1)} of {model} ({task}) ended with an error and "
-                f"{'has' if lost == 1 else 'have'} no score: left out."
-            )
-        if copies:
-            sentences.append(
-                f"{copies} of the files given {'is a copy' if copies == 1 else 'are copies'} of "
-                f"another one by {model} ({task}), and counted once."
-            )
+        about = {"model": model, "task": task, "runs": len(runs), "copies": copies, "lost": lost}
+        interim = runs["interim"].iloc[0]
+        remarks = {
+            "attempts": len(runs) > 1,
+            "interim": isinstance(interim, str) and bool(interim),
+            "lost_one": lost == 1,
+            "lost": lost > 1,
+            "copy": copies == 1,
+            "copies": copies > 1,
+        }
+        sentences += [say(name, about) for name, holds in remarks.items() if holds]
     return sentences

@@ -31,7 +31,7 @@ PLAIN_CHARACTERS = {
     "−–—’‘“”×·、İ\x01\x02\u00a0\u202f\u200b\u2060\ufeff✓✔✅☑\ufe0f✘❌✖",
     "-- ''\"\"**,i" + " " * 12 + "✗" * 3,
 )
-ANSWER_MARK, EMPTY_MARK, DROPPED = "\x01", "∅", "\x02"
+ANSWER_MARK, DROPPED = "\x01", "\x02"
 CLEANING = [(marks, compile(pattern), text) for marks, pattern, text in WORDS["rewriting"]["plain"]]
 """What makes a response plain, in this order; a replacement is filled up with blanks.
 
