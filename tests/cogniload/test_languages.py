@@ -276,3 +276,20 @@ def test_of_a_response_in_english_nothing_is_claimed(language):
             row["d"], 10, 50, 1, first_index=row["index"], language=language
         ).to_pylist()
         assert read_steps("\n".join(lines), translated).first_error is None
+
+
+TRACES = tomllib.loads(
+    (Path(__file__).parent / "data" / "languages_traces.toml").read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_of_traces_written_by_hand_no_wrong_error_is_claimed(language):
+    """Numbered lines, prose, tables and arrows, by a writer who had seen no rule of the reader."""
+    rows = generate_puzzles(2, 3, 50, 5, language=language).to_pylist()
+    read = 0
+    for index, first, trace in TRACES[language]["traces"]:
+        steps = read_steps(trace, rows[index])
+        assert steps.first_error in (None, first or None), trace
+        read += steps.read
+    assert read >= 6
