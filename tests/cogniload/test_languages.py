@@ -3,6 +3,7 @@
 import hashlib
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ from cogniload_gen.task_puzzles import make_puzzles
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.twins import twins_of
 
-KNOWN = tomllib.loads((Path(__file__).parent / "data" / "languages.toml").read_text("utf-8"))
+DATA = Path(__file__).parent / "data"
+KNOWN = tomllib.loads((DATA / "languages.toml").read_text("utf-8"))
 GRID = {"d": range(1, 13), "N": [3, 20], "rho": [10, 60], "num_puzzles": 10}
 OTHERS = LANGUAGES[1:]
 CLOTHES = "clothes_", "hair"
@@ -234,7 +236,8 @@ def line_of(row, language, t, state):
     """A numbered line with the PoI's state, as the puzzle's own sentences say it."""
     clauses = []
     for category, value in state.items():
-        (form,) = (form for form in forms_of(category, language).values() if form["word"] == value)
+        forms = forms_of(category, language).values()
+        (form,) = (f for f in forms if value == (f if isinstance(f, str) else f["word"]))
         clauses.append(template_of(category, "state", language).render(value=form))
     states = sentences_of(language)["conjunction"]["state"].join(clauses)
     person = sentences_of(language)["person"].replace("{{ name }}", row["poi"])
@@ -265,6 +268,74 @@ def test_numbered_lines_are_read_and_nothing_is_claimed_that_is_wrong(language):
         wrong += steps.read and steps.first_error != first
     assert (read, wrong) == (len(rows), 0)
     assert planted > len(rows) / 3
+
+
+def as_prose(words, row, language, states):
+    """A sentence a statement: that it does not apply, or the state after it."""
+    return " ".join(
+        words["after"].format(t=t) + line_of(row, language, t, now).split(". ", 1)[1]
+        if now != before
+        else words["skipped"].format(t=t, p=row["poi"])
+        for t, (before, now) in enumerate(pairwise(states), 1)
+    )
+
+
+def as_table(words, row, language, states):
+    """A row a statement, with a column a category."""
+    cells = [[words["label"], *(words["nouns"][category] for category in states[0])]]
+    cells += [[], *([str(t), *state.values()] for t, state in enumerate(states) if t)]
+    return "\n".join(f"| {' | '.join(line or ['---'] * len(cells[0]))} |" for line in cells)
+
+
+def as_states(words, row, language, states):
+    """A line a statement, with every value, that names nobody."""
+    return "\n".join(
+        f"{words['step']} {t}: " + ", ".join(f"{words['nouns'][c]}: {v}" for c, v in state.items())
+        for t, state in enumerate(states)
+        if t
+    )
+
+
+def as_changes(words, row, language, states):
+    """A line a statement, with what changes, or that it does not apply."""
+    lines = []
+    for t, (before, now) in enumerate(pairwise(states), 1):
+        changed = [f"{words['nouns'][c]} → {v}" for c, v in now.items() if before[c] != v]
+        skipped = words["skipped"].format(t=t, p=row["poi"])
+        lines.append(f"{words['label']} {t}: {', '.join(changed)}" if changed else skipped)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("layout", "least"), [
+    (as_prose, 40), (as_table, 45), (as_states, 40), (as_changes, 20),
+])  # fmt: skip
+@pytest.mark.parametrize("language", ["en", *OTHERS])
+def test_layouts_are_read_and_each_claim_is_right(language, layout, least):
+    """Of 64 traces without an error, and 64 whose error is carried on by the statements."""
+    words = tomllib.loads((DATA / "languages_layouts.toml").read_text("utf-8"))[language]
+    claims, read = [], 0
+    rows = generate_puzzles([1, 3, 5, 8], [10, 20], [30, 60], 4, language=language).to_pylist()
+    for number, row in enumerate(rows):
+        solution = solve_steps(row["puzzle"])
+        states = [dict(state[row["poi"]]) for state in solution.states]
+        final = line_of(row, language, 1, states[-1]).split(". ", 1)[1]
+        steps = read_steps(f"{layout(words, row, language, states)}\n\n{final}", row)
+        read += steps.read
+        assert steps.first_error is None
+        first, category = 1 + number % row["N"], row["category"]
+        right = {states[first][category], states[first - 1][category]}
+        others = [value for value in row["options"] if value not in right]
+        wrong = [*states[:first], states[first] | {category: others[0]}]
+        for needs, gives in solution.statements[first:]:
+            applies = needs.items() <= wrong[-1].items()
+            wrong.append(wrong[-1] | gives if applies else wrong[-1])
+        final = line_of(row, language, 1, wrong[-1]).split(". ", 1)[1]
+        steps = read_steps(f"{layout(words, row, language, wrong)}\n\n{final}", row)
+        if steps.read and steps.first_error is not None:
+            claims.append(steps.first_error == first)
+    assert read >= 57
+    assert len(claims) >= least
+    assert all(claims)
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -92,6 +92,36 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
         last = guess if 0 < guess <= N else last
 
 
+def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
+    """Make values that are of nobody the PoI's, where a text tracks nobody else (S3).
+
+    Each such block on a statement then has a value of every category, as in "Step 3: hat: red,
+    hair: gray", or none that the statement requires, as in "3: hat → red". A text with any other
+    block may quote its statements, so that its values stay what they are.
+    """
+    poi, state = solution.poi, solution.states[0][solution.poi]
+    unnamed: list[Block] = []
+    for block in blocks:
+        if not 0 < block.statements[0] <= len(solution.statements):
+            continue
+        if any(people != {poi} for people, _ in block.named):
+            return
+        values = [e for e in block.evidence if isinstance(e, Value)]
+        if values and not block.named:
+            stated = [(category, v.value) for v in values for category in v.categories]
+            categories = {category for category, _ in stated}
+            needs, _ = solution.statements[block.statements[0] - 1]
+            quoted = categories != state.keys() and needs.items() & {*stated}
+            if quoted or len(categories) < len(stated) or len(values) < len(block.evidence):
+                return
+            unnamed.append(block)
+    for block in unnamed:
+        block.evidence = [
+            e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) else e
+            for e in block.evidence
+        ]
+
+
 def cites(block: Block, t: int, solution: Solution) -> bool:
     """Whether the quoted statement of a block is statement t."""
     if not 0 < t <= len(solution.statements):

@@ -24,6 +24,7 @@ CLAUSE_ENDS = frozenset(
     ("comma", "arrow", "colon", "close", "open", "but", "pipe", "dash", "slash")
 )
 DELIMITERS = frozenset(("stop", "close", "colon", "dash", "arrow", "comma", "line"))
+DENYING = DELIMITERS | CLAUSE_ENDS | {"not"}
 LISTING = frozenset(("comma", "and", "range", "dash", "label", "slash", "hash"))
 BEFORE_NUMBERS = frozenset(("comma", "stop", "and", "open", "word", "colon", "condition"))
 COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
@@ -712,6 +713,9 @@ class Reader:
         """ "Applies", "matches", or a check mark that stands after no value."""
         kind, voice = self.words[i].kind, self.voice
         of_value = kind == "check" and self.kinds[i - 1] in ("value", "noun", "check", "cross")
+        end = next(j for j in range(i + 1, i + 6) if j == i + 5 or self.kinds[j] in DENYING)
+        if self.kinds[end] == "not" and self.kinds[end + 1] == "word":  # "trifft auf Ann nicht zu"
+            voice.negated = not voice.negated
         if not of_value and not voice.quoted:
             self.verdict(not voice.negated, i, 3 if kind == "yes" else 2)
         voice.negated = False

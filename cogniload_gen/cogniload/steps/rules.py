@@ -67,6 +67,7 @@ from cogniload_gen.cogniload.steps.evidence import (
     Facts,
     Sorted,
     align,
+    attribute_to_poi,
     sort_blocks,
     weigh,
 )
@@ -141,6 +142,7 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
         return Steps()
     blocks = Reader(lexicon).read(lexicon.read(response))
     align(blocks, lexicon.solution)
+    attribute_to_poi(blocks, lexicon.solution)
     return judge(sort_blocks(blocks, len(lexicon.solution.statements)), lexicon, margin)
 
 
