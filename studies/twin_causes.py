@@ -1,4 +1,5 @@
-"""How often `explain_failures` names the cause that a simulated model has, and nothing else.
+"""How often `explain_failures` names the cause that a simulated model has, and nothing else; and
+how often the 95 % intervals of its effects hold the truth, that of very many failures.
 
 A model slips on hay, on needles, on every statement, more the later a statement stands, always on
 one kind of needle (a step that it never learnt), or fails by chance alone; a third of slips do no
@@ -83,24 +84,41 @@ def simulate(cause: str, failures: int, draws: np.random.Generator) -> pd.DataFr
     return pd.DataFrame(rows, columns=["id", "correct"])
 
 
+def effects_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects on failures, by the change and what it is compared with."""
+    effects = explain_failures(frame).effects.query("of == 'failed'")
+    return effects.set_index(["change", "against"])[["difference", "low", "high"]]
+
+
+def coverage(frames: list[pd.DataFrame], truth: pd.Series) -> float:
+    """Return the share of intervals, of all effects and frames, that hold the truth."""
+    held = [
+        effects["low"].le(truth + 1e-9) & effects["high"].ge(truth - 1e-9)
+        for effects in map(effects_of, frames)
+    ]
+    return float(pd.concat(held).mean())
+
+
 def main() -> None:
     """Print how often each planted cause is named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    runs = 20 if parser.parse_args().quick else 200
-    print("| planted | failures | all named [%] | none but these [%] | named |")
-    print("| --- | --- | --- | --- | --- |")
+    runs, many = (20, 2_000) if parser.parse_args().quick else (200, 20_000)
+    headings = "planted", "failures", "all named [%]", "none but these [%]", "coverage [%]", "named"
+    print(f"| {' | '.join(headings)} |\n{'| --- ' * len(headings)}|")
     for cause, expected in tqdm(PLANTED.items(), disable=None):
+        truth = effects_of(simulate(cause, many, np.random.default_rng(many)))["difference"]
         for failures in (60, 120):
-            frames = (
+            frames = [
                 simulate(cause, failures, np.random.default_rng([run, failures]))
                 for run in range(runs)
-            )
+            ]
             named = Counter(explain_failures(frame).causes for frame in frames)
             exact = sum(named[causes] for causes in named if {*causes} == expected)
             true = sum(named[causes] for causes in named if causes and {*causes} <= expected)
             texts = (f"{' + '.join(causes) or 'none'} {count}" for causes, count in named.items())
             shares = f"{100 * exact / runs:.0f} | {100 * true / runs:.0f}"
+            shares += f" | {100 * coverage(frames, truth):.1f}"
             print(f"| {cause} | {failures} | {shares} | {'; '.join(texts)} |")
 
 

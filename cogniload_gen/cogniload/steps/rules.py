@@ -21,6 +21,7 @@ S3. People. A value is of the person named last in its sentence, of several if t
     ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
     PoI. A sentence that names nobody goes on with the people of its block; a block that named
     nobody yet, and what follows "the people", "needs", "if" and the like, quotes the statement.
+    But where the text names nobody other than the PoI, and no block quotes, these are the PoI's.
 S4. Values. A value that may be of several categories is of the one whose noun or verb follows it or
     stands on its left; else of the one at its place, if the list has as many values as there are
     categories and their order is known from a list or a heading before it; else of any of them.
