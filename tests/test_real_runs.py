@@ -133,6 +133,7 @@ def test_thresholds_that_neither_run_has_are_not_called_alike(capsys):
     assert main(["compare", *(str(file.parent) for file in FILES)]) == 0
     comparison = capsys.readouterr().out
     assert "Qwen2.5-Coder-1.5B-Instruct solves 22.1 points more" in comparison
+    assert "; 140 puzzles that both answered)" in comparison  # and no twins of one of them
     assert "Not determined for both, so not compared: ECL50, NT50, ID50." in comparison
     assert "significant" not in comparison.partition("Differences in accuracy")[0]
     assert "22.1 points (11.6 to 32.3, p < 0.001)" in page("examples/real/README.md")

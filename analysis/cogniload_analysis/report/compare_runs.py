@@ -74,7 +74,8 @@ def _find_analysis(frame: pd.DataFrame) -> Analysis:
 
 def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
     """Return the frame of each benchmark that two or more runs have, in the order of the labels."""
-    frames = read_benchmarks(results, analyses.ANALYSES)
+    read = read_benchmarks(results, analyses.ANALYSES)
+    frames = {name: drop_twins_of_runs(frame) for name, frame in read.items()}
     several = [
         (analysis, _sort_runs(frames[analysis.name], [label for label, _ in label_paths(results)]))
         for analysis in analyses.ANALYSES
@@ -87,6 +88,13 @@ def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
             "model apart by LABEL=DIR"
         )
     return several
+
+
+def drop_twins_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without the twins of those runs that answered puzzles, too."""
+    twins = is_twin(frame["id"])
+    alone = twins.groupby(frame["model"], observed=True).transform("all")
+    return frame[~twins | alone]
 
 
 def _sort_runs(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
