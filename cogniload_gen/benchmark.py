@@ -55,11 +55,11 @@ class Knob:
 
     `kind` is "integer" (from `low` to `high`), "number" (above `low`, up to `high`), "choice" (one
     of `choices`), "flag" (True or False), "twin" (of a form in `choices`), "language" (one of
-    `choices`) or "tokenizer". An
-    integer with `choices` takes those words too: each puzzle then draws its own number, which the
-    knob's column holds. A knob of a grid takes a value or a sequence of different values. `meaning`
-    says in a phrase what it sets, with its unit. `levels` are values from easy to hard, for
-    training that goes on as a model learns; a knob without any does not take part.
+    `choices`) or "tokenizer". An integer with `choices` takes those words too: each puzzle then
+    draws its own number, which the knob's column holds. A knob of a grid takes a value or a
+    sequence of different values. `meaning` says in a phrase what it sets, with its unit. `levels`
+    are values from easy to hard, for training that goes on as a model learns; a knob without any
+    does not take part.
     """
 
     name: str

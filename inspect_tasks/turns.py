@@ -62,9 +62,9 @@ def take_turns() -> Solver:
             state.messages.append(ChatMessageUser(content=turn.message))
             state = await generate(state, max_tokens=limit_of(state, len(turns)))
             replies.append(state.output.completion)
+            state.store.set(REPLIES, replies)  # also of a conversation that a limit ends
             if other is not None:
                 state.messages[-1] = ChatMessageAssistant(content=other)
-        state.store.set(REPLIES, replies)
         return state
 
     return solve
@@ -77,23 +77,24 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     With the true history beside another, the difference in the turns after half of the statements
     is what earlier errors cost: the mean over puzzles, with its standard error.
     """
-    by_history: dict[str, dict[str, Mapping[str, Any]]] = {}
+    by_history: dict[str, list[Mapping[str, Any]]] = {}
+    late: dict[str, dict[str, list[int]]] = {}
     for sample in scores:
-        about = sample.score.metadata or {}
-        puzzle = str(sample.sample_id).rpartition("/")[0]
-        by_history.setdefault(about["history"], {})[puzzle] = about
+        about, puzzle = sample.score.metadata or {}, str(sample.sample_id).rpartition("/")[0]
+        by_history.setdefault(about["history"], []).append(about)
+        late.setdefault(about["history"], {}).setdefault(puzzle, []).extend(late_turns(about))
     measures = {}
-    for history, puzzles in by_history.items():
-        rights = [about["right"] for about in puzzles.values()]
+    for history, conversations in by_history.items():
+        rights = [about["right"] for about in conversations]
         measures[f"acc_{history}"] = fmean(right for turns in rights for right in turns)
         measures[f"acc_{history}_last"] = fmean(turns[-1] for turns in rights)
-        measures[f"errors_per_statement_{history}"] = error_rate(history, list(puzzles.values()))
-    for history in by_history.keys() - {"true"} if "true" in by_history else ():
-        true, other = by_history["true"], by_history[history]
+        measures[f"errors_per_statement_{history}"] = error_rate(history, conversations)
+    true = late.pop("true", {})
+    for history, puzzles in late.items():
         apart = [
-            fmean(late_turns(other[puzzle])) - fmean(late_turns(true[puzzle]))
-            for puzzle in other.keys() & true.keys()
-            if late_turns(other[puzzle])
+            fmean(turns) - fmean(true[puzzle])
+            for puzzle, turns in puzzles.items()
+            if turns and true.get(puzzle)
         ]
         if len(apart) > 1:
             measures[f"{history}_minus_true"] = fmean(apart)
@@ -101,13 +102,13 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     return measures
 
 
-def error_rate(history: str, puzzles: list[Mapping[str, Any]]) -> float:
-    """Return the errors a statement: all with true states before them, otherwise a puzzle's first.
+def error_rate(history: str, conversations: list[Mapping[str, Any]]) -> float:
+    """Return the errors a statement: all with true states before them, otherwise the first ones.
 
     After its first error, a model that goes on with its own replies is not at risk any more.
     """
     errors = statements = 0
-    for about in puzzles:
+    for about in conversations:
         right = at_risk = about["right"]
         if history != "true" and 0 in right:
             at_risk = right[: right.index(0) + 1]
@@ -124,10 +125,15 @@ def late_turns(about: Mapping[str, Any]) -> list[int]:
 
 @scorer(metrics=[accuracy(), stderr(), shares_of_turns()])
 def score_turns() -> Scorer:
-    """Score each reply as the whole-state question does; a sample's value is the share right."""
+    """Score each reply as the whole-state question does; a sample's value is the share right.
+
+    A reply that never came, as after a limit of Inspect's, is wrong.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
-        replies, turns = state.store.get(REPLIES), turns_in(state)
+        turns = turns_in(state)
+        replies: list[str] = state.store.get(REPLIES, [])
+        replies += [""] * (len(turns) - len(replies))
         scores = [
             benchmarks.score(reply, {**state.metadata, "answer": turn.answer})
             for reply, turn in zip(replies, turns, strict=True)

@@ -10,7 +10,6 @@ from lm_eval_tasks.links import TASKS
 ALIKE = 0.75
 """How similar a name must be to one of ours, as difflib counts it, to be a misspelling of it."""
 
-
 TURNS = "cogniload_turns"
 """The task that is a conversation (docs/turns.md)."""
 

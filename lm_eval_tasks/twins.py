@@ -59,7 +59,8 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     `run` is a results folder, or one of its samples files. ValueError for samples of several models
     or benchmarks, where nothing failed, and for puzzles that this version does not make.
     """
-    files = [run] if run.is_file() else sorted(run.rglob("samples_*.json*[lz]"))  # and .jsonl.gz
+    inside = (file for end in ("", ".gz") for file in run.rglob(f"samples_*.jsonl{end}"))
+    files = [run] if run.is_file() else sorted(inside)
     tried = {puzzle.id: puzzle for file in reversed(files) for puzzle in read_tried(file)}
     kinds = {(puzzle.file.parent, task_of(puzzle.file)) for puzzle in tried.values()}
     if len(kinds) != 1:

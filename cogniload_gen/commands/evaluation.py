@@ -57,11 +57,11 @@ def add_eval(evaluate: Parser) -> None:
     add("--budget", type=number, metavar="COUNT", help="the most puzzles for --until (1500)")
     ends = "the least and the most N (or op) that --until asks, such as 10 400"
     add("--range", nargs=2, type=number, metavar=("LOW", "HIGH"), help=ends)
-    most = "stop before the block that follows so many tokens, such as 20M"
+    most = "start no further block once a run has used these tokens, such as 20M"
     add(*spellings("max_tokens_total"), metavar="COUNT", help=most)
     price = "of a million tokens of prompts and of responses, such as 0.4,1.6"
     add("--price", metavar="IN,OUT", help=price)
-    add(*spellings("max_cost"), metavar="COST", help="stop, likewise, at this cost at the --price")
+    add(*spellings("max_cost"), metavar="COST", help="the same for the cost at --price")
     add("--merge", nargs="+", type=Path, metavar="DIR", help="write the results of all shards")
     add("--status", nargs="+", type=Path, metavar="DIR", help="print how far an evaluation is")
 

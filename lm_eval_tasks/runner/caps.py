@@ -123,7 +123,7 @@ class Spending:
         return add_tokens(self.counts.values()) or Tokens(0, 0)
 
     def reason_to_stop(self, blocks: Iterable[Block]) -> str | None:
-        """Return which cap the done blocks have reached; None where there is no cap or room left.
+        """Return which cap the done blocks have reached; None where no cap is set or reached.
 
         Errors as `total`.
         """
@@ -133,8 +133,6 @@ class Spending:
         if sum(tokens) >= self.caps.tokens:
             return f"{sum(tokens):,} tokens reach --max-tokens-total {self.caps.tokens:,.0f}"
         cost = self.caps.price.cost(tokens) if self.caps.price else 0.0
-        return (
-            f"a cost of {cost:,.2f} reaches --max-cost {self.caps.cost:,.2f}"
-            if cost >= self.caps.cost
-            else None
-        )
+        if cost >= self.caps.cost:
+            return f"a cost of {cost:,.2f} reaches --max-cost {self.caps.cost:,.2f}"
+        return None

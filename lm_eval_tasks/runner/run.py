@@ -230,10 +230,11 @@ def expand(name: str, manager: TaskManager) -> list[str]:
 
 def check_metadata(tasks: dict[str, Task], metadata: Mapping[str, object]) -> None:
     """Raise ValueError for --metadata that no task reads, where all tasks are our own."""
-    if all(isinstance(task, SharedBudgetTask) for task in tasks.values()):
-        read = sorted({str(task.config.dataset_kwargs["dataset"]) for task in tasks.values()})
-        if unread := sorted(metadata.keys() - {*read}):
-            raise ValueError(f"metadata must be of {', '.join(read)}, got {brief(unread[0])}")
+    read = {(task.config.dataset_kwargs or {}).get("dataset") for task in tasks.values()}
+    unread = sorted(metadata.keys() - read)
+    if unread and read <= benchmarks.datasets().keys():
+        known = ", ".join(sorted(map(str, read)))
+        raise ValueError(f"metadata must be of {known}, got {brief(unread[0])}")
 
 
 def check_samples(tasks: dict[str, Task], samples: Mapping[str, object]) -> None:

@@ -177,7 +177,7 @@ def test_puzzles_that_one_was_not_asked_are_left_out_and_said_to_be():
     comparison = compare_runs(pd.concat([mine, part]))
     (row,) = comparison.accuracy.to_dict("records")
     assert (row["first_puzzles"], row["left_out"]) == (120, 60)
-    assert "60 that only one was asked are left out" in comparison.conclusions[0]
+    assert "60 that only one answered are left out" in comparison.conclusions[0]
     assert row["first_share"] == pytest.approx(mine["correct"][mine["d"] != 10].mean())
 
 

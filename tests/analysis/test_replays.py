@@ -165,7 +165,7 @@ def test_a_prior_that_is_not_at_hand_is_said_to_be_none(design, tmp_path, other,
     assert run.batches == design.batches
     said = " ".join(said_of(run, design))
     assert ("It stopped there, since" in said) == same
-    assert ("a prior that is not at hand" in said) != same
+    assert ("Its prior is not at hand" in said) != same
 
 
 @pytest.mark.parametrize("named", [True, False])

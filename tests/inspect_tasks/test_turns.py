@@ -8,7 +8,7 @@ import pytest
 from harness import random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Target
+from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 from refusals import refused, refused_command
 
@@ -19,7 +19,7 @@ from cogniload_gen.cogniload.turns import turns_of
 from cogniload_gen.turns import HISTORIES, history_of, planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
-from inspect_tasks.turns import score_turns, take_turns
+from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
 
 PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
 K, COUNT, TURNS = 4, 12, 3
@@ -94,9 +94,9 @@ def test_the_turns_of_a_puzzle_hold_its_text_once_and_the_solvers_states(k):
         for number, turn in enumerate(turns, 1):
             state = solution.states[min(number * k, row["N"])][row["poi"]]
             assert attributes(turn.answer) == state
-            asked = {**row, "answer": turn.answer}
-            assert score_state(turn.reply, asked).correct
-            share = score_state(turn.error, asked).details["state_share"]
+            question = {**row, "answer": turn.answer}
+            assert score_state(turn.reply, question).correct
+            share = score_state(turn.error, question).details["state_share"]
             assert share == pytest.approx(1 - 1 / row["d"])
 
 
@@ -150,6 +150,27 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_
     score = asyncio.run(score_turns()(state, Target("")))
     assert score.metadata["right"] == [1, 0, 1]
     assert score.value == pytest.approx(2 / 3)
+    state.store.set(REPLIES, replies[:1])  # a limit of Inspect's ended the conversation
+    assert asyncio.run(score_turns()(state, Target(""))).metadata["right"] == [1, 0, 0]
+
+
+def test_every_epoch_of_a_conversation_counts():
+    rights = {"own": ([1, 0, 1], [1, 1, 0]), "true": ([1, 1, 1], [1, 0, 1])}
+    scores = [
+        SampleScore(
+            score=Score(
+                value=1.0, metadata={"history": name, "right": right, "k": 4, "statements": 10}
+            ),
+            sample_id=f"puzzle-{puzzle}/{name}",
+        )
+        for puzzle in range(2)
+        for name, epochs in rights.items()
+        for right in epochs
+    ]
+    metrics = shares_of_turns()(scores)
+    assert metrics["acc_own"] == pytest.approx(4 / 6)
+    assert metrics["own_minus_true"] == pytest.approx(1 / 2 - 1)
+    assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10))
 
 
 def test_what_takes_the_place_of_replies():

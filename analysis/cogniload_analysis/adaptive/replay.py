@@ -231,7 +231,7 @@ def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     flags = [say("flag", flag=flag) for flag in row["flags"].split(" | ") if flag]
     plural = {"s": "s" * (row["n"] != 1), "es": "es" * (row["batches"] != 1)}
     return [
-        say("asked", row, **plural),
+        say("chosen", row, **plural),
         *say_stop(row),
         say("width", row, first=first, last=width),
         *own,

@@ -21,7 +21,9 @@ from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ORIGINAL, change_of
 
 SAY = Sentences("why")
-Row = Mapping[Any, Any]
+Effect = Mapping[Any, Any]
+"""A row of `Why.effects`."""
+
 AGAIN, ONLY = "again", "only"
 NEEDLES, TAIL = "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
@@ -114,6 +116,14 @@ def is_twin(ids: "pd.Series[Any]") -> "pd.Series[bool]":
     return ids.astype(str).str.contains("~", regex=False)
 
 
+def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the responses to puzzles without those to twins, unless there are no others."""
+    twins = is_twin(frame["id"])
+    if not twins.any() or twins.all():
+        return frame
+    return frame[~twins].assign(model=frame["model"][~twins].cat.remove_unused_categories())
+
+
 def explain_failures(*frames: pd.DataFrame) -> Why:
     """Return what the twins in the frames of one model say of its failures.
 
@@ -122,7 +132,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     counts. Raises ValueError where no puzzle has a twin, or where there are several models.
     """
     frame = pd.concat(frames, ignore_index=True)
-    right = frame["correct"][~is_twin(frame["id"])].astype(float)
+    results = frame["correct"][~is_twin(frame["id"])].astype(float)
     wide = _pair(frame)
     parts = [
         _effects(wide[wide[ORIGINAL] == right], of)
@@ -134,7 +144,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)
     overlap = sets.value_counts().rename_axis("cured_by").reset_index(name="puzzles")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
-    return Why(effects, overlap, _name_causes(effects, right), cures)
+    return Why(effects, overlap, _name_causes(effects, results), cures)
 
 
 def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
@@ -239,8 +249,8 @@ CURES_BY_CAUSE = {
 """The change that shows each cause by its cures."""
 
 
-def _name_causes(effects: pd.DataFrame, right: "pd.Series[float]") -> tuple[str, ...]:
-    """Return the causes of the failures that the effects prove; `right` is of the whole run.
+def _name_causes(effects: pd.DataFrame, results: "pd.Series[float]") -> tuple[str, ...]:
+    """Return the causes that the effects prove; `results` are those of all puzzles of the run.
 
     `needles` and `tail` are as long as each other: what cures more says whether the hay or the
     needles are the cause; where both cure alike, it is length. It is luck where a second
@@ -251,7 +261,7 @@ def _name_causes(effects: pd.DataFrame, right: "pd.Series[float]") -> tuple[str,
         change: row
         for (change, against), row in failed.items()
         if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
-        and (against == AGAIN or _outweighs(row, solved.get((change, against)), right))
+        and (against == AGAIN or _outweighs(row, solved.get((change, against)), results))
     }  # fmt: skip
     too_hard = _is_step_too_hard(effects)
     causes = ["step"] * too_hard
@@ -272,15 +282,16 @@ def _name_causes(effects: pd.DataFrame, right: "pd.Series[float]") -> tuple[str,
     return tuple(causes)
 
 
-def _outweighs(cured: Row, broken: Row | None, right: "pd.Series[float]") -> bool:
+def _outweighs(cured: Effect, broken: Effect | None, results: "pd.Series[float]") -> bool:
     """Tell whether a change surely cures more of a run's puzzles than it breaks.
 
-    Without a second attempt to compare with: chance alone cures failures, and breaks as many.
+    It stands in for a second attempt: chance alone cures failures, and breaks as many. The margin
+    is that of the three shares' Wilson intervals, squared and added.
     """
     if not broken:
-        return not right.any()
-    turned = pd.Series([(right == 0).sum(), cured["turned"], broken["turned"]])
-    puzzles = pd.Series([len(right), cured["puzzles"], broken["puzzles"]])
+        return not results.any()
+    turned = pd.Series([(results == 0).sum(), cured["turned"], broken["turned"]])
+    puzzles = pd.Series([len(results), cured["puzzles"], broken["puzzles"]])
     low, high = wilson_interval(turned, puzzles, SURE_CURE)
     failed, cure, harm = turned / puzzles
     room = pd.Series([failed - low[0], cure - low[1], high[2] - harm])
@@ -307,13 +318,13 @@ def _is_step_too_hard(effects: pd.DataFrame) -> bool:
     return bool(fisher_exact(table, alternative="greater")[1] < SURE_STEP)
 
 
-def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], Row]:
+def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], Effect]:
     """Return the effects on the puzzles of one result, by the change and what it is against."""
     rows = effects[effects["of"] == of].to_dict("records")
     return {(row["change"], row["against"]): row for row in rows}
 
 
-def _is_above(row: Row, share: float, *, fails: bool = False) -> bool:
+def _is_above(row: Effect, share: float, *, fails: bool = False) -> bool:
     """Tell whether a share of turned (or of not turned) results is surely above another."""
     count = float(row["puzzles"] - row["turned"] if fails else row["turned"])
     return bool(wilson_interval(count, row["puzzles"])[0] > share)

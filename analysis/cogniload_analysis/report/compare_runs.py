@@ -9,7 +9,7 @@ import pandas as pd
 from cogniload_analysis import analyses
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import DETECT, Comparison, compare_responses
-from cogniload_analysis.compare.why import Why, explain_failures, is_twin
+from cogniload_analysis.compare.why import Why, drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.print import to_csv
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.report.write import refuse_overwriting, write_files
@@ -75,7 +75,7 @@ def _find_analysis(frame: pd.DataFrame) -> Analysis:
 def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
     """Return the frame of each benchmark that two or more runs have, in the order of the labels."""
     read = read_benchmarks(results, analyses.ANALYSES)
-    frames = {name: drop_twins_of_runs(frame) for name, frame in read.items()}
+    frames = {name: drop_twins(frame) for name, frame in read.items()}
     several = [
         (analysis, _sort_runs(frames[analysis.name], [label for label, _ in label_paths(results)]))
         for analysis in analyses.ANALYSES
@@ -88,13 +88,6 @@ def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:
             "model apart by LABEL=DIR"
         )
     return several
-
-
-def drop_twins_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without the twins of those runs that answered puzzles, too."""
-    twins = is_twin(frame["id"])
-    alone = twins.groupby(frame["model"], observed=True).transform("all")
-    return frame[~twins | alone]
 
 
 def _sort_runs(frame: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:

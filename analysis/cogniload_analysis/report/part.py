@@ -6,6 +6,7 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import add_comparison
+from cogniload_analysis.compare.why import drop_twins
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.print import cell_table, run_columns, run_table
 from cogniload_analysis.display.tables import Table, TableSpec
@@ -65,7 +66,7 @@ class Part:
 
 def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
     """Return a benchmark's part of the report on its frame of `read_benchmarks`."""
-    from cogniload_analysis.report.why import add_why, drop_twins  # noqa: PLC0415  (matplotlib)
+    from cogniload_analysis.report.why import add_why  # noqa: PLC0415  (matplotlib)
 
     spec = TableSpec(f"{analysis.prefix}runs", "What was run.", run_columns(analysis.loads))
     runs = spec.table(run_table(frame, analysis.loads))

@@ -80,14 +80,6 @@ BY_LOAD_TABLE = TableSpec(
 )  # fmt: skip
 
 
-def drop_twins(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the responses to puzzles without those to twins, unless there are no others."""
-    twins = is_twin(frame["id"])
-    if not twins.any() or twins.all():
-        return frame
-    return frame[~twins].assign(model=frame["model"][~twins].cat.remove_unused_categories())
-
-
 def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Findings:
     """Add what a report says of why each model fails; nothing of those without twins.
 
