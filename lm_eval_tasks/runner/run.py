@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
@@ -25,7 +24,7 @@ from lm_eval_tasks.runner.credentials import public
 from lm_eval_tasks.runner.search import BLOCK_SIZE as BLOCK_SIZE_UNTIL
 from lm_eval_tasks.runner.search import Search, Until
 from lm_eval_tasks.runner.store import Store
-from lm_eval_tasks.task_names import our_tasks, refuse_misspelt
+from lm_eval_tasks.task_names import refuse_files, refuse_misspelt
 
 BLOCK_SIZE = 350
 """Documents: 40 blocks of the paper's grid, which 2, 4, 5, 8, 10 and 20 shards share evenly."""
@@ -124,16 +123,10 @@ def resolve_again(store: Store, run: RunSpec, include_path: str | None) -> Evalu
     those below this command's own `include_path`. ValueError for other tasks, and for a run of
     other versions or documents than there are now.
     """
-    trusted = Path(include_path).resolve() if include_path else None
-    for name in (part for names in run.arguments.tasks for part in names.split(",")):
-        is_file = name.endswith(".yaml") or (Path(name).is_dir() and name not in our_tasks())
-        if is_file and not (trusted and Path(name).resolve().is_relative_to(trusted)):
-            raise ValueError(
-                f"the task {brief(name)} is a file of the run's own, which --merge does not load: "
-                "give its folder as --include_path if you trust its code"
-            )
+    names = (part for names in run.arguments.tasks for part in names.split(","))
+    refuse_files(names, include_path)
     metadata = run.model_args | run.arguments.metadata
-    if trusted is None:
+    if not include_path:
         metadata = {name: metadata[name] for name in benchmarks.datasets() if name in metadata}
     try:
         evaluation = load(store, run.arguments, run.block_size, include_path, metadata, {})
