@@ -87,7 +87,7 @@ def resolve(
     begun, start = store.read_run(), time.time()
     names = [name for name in Arguments.__struct_fields__ if name != "until"]
     settings = {name: getattr(config, name) for name in names}
-    free: dict[str, Any] = {name: getattr(config, name) for name in FREE}
+    free: dict[str, Any] = public({name: getattr(config, name) for name in FREE})
     tasks = [config.tasks] if isinstance(config.tasks, str) else config.tasks
     model_args = public(config.model_args)
     free["model_args"] = {n: arg for n, arg in model_args.items() if n in FREE_OF_MODEL}
@@ -227,7 +227,8 @@ def check_metadata(tasks: dict[str, Task], metadata: Mapping[str, object]) -> No
     unread = sorted(metadata.keys() - read)
     if unread and read <= benchmarks.datasets().keys():
         known = ", ".join(sorted(map(str, read)))
-        raise ValueError(f"metadata must be of {known}, got {brief(unread[0])}")
+        key = [*metadata].index(unread[0]) + 1  # it may be a credential: it is not repeated
+        raise ValueError(f"metadata must be of {known}; its key {key} is none of these")
 
 
 def check_samples(tasks: dict[str, Task], samples: Mapping[str, object]) -> None:
