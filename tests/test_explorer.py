@@ -83,7 +83,7 @@ def server(tmp_path_factory):
 
 def wait_until(browser, expression):
     """Return the value of an expression on the page, once it is true."""
-    for _ in range(3000):
+    for _ in range(18_000):
         if value := browser.evaluate(expression):
             return value
         time.sleep(0.1)
