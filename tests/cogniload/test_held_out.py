@@ -76,12 +76,13 @@ HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")
 @pytest.fixture(scope="module")
 def originals():
     """The puzzles of the writers' responses, by id."""
-    cells = [(2, 4), (3, 5), (4, 6), (6, 8), (9, 6)]
+    small = enumerate([(2, 4), (3, 5), (4, 6), (6, 8), (9, 6)], 777)
+    cells = [*((seed, (*cell, 50, 5)) for seed, cell in small), (90210, (10, 6, [25, 75], 25))]
     return {
         row["id"]: row
         for language in ("de", "fr", "es", "zh")
-        for seed, (d, N) in enumerate(cells, 777)
-        for row in generate_puzzles(d, N, 50, 5, seed=seed, language=language).to_pylist()
+        for seed, cell in cells
+        for row in generate_puzzles(*cell, seed=seed, language=language).to_pylist()
     }
 
 
@@ -102,3 +103,13 @@ def test_responses_in_other_languages(language, misjudged, passed, hard, origina
     assert [sum(row["hard"] == kind for row in rows) for kind in (False, True)] == [100, 20]
     clear = [right for is_hard, right in wrong if not is_hard]
     assert (len(clear), sum(clear), len(wrong) - len(clear)) == (misjudged, passed, hard)
+
+
+@pytest.mark.parametrize(
+    ("language", "misjudged", "passed"), [("de", 2, 2), ("es", 0, 0), ("fr", 0, 0), ("zh", 1, 1)]
+)
+def test_clear_responses_that_stayed_sealed(language, misjudged, passed, originals):
+    rows = [r for r in rows_of(DATA / "languages_sealed.jsonl") if language_of(r["id"]) == language]
+    scores = [score(row["response"], originals[row["id"]]).correct for row in rows]
+    wrong = [scored for scored, row in zip(scores, rows, strict=True) if scored != row["correct"]]
+    assert (len(rows), len(wrong), sum(wrong)) == (100, misjudged, passed)
