@@ -110,13 +110,14 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
             continue
         needs, gives = solution.statements[t - 1] if t else ({}, {})
         values = [e for e in block.evidence if isinstance(e, Value)]
-        last = values[-len(state) :]
+        last = [e for e in block.evidence[-len(state) :] if isinstance(e, Value) and not e.who]
         others = any(people != {poi} for people, _ in block.named)
-        mine = not (others or any(v.who for v in last) or (t and block.named))
-        if mine and len(block.statements) == 1 < len(state):
+        begun = len(block.evidence) > len(last) and not block.named if t else not others
+        if begun and len(block.statements) == 1 < len(state) == len(last):
             stated = {(category, v.value) for v in last for category in v.categories}
             whole = len({*stated}) == len(last) and {c for c, _ in stated} == state.keys()
-            if whole and not stated <= needs.items() | gives.items():
+            own = stated <= needs.items() | gives.items()
+            if whole and not (own and len(values) >= len(needs) + len(gives)):
                 give(block, last, poi)
         alone = alone and not (t and others)
         if t and values and not block.named:

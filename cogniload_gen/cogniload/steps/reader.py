@@ -419,7 +419,7 @@ class Reader:
         if self.current == 0 or self.block.labels == (END,) or self.names_statement(i):
             return False
         if kind == "end":
-            return read <= 2
+            return read <= 2 and (at_line or self.kinds[i - 1] not in ("he", "she"))
         if kind == "recap":
             return read <= 5
         return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
@@ -739,7 +739,8 @@ class Reader:
             elif word.kind in ("people", "condition", "all") and not who:
                 return  # of those whom the statement names
             elif word.kind == "value" and not who and self.words[i].kind == "yes":
-                return  # "concerns red hats"
+                if self.kinds[i + 1] != "colon":
+                    return  # "concerns red hats"
             elif word.kind not in ("word", "range", "colon", "open"):
                 break
         if applies and not who and not self.block.named and self.block.labels[0] > 0:
@@ -831,12 +832,13 @@ class Reader:
         """Tell the categories of bare values by their place in a list of all (S4)."""
         d = len(self.lexicon.categories)
         run = self.last_list(d)
-        if d < 2 or len(run) != d or run[0].role == "quoted":
+        if d < 2 or len(run) != d:
             return
+        quoted = run[0].role == "quoted"
         candidates = [value.categories for value in run]
         clear = set(map(len, candidates)) == {1}
         order = self.order
-        if clear:
+        if clear and not quoted:
             order = tuple([category for (category,) in candidates])
         elif not order and self.block.labels == (INITIAL,) and len(run[0].who) == 1:
             (name,) = run[0].who
@@ -849,10 +851,10 @@ class Reader:
         ):
             return
         self.order = order
-        if clear and all(value.explicit for value in run):
+        if clear and (quoted or all(value.explicit for value in run)):
             return  # nothing to learn
         self.block.evidence[-d:] = [
-            value._replace(categories=(category,), explicit=True)
+            value._replace(categories=(category,), explicit=not quoted)
             for value, category in zip(run, order, strict=True)
         ]
 
