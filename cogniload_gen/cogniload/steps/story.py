@@ -163,7 +163,8 @@ def continuations(
     steps = [(natural, cost)]
     if not cost and held.places.issuperset(gives):
         return steps  # the text has all updates, and they are right
-    steps.append((other, WRONG + misfit(held, b, other, not match)))
+    unseen = WRONG * (not match and held.facts.lean < 0 and not held.after)
+    steps.append((other, WRONG + unseen + misfit(held, b, other, not match)))
     for base, applied in ((b, False), (u, True)) if held.after else ():
         state = overwrite(held, base, gives)
         if state is not base:
