@@ -98,6 +98,11 @@ def is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
     return place.keys() == {v.categories[0] for v in facts.after if v.explicit and not v.categories[1:]}
 
 
+def is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
+    """Whether the text has a whole state after each statement that it mentions."""
+    return all(is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
+
+
 def tests(
     values: Sequence[Value], place: Mapping[str, int], explicit: float, implied: float
 ) -> Tests:
@@ -121,7 +126,7 @@ def find_stories(facts: Sequence[Facts], last: int, final: Final, lexicon: Lexic
     `facts[t]` are those on statement t, `last` the last statement that is mentioned.
     """
     truth = lexicon.truth
-    regular = all(is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
+    regular = is_regular(facts, lexicon)
     stories = openings(hold(facts[0], lexicon.place), truth[0])
     for t in range(1, len(truth)):
         held = hold(facts[t], lexicon.place, regular) if facts[t].mentioned else NOT_HELD
