@@ -281,18 +281,21 @@ def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goe
     if all(before[i] == value for i, value in needs):
         if not facts.mentioned:
             return "skipped" if goes_on else "stopped"
-        if applied is False or (after == before and not applied):
+        if applied is False or (facts.same and not applied):
+            return "missed" if right != before else "drifted"
+        if after == before and not applied:
             return "missed"
         wrong = {i for i in gives if after[i] != right[i]}
         told_right = {
             lexicon.place[v.categories[0]]
             for v in facts.before
             if v.role == "after" and len(v.categories) == 1
+            and not (applied and verdict and v.start < verdict.start)
             and gives.get(lexicon.place[v.categories[0]]) == v.value
         }  # fmt: skip
         return "wrong_value" if wrong - told_right else "drifted"
     taken = any(gives.get(i) == after[i] != before[i] for i in range(len(after)))
-    return "intruded" if taken and applied is not False else "drifted"
+    return "intruded" if applied or (taken and applied is None) else "drifted"
 
 
 def by_category(values: Sequence[Value]) -> dict[str, Told]:
