@@ -184,8 +184,10 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
     elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
         error = "answer"
     clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
+    start = lexicon.truth[0]
+    muddled = any(v.role == "after" and v.value not in start for v in facts[0].before)
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
-    if not (plain and clear) or unheard or (error == "drifted" and coverage < LEAST_COVERAGE):
+    if not (plain and clear) or unheard or (muddled and first) or (error == "drifted" and coverage < LEAST_COVERAGE):
         return Steps(decided=decided, coverage=coverage, margin=margin)
     again = recovery(states, first, lexicon)
     return Steps(
