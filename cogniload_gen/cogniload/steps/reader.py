@@ -145,7 +145,7 @@ class Reader:
         self.N = len(lexicon.solution.statements)
         self.block = Block((INITIAL,), False, 0)
         self.blocks = [self.block]
-        self.current = 0
+        self.current = self.begun = 0
         self.last_group = NOBODY
         self.last_of: dict[str, str] = {}
         self.recent = NOBODY
@@ -304,6 +304,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
+        self.begun = len(self.block.evidence)
         voice = self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
         if kinds.count("noun") >= len(self.lexicon.categories) > 1:
             self.learn_order(words)
@@ -370,6 +371,8 @@ class Reader:
                 self.open((END,), False, self.words[i].start)
                 self.voice.who, self.voice.explicit = frozenset([self.poi]), False
             return i
+        if self.kinds[i - 1] == "open" and self.chains(i):
+            return i + 1 + (self.kinds[i] == "label")
         label = self.label_at(i, read <= 3, at_line)
         if label is None:
             return i
@@ -402,8 +405,28 @@ class Reader:
             return
         self.block = Block(labels, soft, start)
         self.blocks.append(self.block)
+        self.begun = 0
         if labels[-1] >= 0:
             self.current = labels[-1]
+
+    def chains(self, i: int) -> bool:
+        """Open a block where words[i] labels a change: "red —(3)→ blue", "red → blue (S3)"."""
+        kinds = self.kinds
+        j = i + (kinds[i] == "label")
+        if kinds[j] != "number" or kinds[j + 1] != "close" or i < 2:
+            return False
+        leads = kinds[i - 2] == "dash" and kinds[j + 2] == "arrow"
+        trails = kinds[i - 2] in ("value", "noun") and "arrow" in kinds[max(0, i - 4) : i - 2]
+        number = int(self.words[j].data)
+        if not (leads or trails) or not 0 < number <= self.N:
+            return False
+        moved = self.block.evidence[self.begun :] if trails or not self.voice.labelled else []
+        del self.block.evidence[len(self.block.evidence) - len(moved) :]
+        self.open((number,), False, self.words[i].start)
+        self.block.evidence += moved
+        self.block.subject, self.voice.labelled = self.voice.who, True
+        self.begun = len(self.block.evidence)
+        return True
 
     def begin(self, i: int, read: int, at_line: bool) -> None:
         """Take a sentence that speaks of the start for one about the initial state."""
