@@ -93,33 +93,50 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
 
 
 def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
-    """Make values that are of nobody the PoI's, where a text tracks nobody else (S3).
+    """Make values that are of nobody the PoI's where they are a state (S3).
 
-    Each such block on a statement then has a value of every category, as in "Step 3: hat: red,
-    hair: gray", or none that the statement requires, as in "3: hat → red". A text with any other
-    block may quote its statements, so that its values stay what they are.
+    A state is a value of every category at the end of a block, unless they are the statement's own.
+    Where a text tracks nobody else, the same holds of blocks on a statement whose values
+    are all of different categories, and none is one that the statement requires, as in
+    "3: hat → red". A text with any other block may quote its statements, so that its values stay
+    what they are.
     """
     poi, state = solution.poi, solution.states[0][solution.poi]
+    alone = True
     unnamed: list[Block] = []
     for block in blocks:
-        if not 0 < block.statements[0] <= len(solution.statements):
+        t = block.statements[0]
+        if not 0 <= t <= len(solution.statements):
             continue
-        if any(people != {poi} for people, _ in block.named):
-            return
+        needs, gives = solution.statements[t - 1] if t else ({}, {})
         values = [e for e in block.evidence if isinstance(e, Value)]
-        if values and not block.named:
-            stated = [(category, v.value) for v in values for category in v.categories]
-            categories = {category for category, _ in stated}
-            needs, _ = solution.statements[block.statements[0] - 1]
-            quoted = categories != state.keys() and needs.items() & {*stated}
-            if quoted or len(categories) < len(stated) or len(values) < len(block.evidence):
-                return
+        last = [e for e in block.evidence[-len(state) :] if isinstance(e, Value) and not e.who]
+        others = any(people != {poi} for people, _ in block.named)
+        begun = len(block.evidence) > len(last) and not block.named if t else not others
+        if begun and len(block.statements) == 1 < len(state) == len(last):
+            stated = {(category, v.value) for v in last for category in v.categories}
+            whole = len({*stated}) == len(last) and {c for c, _ in stated} == state.keys()
+            own = stated <= needs.items() | gives.items()
+            if whole and not (own and len(values) >= len(needs) + len(gives)):
+                give(block, last, poi)
+        alone = alone and not (t and others)
+        if t and values and not block.named:
+            categories = [category for v in values for category in v.categories]
+            stated = {(category, v.value) for v in values for category in v.categories}
+            quoted = state.keys() != {*categories} and needs.items() & stated
+            odd = len({*categories}) < len(categories) or len(values) < len(block.evidence)
+            alone = alone and not (quoted or odd)
             unnamed.append(block)
-    for block in unnamed:
-        block.evidence = [
-            e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) else e
-            for e in block.evidence
-        ]
+    for block in unnamed if alone else ():
+        give(block, block.evidence, poi)
+
+
+def give(block: Block, values: Sequence[Evidence], poi: str) -> None:
+    """Make values in a block that are of nobody the PoI's."""
+    block.evidence = [
+        e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) and e in values and not e.who else e
+        for e in block.evidence
+    ]
 
 
 def cites(block: Block, t: int, solution: Solution) -> bool:
