@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from reprlib import repr as brief
 
 from lm_eval_tasks.links import TASKS
 
@@ -28,6 +29,18 @@ def yaml_of(task: str) -> Path | None:
     return next(
         (yaml for yaml in TASKS.rglob("*.yaml") if named.search(yaml.read_text("utf-8"))), None
     )
+
+
+def refuse_files(names: Iterable[str], include_path: str | None = None) -> None:
+    """Raise ValueError for a task that is a file, as its code runs, unless below `include_path`."""
+    trusted = Path(include_path).resolve() if include_path else None
+    for name in names:
+        is_file = name.endswith(".yaml") or (Path(name).is_dir() and name not in our_tasks())
+        if is_file and not (trusted and Path(name).resolve().is_relative_to(trusted)):
+            raise ValueError(
+                f"the task {brief(name)} is a file of the run's own, which is not loaded: give its "
+                "folder as --include_path if you trust its code"
+            )
 
 
 def refuse_misspelt(names: Iterable[str]) -> None:

@@ -223,6 +223,7 @@ def test_a_changed_manifest_is_refused(folder, capsys):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
+    (["out/", "--shard", "0/2"], "shard must be I/N with 1 <= I <= N, got '0/2'"),
     (["out/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
     (["out/", "--rows-per-file", "1", "--num-puzzles", "99999"], "at most 100,000 files"),
     (["out/", "--force"], "--force is for a file"),
