@@ -282,7 +282,7 @@ def settle(capacity: Capacity, *, at_chance: bool = False) -> Capacity:
 
     These are all of them at chance, and else those whose intervals pass both ends of the loads.
     """
-    unknown = {}
+    unknown: dict[str, Any] = {}
     for name in LOAD_OF:
         crossing, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
         if at_chance or (crossing.low < least and crossing.high > most):
