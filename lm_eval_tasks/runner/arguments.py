@@ -79,7 +79,9 @@ def read_configuration(
                 f"gen_kwargs.{name} is refused: it would be written beside each response; "
                 "give it in --model_args or the environment"
             )
-    until = read_until(config.tasks, ours["until"], ours["budget"], ours["range"])
+    until = read_until(
+        config.tasks, *map(ours.get, ("until", "budget", "range")), config.include_path
+    )
     if until:
         refuse_beside_until(config)
     return config, {
