@@ -164,8 +164,6 @@ def ask_twins(
     that go before them, and `blocks` are `shard` and `block_size` of `cogniload eval`. Blocks that
     are done stay. ValueError for what can't be evaluated, and for an `out` with other twins.
     """
-    from lm_eval_tasks.runner.command import run as evaluate  # noqa: PLC0415  (an extra)
-
     settings = recorded_arguments(run, others)
     twins, file = make_twins(run, budget, seed), out / TWINS
     with Store(out / ANSWERS / "state").hold([]) as lock, lock.setup():  # one shard at a time
@@ -178,11 +176,19 @@ def ask_twins(
     if twins.context_budget is not None:
         selection["context_budget"] = twins.context_budget
     metadata = json.dumps({twins.benchmark.dataset: selection})
-    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
-    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out / ANSWERS)
-    with redirect_stdout(sys.stderr):
-        evaluate(ours, ["--tasks", twins.task, "--metadata", metadata, *settings, *others])
+    arguments = ["--tasks", twins.task, "--metadata", metadata, *settings, *others]
+    evaluate_again(out / ANSWERS, arguments, **blocks)
     return out / ANSWERS
+
+
+def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
+    """Run `cogniload eval` with lm-eval's arguments in `others`, as `ask_twins`, into `out`."""
+    from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (an extra)
+
+    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
+    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
+    with redirect_stdout(sys.stderr):
+        run(ours, others)
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
