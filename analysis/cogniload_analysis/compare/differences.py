@@ -355,8 +355,13 @@ def decide(
     """Return whether one of two runs is known to solve more, at any look, and the sentence."""
     p = float(statistics.anytime_p(only_first, only_second))
     more, less = names if only_first >= only_second else names[::-1]
-    row = {"first": names[0], "second": names[1], "more": more, "less": less, "p": show_p(p)}
-    row |= {"puzzles": puzzles, "only_first": only_first, "only_second": only_second}
+    row: dict[str, object] = {"first": names[0], "second": names[1], "more": more, "less": less}
+    row |= {
+        "puzzles": puzzles,
+        "only_first": only_first,
+        "only_second": only_second,
+        "p": show_p(p),
+    }
     decided = p <= SIGNIFICANT
     return decided, f"{say('decided' if decided else 'undecided', row)} {say('alone', row)}"
 
