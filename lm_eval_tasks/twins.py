@@ -187,8 +187,6 @@ def ask_twins(
     are done stay. ValueError for what can't be evaluated, for a run that names a file as its task,
     and for an `out` with other twins; FileExistsError for a link in the place of a folder.
     """
-    from lm_eval_tasks.runner.command import run as evaluate  # noqa: PLC0415  (an extra)
-
     settings = recorded_arguments(run, others)
     twins, file = make_twins(run, budget, seed), out / TWINS
     refuse_files([twins.task])
@@ -204,11 +202,19 @@ def ask_twins(
     if twins.context_budget is not None:
         selection["context_budget"] = twins.context_budget
     metadata = json.dumps({twins.benchmark.dataset: selection})
-    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
-    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out / ANSWERS)
-    with redirect_stdout(sys.stderr):
-        evaluate(ours, [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others])
+    arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
+    evaluate_again(out / ANSWERS, arguments, **blocks)
     return out / ANSWERS
+
+
+def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
+    """Run `cogniload eval` with lm-eval's arguments in `others`, as `ask_twins`, into `out`."""
+    from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (an extra)
+
+    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
+    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
+    with redirect_stdout(sys.stderr):
+        run(ours, others)
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
