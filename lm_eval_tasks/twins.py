@@ -30,6 +30,9 @@ from lm_eval_tasks.runner.store import Store
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
 """What `why` writes into its folder: the puzzles, and the evaluation of them."""
 
+REPEATED = ("again", "hay=0")
+"""Changes with the text of the puzzle, and with that of another change."""
+
 
 class Tried(NamedTuple):
     """A puzzle that a run tried: its id, its cell, whether it was solved, and where it is."""
@@ -128,13 +131,13 @@ def find_samples(tried: Any, ids: set[str]) -> Iterator[tuple[Benchmark, dict[st
 
 
 def changes_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> list[str]:
-    """Return the changes to try on a sample's puzzle; greedy decoding would repeat `again`."""
+    """Return the changes to try on a sample's puzzle; greedy decoding would repeat some."""
     steps = sample.get("steps_read")
     step = steps.get("first_error") if isinstance(steps, Mapping) else None
     decoding = sample.get("arguments", {}).get("gen_args_0", {}).get("arg_1", {})
     greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
     changes = benchmark.changes_to_try(sample["doc"], step if type(step) is int else None)
-    return [change for change in changes if not (greedy and change == "again")]
+    return [change for change in changes if not (greedy and change in REPEATED)]
 
 
 def twins_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
