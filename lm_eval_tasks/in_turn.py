@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_gen.files.run_folder import Block, RunFolder, id_of
+from lm_eval_tasks.task_names import refuse_files
 from lm_eval_tasks.twins import evaluate_again, recorded_arguments
 
 
@@ -28,13 +29,14 @@ def answer_in_turn(
 
     `runs` are two folders of `cogniload eval` by name. Models, decoding and the task are those
     that they recorded, and the task must be the same: the puzzles are its first `budget` rows. The
-    answers go to `out`, a folder for each name. ValueError for runs of different tasks or of none,
-    and for an `out` with other answers.
+    answers go to `out`, a folder for each name. ValueError for runs of different tasks, of none or of
+    a file, whose code would run, and for an `out` with other answers.
     """
     begun = [RunFolder(run / "state").begun().arguments for run in runs.values()]
     tasks = [["--tasks", *run.tasks, "--metadata", json.dumps(run.metadata)] for run in begun]
     if tasks[0] != tasks[1]:
         raise ValueError(f"the two runs must be of the same puzzles, got {tasks[0]} and {tasks[1]}")
+    refuse_files(begun[0].tasks)
     limit, blocks = ["--limit", str(budget)], -(-budget // block_size)
     settings = [[*tasks[0], *limit, *recorded_arguments(run, [])] for run in runs.values()]
     for number in range(1, blocks + 1):

@@ -40,6 +40,9 @@ UNTRUSTED = {
 }
 """What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's."""
 
+REPEATED = ("again", "hay=0")
+"""Changes with the text of the puzzle, and with that of another change."""
+
 
 class Tried(NamedTuple):
     """A puzzle that a run tried: its id, its cell, whether it was solved, and where it is."""
@@ -151,13 +154,13 @@ def find_chosen(tried: Any, ids: set[str]) -> Iterator[Chosen]:
 
 
 def changes_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> list[str]:
-    """Return the changes to try on a sample's puzzle; greedy decoding would repeat `again`."""
+    """Return the changes to try on a sample's puzzle; greedy decoding would repeat some."""
     steps = sample.get("steps_read")
     step = steps.get("first_error") if isinstance(steps, Mapping) else None
     decoding = sample.get("arguments", {}).get("gen_args_0", {}).get("arg_1", {})
     greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
     changes = benchmark.changes_to_try(sample["doc"], step if type(step) is int else None)
-    return [change for change in changes if not (greedy and change == "again")]
+    return [change for change in changes if not (greedy and change in REPEATED)]
 
 
 def twins_of(puzzle: Chosen) -> Iterator[dict[str, Any]]:

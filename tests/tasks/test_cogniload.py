@@ -230,24 +230,25 @@ def test_each_puzzle_stands_before_its_twins():
     tasks = manager(cogniload={"num_puzzles": 2, "N": [20, 50]})
     task = tasks.load(["cogniload_twins"])["tasks"]["cogniload_twins"]
     rows = [*task.eval_docs]
-    assert len({row["id"] for row in rows}) == len(rows) == 6 * 36
-    for original, *twins in zip(*[iter(rows)] * 6, strict=True):
+    assert len({row["id"] for row in rows}) == len(rows) == 7 * 36
+    for original, *twins in zip(*[iter(rows)] * 7, strict=True):
         base, half, needles = original["id"], original["N"] // 2, original["needles"]
         number = int(twins[-1]["id"].rpartition("=")[2])
-        ends = ["again", "needles", "tail", f"from={half}", f"only={number}"]
+        ends = ["again", "needles", "hay=0", "tail", f"from={half}", f"only={number}"]
         assert [row["id"] for row in twins] == [f"{base}~{end}" for end in ends]
         assert twins[0]["puzzle"] == original["puzzle"]
+        assert twins[1]["puzzle"] == twins[2]["puzzle"]
         lengths = [len(re.findall(r"^\d+\.", row["puzzle"], re.MULTILINE)) for row in twins]
-        assert lengths == [original["N"], needles, needles, original["N"] - half, 1]
+        assert lengths == [original["N"], *[needles] * 3, original["N"] - half, 1]
         assert twins[-1]["needles"] == 1
         assert all(solve(row["puzzle"]) == row["answer"] for row in (original, *twins))
     declared = [metric["metric"] for metric in task.config.metric_list]
-    changes = ("original", "again", "needles", "tail", "from", "only")
+    changes = ("original", "again", "needles", "hay", "tail", "from", "only")
     tokens = {"prompt_tokens": 100, "response_tokens": 10}
-    scored = [process_twins(row | tokens, ["x"]).keys() for row in rows[:6]]
+    scored = [process_twins(row | tokens, ["x"]).keys() for row in rows[:7]]
     shared = set.intersection(*map(set, scored))
     assert {*declared} == shared | {f"acc_{change}" for change in changes}
-    assert [*map(len, scored)] == [len(shared) + 1] * 6
+    assert [*map(len, scored)] == [len(shared) + 1] * 7
 
 
 def test_another_twin_takes_the_place_of_each_which_is_for_its_own_task():
@@ -272,11 +273,11 @@ def test_a_report_says_why_from_the_twins_of_the_task_alone(tmp_path):
     assert ">Why it fails" in (tmp_path / "report/report.html").read_text("utf-8")
     effects = pd.read_csv(tmp_path / "report/tables/why.csv")
     assert dict(zip(effects["change"], effects["puzzles"], strict=False)) == dict.fromkeys(
-        ["again", "from", "needles", "only", "tail"], 20
+        ["again", "from", "hay=0", "needles", "only", "tail"], 20
     )
     assert not effects["turned"].any()
     runs = pd.read_csv(tmp_path / "report/tables/runs.csv")
-    assert runs["responses"].sum() == 120
+    assert runs["responses"].sum() == 140
     by_load = pd.read_csv(tmp_path / "report/tables/why_by_load.csv")
     assert {*by_load["puzzles"]} == {10}
     assert {*by_load["load"]} == {"N"}
