@@ -108,6 +108,30 @@ def test_the_reader_agrees_with_a_pattern_of_the_one_layout():
     ) in page("docs/steps.md")
 
 
+def test_the_reader_agrees_with_the_labels_of_real_responses():
+    """Every second label was open while rules were mended; the first was open."""
+    samples = {
+        (file.relative_to(RUNS).parts[0], sample["doc"]["id"]): sample
+        for file in RUNS.glob("*/**/samples_cogniload_worked_*.gz")
+        for sample in samples_of(file)
+    }
+    labels = (ROOT / "tests/cogniload/data/steps_real.jsonl").read_text("utf-8").splitlines()
+    counts = {"open": [0] * 6, "sealed": [0] * 6}
+    for number, label in enumerate(map(json.loads, labels)):
+        sample = samples[label["model"], label["id"]]
+        steps, clean = read_steps(sample["resps"][0][0], sample["doc"]), label["error"] is None
+        right = steps.first_error == label["first_error"], steps.error == label["error"]
+        facts = True, *right, clean, clean and steps.error is not None
+        halved = counts["sealed" if number % 2 else "open"]
+        for i, fact in enumerate((True, *(steps.read and fact for fact in facts))):
+            halved[i] += fact
+    for half, (responses, claimed, first, kind, clean, accused) in counts.items():
+        assert (
+            f"| {half} | {responses} | {claimed} ({claimed / responses:.0%}) | "
+            f"{first} ({first / claimed:.0%}) | {kind} ({kind / claimed:.0%}) | {accused} of {clean} |"
+        ).replace("%", " %") in page("docs/steps.md")
+
+
 def test_a_real_limit_solves_what_the_budget_curve_says_of_21_tokens_less():
     """The score counts a response within 20 tokens of its limit as cut; the curve does not."""
     (file,) = (ROOT / "examples/checks/limit_128").rglob("samples_*.gz")
