@@ -134,7 +134,9 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
 def give(block: Block, values: Sequence[Evidence], poi: str) -> None:
     """Make values in a block that are of nobody the PoI's."""
     block.evidence = [
-        e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) and e in values and not e.who else e
+        e._replace(who=frozenset([poi]), role="after")
+        if isinstance(e, Value) and e in values and not e.who
+        else e
         for e in block.evidence
     ]
 

@@ -74,7 +74,14 @@ from cogniload_gen.cogniload.steps.evidence import (
 )
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import Reader, Value
-from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, Story, find_stories, is_regular
+from cogniload_gen.cogniload.steps.story import (
+    SPREAD,
+    Final,
+    State,
+    Story,
+    find_stories,
+    is_regular,
+)
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.responses.mention import LONGEST, Told
 
@@ -187,7 +194,12 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
     start = lexicon.truth[0]
     muddled = any(v.role == "after" and v.value not in start for v in facts[0].before)
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
-    if not (plain and clear) or unheard or (muddled and first) or (error == "drifted" and coverage < LEAST_COVERAGE):
+    if (
+        not (plain and clear)
+        or unheard
+        or (muddled and first)
+        or (error == "drifted" and coverage < LEAST_COVERAGE)
+    ):
         return Steps(decided=decided, coverage=coverage, margin=margin)
     again = recovery(states, first, lexicon)
     return Steps(

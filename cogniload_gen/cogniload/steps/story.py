@@ -95,7 +95,9 @@ def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> Held:
 
 def is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
     """Whether the text names the PoI with a value of each category."""
-    return place.keys() == {v.categories[0] for v in facts.after if v.explicit and not v.categories[1:]}
+    return place.keys() == {
+        v.categories[0] for v in facts.after if v.explicit and not v.categories[1:]
+    }
 
 
 def is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
