@@ -22,7 +22,6 @@ from cogniload_analysis.display.figures import (
     FAINT,
     PAPER,
     STYLE,
-    WHOLE_FONT,
     Panel,
     Series,
     draw_panels,
@@ -178,8 +177,7 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
             axes.hlines(known.index[bounded] + at, low[bounded], high[bounded], color=COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
-            if is_new:
-                label.set(fontweight="bold", fontfamily=WHOLE_FONT)
+            label.set(color="#000000" if is_new else "#666666")
         axes.set_ylim(-0.7, len(known) - 0.3)
         axes.set_xscale("log")
         axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy(float))))

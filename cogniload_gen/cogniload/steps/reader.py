@@ -46,6 +46,7 @@ LINKS = frozenset(
 )  # fmt: skip
 RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
 AFTER = frozenset(("after", "nach", "après", "después", "tras"))
+TELLS = frozenset(("arrow", "person", "open"))
 LAST = frozenset(("label", "one", "thing"))
 CONDITIONS = frozenset(("condition", "conditions", "criteria", "criterion"))
 
@@ -194,7 +195,7 @@ class Reader:
             for parts in self.lexicon.solution.statements
         ]
         values = [
-            [word.data for word in words if word.kind == "value" and "person" not in kinds]
+            [word.data for word in ([] if "person" in kinds else words) if word.kind == "value"]
             for words, kinds in lines
         ]
         together = [*chain.from_iterable(statements)]
@@ -394,8 +395,7 @@ class Reader:
         self.open(labels, soft, self.words[i].start)
         voice.who, voice.explicit, voice.fixed = NOBODY, False, False
         voice.quoted = voice.negated = voice.old = False
-        tells = {word.kind for word in self.words[end:]}
-        if before and before.data in AFTER and not tells & {"arrow", "person", "open"}:
+        if before and before.data in AFTER and TELLS.isdisjoint(self.kinds[end:]):
             voice.who, voice.explicit = frozenset([self.poi]), True
         return end
 
