@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from source_tree import ROOT
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.solve import solve_steps
@@ -15,6 +16,7 @@ from cogniload_gen.cogniload.steps.rules import read_steps
 from cogniload_gen.grid import language_of
 
 DATA = Path(__file__).parent / "data"
+PAGE = (ROOT / "docs/steps.md").read_text("utf-8")
 
 KINDS = {
     None: {None}, "start": {"initial"}, "applied": {"intruded"},
@@ -79,6 +81,17 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
     rows = rows_of(DATA / f"{name}.jsonl")
     assert agreement(rows) == counts
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
+
+
+def test_the_page_has_the_sealed_figures():
+    traces, claimed, first, kind, clean, accused = agreement(
+        rows_of(DATA / "steps_later_sealed.jsonl")
+    )
+    assert (
+        f"| {traces} | {claimed} ({claimed / traces:.0%}, 75 to 94) | "
+        f"{first} ({first / claimed:.0%}, 92 to 100) | "
+        f"{kind} ({kind / claimed:.0%}, 84 to 99) | {accused} of {clean} (0 to 28) |"
+    ).replace("%", " %") in PAGE
 
 
 HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")

@@ -2,7 +2,8 @@
 
 One half was open to the author of the rules. The other was read once, after the last change of the
 rules for it, and its figures were published. A later author's texts were read once, too.
-`data/held_out.jsonl` has all of them, with the judgement of a careful reader: whether an answer is right, and the first variable of a solution that is wrong.
+`data/held_out.jsonl` has all of them, with the judgement of a careful reader: whether an answer is
+right, and the first variable of a solution that is wrong.
 """
 
 import json
