@@ -137,6 +137,7 @@ def say_breaks(row: dict) -> list[str]:
         read,
         say("breaks_errors" if row["errors"] else "breaks_no_error", row, kind=kind, times=times),
         say("breaks_luck", row, answers=answers, how=how),
+        *[say("breaks_healed", row)] * (row["errors"] > 0 and not math.isnan(row["healed"])),
         say("breaks_whole" if math.isnan(row["half"]) else "breaks_half", row),
         say("breaks_slips", row),
         _say_hazard(row),

@@ -146,7 +146,7 @@ def fit(trials: Trials, causes: Sequence[str], start: Sequence[float] | None = N
     places, step = [place for cause in causes for place in GROWS_WITH[cause]], "step" in causes
     if start is None:
         start = [0.4 / max(1, len(places))] * len(places) + [0.3, 0.7] * step
-    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.2, 0.999)] * step
+    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999)] * step
     return minimize(loss, start, (trials, places, step), "L-BFGS-B", jac=True, bounds=bounds)
 
 
