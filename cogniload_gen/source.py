@@ -49,7 +49,7 @@ class Rows:
         if not 0 <= place < count:
             size = FIRST_BLOCK
             if 0 < place == count:
-                size = max(size, min(4 * count, count * LARGEST_BLOCK // self._block.nbytes))
+                size = max(size, min(8 * count, count * LARGEST_BLOCK // self._block.nbytes))
             stop = min(number + size, len(self._source.selection))
             if not 0 <= number < stop:
                 raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")

@@ -32,11 +32,10 @@ from lm_eval_tasks.task_names import refuse_files
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
 """What `why` writes into its folder: the puzzles, and the evaluation of them."""
 
+HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?[/\"',]"
 UNTRUSTED = {
     "a model that brings code": "trust_remote_code",
-    "a server elsewhere, which would get your key": (
-        r"://(?!(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?[/\"',])"
-    ),
+    "a server elsewhere, which would get your key": f"://(?!{HERE})",
 }
 """What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's."""
 
@@ -89,14 +88,13 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
     first = next(find_chosen(tried.values(), {*tried}))
-    changes = first.changes
     failed, solved = (spread(tried.values(), seed, solved=right) for right in (False, True))
     if not failed:
         raise ValueError(f"{run} holds no failure to explain")
-    count = max(1, budget // (2 * len(changes)))
-    if budget < len(changes):
-        raise ValueError(f"budget must be at least {len(changes)}, the twins of one puzzle")
-    chosen = {*failed[: max(count, budget // len(changes) - len(solved))], *solved[:count]}
+    count = max(1, budget // (2 * len(first.changes)))
+    if budget < len(first.changes):
+        raise ValueError(f"budget must be at least {len(first.changes)}, the twins of one puzzle")
+    chosen = {*failed[: max(count, budget // len(first.changes) - len(solved))], *solved[:count]}
     rows = [row for puzzle in find_chosen(tried.values(), chosen) for row in twins_of(puzzle)]
     table = pa.Table.from_pylist(rows[:budget], first.benchmark.puzzles().schema)
     ((_, task),) = kinds
@@ -231,12 +229,10 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     begun = RunFolder(folder / "state").read_run()
     settings: dict[str, Any]
     if begun:
-        known = begun.arguments
-        settings = {"model": known.model, "model_args": begun.model_args}
-        settings |= {"gen_kwargs": known.gen_kwargs, "seed": known.seed}
-        settings |= {"apply_chat_template": known.apply_chat_template}
-        settings |= {"system_instruction": known.system_instruction}
-        settings |= {name: begun.recorded["arguments"].get(name) for name in ("device",)}
+        own = ("model", "gen_kwargs", "seed", "apply_chat_template", "system_instruction")
+        settings = {name: getattr(begun.arguments, name) for name in own}
+        settings |= {"model_args": begun.model_args}
+        settings |= {"device": begun.recorded["arguments"].get("device")}
     else:
         files = sorted(folder.rglob("results_*.json"))
         results: Any = json_row(read_whole(files[-1]), str(files[-1])) if files else None
@@ -249,9 +245,9 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
         settings["apply_chat_template"] = bool(applied)
         settings["system_instruction"] = results.get("system_instruction")
     named = {other.partition("=")[0] for other in others}
-    arguments = json.dumps(settings.get("model_args"))
     for what, pattern in UNTRUSTED.items():
-        if re.search(pattern, arguments) and "--model_args" not in named:
+        said = re.search(pattern, json.dumps(settings.get("model_args")))
+        if said and "--model_args" not in named:
             raise ValueError(f"{folder} names {what}: give --model_args yourself")
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
     words = [

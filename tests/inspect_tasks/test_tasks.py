@@ -145,11 +145,20 @@ def test_a_fit_has_a_metric_for_each_number_that_is_determined():
     assert not [name for name in measured if name.startswith("NT50")]  # one rho alone
 
 
-def test_no_decay_is_fitted_over_several_contexts():
-    rows = [{"suite": "realistic", "op": op, "N": op, "noise": "x", "context": context}
-            for context in (0, 1000) for op in range(2, 9)]  # fmt: skip
-    score = Score(value="C", metadata={"acc": 1})
-    assert decay()([SampleScore(score=score, sample_metadata=row) for row in rows]) == {}
+def test_a_decay_is_fitted_to_one_context_alone():
+    def scores(context):
+        row = {"suite": "realistic", "noise": "x", "context": context}
+        return [
+            SampleScore(
+                score=Score(value="C", metadata={"acc": int(attempt < 20 * 0.8**op)}),
+                sample_metadata=row | {"op": op, "N": op},
+            )
+            for op in range(2, 9)
+            for attempt in range(20)
+        ]
+
+    assert decay()(scores(0))["cdf"] < 0
+    assert decay()(scores(0) + scores(1000)) == {}
 
 
 def test_what_a_provider_has_in_its_cache_is_a_part_of_the_prompt():
