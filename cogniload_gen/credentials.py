@@ -20,11 +20,9 @@ QUERY = re.compile(r"(?<=[?&;])([\w.%~-]{1,64})=([^&;#\s\"'<>]{1,4000})")
 OPTION = re.compile(r"(?<![\w-])(--(?P<name>[\w-]{1,64})[=\s]\s{0,2})(?P<value>[^\s-]\S{0,3999})")
 """`--name value` or `--name=value`: an option of a command."""
 
-PAIR = re.compile(
-    r"""(?<![\w.-])(?P<name>[\w.-]{1,64})(?P<between>["']?\s{0,3}[=:]\s{0,3}["']?)"""
-    r"""(?P<value>(?:(?:Bearer|Basic)\s{1,3})?[^\s"',;&{}\[\]]{1,4000})"""
-)
-"""`name=value`, `name: value` or `"name": "value"` in a text."""
+NAME = re.compile(r"""(?<![\w.-])(?P<name>[\w.-]{1,64})["']?\s{0,3}[=:]\s{0,3}["']?""")
+VALUE = re.compile(r"""(?:(?:Bearer|Basic)\s{1,3})?[^\s"',;&{}\[\]]{1,4000}""")
+"""Of `name=value`, `name: value` or `"name": "value"` in a text."""
 
 
 def names_credential(name: str) -> bool:
@@ -44,7 +42,7 @@ def hide_by_rule(text: str) -> str:
     text = USER.sub("", text)
     text = QUERY.sub(rf"\1={HIDDEN}", text)
     text = PATTERNS["shapes"].sub(HIDDEN, text)
-    return PAIR.sub(hidden_pair, OPTION.sub(hidden_option, text))
+    return hide_pairs(OPTION.sub(hidden_option, text))
 
 
 def hidden_option(match: re.Match[str]) -> str:
@@ -52,9 +50,13 @@ def hidden_option(match: re.Match[str]) -> str:
     return f"{match[1]}{HIDDEN}" if names_credential(match["name"]) else match[0]
 
 
-def hidden_pair(match: re.Match[str]) -> str:
-    """Return a name and its value, the value hidden if the name is of a credential."""
-    value = match["value"]
-    if not names_credential(match["name"]) or value.lower() in ("none", "null", "true", "false"):
-        return match[0]
-    return f"{match['name']}{match['between']}{HIDDEN}"
+def hide_pairs(text: str) -> str:
+    """Return a text with each value hidden whose name is of a credential."""
+    parts, end = [], 0
+    for match in NAME.finditer(text):
+        value = VALUE.match(text, match.end())
+        plain = value is None or value[0].lower() in ("none", "null", "true", "false")
+        if value and not plain and match.start() >= end and names_credential(match["name"]):
+            parts += [text[end : match.end()], HIDDEN]
+            end = value.end()
+    return "".join([*parts, text[end:]])

@@ -63,7 +63,7 @@ def play(
 def read_ids(folder: Path) -> Iterator[str]:
     """Yield the ids of the puzzles that a folder's samples are about."""
     for path in sorted(folder.glob("samples_*.jsonl")):
-        for _, puzzle in read_samples(path, lambda sample: sample["doc"]["id"]):
+        for _, puzzle in read_samples(path, lambda sample: str(sample["doc"]["id"])):
             yield puzzle
 
 

@@ -9,7 +9,7 @@ from typing import Any, TextIO, TypeVar
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Score, StepsRead
-from cogniload_gen.files.inputs import read_lines
+from cogniload_gen.files.inputs import MALFORMED, read_lines
 from cogniload_gen.files.whole import whole_file
 from cogniload_gen.sample import STEP_FACTS, score_metrics, step_metrics
 
@@ -81,7 +81,7 @@ def read_samples(
         try:
             sample = json.loads(line)
             judged = judge(sample)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        except MALFORMED as error:
             raise ValueError(
                 f"{path} line {number} must be a sample of a task of ours, "
                 f"got {line[:40]!r} ({type(error).__name__}: {error})"
@@ -96,7 +96,8 @@ def replace_metrics(sample: dict[str, Any], metrics: dict[str, Any]) -> dict[str
 
     What lm-eval's aggregations fit is left out: those metrics are lists that hold the old score.
     """
-    named = dict.fromkeys([*sample.get("metrics", ()), *metrics])
+    listed = sample.get("metrics")
+    named = dict.fromkeys([*map(str, listed if isinstance(listed, list) else ()), *metrics])
     fitted = {name for name in named if isinstance(sample.get(name), list)} - metrics.keys()
     replaced = {name: value for name, value in sample.items() if name not in fitted} | metrics
     return replaced | {"metrics": [name for name in named if name in replaced]}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from reprlib import repr as brief
 
 from lm_eval_tasks.links import TASKS
 
@@ -22,12 +23,27 @@ def our_tasks() -> list[str]:
     )
 
 
-def yaml_of(task: str) -> Path | None:
-    """Return the file of one of our own tasks, by its name; None for a group or any other name."""
+def yaml_of(task: str, include_path: str | None = None) -> Path | None:
+    """Return the file of a task, by its name; None for a group, or a name that no file has.
+
+    The files are ours and those below `include_path`.
+    """
     named = re.compile(rf"^task:[ \t]*{re.escape(task)}[ \t]*$", re.MULTILINE)
-    return next(
-        (yaml for yaml in TASKS.rglob("*.yaml") if named.search(yaml.read_text("utf-8"))), None
-    )
+    folders = [TASKS, *map(Path, filter(None, [include_path]))]
+    files = (file for folder in folders for file in sorted(folder.rglob("*.yaml")))
+    return next((file for file in files if named.search(file.read_text("utf-8", "replace"))), None)
+
+
+def refuse_files(names: Iterable[str], include_path: str | None = None) -> None:
+    """Raise ValueError for a task that is a file, as its code runs, unless below `include_path`."""
+    trusted = Path(include_path).resolve() if include_path else None
+    for name in names:
+        is_file = name.endswith(".yaml") or (Path(name).is_dir() and name not in our_tasks())
+        if is_file and not (trusted and Path(name).resolve().is_relative_to(trusted)):
+            raise ValueError(
+                f"the task {brief(name)} is a file of the run's own, which is not loaded: give its "
+                "folder as --include_path if you trust its code"
+            )
 
 
 def refuse_misspelt(names: Iterable[str]) -> None:

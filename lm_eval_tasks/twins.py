@@ -5,39 +5,61 @@ again goes on with the same ones.
 """
 
 import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from hashlib import sha256
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files.inputs import read_whole
+from cogniload_gen.files.inputs import json_row, read_whole
+from cogniload_gen.files.puzzle_store import StoredPuzzles
 from cogniload_gen.files.run_folder import RunFolder
-from cogniload_gen.files.whole import remove_leftovers
+from cogniload_gen.files.whole import make_inner_folder, remove_leftovers
 from cogniload_gen.files.write import table_writer
 from lm_eval_tasks.rescore import read_samples
 from lm_eval_tasks.runner.caps import CAPS
 from lm_eval_tasks.runner.store import Store
+from lm_eval_tasks.task_names import refuse_files
 
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
 """What `why` writes into its folder: the puzzles, and the evaluation of them."""
+
+UNTRUSTED = {
+    "a model that brings code": "trust_remote_code",
+    "a server elsewhere, which would get your key": (
+        r"://(?!(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?[/\"',])"
+    ),
+}
+"""What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's."""
+
+REPEATED = ("again", "hay=0")
+"""Changes with the text of the puzzle, and with that of another change."""
 
 
 class Tried(NamedTuple):
     """A puzzle that a run tried: its id, its cell, whether it was solved, and where it is."""
 
     id: str
-    cell: tuple[Any, ...]
+    cell: str
     solved: bool
     file: Path
+
+
+class Chosen(NamedTuple):
+    """A puzzle that gets twins: its benchmark, its row in the run, its address and the changes."""
+
+    benchmark: Benchmark
+    doc: dict[str, Any]
+    address: dict[str, Any]
+    changes: list[str]
 
 
 class Twins(NamedTuple):
@@ -66,8 +88,8 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
         raise ValueError(f"{run} must hold one model's samples of one task, got {got}: name a file")
-    benchmark, sample = next(find_samples(tried.values(), {*tried}))
-    changes = changes_of(benchmark, sample)
+    first = next(find_chosen(tried.values(), {*tried}))
+    changes = first.changes
     failed, solved = (spread(tried.values(), seed, solved=right) for right in (False, True))
     if not failed:
         raise ValueError(f"{run} holds no failure to explain")
@@ -75,16 +97,12 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     if budget < len(changes):
         raise ValueError(f"budget must be at least {len(changes)}, the twins of one puzzle")
     chosen = {*failed[: max(count, budget // len(changes) - len(solved))], *solved[:count]}
-    rows = [
-        row
-        for benchmark, sample in find_samples(tried.values(), chosen)
-        for row in twins_of(benchmark, sample)
-    ]
-    table = pa.Table.from_pylist(rows[:budget], benchmark.puzzles().schema)
+    rows = [row for puzzle in find_chosen(tried.values(), chosen) for row in twins_of(puzzle)]
+    table = pa.Table.from_pylist(rows[:budget], first.benchmark.puzzles().schema)
     ((_, task),) = kinds
     newest = next(iter(tried.values())).file
     scored = newest.with_name(f"{newest.name.partition('.jsonl')[0]}-1.jsonl")
-    return Twins(table, benchmark, task, sample["doc"].get("context_budget"), scored)
+    return Twins(table, first.benchmark, task, first.doc.get("context_budget"), scored)
 
 
 def task_of(file: Path) -> str:
@@ -97,7 +115,7 @@ def read_tried(file: Path) -> Iterator[Tried]:
 
     def judge(sample: Mapping[str, Any]) -> Tried:
         doc, fields = sample["doc"], benchmarks.of(sample["doc"]).cell._fields
-        cell = tuple(doc.get(name) for name in fields)
+        cell = str(tuple(doc.get(name) for name in fields))
         return Tried(str(doc["id"]), cell, sample["acc"] == 1, file)
 
     return (tried for _, tried in read_samples(file, judge) if "~" not in tried.id)
@@ -105,46 +123,53 @@ def read_tried(file: Path) -> Iterator[Tried]:
 
 def spread(tried: Any, seed: int, *, solved: bool) -> list[str]:
     """Return ids in an order whose every beginning is balanced over the cells, drawn by a seed."""
-    cells: dict[tuple[Any, ...], list[str]] = {}
+    cells: dict[str, list[str]] = {}
     for puzzle in tried:
         if puzzle.solved == solved:
             cells.setdefault(puzzle.cell, []).append(puzzle.id)
 
-    def draw(text: object) -> str:
+    def draw(text: str) -> str:
         return sha256(f"{seed} {text}".encode()).hexdigest()
 
     ranked = [sorted(cells[cell], key=draw) for cell in sorted(cells, key=draw)]
     return [id for ids in zip_longest(*ranked) for id in ids if id is not None]
 
 
-def find_samples(tried: Any, ids: set[str]) -> Iterator[tuple[Benchmark, dict[str, Any]]]:
-    """Yield the first sample of each of some puzzles, with its benchmark."""
+def find_chosen(tried: Any, ids: set[str]) -> Iterator[Chosen]:
+    """Yield some puzzles, by the first sample of each."""
     left = set(ids)
+
+    def choose(sample: dict[str, Any]) -> Chosen | None:
+        doc = sample["doc"]
+        if str(doc["id"]) not in left:
+            return None
+        benchmark = benchmarks.of(doc)
+        return Chosen(benchmark, doc, benchmark.address(doc), changes_of(benchmark, sample))
+
     for file in dict.fromkeys(puzzle.file for puzzle in tried):
-        for sample, id in read_samples(file, lambda sample: str(sample["doc"]["id"])):
-            if id in left:
-                left.remove(id)
-                yield benchmarks.of(sample["doc"]), sample
+        for _, chosen in read_samples(file, choose):
+            if chosen:
+                left.remove(str(chosen.doc["id"]))
+                yield chosen
 
 
 def changes_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> list[str]:
-    """Return the changes to try on a sample's puzzle; greedy decoding would repeat `again`."""
+    """Return the changes to try on a sample's puzzle; greedy decoding would repeat some."""
     steps = sample.get("steps_read")
     step = steps.get("first_error") if isinstance(steps, Mapping) else None
     decoding = sample.get("arguments", {}).get("gen_args_0", {}).get("arg_1", {})
     greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
     changes = benchmark.changes_to_try(sample["doc"], step if type(step) is int else None)
-    return [change for change in changes if not (greedy and change == "again")]
+    return [change for change in changes if not (greedy and change in REPEATED)]
 
 
-def twins_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the twins of a sample's puzzle; ValueError if this version makes another puzzle."""
-    doc = sample["doc"]
-    address = benchmark.address(doc)
+def twins_of(puzzle: Chosen) -> Iterator[dict[str, Any]]:
+    """Yield the twins of a puzzle; ValueError if this version makes another puzzle."""
+    benchmark, doc, address, changes = puzzle
     original = benchmark.puzzles(**address).rows()[0]
     if any(original[name] != doc[name] for name in ("id", "puzzle")):
         raise ValueError(f"the puzzle {doc['id']} is not what this version makes of its address")
-    for change in changes_of(benchmark, sample):
+    for change in changes:
         yield benchmark.puzzles(**address, twin=change).rows()[0]
 
 
@@ -162,34 +187,45 @@ def ask_twins(
 
     The model and its decoding are those that the run recorded; `others` are arguments of lm-eval
     that go before them, and `blocks` are `shard` and `block_size` of `cogniload eval`. Blocks that
-    are done stay. ValueError for what can't be evaluated, and for an `out` with other twins.
+    are done stay. ValueError for what can't be evaluated, for a run that names a file as its task,
+    and for an `out` with other twins; FileExistsError for a link in the place of a folder.
     """
-    from lm_eval_tasks.runner.command import run as evaluate  # noqa: PLC0415  (an extra)
-
     settings = recorded_arguments(run, others)
     twins, file = make_twins(run, budget, seed), out / TWINS
+    refuse_files([twins.task])
+    for folder in (out, file.parent, out / ANSWERS):
+        make_inner_folder(folder)
     with Store(out / ANSWERS / "state").hold([]) as lock, lock.setup():  # one shard at a time
         remove_leftovers(file)
         if not file.exists():
             write_twins(twins, file)
-    if pq.read_table(file, columns=["id"]) != twins.table.select(["id"]):
+    if StoredPuzzles(file, texts=False).ids != twins.table["id"]:
         raise ValueError(f"{out} holds other twins, of another budget or seed: name another --out")
     selection: dict[str, Any] = {"path": str(file.parent)}
     if twins.context_budget is not None:
         selection["context_budget"] = twins.context_budget
     metadata = json.dumps({twins.benchmark.dataset: selection})
-    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
-    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out / ANSWERS)
-    with redirect_stdout(sys.stderr):
-        evaluate(ours, ["--tasks", twins.task, "--metadata", metadata, *settings, *others])
+    arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
+    evaluate_again(out / ANSWERS, arguments, **blocks)
     return out / ANSWERS
+
+
+def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
+    """Run `cogniload eval` with lm-eval's arguments in `others`, as `ask_twins`, into `out`."""
+    from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (an extra)
+
+    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
+    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
+    with redirect_stdout(sys.stderr):
+        run(ours, others)
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     """Return lm-eval's arguments for the model and the decoding of a run, but those in `others`.
 
     Of a folder of `cogniload eval` they are those of its run.json, otherwise those of its last
-    results. ValueError where nothing is recorded, and for a run whose model brings code.
+    results. Each is one word with its value, which thus can't be an option. ValueError where
+    nothing is recorded, and for what is UNTRUSTED.
     """
     folder = run.parent if run.is_file() else run
     begun = RunFolder(folder / "state").read_run()
@@ -203,25 +239,28 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
         settings |= {name: begun.recorded["arguments"].get(name) for name in ("device",)}
     else:
         files = sorted(folder.rglob("results_*.json"))
-        results = json.loads(read_whole(files[-1])) if files else {}
-        settings = dict(results.get("config") or {})
-        if not settings.get("model"):
+        results: Any = json_row(read_whole(files[-1]), str(files[-1])) if files else None
+        config = results.get("config") if isinstance(results, dict) else None
+        settings = config if isinstance(config, dict) else {}
+        if not isinstance(settings.get("model"), str):
             raise ValueError(f"{folder} must hold run.json or results_*.json, which name the model")
         # a server's template is not recorded, but that it was applied is, as it implies the turns
         applied = results.get("chat_template") or results.get("fewshot_as_multiturn")
         settings["apply_chat_template"] = bool(applied)
         settings["system_instruction"] = results.get("system_instruction")
-    if "trust_remote_code" in json.dumps(settings["model_args"]) and "--model_args" not in others:
-        raise ValueError(f"{folder} names a model that brings code: give --model_args yourself")
+    named = {other.partition("=")[0] for other in others}
+    arguments = json.dumps(settings.get("model_args"))
+    for what, pattern in UNTRUSTED.items():
+        if re.search(pattern, arguments) and "--model_args" not in named:
+            raise ValueError(f"{folder} names {what}: give --model_args yourself")
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
-    pairs = [
-        (f"--{name}", value if isinstance(value, str) else json.dumps(value))
+    words = [
+        f"--{name}={value if isinstance(value, str) else json.dumps(value)}"
         for name in taken
-        if (value := settings.get(name)) and f"--{name}" not in others
+        if (value := settings.get(name)) and f"--{name}" not in named
     ]
-    if settings.get("seed"):
-        pairs.append(("--seed", ",".join(map(str, settings["seed"]))))
-    template = settings["apply_chat_template"]
-    named = [template] if isinstance(template, str) else []
-    flags = ["--apply_chat_template", *named] if template else []
-    return [*chain.from_iterable(pairs), *flags]
+    if isinstance(seed := settings.get("seed"), list | tuple):
+        words.append(f"--seed={','.join(map(str, seed))}")
+    if template := settings["apply_chat_template"]:
+        words.append("--apply_chat_template" + f"={template}" * isinstance(template, str))
+    return words

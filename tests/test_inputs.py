@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,17 @@ def test_of_two_that_write_a_file_at_once_one_is_refused(folder):
         thread.join()
     assert [Path("a.txt").read_text()] == ended
     assert list(folder.iterdir()) == [folder / "a.txt"]
+
+
+def test_without_hard_links_too_what_another_wrote_meanwhile_stays(folder, monkeypatch):
+    monkeypatch.setattr(Path, "hardlink_to", lambda *_: os.chdir("no such folder"))  # any OSError
+    for other in (None, "theirs"):
+        with suppress(FileExistsError), whole_file(Path("a.txt")) as temporary:
+            temporary.write_text("ours")
+            if other:
+                Path("a.txt").write_text(other)
+        assert Path("a.txt").read_text() == (other or "ours")
+        Path("a.txt").unlink()
 
 
 def test_a_full_disk_is_named(folder):

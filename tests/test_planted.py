@@ -99,13 +99,20 @@ WRITES = [
     (f"report {SAMPLES} --out report --force", "report/report.html"),
     (f"report {SAMPLES} --out report --force", "report/tables"),
     ("compare model b --out compared --force", "compared/comparison.csv"),
+    ("share model --out shared --to every-eval-ever --force", "shared/data"),
+    ("share model --out shared --to every-eval-ever --force", "shared/data/cogniload"),
+    ("share model --out shared --to hub --dataset a/b --force", "shared/.eval_results"),
+    ("leaderboard model --out site --force", "site/reports"),
+    ("leaderboard model --out site --force", "site/reports/01_model/tables"),
+    ("leaderboard model --out site --force", "site/index.html"),
+    ("twins b --budget 8 --out twins.jsonl --force", "twins.jsonl"),
 ]
 
 
 def complete(command: str) -> list[str]:
     """Return a command's words, with the puzzles where it makes some."""
     words = command.split()
-    return words + GRID * (words[0] in ("generate", "push"))
+    return words + GRID * (words[0] in ("generate", "push", "play"))
 
 
 @pytest.mark.parametrize("kind", ["", "link", "dangling", "itself", "inner", "pipe", "folder"])
@@ -169,8 +176,42 @@ READS = [
     ("report runs --out new", "runs/samples_any_2026-11-22T08-00-00.jsonl"),
     ("compare model odd.jsonl", "odd.jsonl"),
     ("view odd.jsonl --no-open", "odd.jsonl"),
+    ("twins odd.jsonl --out new.jsonl", "odd.jsonl"),
+    ("share odd.jsonl --out new --to every-eval-ever", "odd.jsonl"),
+    ("leaderboard odd.jsonl --out new", "odd.jsonl"),
+    ("why runs", "runs/results_2026.json"),
+    ("why runs", "runs/state/run.json"),
     ("eval --config odd.yaml", "odd.yaml"),
 ]
+
+
+MALFORMED = [
+    ("twins model --out new.jsonl", {"arguments": [1]}),
+    ("twins model --out new.jsonl", {"doc": {"index": []}}),
+    ("twins model --out new.jsonl", {"doc": {"index": float("inf")}}),
+    ("share model --out new --to every-eval-ever", {"doc": {"puzzle": None}}),
+    ("play --out model", {"doc": [1]}),
+]
+
+
+@pytest.mark.parametrize(("command", "changes"), MALFORMED)
+def test_a_malformed_sample_is_one_line(folder, capsys, command, changes):
+    lines = Path(SAMPLES).read_text("utf-8").splitlines()
+    samples = [json.loads(line) | {"acc": 0, "outcome": "wrong_other"} for line in lines]
+    doc = changes.get("doc")
+    whole = {"doc": samples[0]["doc"] | doc} if isinstance(doc, dict) else {}
+    samples[0] |= changes | whole
+    Path(SAMPLES).write_text("\n".join(map(json.dumps, samples)) + "\n", "utf-8")
+    assert main(complete(command)) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_metrics_that_are_no_names_are_scored_anew(folder):
+    for metrics in (3, [[]]):
+        sample = json.loads(Path(SAMPLES).read_text("utf-8").splitlines()[0])
+        Path("odd.jsonl").write_text(json.dumps(sample | {"metrics": metrics}) + "\n", "utf-8")
+        assert main(["score", "odd.jsonl", "--out", "new.jsonl", "--force"]) == 0
+        assert "acc" in json.loads(Path("new.jsonl").read_text("utf-8"))["metrics"]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "dangling", "itself"])

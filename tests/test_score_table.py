@@ -17,6 +17,7 @@ from cogniload_gen import generate_factor, generate_puzzles, score
 from cogniload_gen.commands import main
 from cogniload_gen.files import parquet
 from cogniload_gen.files.parquet import join_row_groups, open_parquet, read_groups
+from cogniload_gen.files.response_tables import read_table
 from lm_eval_tasks.score_responses import score_responses
 
 SAMPLES = "samples_any_2026-11-22T08-00-00.jsonl"
@@ -105,6 +106,11 @@ def test_the_accuracy_its_standard_error_and_what_is_missing_are_printed(folder,
 
 
 ROW = {"id": "no", "response": ""}
+
+
+def test_a_count_that_is_missing_is_no_number_to_pandas(tmp_path):
+    file = write(tmp_path / "given.jsonl", [ROW | {"prompt_tokens": float("nan")}])
+    assert [row.prompt_tokens for row in read_table(file)] == [None]
 
 
 @pytest.mark.parametrize(("given", "said"), [

@@ -54,7 +54,7 @@ class SuccessReader:
         try:
             success = Success(**json.loads(line))
             return success._replace(level=int(success.level), reward=float(success.reward))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError, RecursionError):
             raise ValueError(
                 f"{self.path} must have lines with {', '.join(Success._fields)}, got {brief(line)}"
             ) from None

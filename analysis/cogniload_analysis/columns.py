@@ -8,9 +8,6 @@ from typing import Any
 
 from cogniload_gen.benchmark import Row
 
-MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""The errors of reading JSON whose members are missing, or of another type or size."""
-
 
 @dataclass(frozen=True)
 class Columns:

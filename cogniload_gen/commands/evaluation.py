@@ -3,6 +3,7 @@
 from argparse import Namespace
 from pathlib import Path
 
+from cogniload_gen.checks import check_integer
 from cogniload_gen.commands.printing import counted
 from cogniload_gen.commands.puzzle_options import (
     add_puzzle_options,
@@ -44,7 +45,7 @@ def add_eval(evaluate: Parser) -> None:
         "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...\n"
         "       cogniload eval ... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]\n"
         "       cogniload eval --merge DIR ... [--output_path DIR] [--include_path DIR]\n"
-        "       cogniload eval --status DIR ... [--price IN,OUT]"
+        "       cogniload eval --status DIR ... [--include_path DIR] [--price IN,OUT]"
     )
     add = evaluate.add_argument
     out = "state and results; started again, go on"
@@ -102,4 +103,5 @@ def run_explore(arguments: Namespace) -> None:
     """Run `cogniload explore` until Ctrl-C."""
     with needing("explore", "explore"):
         from cogniload_gen.explorer.page import build
-    build().launch(server_port=arguments.port, quiet=False)
+    port = check_integer("port", arguments.port, low=0, high=65535)
+    build().launch(server_port=port, quiet=False)

@@ -23,6 +23,9 @@ BUFFER = 1 << 20
 LONGEST_MESSAGE = 1000
 """Characters of a message on the terminal."""
 
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of reading JSON whose members are missing, or of another type or size."""
+
 FILE, PIPE = "a file", "a named pipe"
 KINDS = {
     stat.S_IFREG: FILE,

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
@@ -25,7 +24,7 @@ from lm_eval_tasks.runner.credentials import public
 from lm_eval_tasks.runner.search import BLOCK_SIZE as BLOCK_SIZE_UNTIL
 from lm_eval_tasks.runner.search import Search, Until
 from lm_eval_tasks.runner.store import Store
-from lm_eval_tasks.task_names import our_tasks, refuse_misspelt
+from lm_eval_tasks.task_names import refuse_files, refuse_misspelt
 
 BLOCK_SIZE = 350
 """Documents: 40 blocks of the paper's grid, which 2, 4, 5, 8, 10 and 20 shards share evenly."""
@@ -88,7 +87,7 @@ def resolve(
     begun, start = store.read_run(), time.time()
     names = [name for name in Arguments.__struct_fields__ if name != "until"]
     settings = {name: getattr(config, name) for name in names}
-    free: dict[str, Any] = {name: getattr(config, name) for name in FREE}
+    free: dict[str, Any] = public({name: getattr(config, name) for name in FREE})
     tasks = [config.tasks] if isinstance(config.tasks, str) else config.tasks
     model_args = public(config.model_args)
     free["model_args"] = {n: arg for n, arg in model_args.items() if n in FREE_OF_MODEL}
@@ -124,16 +123,10 @@ def resolve_again(store: Store, run: RunSpec, include_path: str | None) -> Evalu
     those below this command's own `include_path`. ValueError for other tasks, and for a run of
     other versions or documents than there are now.
     """
-    trusted = Path(include_path).resolve() if include_path else None
-    for name in (part for names in run.arguments.tasks for part in names.split(",")):
-        is_file = name.endswith(".yaml") or (Path(name).is_dir() and name not in our_tasks())
-        if is_file and not (trusted and Path(name).resolve().is_relative_to(trusted)):
-            raise ValueError(
-                f"the task {brief(name)} is a file of the run's own, which --merge does not load: "
-                "give its folder as --include_path if you trust its code"
-            )
+    names = (part for names in run.arguments.tasks for part in names.split(","))
+    refuse_files(names, include_path)
     metadata = run.model_args | run.arguments.metadata
-    if trusted is None:
+    if not include_path:
         metadata = {name: metadata[name] for name in benchmarks.datasets() if name in metadata}
     try:
         evaluation = load(store, run.arguments, run.block_size, include_path, metadata, {})
@@ -164,7 +157,7 @@ def load(
     versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
     search = configuration = None
     if arguments.until is not None:
-        search = Search(store, arguments, size)
+        search = Search(store, arguments, size, include_path)
         versions |= search.design.plan.fingerprint
         configuration = search.configuration
     loaded = load_tasks(arguments, include_path, metadata, configuration)
@@ -234,7 +227,8 @@ def check_metadata(tasks: dict[str, Task], metadata: Mapping[str, object]) -> No
     unread = sorted(metadata.keys() - read)
     if unread and read <= benchmarks.datasets().keys():
         known = ", ".join(sorted(map(str, read)))
-        raise ValueError(f"metadata must be of {known}, got {brief(unread[0])}")
+        key = [*metadata].index(unread[0]) + 1  # it may be a credential: it is not repeated
+        raise ValueError(f"metadata must be of {known}; its key {key} is none of these")
 
 
 def check_samples(tasks: dict[str, Task], samples: Mapping[str, object]) -> None:

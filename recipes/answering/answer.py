@@ -66,7 +66,7 @@ def read_object(name: str, text: str) -> dict[str, Any]:
     """Return the JSON object that an option holds; ValueError for anything else."""
     try:
         held = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         held = None
     if not isinstance(held, dict):
         raise ValueError(f"{name} must be a JSON object, got {brief(text)}")

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections import defaultdict
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -72,6 +73,15 @@ def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
     assert getattr(design.estimate(), goal) == getattr(alone.estimate(), goal)
     with pytest.raises(ValueError, match="must be"):
         design.lose([(5, 71, 50, 0, 0)])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_more_than_a_tenth_of_lost_puzzles_is_questioned(kind):
+    design = MODELS[kind][0]()
+    puzzles = design.ask()[:60]
+    for lost, sentences in ((6, 0), (7, 1)):
+        plan = replace(design.plan, lost=frozenset(puzzles[:lost]))
+        assert len(list(plan.question_lost(dict.fromkeys(puzzles[lost:])))) == sentences
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -16,6 +16,7 @@ from cogniload_analysis.compare.paired import (
     compare_groups,
     compare_means,
     compare_pairs,
+    compare_solved,
     puzzles_needed,
 )
 
@@ -85,6 +86,11 @@ def test_with_single_attempts_the_interval_is_bonett_and_prices():
     # Equal shares of every puzzle leave the interval open.
     same = compare_means(np.zeros(54))
     assert same.low == -same.high < -0.04
+
+
+def test_up_to_thirty_puzzles_are_compared_exactly():
+    assert compare_solved(9, 2, 30) == compare_few_pairs(9, 2, 30)
+    assert compare_solved(9, 2, 31) == compare_pairs(9, 2, 31)
 
 
 def test_p_is_that_of_mcnemar():

@@ -153,6 +153,8 @@ def test_bands_of_too_few_failures_are_left_out_and_many_levels_are_joined():
     few = by_level(20, 50, 100, needles=["1" * 9, "0" * 10, "1" * 10])
     assert effects_by_load(few, [N])["band"].tolist() == [1, 2]
     assert effects_by_load(by_level(20, 50, needles=["1" * 9, "0" * 10]), [N]).empty
+    alike = by_level(20, 50, needles=["1" * 10] * 2)
+    assert effects_by_load(alike, [N])["p_trend"].tolist() == [1, 1]
     many = by_level(*range(10, 70, 10), needles=["0" * 5] * 3 + ["1" * 5] * 3)
     rows = effects_by_load(many, [N])
     assert {*rows["levels"]} == {"10 to 20, 30 to 40, 50 to 60"}

@@ -103,6 +103,7 @@ def test_nodes_together_read_the_beginning_of_one_stream(count):
 def test_shards_of_shards_and_shuffling_lose_and_repeat_nothing():
     quarters = [endless().shard(2, i).shard(2, j) for i in (0, 1) for j in (0, 1)]
     assert sorted(id_ for part in quarters for id_ in ids(part, 40)) == sorted(expected_ids()[:160])
+    assert {*ids(quarters[2], 40)} < {*ids(endless().shard(2, 1), 80)}
     shuffled = ids(endless().shuffle(seed=3, buffer_size=30), 100)
     assert len(set(shuffled)) == 100
     assert set(shuffled) <= set(expected_ids()[:130])

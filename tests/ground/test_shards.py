@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles, shards
 from cogniload_gen.commands import main
-from cogniload_gen.shards import manifest_text, puzzle_files, read_manifest
+from cogniload_gen.shards import MANIFEST, manifest_text, puzzle_files, read_manifest
 
 KNOBS = {"d": [1, 2], "N": 3, "rho": 50}
 GRID = ["--d", "1", "2", "--N", "3", "--rho", "50", "--num-puzzles", "9", "--rows-per-file", "4"]
@@ -175,6 +175,11 @@ def test_a_damaged_or_missing_file_or_digest_is_made_again(whole, folder, capsys
     assert main(["generate", "out/", *GRID]) == 0
     assert "2 files made, 3 were whole by their SHA-256" in capsys.readouterr().out
     assert bytes_of(folder) == whole
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    manifest["files"][0]["sha256"] = manifest.pop("sha256")
+    (folder / MANIFEST).write_text(manifest_text(manifest), "utf-8")
+    assert main(["generate", "out/", *GRID]) == 2
+    assert "has not the SHA-256 that manifest.json says" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("change", "said"), [
@@ -223,6 +228,7 @@ def test_a_changed_manifest_is_refused(folder, capsys):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["out/", "--shard", "3/2"], "shard must be I/N with 1 <= I <= N, got '3/2'"),
+    (["out/", "--shard", "0/2"], "shard must be I/N with 1 <= I <= N, got '0/2'"),
     (["out/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
     (["out/", "--rows-per-file", "1", "--num-puzzles", "99999"], "at most 100,000 files"),
     (["out/", "--force"], "--force is for a file"),

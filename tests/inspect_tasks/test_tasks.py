@@ -31,9 +31,9 @@ from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
 from cogniload_gen.files.write import write_puzzles
 from inspect_tasks import tasks
-from inspect_tasks.fits import thresholds
+from inspect_tasks.fits import decay, thresholds
 from inspect_tasks.samples import SHARE
-from inspect_tasks.scoring import generate_within_budget
+from inspect_tasks.scoring import generate_within_budget, said_tokens
 from inspect_tasks.settings import read_settings
 from lm_eval_tasks.budget import count_prompt_tokens
 from lm_eval_tasks.responses import Response, Said
@@ -143,6 +143,20 @@ def test_a_fit_has_a_metric_for_each_number_that_is_determined():
         [ECL50.value, ECL50.low, ECL50.high]
     )
     assert not [name for name in measured if name.startswith("NT50")]  # one rho alone
+
+
+def test_no_decay_is_fitted_over_several_contexts():
+    rows = [{"suite": "realistic", "op": op, "N": op, "noise": "x", "context": context}
+            for context in (0, 1000) for op in range(2, 9)]  # fmt: skip
+    score = Score(value="C", metadata={"acc": 1})
+    assert decay()([SampleScore(score=score, sample_metadata=row) for row in rows]) == {}
+
+
+def test_what_a_provider_has_in_its_cache_is_a_part_of_the_prompt():
+    usage = ModelUsage(
+        input_tokens=5, output_tokens=3, input_tokens_cache_read=2, input_tokens_cache_write=1
+    )
+    assert said_tokens(ModelOutput(usage=usage)) == (8, 3)
 
 
 @pytest.mark.parametrize(("name", "same_task"), [*zip(SMALL, SAME_TASK, strict=True)])

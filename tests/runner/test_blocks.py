@@ -1,16 +1,20 @@
 """Blocks, their lines on the disk, and the line of progress."""
 
 import json
+import random
 import sys
 from collections import Counter
 from itertools import chain, repeat
+from types import SimpleNamespace
 
+import numpy as np
+from harness import random_state_put_back
 from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from cogniload_gen.files.run_folder import cut_in_blocks
-from lm_eval_tasks.runner.blocks import sample_line
+from cogniload_gen.files.run_folder import Block, cut_in_blocks
+from lm_eval_tasks.runner.blocks import Evaluator, sample_line
 from lm_eval_tasks.runner.progress import Progress
 
 
@@ -33,6 +37,21 @@ def test_half_an_emoji_is_written():
     line = sample_line(sample | {"filtered_resps": ["\ud83d ü"]})
     assert json.loads(line)["filtered_resps"] == ["\ud83d ü"]
     assert "ü".encode() in line
+
+
+def test_a_block_has_seeds_of_its_own_whatever_was_evaluated_before(monkeypatch):
+    def evaluate(**_):
+        return {"samples": {"x": [random.random(), np.random.random()]}}  # noqa: S311
+
+    monkeypatch.setattr("lm_eval.evaluator.evaluate", evaluate)
+    names = ("system_instruction", "apply_chat_template", "fewshot_as_multiturn")
+    arguments = SimpleNamespace(seed=(3, 4), **dict.fromkeys(names))
+    tasks = {"x": SimpleNamespace(set_fewshot_seed=None)}
+    alike = Evaluator(None, SimpleNamespace(arguments=arguments), tasks, *[None] * 5)
+    with random_state_put_back():
+        drawn = [alike.evaluate_block(None, Block(number, "x", (0,))) for number in (1, 2, 1)]
+    assert drawn[0] == drawn[2]
+    assert not {*drawn[0]} & {*drawn[1]}
 
 
 def samples_of_block(first):

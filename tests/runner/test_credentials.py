@@ -87,6 +87,8 @@ def test_urls(url, shown):
     ("arguments: --api_key abc --n 3", "arguments: --api_key *** --n 3"),
     ("arguments: --api-key=abc", "arguments: --api-key=***"),
     ("api_key=None",) * 2,
+    ("not found: api_key=abc", "not found: api_key=***"),
+    ("a=b=token:abc=def", "a=b=token:***"),
     ("hf-internal-testing/tiny-random-llama-3.2-1B",) * 2,
 ])  # fmt: skip
 def test_texts(text, shown):

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from datetime import datetime
 from types import SimpleNamespace
 
 import pytest
@@ -271,6 +272,11 @@ def test_merges_at_once_are_one_result_set(run, finished):
         assert process.exitcode == 0
     assert same_samples(read(run), read(finished[0]))
     assert not [*run.rglob("*.part")]
+
+
+def test_results_have_the_date_of_the_newest_block(run):
+    os.utime(done_blocks(run)[1], (2e9, 2e9))
+    assert merge([run], run).name == f"results_{datetime.fromtimestamp(2e9):%Y-%m-%dT%H-%M-%S}.json"
 
 
 def test_a_merge_never_speaks_of_force(run, monkeypatch):

@@ -25,7 +25,9 @@ from eval_command import (
 from cogniload_analysis import explain_failures, read_samples
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.commands import main
-from lm_eval_tasks.twins import make_twins
+from cogniload_gen.parser import Parser
+from lm_eval_tasks.lm_eval_private import run_parser
+from lm_eval_tasks.twins import make_twins, recorded_arguments
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 8}
 SAMPLING = ["--gen_kwargs", json.dumps({"temperature": 0.7, "do_sample": True})]
@@ -74,7 +76,7 @@ def test_failures_and_as_many_solved_puzzles_get_twins(sampled):
     assert [right[id] for id in chosen].count(1) == [right[id] for id in chosen].count(0) == 5
     for changes in chosen.values():
         assert {change.partition("=")[0] for change in changes} == {
-            "again", "needles", "tail", "from", "only",
+            "again", "needles", "hay", "tail", "from", "only",
         }  # fmt: skip
     assert all(solve(row["puzzle"]) == row["answer"] for row in table.to_pylist())
     cells = {tuple(row[name] for name in ("d", "N", "rho")) for row in table.to_pylist()}
@@ -195,17 +197,65 @@ def test_what_can_not_be_explained_is_refused_in_a_line(sampled, tmp_path):
     assert command("why", tmp_path / "nowhere")[0] == 2
 
 
-def test_a_model_that_brings_code_is_not_loaded_by_what_a_folder_says(run_of, server):
+@pytest.mark.parametrize(("name", "value", "says"), [
+    ("trust_remote_code", True, "names a model that brings code"),
+    ("base_url", "http://127.0.0.1:80@evil.example/v1", "names a server elsewhere"),
+    ("base_url", "http://127.0.0.1.evil.example/v1", "names a server elsewhere"),
+    ("other", "x,base_url=https://evil.example", "names a server elsewhere"),
+])  # fmt: skip
+def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run_of, server, name, value, says):
     run = run_of("--limit", "8")
     state = run / "state/run.json"
     begun = json.loads(state.read_text("utf-8"))
-    begun["arguments"]["model_args"]["trust_remote_code"] = True
+    begun["recorded"]["arguments"]["model_args"][name] = value
     state.write_text(json.dumps(begun), "utf-8")
     code, _, err = command("why", run)
-    assert code == 2
-    assert "brings code" in err
+    assert (code, says in err) == (2, True)
     given = ["--model_args", model_args(server)]
     assert command("why", run, "--budget", "10", *given)[0] == 0
+
+
+def test_nothing_that_a_folder_recorded_becomes_an_option(run_of):
+    """Such as --include_path, below which the code of tasks is imported."""
+    run, evil = run_of("--limit", "8"), "--include_path=evil"
+    state = run / "state/run.json"
+    begun = json.loads(state.read_text("utf-8"))
+    begun["arguments"] |= {"apply_chat_template": evil, "system_instruction": evil}
+    state.write_text(json.dumps(begun), "utf-8")
+    read = run_parser(Parser, "why").parse_args(recorded_arguments(run, []))
+    assert read.include_path is None
+    assert read.apply_chat_template == read.system_instruction == evil
+
+
+def test_a_task_that_is_a_file_is_not_run(run_of, monkeypatch):
+    run = run_of("--limit", "8")
+    (file,) = run.rglob("samples_*")
+    file.rename(file.with_name("samples_evil.yaml_2026-11-24T15-02-22.jsonl"))
+    monkeypatch.chdir(run)
+    (run / "evil.yaml").write_text("task: evil\ncustom_dataset: !function evil.f\n", "utf-8")
+    (run / "evil.py").write_text("raise SystemExit", "utf-8")
+    assert "'evil.yaml' is a file of the run's own" in command("why", run)[2]
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "{", "[" * 10**5, '{"config": [1]}',
+    '{"config": {"model": 3}}', '{"config": {"model": "dummy", "seed": 3}}'])  # fmt: skip
+def test_results_that_name_no_model_are_one_line(sampled, tmp_path, content):
+    for file in sampled.rglob("samples_*"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "results_2026.json").write_text(content, "utf-8")
+    code, _, err = command("why", tmp_path, "--budget", "4", "--shard", "0/0")
+    assert (code, "Traceback" in err) == (2, False)
+
+
+@pytest.mark.parametrize("place", ["why", "why/puzzles", "why/answers", "why/answers/state"])
+def test_a_link_leads_no_answer_out_of_the_folder(sampled, tmp_path, place):
+    shutil.copytree(sampled, tmp_path / "run")
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "run" / place).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "run" / place).symlink_to(tmp_path / "victim")
+    code, _, err = command("why", tmp_path / "run", "--budget", "10")
+    assert (code, f"{place} is a link" in err) == (2, True), err
+    assert not [*(tmp_path / "victim").iterdir()]
 
 
 @pytest.mark.parametrize(("suite", "loads"), [("realistic", {"op": 2}), ("symbolic", {"N": 5})])

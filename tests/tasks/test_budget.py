@@ -125,6 +125,8 @@ def test_an_estimate_is_marked():
     assert share_budget(None, request("He is 12, or so.")) == Share(8, 3968, counted=False)
     assert share_budget(None, request(CHAT)) == Share(3, 3968, counted=False)
     assert share_budget(TextModel(), request()) == Share(4, 3968, counted=True)
+    scored = Share(8, 3968, counted=False).scored(None, 3)
+    assert (scored["prompt_tokens"], scored["context_budget"]) == (None, 3976)
 
 
 @pytest.mark.parametrize("name", LIMIT_NAMES)

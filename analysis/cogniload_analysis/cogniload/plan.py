@@ -80,8 +80,8 @@ def plan_comparison(
     or a throughput that are not above 0.
     """
     for name, value in (("response_tokens", response_tokens), ("throughput", throughput)):
-        if not value > 0:
-            raise ValueError(f"{name} must be above 0, got {value!r}")
+        if not 0 < value < float("inf"):
+            raise ValueError(f"{name} must be a number above 0, got {value!r}")
     better = expected_accuracies(like)
     accuracy = float(better.mean())
     if not 0 < detect < accuracy:

@@ -34,6 +34,7 @@ from cogniload_gen.files.inputs import show_controls
 from cogniload_gen.files.whole import whole_file
 
 TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
+LONGEST_ID = 1000
 """Fields of a sample that a log holds elsewhere than in the score's metadata."""
 
 
@@ -110,6 +111,8 @@ def _write_log(file: Path, out: Path, force: bool) -> Path:
         for number, _, sample in tqdm(samples, target.name, unit=" samples", disable=None):
             with naming_line(file, number):
                 identity = show_controls(str(sample["doc"]["id"]))
+                if len(identity) > LONGEST_ID:
+                    raise ValueError(f"id must have at most {LONGEST_ID} characters")
                 outcomes[str(sample["outcome"])] += 1
                 right += bool(sample["acc"])
             epochs[identity] += 1

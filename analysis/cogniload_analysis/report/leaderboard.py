@@ -17,7 +17,6 @@ from cogniload_analysis.report.write import (
     PAGE,
     build_parts,
     build_report,
-    refuse_links,
     refuse_overwriting,
     render,
     write_files,
@@ -52,7 +51,6 @@ def write_leaderboard(results: Paths, out: str | Path, *, force: bool = False) -
         mine = [(label, path) for label, path in labelled if (label or str(path)) == name]
         parts = build_parts(read_benchmarks({mine[0][0]: [path for _, path in mine]}, ANALYSES))
         folder = f"{REPORTS}/{name_file(place, Path(name).name)}"
-        refuse_links(out / folder)
         made |= {f"{folder}/{file}": content for file, content in build_report(parts).items()}
         ranked += [(part, f"{folder}/{PAGE}") for part in parts if OVERVIEW in part.tables]
     if not ranked:

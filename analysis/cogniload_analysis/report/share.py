@@ -22,7 +22,7 @@ from cogniload_analysis.intervals import CONFIDENCE, clustered_interval
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.files import read_lines, to_utc
 from cogniload_analysis.samples.read import Paths, read_benchmarks
-from cogniload_gen.checks import check_choice
+from cogniload_gen.checks import check_choice, check_texts
 from cogniload_gen.version import __version__
 
 TEMPLATES = Environment(
@@ -172,6 +172,7 @@ def describe_for_every_eval_ever(run: SharedRun) -> dict[str, bytes]:
 def _describe_response(run: SharedRun, evaluation: str, row: Any, sample: Mapping[str, Any]) -> str:
     """Return the record of a response; what the frame says of it is under `metadata`."""
     puzzle, reference = sample["doc"], str(sample["doc"]["answer"])
+    text = check_texts(puzzle, ["puzzle"])["puzzle"]
     tokens = [row.prompt_tokens, row.response_tokens]
     names = [load.name for load in run.analysis.loads]
     names += ["seed", "index", "attempt", "outcome", "ending", "context_budget"]
@@ -181,7 +182,7 @@ def _describe_response(run: SharedRun, evaluation: str, row: Any, sample: Mappin
         row=row,
         puzzle=puzzle,
         reference=reference,
-        hash=hashlib.sha256((puzzle["puzzle"] + reference).encode()).hexdigest(),
+        hash=hashlib.sha256((text + reference).encode()).hexdigest(),
         response=read_response(sample),
         value=members(sample, "answer_read").get("value"),
         spent=None if any(map(math.isnan, tokens)) else [*map(int, tokens)],

@@ -19,12 +19,11 @@ from cogniload_analysis.display.print import to_csv, to_latex
 from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.whole import make_inner_folder, whole_file
 
 log = logging.getLogger(__name__)
 
 PAGE = "report.html"
-FOLDERS = ("tables", "figures")
 # How a report's page links to the files beside it.
 LINK = re.compile(r'href="((?:tables|figures)/[\w.-]+\.(?:csv|tex|svg|pdf))"', re.ASCII)
 
@@ -47,7 +46,6 @@ def write_report(
     link stands in a folder's place; ValueError and FileNotFoundError as `read_benchmarks`.
     """
     out = Path(out)
-    refuse_links(out)
     if not force:
         refuse_overwriting([out / PAGE])
     among = analyses.ANALYSES if among is None else among
@@ -131,24 +129,20 @@ def refuse_overwriting(targets: Iterable[Path]) -> None:
             )
 
 
-def refuse_links(out: Path) -> None:
-    """Raise FileExistsError if a folder of the report is a link, which may lead anywhere."""
-    for folder in FOLDERS:
-        if (out / folder).is_symlink():
-            raise FileExistsError(f"{out / folder} is a link: remove it, or name another folder")
-
-
 def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
     """Write files into a folder, each so that no reader ever finds a part of it.
 
     Raises FileExistsError where one exists, unless `force`; a link is then replaced, not followed.
-    Where not all can be written, as on a full disk, those that are new are removed again.
+    One in the place of an inner folder is refused. Where not all can be written, as on a full disk,
+    those that are new are removed again.
     """
+    out.mkdir(parents=True, exist_ok=True)
+    for folder in sorted({folder for name in files for folder in Path(name).parents} - {Path()}):
+        make_inner_folder(out / folder)
     made: list[Path] = []
     try:
         for name, content in files.items():
             target = out / name
-            target.parent.mkdir(parents=True, exist_ok=True)
             if force and target.is_symlink():
                 target.unlink()
             with whole_file(target, force=force) as temporary:

@@ -8,7 +8,6 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.columns import MALFORMED
 from cogniload_analysis.samples import inspect_logs
 from cogniload_gen.files import inputs
 
@@ -103,7 +102,7 @@ def naming_line(file: Path, number: int) -> Iterator[None]:
     """Name file and line in the error of a sample that can't be read."""
     try:
         yield
-    except MALFORMED as error:
+    except inputs.MALFORMED as error:
         cause = f"no field {error}" if isinstance(error, KeyError) else error
         raise ValueError(f"{file}, line {number}: {cause}") from error
 

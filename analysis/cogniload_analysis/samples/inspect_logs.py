@@ -15,9 +15,8 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
 
-from cogniload_analysis.columns import MALFORMED
 from cogniload_gen.extras import how_to_install
-from cogniload_gen.files.inputs import LARGEST, read_stream, read_whole
+from cogniload_gen.files.inputs import LARGEST, MALFORMED, read_stream, read_whole
 from cogniload_gen.words import read_words
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)

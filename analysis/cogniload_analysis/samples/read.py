@@ -13,7 +13,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import MALFORMED, Columns, column, read_count, read_response
+from cogniload_analysis.columns import Columns, column, read_count, read_response
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import (
     find_samples,
@@ -35,7 +35,7 @@ from cogniload_analysis.samples.runs import (
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.files.inputs import MALFORMED, show_controls
 
 log = logging.getLogger(__name__)
 

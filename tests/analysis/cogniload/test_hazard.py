@@ -138,6 +138,13 @@ def test_rates_have_the_intervals_of_the_means_over_puzzles():
     assert rate["low"] == pytest.approx(mean / np.exp(1.959964 * error / mean))
 
 
+def test_the_same_responses_again_tell_nothing_new(puzzles, features):
+    """Clustered by puzzle, the errors of the coefficients stay; without, they shrink by half."""
+    frame = simulate(puzzles, features, seed=9, repeats=1)
+    once, four_times = fit_step_hazard(frame).bse, fit_step_hazard(pd.concat([frame] * 4)).bse
+    assert four_times.to_numpy() == pytest.approx(once.to_numpy(), rel=0.02)
+
+
 def test_responses_that_are_wrong_from_the_start_lower_the_predicted_accuracy(puzzles, features):
     """Half of them begin with a wrong state, and no statement goes wrong."""
     lost = np.arange(len(puzzles)) % 2 == 0
