@@ -95,49 +95,44 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
 def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
     """Make values that are of nobody the PoI's where they are a state (S3).
 
-    A state is a value of every category at the end of a block, unless they are the statement's own.
-    Where a text tracks nobody else, the same holds of blocks on a statement whose values
-    are all of different categories, and none is one that the statement requires, as in
-    "3: hat → red". A text with any other block may quote its statements, so that its values stay
-    what they are.
+    A state is a value of each category at the end of a block, which the statement doesn't have.
+    Where a text tracks nobody else, and no block quotes, the values of all blocks
+    on a statement are the PoI's, as in "3: hat → red".
     """
     poi, state = solution.poi, solution.states[0][solution.poi]
-    alone = True
+    alone, d = True, len(state)
     unnamed: list[Block] = []
     for block in blocks:
         t = block.statements[0]
         if not 0 <= t <= len(solution.statements):
             continue
         needs, gives = solution.statements[t - 1] if t else ({}, {})
-        values = [e for e in block.evidence if isinstance(e, Value)]
-        last = [e for e in block.evidence[-len(state) :] if isinstance(e, Value) and not e.who]
         others = any(people != {poi} for people, _ in block.named)
-        begun = len(block.evidence) > len(last) and not block.named if t else not others
-        if begun and len(block.statements) == 1 < len(state) == len(last):
-            stated = {(category, v.value) for v in last for category in v.categories}
-            whole = len({*stated}) == len(last) and {c for c, _ in stated} == state.keys()
-            own = stated <= needs.items() | gives.items()
+        values = [e for e in block.evidence if isinstance(e, Value)]
+        stated = [(category, v.value) for v in values for category in v.categories]
+        last = [e for e in block.evidence[-d:] if isinstance(e, Value) and not e.who]
+        begun = len(block.evidence) > d and not block.named if t else not others
+        if begun and len(block.statements) == 1 < d == len(last):
+            whole = [*dict(stated[-d:])] == [v.categories[0] for v in last]
+            own = {*stated[-d:]} <= needs.items() | gives.items()
             if whole and not (own and len(values) >= len(needs) + len(gives)):
-                give(block, last, poi)
+                give(block, d, poi)
         alone = alone and not (t and others)
         if t and values and not block.named:
-            categories = [category for v in values for category in v.categories]
-            stated = {(category, v.value) for v in values for category in v.categories}
-            quoted = state.keys() != {*categories} and needs.items() & stated
-            odd = len({*categories}) < len(categories) or len(values) < len(block.evidence)
+            categories = {category for category, _ in stated}
+            quoted = categories != state.keys() and needs.items() & {*stated}
+            odd = len(categories) < len(stated) or len(values) < len(block.evidence)
             alone = alone and not (quoted or odd)
             unnamed.append(block)
     for block in unnamed if alone else ():
-        give(block, block.evidence, poi)
+        give(block, len(block.evidence), poi)
 
 
-def give(block: Block, values: Sequence[Evidence], poi: str) -> None:
-    """Make values in a block that are of nobody the PoI's."""
-    block.evidence = [
-        e._replace(who=frozenset([poi]), role="after")
-        if isinstance(e, Value) and e in values and not e.who
-        else e
-        for e in block.evidence
+def give(block: Block, n: int, poi: str) -> None:
+    """Make the values in the last n items of a block's evidence the PoI's."""
+    block.evidence[-n:] = [
+        e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) else e
+        for e in block.evidence[-n:]
     ]
 
 

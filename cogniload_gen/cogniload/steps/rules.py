@@ -74,14 +74,7 @@ from cogniload_gen.cogniload.steps.evidence import (
 )
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import Reader, Value
-from cogniload_gen.cogniload.steps.story import (
-    SPREAD,
-    Final,
-    State,
-    Story,
-    find_stories,
-    is_regular,
-)
+from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, find_stories, is_regular
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.responses.mention import LONGEST, Told
 
@@ -180,7 +173,9 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         default=SPREAD,
     )
     plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
-    path = path_of(best)
+    path = [best]
+    while path[0].parent:
+        path.insert(0, path[0].parent)
     states = [story.state for story in path]
     first = best.first_error
     cost = best.cost if first is None or not is_regular(facts, lexicon) else path[first].cost
@@ -192,14 +187,10 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         error = "answer"
     clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
     start = lexicon.truth[0]
-    muddled = any(v.role == "after" and v.value not in start for v in facts[0].before)
+    muddled = first and any(v.role == "after" and v.value not in start for v in facts[0].before)
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
-    if (
-        not (plain and clear)
-        or unheard
-        or (muddled and first)
-        or (error == "drifted" and coverage < LEAST_COVERAGE)
-    ):
+    thin = error == "drifted" and coverage < LEAST_COVERAGE
+    if not (plain and clear) or muddled or unheard or thin:
         return Steps(decided=decided, coverage=coverage, margin=margin)
     again = recovery(states, first, lexicon)
     return Steps(
@@ -266,14 +257,6 @@ def says_last(blocks: Sorted) -> bool:
     """Whether the response speaks of "the last statement", so that it goes to the end."""
     N = len(blocks.statements) - 1
     return any(b.soft and b.labels == (N,) for some in blocks.statements for b in some)
-
-
-def path_of(story: Story) -> list[Story]:
-    """A story as it stood after statements 0, 1, ..."""
-    path = [story]
-    while path[-1].parent:
-        path.append(path[-1].parent)
-    return path[::-1]
 
 
 def recovery(states: Sequence[State], first: int | None, lexicon: Lexicon) -> int | None:
