@@ -1,8 +1,8 @@
 """What the documentation needs beside mkdocs.yml: other pages, the API reference, a leaderboard.
 
 Every page keeps its place in the repository, so that links between pages lead the same way on the
-site, in an editor and on GitHub. A link to a module leads to its reference, and a link to another
-file to a copy of it.
+site, in an editor and on GitHub. A notebook is a page with the outputs that it holds. A link to a
+module leads to its reference, and a link to another file to a copy of it.
 """
 
 import posixpath
@@ -13,6 +13,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from nbconvert import MarkdownExporter
 
 from cogniload_analysis.report.leaderboard import write_leaderboard
 
@@ -46,8 +47,12 @@ def on_files(files: Files, config: Any) -> Files:
     linked = {target_of(name, match[1]) for name in pages for match in LINK.finditer(text_of(name))}
     modules = {name for name in names if module_of(name).partition(".")[0] in PACKAGES}
     modules = {name for name in modules if name.endswith(".py")}
-    site = [file for file in files if not file.src_uri.endswith((".md", ".py", ".svg"))]
-    for name in sorted(pages | linked & names - modules):
+    site = [file for file in files if not file.src_uri.endswith((".md", ".py", ".svg", ".ipynb"))]
+    notebooks = {name for name in names if name.endswith(".ipynb")}
+    for name in sorted(notebooks):
+        content, _ = MarkdownExporter().from_filename(str(ROOT / name))
+        site.append(File.generated(config, page_of(name), content=content))
+    for name in sorted(pages | linked & names - modules - notebooks):
         site.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     for module in sorted(map(module_of, modules)):
         content = f"# {module}\n\n::: {module}\n"
@@ -55,6 +60,11 @@ def on_files(files: Files, config: Any) -> Files:
     # mkdocs checks the link to it before it is written
     site.append(File.generated(config, "leaderboard/index.html", content="written last"))
     return Files(site)
+
+
+def page_of(name: str) -> str:
+    """Return the page that shows a file of the repository: that of a notebook has its name."""
+    return name.removesuffix(".ipynb") + ".md" if name.endswith(".ipynb") else name
 
 
 def text_of(name: str) -> str:
@@ -72,7 +82,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
     """Return a page whose links lead to what stands for a file of the repository on the site."""
 
     def lead(match: re.Match[str]) -> str:
-        target = target_of(page.file.src_uri, match[1])
+        target = page_of(target_of(page.file.src_uri, match[1]))
         reference = f"api/{module_of(target)}.md"
         if target.endswith(".py") and files.get_file_from_path(reference):
             target = reference

@@ -72,7 +72,7 @@ def take_turns() -> Solver:
 
 @run_metric
 def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
-    """Return, by history, the share of right replies, and the first errors a statement.
+    """Return, by history, the share of right replies, of those read, and errors a statement.
 
     With the true history beside another, the difference in the turns after half of the statements
     is what earlier errors cost: the mean over puzzles, with its standard error.
@@ -87,6 +87,7 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     for history, conversations in by_history.items():
         rights = [about["right"] for about in conversations]
         measures[f"acc_{history}"] = fmean(right for turns in rights for right in turns)
+        measures[f"read_{history}"] = fmean(read for c in conversations for read in c["read"])
         measures[f"acc_{history}_last"] = fmean(turns[-1] for turns in rights)
         measures[f"errors_per_statement_{history}"] = error_rate(history, conversations)
     true = late.pop("true", {})
@@ -147,6 +148,7 @@ def score_turns() -> Scorer:
                 **{name: state.metadata[name] for name in ("history", "k")},
                 "statements": state.metadata["N"],
                 "right": right,
+                "read": [int(reply.value is not None) for reply in scores],
                 "state_share": [reply.details["state_share"] for reply in scores],
             },
         )

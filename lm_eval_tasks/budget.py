@@ -22,7 +22,7 @@ from tqdm import tqdm
 from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
-from lm_eval_tasks.metrics import most_frequent
+from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.responses import keep_what_is_said, said_of
 
 log = logging.getLogger(__name__)
@@ -177,15 +177,13 @@ class SharedBudgetTask(ConfigurableTask):
             "finish_reason": facts.finish_reason,
             "backend_prompt_tokens": facts.prompt_tokens,
         }
-        return super().process_results(doc | counts, results) | {
-            name: fact for name, fact in metrics.items() if fact is not None
-        }
+        said = {name: fact for name, fact in metrics.items() if fact is not None}
+        return Fields(super().process_results(doc | counts, results) | said)
 
     def aggregation(self) -> dict[str, Any]:
-        """Return the YAML's, and those of what a backend says."""
-        aggregations = {"finish_reason": most_frequent, "backend_prompt_tokens": mean}
-        return super().aggregation() | aggregations
+        """Return the YAML's, and that of what a backend counts."""
+        return super().aggregation() | {"backend_prompt_tokens": mean}
 
     def higher_is_better(self) -> dict[str, Any]:
-        """Return the YAML's; what a backend says is neither."""
-        return super().higher_is_better() | {"finish_reason": None, "backend_prompt_tokens": None}
+        """Return the YAML's; what a backend counts is neither."""
+        return super().higher_is_better() | {"backend_prompt_tokens": None}

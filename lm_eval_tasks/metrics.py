@@ -1,7 +1,6 @@
 """From a response to the metrics of its sample, and from those of a run to its numbers."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, ItemsView, Sequence
 from functools import lru_cache
 from logging import Logger
 from typing import Any
@@ -12,6 +11,17 @@ from cogniload_gen.sample import sample_metrics
 
 Fit = Callable[[Any, tuple[Any, ...]], dict[str, float | None]]
 """A fit of a run: from `cogniload_analysis` and what the samples hold for it, to its numbers."""
+
+
+class Fields(dict[str, Any]):
+    """The fields of a sample, whose `items` are those that lm-eval aggregates: all but names.
+
+    lm-eval logs every field, as it copies a sample's by their keys (`dict.update`).
+    """
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]  # dict's own type is final
+        """Return the fields that are no names, as the outcome is."""
+        return {name: self[name] for name in self if not isinstance(self[name], str)}.items()
 
 
 def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
@@ -36,11 +46,6 @@ def share_of_steps_read(steps: Sequence[dict[str, Any]]) -> float:
 def share_read(read: Sequence[dict[str, Any]]) -> float:
     """Return the share of responses that an answer was read from."""
     return sum(answer["value"] is not None for answer in read) / len(read)
-
-
-def most_frequent(outcomes: Sequence[str]) -> str:
-    """Return the most frequent outcome of a run; of several, the first in alphabetical order."""
-    return Counter(sorted(outcomes)).most_common(1)[0][0]
 
 
 def numbers_of(

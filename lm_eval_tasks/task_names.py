@@ -23,12 +23,15 @@ def our_tasks() -> list[str]:
     )
 
 
-def yaml_of(task: str) -> Path | None:
-    """Return the file of one of our own tasks, by its name; None for a group or any other name."""
+def yaml_of(task: str, include_path: str | None = None) -> Path | None:
+    """Return the file of a task, by its name; None for a group, or a name that no file has.
+
+    The files are ours and those below `include_path`.
+    """
     named = re.compile(rf"^task:[ \t]*{re.escape(task)}[ \t]*$", re.MULTILINE)
-    return next(
-        (yaml for yaml in TASKS.rglob("*.yaml") if named.search(yaml.read_text("utf-8"))), None
-    )
+    folders = [TASKS, *map(Path, filter(None, [include_path]))]
+    files = (file for folder in folders for file in sorted(folder.rglob("*.yaml")))
+    return next((file for file in files if named.search(file.read_text("utf-8", "replace"))), None)
 
 
 def refuse_files(names: Iterable[str], include_path: str | None = None) -> None:

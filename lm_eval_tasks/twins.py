@@ -39,6 +39,9 @@ UNTRUSTED = {
 }
 """What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's."""
 
+REPEATED = ("again", "hay=0")
+"""Changes with the text of the puzzle, and with that of another change."""
+
 
 class Tried(NamedTuple):
     """A puzzle that a run tried: its id, its cell, whether it was solved, and where it is."""
@@ -149,13 +152,13 @@ def find_chosen(tried: Any, ids: set[str]) -> Iterator[Chosen]:
 
 
 def changes_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> list[str]:
-    """Return the changes to try on a sample's puzzle; greedy decoding would repeat `again`."""
+    """Return the changes to try on a sample's puzzle; greedy decoding would repeat some."""
     steps = sample.get("steps_read")
     step = steps.get("first_error") if isinstance(steps, Mapping) else None
     decoding = sample.get("arguments", {}).get("gen_args_0", {}).get("arg_1", {})
     greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
     changes = benchmark.changes_to_try(sample["doc"], step if type(step) is int else None)
-    return [change for change in changes if not (greedy and change == "again")]
+    return [change for change in changes if not (greedy and change in REPEATED)]
 
 
 def twins_of(puzzle: Chosen) -> Iterator[dict[str, Any]]:
@@ -185,8 +188,6 @@ def ask_twins(
     are done stay. ValueError for what can't be evaluated, for a run that names a file as its task,
     and for an `out` with other twins; FileExistsError for a link in the place of a folder.
     """
-    from lm_eval_tasks.runner.command import run as evaluate  # noqa: PLC0415  (an extra)
-
     settings = recorded_arguments(run, others)
     twins, file = make_twins(run, budget, seed), out / TWINS
     refuse_files([twins.task])
@@ -202,11 +203,19 @@ def ask_twins(
     if twins.context_budget is not None:
         selection["context_budget"] = twins.context_budget
     metadata = json.dumps({twins.benchmark.dataset: selection})
-    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
-    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out / ANSWERS)
-    with redirect_stdout(sys.stderr):
-        evaluate(ours, [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others])
+    arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
+    evaluate_again(out / ANSWERS, arguments, **blocks)
     return out / ANSWERS
+
+
+def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
+    """Run `cogniload eval` with lm-eval's arguments in `others`, as `ask_twins`, into `out`."""
+    from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (an extra)
+
+    names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
+    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
+    with redirect_stdout(sys.stderr):
+        run(ours, others)
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:

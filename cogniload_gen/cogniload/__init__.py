@@ -90,7 +90,10 @@ class CogniLoad(Benchmark):
         return 1, min(cell.N for cell in cells) - (change in {"from", "reminder"})
 
     def changes_to_try(self, row: Row, step: int | None = None) -> list[str]:
-        """Return the changes that tell the causes apart; the step is a needle if none is known."""
+        """Return the changes that tell the causes apart; the step is a needle if none is known.
+
+        `hay=0` has the text of `needles` again: that one tells most of mixed causes.
+        """
         from cogniload_gen.cogniload.solve import solve_steps
 
         N = int(row["N"])
@@ -99,7 +102,7 @@ class CogniLoad(Benchmark):
             moved = [t for t in range(1, len(states)) if states[t] is not states[t - 1]] or [1]
             step = moved[int(row["index"]) % len(moved)]
         halfway = [f"from={N // 2}"] if N > 1 else []
-        return ["again", "needles", "tail", *halfway, f"only={step}"]
+        return ["again", "needles", "hay=0", "tail", *halfway, f"only={step}"]
 
     def turns(self, row: Row, k: int) -> Iterator["Turn"]:
         """Yield the turns of a puzzle with the twin question=state, `k` statements each."""

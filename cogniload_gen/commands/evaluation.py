@@ -45,7 +45,7 @@ def add_eval(evaluate: Parser) -> None:
         "       cogniload eval --tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...\n"
         "       cogniload eval ... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]\n"
         "       cogniload eval --merge DIR ... [--output_path DIR] [--include_path DIR]\n"
-        "       cogniload eval --status DIR ... [--price IN,OUT]"
+        "       cogniload eval --status DIR ... [--include_path DIR] [--price IN,OUT]"
     )
     add = evaluate.add_argument
     out = "state and results; started again, go on"

@@ -59,16 +59,47 @@ def add_compare(compare: Parser) -> None:
     compare.add_argument("results", nargs="+", type=labelled, metavar="RESULTS", help=results)
     detect = "difference in accuracy to say the needed puzzles for (0.02)"
     compare.add_argument("--detect", type=float, default=0.02, metavar="SHARE", help=detect)
-    compare.add_argument("--out", type=Path, metavar="DIR", help="write the tables as CSV")
+    out = "write the tables as CSV; with --until, the answers"
+    compare.add_argument("--out", type=Path, metavar="DIR", help=out)
     compare.add_argument("--force", action="store_true", help="replace what is there")
+    until = "have the models of runs A and B answer the same puzzles until one solves more"
+    compare.add_argument("--until", metavar='"A>B"', help=until)
+    budget: dict[str, Any] = {"type": int, "metavar": "COUNT"}
+    most = "with --until: most puzzles (1400)"
+    compare.add_argument("--budget", default=1400, help=most, **budget)
+    block = "with --until: puzzles a block, after which p is computed (50)"
+    compare.add_argument(*spellings("block_size"), default=50, help=block, **budget)
 
 
 def run_compare(arguments: Namespace) -> None:
     """Run `cogniload compare RESULTS ...`."""
+    if arguments.until is not None:
+        compare_until(arguments)
+        return
     with needing("compare", "analysis"):
         from cogniload_analysis.report.compare_runs import compare_results
     options = {"force": arguments.force, "detect": arguments.detect}
     print(compare_results(by_label(arguments.results), arguments.out, **options))
+
+
+def compare_until(arguments: Namespace) -> None:
+    """Run `cogniload compare A=RUN B=RUN --until "A>B" --out DIR`."""
+    with needing("compare --until", "eval"):
+        from cogniload_analysis.compare.differences import decide
+        from lm_eval_tasks.in_turn import answer_in_turn
+    runs = {label or path.name: path for label, path in arguments.results}
+    names, size = arguments.until.split(">"), (arguments.budget, arguments.block_size)
+    if len(names) != 2 or sorted(names) != sorted(runs) or arguments.out is None or min(size) < 1:
+        raise ValueError(
+            f'--until takes --out, two runs by their names, as "{">".join(runs)}", and a budget '
+            f"and a block_size of at least 1; got {arguments.until[:60]!r}"
+        )
+    for count in answer_in_turn({name: runs[name] for name in names}, arguments.out, *size):
+        decided, sentence = decide(names, *count)
+        print(sentence, file=sys.stderr)
+        if decided:
+            break
+    print(sentence)
 
 
 def add_why(why: Parser) -> None:

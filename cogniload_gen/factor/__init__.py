@@ -75,11 +75,16 @@ class Factor(Benchmark):
         return score_row(response, row, **counts)
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
-        """Return the first wrong variable; ValueError for a `margin`, which it does not have."""
+        """Return the first wrong variable; ValueError for a `margin`, which it does not have.
+
+        And for a row whose retrieved prompt lacks a needed statement: no step can be judged by it.
+        """
         from cogniload_gen.factor.first_error import read_factor_steps
 
         if margin is not None:
             raise ValueError(f"margin is not for {self.title}, got {margin}")
+        if row.get("found") != row.get("needed"):
+            raise ValueError("the retrieved prompt must hold every statement that the answer needs")
         return read_factor_steps(response, row)
 
     def reward_answer(self, response: str, row: Row) -> float:

@@ -79,7 +79,8 @@ def read_configuration(
                 f"gen_kwargs.{name} is refused: it would be written beside each response; "
                 "give it in --model_args or the environment"
             )
-    until = read_until(config.tasks, ours["until"], ours["budget"], ours["range"])
+    goal, budget, span = (ours[name] for name in ("until", "budget", "range"))
+    until = read_until(config.tasks, goal, budget, span, config.include_path)
     if until:
         refuse_beside_until(config)
     return config, {

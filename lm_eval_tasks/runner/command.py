@@ -23,10 +23,10 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
     options = [name for name, value in folders.items() if value]
     settings = ("config", "shard", "block_size", "until", "budget", "range", *CAPS)
     alone = [getattr(arguments, name) for name in settings if name != "price"]
-    alone += [*rest, *known.tasks, known.include_path if arguments.status else arguments.price]
+    alone += [*rest, *known.tasks, None if arguments.status else arguments.price]
     if len(options) > 1 or (options and any(argument is not None for argument in alone)):
         raise ValueError(
-            f"{options[0]} takes its folders, --output_path and (to merge) --include_path "
+            f"{options[0]} takes its folders, --output_path and --include_path "
             "or (for the status) --price, and nothing else"
         )
     if arguments.status:
@@ -34,7 +34,8 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
 
         price = None if arguments.price is None else read_price(arguments.price)
         for folder in arguments.status:
-            print("\n".join(lines_of(folder, read_status(folder), price)))
+            status = read_status(folder, known.include_path)
+            print("\n".join(lines_of(folder, status, price)))
         return
     # the folder of --include_path may hold tasks of such names
     if not arguments.merge and known.include_path is None:

@@ -168,10 +168,11 @@ class Status:
     tokens: Tokens | None = None
 
 
-def read_status(folder: Path) -> Status:
+def read_status(folder: Path, include_path: str | None = None) -> Status:
     """Return how far the evaluation in a folder is; ValueError if none was begun in it.
 
-    No model and no task is loaded. ValueError, too, for a block whose file is damaged.
+    No model is loaded, and no task but that of --until, which is ours or below `include_path`.
+    ValueError, too, for a block whose file is damaged.
     """
     store = Store(Path(folder) / "state")
     run = store.begun()
@@ -179,7 +180,7 @@ def read_status(folder: Path) -> Status:
     if run.arguments.until is not None:
         from lm_eval_tasks.runner.search import Search  # noqa: PLC0415  (slow)
 
-        search = Search.of(store, run)
+        search = Search.of(store, run, include_path)
         search.catch_up()
     blocks = search.blocks if search else run.blocks()
     done = [block for block in blocks if store.is_done(block)]

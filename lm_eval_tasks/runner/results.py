@@ -15,6 +15,7 @@ from lm_eval.utils import handle_non_serializable, make_table
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
+from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.runner.run import resolve_again
 from lm_eval_tasks.runner.store import Store, write_lines
 
@@ -141,8 +142,8 @@ def gather_samples(
     """
     for block, folder in done:
         for line, sample in folder.read_block(block):
-            for name in sample["metrics"]:
-                metrics[name, sample["filter"]].append(with_tuples(sample[name]))
+            for name, value in Fields((name, sample[name]) for name in sample["metrics"]).items():
+                metrics[name, sample["filter"]].append(with_tuples(value))
             for part in ("doc_hash", "prompt_hash", "target_hash"):
                 digest.update(sample[part].encode())
             yield line
@@ -164,7 +165,7 @@ def print_results(path: Path) -> None:
 
 
 def keep_numbers(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a task's results without the metrics that are no number, such as the usual outcome."""
+    """Return a task's results without the metrics that have no number, as where none is known."""
     words = {
         name
         for name, value in row.items()

@@ -157,7 +157,7 @@ def load(
     versions: dict[str, Any] = {"generator": generators, "lm_eval": version("lm_eval")}
     search = configuration = None
     if arguments.until is not None:
-        search = Search(store, arguments, size)
+        search = Search(store, arguments, size, include_path)
         versions |= search.design.plan.fingerprint
         configuration = search.configuration
     loaded = load_tasks(arguments, include_path, metadata, configuration)

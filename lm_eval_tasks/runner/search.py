@@ -84,12 +84,13 @@ class AdaptiveTask:
 
 
 @lru_cache(maxsize=8)
-def adaptive_task(name: str) -> AdaptiveTask:
+def adaptive_task(name: str, include_path: str | None = None) -> AdaptiveTask:
     """Return a task that a design can ask; ValueError if there is no such design, or no such task.
 
-    A task of several `grids`, or with twins, is a fixed design of its own.
+    The task is ours, or below `include_path`. One of several `grids`, or with twins, is a fixed
+    design of its own.
     """
-    path = yaml_of(name)
+    path = yaml_of(name, include_path)
     settings = read_task(path) if path else {}
     puzzles = settings.get("dataset_kwargs", {})
     defaults = puzzles.get("defaults", {})
@@ -101,12 +102,17 @@ def adaptive_task(name: str) -> AdaptiveTask:
             defaults = {knob: defaults[knob] for knob in defaults if knob not in adaptive.decided}
             return AdaptiveTask(name, settings, benchmark, adaptive, defaults)
     raise ValueError(
-        f"--until takes one of our tasks that is no group and no fixed design, got {brief(name)}"
+        "--until takes a task of ours, or of --include_path, that is no group and no fixed design, "
+        f"got {brief(name)}"
     )
 
 
 def read_until(
-    tasks: object, goal: object, budget: object = None, span: object = None
+    tasks: object,
+    goal: object,
+    budget: object = None,
+    span: object = None,
+    include_path: str | None = None,
 ) -> Until | None:
     """Return what --until, --budget and --range say, checked; None if there is no --until.
 
@@ -122,7 +128,7 @@ def read_until(
     names = [tasks] if isinstance(tasks, str) else list(tasks or ())  # type: ignore[call-overload]
     if len(names) != 1:
         raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
-    return adaptive_task(str(names[0])).adaptive.read_until(goal, budget, span)
+    return adaptive_task(str(names[0]), include_path).adaptive.read_until(goal, budget, span)
 
 
 def refuse_beside_until(config: Any) -> None:
@@ -131,7 +137,7 @@ def refuse_beside_until(config: Any) -> None:
         if getattr(config, name) is not None:
             raise ValueError(f"--{name} is refused: with --until the design says what is evaluated")
     (name,) = [config.tasks] if isinstance(config.tasks, str) else config.tasks
-    task = adaptive_task(name)
+    task = adaptive_task(name, config.include_path)
     settings = (config.metadata or {}).get(task.dataset)
     settings = settings if isinstance(settings, dict) else {}
     if "retrieve" in settings or task.defaults.get("retrieve"):
@@ -180,9 +186,11 @@ class Search:
     `size` is the number of puzzles in a block. ValueError if the design does not take the settings.
     """
 
-    def __init__(self, store: Store, arguments: Arguments, size: int) -> None:
+    def __init__(
+        self, store: Store, arguments: Arguments, size: int, include_path: str | None = None
+    ) -> None:
         self.store, self.arguments, self.size = store, arguments, size
-        self.task = adaptive_task(arguments.tasks[0])
+        self.task = adaptive_task(arguments.tasks[0], include_path)
         self.design = self.task.design(arguments.until or {})
         self.blocks: list[Block] = []
         self.puzzles: list[Puzzle] = []
@@ -190,13 +198,13 @@ class Search:
         self.batches_cut = 0
 
     @classmethod
-    def of(cls, store: Store, run: RunSpec) -> "Search":
+    def of(cls, store: Store, run: RunSpec, include_path: str | None = None) -> "Search":
         """Return the search of a run that was begun.
 
         ValueError if that was with another version of the design or another prior, which would ask
         for other puzzles.
         """
-        search = cls(store, run.arguments, run.block_size)
+        search = cls(store, run.arguments, run.block_size, include_path)
         fingerprint = search.design.plan.fingerprint
         begun = {name: run.versions.get(name) for name in fingerprint}
         if changes := differences(begun, fingerprint, "versions"):

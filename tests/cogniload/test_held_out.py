@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from source_tree import ROOT
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.solve import solve_steps
@@ -15,6 +16,7 @@ from cogniload_gen.cogniload.steps.rules import read_steps
 from cogniload_gen.grid import language_of
 
 DATA = Path(__file__).parent / "data"
+PAGE = (ROOT / "docs/steps.md").read_text("utf-8")
 
 KINDS = {
     None: {None}, "start": {"initial"}, "applied": {"intruded"},
@@ -26,7 +28,12 @@ KINDS = {
 
 
 def expected(row):
-    """The places and the kinds of the first error that count as right; None for no such row."""
+    """The places and the kinds of the first error that count as right; None for no such row.
+
+    Later writers name the reader's own kind, as `error`.
+    """
+    if "error" in row:
+        return {row["first_error"]}, {row["error"]}
     solution = solve_steps(row["puzzle"])
     if row.get("unreadable") or row.get("who") not in (None, solution.poi):
         return None
@@ -62,12 +69,29 @@ def rows_of(path):
 
 
 @pytest.mark.parametrize(
-    ("name", "counts"), [("steps_sealed", (16, 7, 7, 7, 2, 0)), ("steps_open", (22, 9, 9, 9, 4, 0))]
+    ("name", "counts"),
+    [
+        ("steps_sealed", (16, 8, 8, 8, 2, 0)),
+        ("steps_open", (22, 11, 11, 11, 5, 0)),
+        ("steps_later_sealed", (48, 42, 42, 40, 10, 0)),
+        ("steps_later_open", (48, 47, 47, 47, 12, 0)),
+    ],
 )
 def test_the_docs_figures_on_held_out_traces(name, counts):
     rows = rows_of(DATA / f"{name}.jsonl")
     assert agreement(rows) == counts
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
+
+
+def test_the_page_has_the_sealed_figures():
+    traces, claimed, first, kind, clean, accused = agreement(
+        rows_of(DATA / "steps_later_sealed.jsonl")
+    )
+    assert (
+        f"| {traces} | {claimed} ({claimed / traces:.0%}, 75 to 94) | "
+        f"{first} ({first / claimed:.0%}, 92 to 100) | "
+        f"{kind} ({kind / claimed:.0%}, 84 to 99) | {accused} of {clean} (0 to 28) |"
+    ).replace("%", " %") in PAGE
 
 
 HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")
@@ -76,12 +100,13 @@ HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")
 @pytest.fixture(scope="module")
 def originals():
     """The puzzles of the writers' responses, by id."""
-    cells = [(2, 4), (3, 5), (4, 6), (6, 8), (9, 6)]
+    small = enumerate([(2, 4), (3, 5), (4, 6), (6, 8), (9, 6)], 777)
+    cells = [*((seed, (*cell, 50, 5)) for seed, cell in small), (90210, (10, 6, [25, 75], 25))]
     return {
         row["id"]: row
         for language in ("de", "fr", "es", "zh")
-        for seed, (d, N) in enumerate(cells, 777)
-        for row in generate_puzzles(d, N, 50, 5, seed=seed, language=language).to_pylist()
+        for seed, cell in cells
+        for row in generate_puzzles(*cell, seed=seed, language=language).to_pylist()
     }
 
 
@@ -102,3 +127,13 @@ def test_responses_in_other_languages(language, misjudged, passed, hard, origina
     assert [sum(row["hard"] == kind for row in rows) for kind in (False, True)] == [100, 20]
     clear = [right for is_hard, right in wrong if not is_hard]
     assert (len(clear), sum(clear), len(wrong) - len(clear)) == (misjudged, passed, hard)
+
+
+@pytest.mark.parametrize(
+    ("language", "misjudged", "passed"), [("de", 2, 2), ("es", 0, 0), ("fr", 0, 0), ("zh", 1, 1)]
+)
+def test_clear_responses_that_stayed_sealed(language, misjudged, passed, originals):
+    rows = [r for r in rows_of(DATA / "languages_sealed.jsonl") if language_of(r["id"]) == language]
+    scores = [score(row["response"], originals[row["id"]]).correct for row in rows]
+    wrong = [scored for scored, row in zip(scores, rows, strict=True) if scored != row["correct"]]
+    assert (len(rows), len(wrong), sum(wrong)) == (100, misjudged, passed)

@@ -1,8 +1,9 @@
 """Answers and solutions by an author who had not seen the rules: what docs/factor.md says of them.
 
 One half was open to the author of the rules. The other was read once, after the last change of the
-rules for it, and its figures were published. `data/held_out.jsonl` has both, with the judgement of
-a careful reader: whether an answer is right, and the first variable of a solution that is wrong.
+rules for it, and its figures were published. A later author's texts were read once, too.
+`data/held_out.jsonl` has all of them, with the judgement of a careful reader: whether an answer is
+right, and the first variable of a solution that is wrong.
 """
 
 import json
@@ -34,20 +35,24 @@ def passes(row):
 
 @pytest.mark.parametrize(("half", "hard", "most"), [
     ("open", False, 1), ("open", True, 3), ("sealed", False, 1), ("sealed", True, 3),
+    ("later", False, 0), ("later", True, 8),
 ])  # fmt: skip
 def test_answers_are_judged_as_a_reader_judges_them(half, hard, most):
     rows = of(half, "answer", hard=hard)
     misjudged = [row["style"] for row in rows if passes(row) != row["is_right"]]
     assert len(misjudged) <= most, misjudged
-    if half == "sealed":
+    if half != "open":
         assert f"{len(misjudged)} of {len(rows)} {'hard' if hard else 'clear'} ones" in PAGE
 
 
-def test_no_wrong_answer_of_the_sealed_half_passes():
-    assert not [row["style"] for row in of("sealed", "answer", is_right=False) if passes(row)]
+@pytest.mark.parametrize("half", ["sealed", "later"])
+def test_no_wrong_answer_passes(half):
+    wrong = of(half, "answer", is_right=False)
+    assert not [row["style"] for row in wrong if passes(row)]
+    assert f"no wrong answer of {len(wrong)} passed" in PAGE
 
 
-@pytest.mark.parametrize("half", ["open", "sealed"])
+@pytest.mark.parametrize("half", ["open", "sealed", "later"])
 def test_first_errors_are_those_of_a_reader(half):
     rows = of(half, "steps")
     read = [(row, read_factor_steps(row["response"], row)) for row in rows]
@@ -55,7 +60,7 @@ def test_first_errors_are_those_of_a_reader(half):
     right = [row for row, steps in claimed if steps.first_error == row["first_error"]]
     clean = [steps for row, steps in claimed if row["kind"] == "none"]
     assert not [steps for steps in clean if steps.error]
-    if half == "sealed":
+    if half != "open":
         assert f"claimed {len(claimed)} of {len(rows)} solutions" in PAGE
         assert f"was right in {len(right)} of them" in PAGE
         assert f"none of the {len(clean)} clean ones" in PAGE

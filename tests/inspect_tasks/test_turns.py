@@ -150,8 +150,11 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_
     score = asyncio.run(score_turns()(state, Target("")))
     assert score.metadata["right"] == [1, 0, 1]
     assert score.value == pytest.approx(2 / 3)
-    state.store.set(REPLIES, replies[:1])  # a limit of Inspect's ended the conversation
-    assert asyncio.run(score_turns()(state, Target(""))).metadata["right"] == [1, 0, 0]
+    assert score.metadata["read"] == [1, 1, 1]
+    # a limit of Inspect's ended the conversation
+    state.store.set(REPLIES, [replies[0], "That is blue."])
+    score = asyncio.run(score_turns()(state, Target("")))
+    assert score.metadata["right"] == score.metadata["read"] == [1, 0, 0]
 
 
 def test_every_epoch_of_a_conversation_counts():
@@ -159,7 +162,9 @@ def test_every_epoch_of_a_conversation_counts():
     scores = [
         SampleScore(
             score=Score(
-                value=1.0, metadata={"history": name, "right": right, "k": 4, "statements": 10}
+                value=1.0,
+                metadata={"history": name, "right": right, "k": 4, "statements": 10}
+                | {"read": [1, 1, right[-1]]},
             ),
             sample_id=f"puzzle-{puzzle}/{name}",
         )
@@ -169,6 +174,7 @@ def test_every_epoch_of_a_conversation_counts():
     ]
     metrics = shares_of_turns()(scores)
     assert metrics["acc_own"] == pytest.approx(4 / 6)
+    assert metrics["read_own"] == pytest.approx(5 / 6)
     assert metrics["own_minus_true"] == pytest.approx(1 / 2 - 1)
     assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10))
 

@@ -1,8 +1,10 @@
 """The task of examples/real: a worked example is an earlier turn, and the response is begun."""
 
+import json
+
 import pytest
 import yaml
-from eval_command import command, model_args
+from eval_command import command, error_of, model_args
 from harness import manager
 from source_tree import ROOT
 
@@ -50,3 +52,19 @@ def test_examples_without_any_are_refused():
     task.set_config("num_fewshot", 1)
     with pytest.raises(ValueError, match="cogniload_mini: --num_fewshot 1 is refused"):
         task.build_all_requests(rank=0, world_size=1)
+
+
+def test_a_design_asks_with_a_prompt_of_ones_own(tmp_path):
+    """Of a folder's run, only this command's --include_path says where the task is."""
+    task, folder = "cogniload_worked_until", ("--include_path", TASKS)
+    code, out, err = command(
+        *("eval", *folder, "--tasks", task, "--until", "ECL50±20%", "--range", 2, 12),
+        *("--budget", 64, "--model", "dummy", "--output_path", tmp_path),
+    )
+    assert code == 0, err
+    assert "note: 0 of 64 puzzles are solved, which is not above chance" in out
+    for others in (["--merge", tmp_path], ["--status", tmp_path]):
+        assert repr(task) in error_of("eval", *others)
+        assert command("eval", *others, *folder)[0] == 0
+    (prompts,) = tmp_path.glob("state/block-*.jsonl")
+    assert prompts.read_text("utf-8").count(json.dumps(EXAMPLE["answer"])[1:-1]) == 64

@@ -477,18 +477,21 @@ def spread(count: int, places: int) -> np.ndarray:
     return np.diff(np.round(np.linspace(0, count, places + 1))).astype(int)
 
 
-def describe_interval(interval: Located, extent: tuple[float, float]) -> str:
+def describe_interval(interval: Located, extent: tuple[float, float], unit: str = "") -> str:
     """Return a value in words, such as 46 (38 to 56), or > 400 (310 to > 400).
 
-    `extent` is the range of the puzzles, beyond which a value is no more than beyond it.
+    `extent` is the range of the puzzles, beyond which a value is no more than beyond it. An
+    interval that passes both of its ends determines nothing. A `unit` follows the numbers.
     """
+    if interval.low < extent[0] and interval.high > extent[1]:
+        return "not determined"
 
     def number(value: float) -> str:
         if np.isnan(value):
             return "none"
         return beyond(value, *extent) or f"{value:.3g}"
 
-    return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)})"
+    return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)}){unit}"
 
 
 def describe_batch(batch: Batch[Any], settings: Settings) -> str:

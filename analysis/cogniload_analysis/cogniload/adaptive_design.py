@@ -55,7 +55,7 @@ class AdaptiveDesign(Design[next_puzzles.Puzzle]):
         estimate = self.estimate()
         return [
             f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N)} statements",
+            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N, ' statements')}",
             f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
             f"NT50  {describe_NT50(estimate)}",
             *(f"note: {flag}" for flag in estimate.flags),

@@ -27,7 +27,7 @@ class CogniLoadAnalysis(Analysis):
     meanings = load_columns.MEANINGS
     loads = load_columns.LOADS
     growth = ("N", "d")
-    facts = (step_columns.READING, repeats.ANSWER, *design.FACTS)
+    facts = (step_columns.READING, repeats.ANSWER, *design.FACTS, load_columns.NEEDLES)
 
     def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
         """Return the thresholds of the paper's GLM."""

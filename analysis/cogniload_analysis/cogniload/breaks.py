@@ -22,9 +22,13 @@ from cogniload_analysis.samples.files import read_lines
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.steps.rules import ERRORS
+from cogniload_gen.words import read_words
 
 FITTED = 150
 """How many responses of a model the hazard is fitted to: a puzzle takes milliseconds to solve."""
+
+CLAIMED = read_words("cogniload_analysis", "claimed")
+"""How many errors were read, of how many: of those after which tracking recovers, and of others."""
 
 NONE = "none"
 """The kind of a response without an error, in tables."""
@@ -75,7 +79,10 @@ def break_table(
 
     Columns: model, responses, held (those whose samples hold a reading), read, enough; of those
     read: errors, commonest and its count, recovered, right, right_after_error (of tracking),
-    right_recovered (those of them whose tracking is right again later), half (the first statement
+    right_recovered (those of them whose tracking is right again later), healed and healed_state
+    (the shares of right answers after an error, and of those whose tracking is right again, with
+    each error weighed by how rarely such errors are read; NaN without errors), half (the first
+    statement
     after which fewer than half are still right; NaN for none), last (the last statement of
     `survival_table`) with share, low and high there; per_1000 with slips_low and slips_high;
     hazard_responses, trend (the coefficient of the position), trend_p and hazard_problem.
@@ -94,8 +101,8 @@ def break_table(
 
 BREAK_COLUMNS = (
     "model", "responses", "held", "read", "enough", "errors", "commonest", "count", "recovered",
-    "right", "right_after_error", "right_recovered", "half", "last", "share", "low", "high",
-    "per_1000", "slips_low", "slips_high", "hazard_responses", "trend", "trend_p", "hazard_problem",
+    "right", "right_after_error", "right_recovered", "healed", "healed_state", "half", "last",
+    "share", "low", "high", "per_1000", "slips_low", "slips_high", "hazard_responses", "trend", "trend_p", "hazard_problem",
 )  # fmt: skip
 
 
@@ -112,6 +119,8 @@ BREAKS = TableSpec(
         Column("recovered", "Recovered", cells.number(0)),
         Column("right", "Right", cells.number(0)),
         Column("right_after_error", "Right after an error", cells.number(0)),
+        Column("healed", "Healed [%]", cells.percent),
+        Column("healed_state", "Whole state [%]", cells.percent),
     ),
     "breaks",
 )
@@ -123,6 +132,12 @@ def _describe_breaks(read: pd.DataFrame) -> dict[str, float | str]:
     after_error = right & read["first_error"].notna()
     curve = survival_curve(read)
     below = curve.loc[curve["share"] < 0.5, "statement"]
+    broken = read["first_error"].notna()
+    weights = np.where(read["recovered"], *(every / some for some, every in CLAIMED.values()))
+
+    def weigh(chosen: "pd.Series[bool]") -> float:
+        return float(np.average(chosen[broken], weights=weights[broken])) if any(broken) else np.nan
+
     end, slips = curve.iloc[-1], slip_rates(slip_trials(read)).loc["any"]
     return {
         "errors": kinds.sum(),
@@ -132,6 +147,8 @@ def _describe_breaks(read: pd.DataFrame) -> dict[str, float | str]:
         "right": right.sum(),
         "right_after_error": after_error.sum(),
         "right_recovered": (after_error & read["recovered"]).sum(),
+        "healed": weigh(after_error),
+        "healed_state": weigh(after_error & read["recovered"]),
         "half": below.min(),
         "last": end["statement"],
         **end[["share", "low", "high"]],

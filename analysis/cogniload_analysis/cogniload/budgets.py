@@ -59,7 +59,7 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     cut = frame["lost"] & (tokens < budget)
     by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
-    ECL50 = estimate_capacity(frame.assign(correct=solved)).ECL50
+    ECL50 = tables.settle(estimate_capacity(frame.assign(correct=solved))).ECL50
     spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),

@@ -22,7 +22,6 @@ from cogniload_analysis.display.figures import (
     FAINT,
     PAPER,
     STYLE,
-    WHOLE_FONT,
     Panel,
     Series,
     draw_panels,
@@ -47,8 +46,13 @@ N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 
 def draw_accuracy(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
     """Draw accuracy by d, N and rho, each averaged over the other two. Figure 1."""
-    panels = [_accuracy_panel(frame, load) for load in LABELS]
+    panels = [_accuracy_panel(frame, load) for load in varying(frame)]
     return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+
+
+def varying(frame: pd.DataFrame) -> list[str]:
+    """Return the loads of which the puzzles have several levels; all of them for a single cell."""
+    return [load for load in LABELS if frame[load].nunique() > 1] or [*LABELS]
 
 
 def draw_rho_by_d(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
@@ -71,7 +75,7 @@ def draw_fit(frame: pd.DataFrame, glm: LoadGLM, columns: int = PAPER) -> Figure:
 
     Points and curve are averages over the other loads; the intervals are Wilson's, 95 %.
     """
-    panels = [_fit_panel(frame, glm, load) for load in LABELS]
+    panels = [_fit_panel(frame, glm, load) for load in varying(frame)]
     return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
 
 
@@ -173,8 +177,7 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
             axes.hlines(known.index[bounded] + at, low[bounded], high[bounded], color=COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
-            if is_new:
-                label.set(fontweight="bold", fontfamily=WHOLE_FONT)
+            label.set(color="#000000" if is_new else "#666666")
         axes.set_ylim(-0.7, len(known) - 0.3)
         axes.set_xscale("log")
         axes.set_xlim(0.9, max(1000, 1.1 * np.nanmax(drawn.to_numpy(float))))
@@ -202,7 +205,7 @@ def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
     """Draw the mean tokens of a response by d, N and rho, each averaged over the other two."""
     known = frame.dropna(subset="response_tokens")
     panels = []
-    for load, label in LABELS.items():
+    for load in varying(known):
         means = known.groupby(["model", load], observed=True)["response_tokens"].mean()
         series = [
             Series(str(model), _scale(rows.index.get_level_values(load).to_numpy(), load), rows)
@@ -210,7 +213,7 @@ def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
         ]
         levels = np.sort(_scale(known[load].unique(), load))
         finish = partial(_set_x_axis, levels=levels, logarithmic=load == "N")
-        panels.append(Panel(series, label, "Tokens of a response", "", finish))
+        panels.append(Panel(series, LABELS[load], "Tokens of a response", "", finish))
     return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
 
 
@@ -223,6 +226,8 @@ def draw_budgets(curves: pd.DataFrame, columns: int = PAPER) -> Figure:
         ("accuracy", "low", "high", "Accuracy"),
         ("ECL50", "ECL50_low", "ECL50_high", "ECL50 (statements)"),
     ):
+        if drawn[value].isna().all():
+            continue
         series = [
             Series(str(model), rows["budget"], rows[value], rows[low], rows[high])
             for model, rows in drawn.groupby("model", observed=True)

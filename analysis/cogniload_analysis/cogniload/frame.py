@@ -15,6 +15,7 @@ def read_samples(paths: Paths, *, text: bool = False) -> pd.DataFrame:
     where the sample doesn't say), first_error (the statement; NaN for none), error (its kind; ""
     for none), recovered (False without an error), coverage (NaN where the sample holds no reading),
     answer (the one that was read; "" for none, None where the sample holds no reading),
-    index (the puzzle's, NaN where unknown) and cut (whether a limit cut the response off).
+    index (the puzzle's) and needles (in its text), both NaN where unknown, and cut (whether a limit
+    cut the response off).
     """
     return read_benchmarks(paths, [COGNILOAD], text=text)[COGNILOAD.name]

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from cogniload_analysis.columns import read_integer
+from cogniload_analysis.columns import column, read_count, read_integer
 from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 
 LOADS = (Load("d", "d"), Load("N", "N"), Load("rho", "ρ [%]", "float64", percent=True))
+
+NEEDLES = column("needles", "float64", lambda sample: read_count(sample["doc"], "needles"))
+"""The needles in the text, which may be a twin's."""
 
 MEANINGS = Sentences("cogniload_outcomes").texts
 """Each wrong outcome in words."""

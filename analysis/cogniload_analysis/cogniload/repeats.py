@@ -77,7 +77,8 @@ def _describe_attempts(
                 for mine, theirs, number in zip(right, others, attempts, strict=True)
             ]
         )
-    ECL50 = estimate_capacity(puzzles[LOADS].assign(successes=solved, failures=1 - solved)).ECL50
+    solved_puzzles = puzzles[LOADS].assign(successes=solved, failures=1 - solved)
+    ECL50 = tables.settle(estimate_capacity(solved_puzzles)).ECL50
     row: dict[str, float] = {"puzzles": len(puzzles)}
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}

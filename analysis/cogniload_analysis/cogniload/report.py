@@ -30,6 +30,7 @@ from cogniload_analysis.display.tables import Table, TableSpec
 from cogniload_analysis.display.verdict import (
     Span,
     find_span,
+    is_at_chance,
     measured_spans,
     say_solved,
     say_spans,
@@ -40,6 +41,9 @@ from cogniload_analysis.intervals import CONFIDENCE
 ACCURACY = TableSpec(
     "accuracy", "Accuracy, with the 95 % Wilson interval.", accuracy_columns(LOADS), "models"
 )
+
+# The load along the axis of each figure of the paper: left out where it has one level.
+ALONG = {"figure_3": "rho", "figure_4": "rho", "figure_5": "d", "figure_6": "rho", "figure_7": "N"}
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
@@ -52,7 +56,8 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         comparisons[model] = glm.compare_rho_terms(rows)
         interactions[model] = glm.fit_interactions(rows)
         run = replays.get(model)
-        capacities[model] = run.estimate if run else estimate_capacity(rows)
+        capacity = run.estimate if run else estimate_capacity(rows)
+        capacities[model] = tables.settle(capacity, at_chance=is_at_chance(rows, LOADS))
     several = len(frame[[load.name for load in LOADS]].drop_duplicates()) > 1
     read = breaks.choose_read(frame)
     ranking = tables.ranking_table(glms, capacities)
@@ -150,6 +155,7 @@ def build_tables_of_several_cells(
         *(
             spec.table(accuracy_table(frame, *(load.name for load in loads), confidence=CONFIDENCE))
             for loads in ((d,), (N,), (rho,), (d, N), (N, rho))
+            if all(frame[load.name].nunique() > 1 for load in loads[1:])
             for spec in [overview.levels_spec(*loads)]
         ),
     ]
@@ -236,6 +242,9 @@ def draw_pictures(
             "figure_7": partial(figures.draw_accuracy_by, frame, "N"),
             "outcomes_by_N": partial(figures.draw_outcomes, frame),
         }
+        for name, load in ALONG.items():
+            if load not in figures.varying(frame):
+                del drawings[name]
         if frame["response_tokens"].notna().any():
             drawings["tokens_by_load"] = partial(figures.draw_tokens, frame)
     paper = {name: (words.say(f"picture_{name}"), draw) for name, draw in drawings.items()}
@@ -258,7 +267,8 @@ def describe_verdict(
         return Verdict(row["model"], headline, [solved])
     spans = fitted_spans(capacity) if capacity else measured_spans(frame, LOADS)
     errors = [words.say_first_error(read) for read in broken if read["enough"] and read["errors"]]
-    sentences = [solved, say_spans(spans), *(errors or [say_wrong(frame, MEANINGS)])]
+    broken_by = say_spans(spans) + (words.say("on_curve") if capacity else "")
+    sentences = [solved, broken_by, *(errors or [say_wrong(frame, MEANINGS)])]
     return Verdict(row["model"], headline, sentences, picture)
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from cogniload_analysis.cogniload.fits.glm import (
 )
 from cogniload_analysis.cogniload.fits.thresholds import (
     PAPER_MEANS,
+    UNKNOWN,
     LoadMeans,
     Threshold,
     Thresholds,
@@ -273,6 +275,19 @@ def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
 def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
     """Return the least and the largest load that a design can ask, where a crossing is known."""
     return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
+
+
+def settle(capacity: Capacity, *, at_chance: bool = False) -> Capacity:
+    """Return a capacity without the crossings that its answers do not determine.
+
+    These are all of them at chance, and else those whose intervals pass both ends of the loads.
+    """
+    unknown: dict[str, Any] = {}
+    for name in LOAD_OF:
+        crossing, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
+        if at_chance or (crossing.low < least and crossing.high > most):
+            unknown[name] = Threshold(status=UNKNOWN)
+    return replace(capacity, **unknown)
 
 
 def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]) -> pd.DataFrame:

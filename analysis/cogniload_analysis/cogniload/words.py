@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
-from cogniload_analysis.cogniload.fits.thresholds import Threshold
+from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display import cells
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("cogniload")
+ERRORS = Sentences("cogniload_errors").texts
 
 # An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1.
 WIDE = 0.5
@@ -60,12 +61,13 @@ def say_threshold(row: dict) -> str:
 
 def _say_crossing(row: dict) -> str:
     if math.isnan(row["value"]):
-        return say("no_crossing", row)
+        return say("unknown_crossing" if row["status"] == UNKNOWN else "no_crossing", row)
     crossing = Threshold(row["value"], row["low"], row["high"])
-    interval = describe_interval(crossing, (row["min_tested"], row["max_tested"]))
-    template = {"ECL50": "crossing_ECL50", "NT50": "crossing_NT50"}.get(row["threshold"])
+    unit = " statements" if row["threshold"] == "ECL50" else ""
+    interval = describe_interval(crossing, (row["min_tested"], row["max_tested"]), unit)
     moves = "rises" if row["rising"] else "falls"
-    return say(template or "crossing", row, interval=interval, moves=moves)
+    template = "crossing_NT50" if row["threshold"] == "NT50" else "crossing"
+    return say(template, row, interval=interval, moves=moves)
 
 
 def say_meanings(row: dict) -> str:
@@ -84,9 +86,7 @@ def say_fit(row: dict) -> str:
     """Say in words how well a GLM fits, by its row of `fit_table`."""
     if math.isnan(row["plain"]):
         return say("fit_unknown")
-    load, _, level = row["where"].partition(" = ")
-    level = f"ρ = {100 * float(level):g} %" if load == "rho" else row["where"]
-    largest = say("fit_largest", row, level=level)
+    largest = say("fit_largest", row)
     others = [say(f"fit_{name}", row) for name in ("floor", "both") if not math.isnan(row[name])]
     counts = "; ".join(filter(None, [say("fit_plain", row), ", ".join(others)]))
     if math.isnan(row["p"]):
@@ -137,6 +137,7 @@ def say_breaks(row: dict) -> list[str]:
         read,
         say("breaks_errors" if row["errors"] else "breaks_no_error", row, kind=kind, times=times),
         say("breaks_luck", row, answers=answers, how=how),
+        *[say("breaks_healed", row)] * (row["errors"] > 0 and not math.isnan(row["healed"])),
         say("breaks_whole" if math.isnan(row["half"]) else "breaks_half", row),
         say("breaks_slips", row),
         _say_hazard(row),
@@ -145,7 +146,8 @@ def say_breaks(row: dict) -> list[str]:
 
 def say_first_error(row: dict) -> str:
     """Say the commonest first error, by a row of `break_table` with errors."""
-    return say("first_error", row, kind=say_kind(row["commonest"]))
+    kind = row["commonest"]
+    return say("first_error", row, kind=say_kind(kind), meaning=ERRORS[kind])
 
 
 def _say_hazard(row: dict) -> str:

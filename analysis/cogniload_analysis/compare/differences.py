@@ -349,6 +349,23 @@ def show_p(p: float) -> str:
     return MISSING if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def decide(
+    names: Sequence[str], puzzles: int, only_first: int, only_second: int
+) -> tuple[bool, str]:
+    """Return whether one of two runs is known to solve more, at any look, and the sentence."""
+    p = float(statistics.anytime_p(only_first, only_second))
+    more, less = names if only_first >= only_second else names[::-1]
+    row: dict[str, object] = {"first": names[0], "second": names[1], "more": more, "less": less}
+    row |= {
+        "puzzles": puzzles,
+        "only_first": only_first,
+        "only_second": only_second,
+        "p": show_p(p),
+    }
+    decided = p <= SIGNIFICANT
+    return decided, f"{say('decided' if decided else 'undecided', row)} {say('alone', row)}"
+
+
 def show_difference(value: float, scale: object) -> str:
     """Set a difference of measures; one of ECL50 is a factor."""
     if not np.isfinite(value):

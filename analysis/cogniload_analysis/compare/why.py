@@ -11,8 +11,9 @@ from math import isnan
 from typing import Any
 
 import pandas as pd
-from scipy.stats import fisher_exact, kendalltau
+from scipy.stats import kendalltau
 
+from cogniload_analysis.compare.causes import Explained, count_trials, explain_trials
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import adjust, compare_solved
 from cogniload_analysis.intervals import wilson_interval
@@ -32,20 +33,10 @@ NO_CURE = ("until", ONLY, "question=state")
 """Changes whose success is none of the puzzle's: they are about another answer."""
 
 LEAST_LUCK = 0.05
-"""Share of failures that a second attempt solves: above it, they are luck if nothing cures more."""
-
-MOST_SLIPS = 0.1
-"""Share of single statements that a model may fail by slips; above it, the step is too hard."""
-
-SURE = 0.03
-"""Largest p of the difference between `needles` and `tail`: above it, they cure alike."""
+"""Share of failures that a second attempt solves: above it, they may be luck."""
 
 SURE_CURE = 0.99
 """Level of the intervals by which a change cures more puzzles than it breaks: several are tried."""
-
-SURE_STEP = 0.001
-"""Largest p of the difference between single steps of failures and of solved puzzles."""
-
 
 BANDS = ("low", "middle", "high")
 """The bands of a load's levels."""
@@ -65,12 +56,15 @@ class Why:
         overlap: How many of the failures that have every twin are cured by which set of changes.
         causes: The causes that are named, by their names in the sentences, the strongest first.
         cures: For each change that cures, the ids of the failures that it cures.
+        shares: The share of the expected slips that each cause of CogniLoad's explains, in one fit
+            of them all, with its 95 % interval; None for FACTOR.
     """
 
     effects: pd.DataFrame
     overlap: pd.DataFrame
     causes: tuple[str, ...]
     cures: Mapping[str, tuple[str, ...]]
+    shares: pd.DataFrame | None = None
 
     @property
     def verdict(self) -> list[str]:
@@ -82,6 +76,13 @@ class Why:
         sentences = [
             SAY("again", again) if again is not None else SAY("no_again", puzzles=failures)
         ]
+        if self.shares is not None and self.causes:
+            parts = [
+                SAY("share", share=share, low=low, high=high, cause=SAY(f"cause_{cause}"))
+                for cause, share, low, high in self.shares.to_numpy().tolist()
+                if cause in self.causes
+            ]
+            sentences.append(SAY("shares", shares=", ".join(parts)))
         for cause in self.causes:
             row = by_change.get(CURES_BY_CAUSE.get(cause, ""))
             if row is not None:
@@ -144,7 +145,10 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)
     overlap = sets.value_counts().rename_axis("cured_by").reset_index(name="puzzles")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
-    return Why(effects, overlap, _name_causes(effects, results), cures)
+    trials = count_trials(frame)
+    explained = explain_trials(trials) if trials else None
+    causes = _name_causes(effects, results, explained)
+    return Why(effects, overlap, causes, cures, explained.shares if explained else None)
 
 
 def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
@@ -249,12 +253,13 @@ CURES_BY_CAUSE = {
 """The change that shows each cause by its cures."""
 
 
-def _name_causes(effects: pd.DataFrame, results: "pd.Series[float]") -> tuple[str, ...]:
-    """Return the causes that the effects prove; `results` are those of all puzzles of the run.
+def _name_causes(
+    effects: pd.DataFrame, results: "pd.Series[float]", explained: Explained | None
+) -> tuple[str, ...]:
+    """Return the causes that the fit of all twins names, and those that other changes cure.
 
-    `needles` and `tail` are as long as each other: what cures more says whether the hay or the
-    needles are the cause; where both cure alike, it is length. It is luck where a second
-    attempt cures, and nothing cures more.
+    `results` are those of all puzzles of the run. It is luck only if no other change cures more,
+    and if the same puzzle was tried again.
     """
     failed, solved = _rows(effects, FAILED), _rows(effects, SOLVED)
     cures = {
@@ -263,23 +268,16 @@ def _name_causes(effects: pd.DataFrame, results: "pd.Series[float]") -> tuple[st
         if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
         and (against == AGAIN or _outweighs(row, solved.get((change, against)), results))
     }  # fmt: skip
-    too_hard = _is_step_too_hard(effects)
-    causes = ["step"] * too_hard
-    partner = failed.get((NEEDLES, TAIL))
-    apart = partner is not None and partner["p"] < SURE
-    if apart or {NEEDLES, TAIL} & cures.keys():
-        if partner and apart and partner["difference"] > 0:
-            causes.append("distraction")
-        elif not too_hard:  # an end of the text may have lost the step as well as the length
-            causes.append("work" if apart else "length")
+    causes = list(explained.causes) if explained else []
     by_change = {change: cause for cause, change in CURES_BY_CAUSE.items()}
-    skipped = {NEEDLES, TAIL} | ({"from"} if {NEEDLES, TAIL} & cures.keys() or too_hard else set())
+    skipped = {NEEDLES, TAIL} | ({"from"} if {*causes} - {"luck"} else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]
     again = failed.get((AGAIN, ORIGINAL))
-    if not causes and again and _is_above(again, LEAST_LUCK):
+    lucky = again and wilson_interval(again["turned"], again["puzzles"])[0] > LEAST_LUCK
+    if lucky and not causes and not explained:
         causes.append("luck")
-    return tuple(causes)
+    return tuple(cause for cause in causes if cause != "luck" or (lucky and not others))
 
 
 def _outweighs(cured: Effect, broken: Effect | None, results: "pd.Series[float]") -> bool:
@@ -299,32 +297,7 @@ def _outweighs(cured: Effect, broken: Effect | None, results: "pd.Series[float]"
     return bool(failed * cure - (1 - failed) * harm > (room**2).sum() ** 0.5)
 
 
-def _is_step_too_hard(effects: pd.DataFrame) -> bool:
-    """Tell whether the single steps of failures fail: too often for slips, and for mere chance.
-
-    By chance alone, those of solved puzzles would fail as often.
-    """
-    mine, controls = (
-        {change: row for (change, _), row in _rows(effects, of).items()}.get(ONLY)
-        for of in (FAILED, SOLVED)
-    )
-    if not mine or not _is_above(mine, MOST_SLIPS, fails=True):
-        return False
-    if not controls:
-        return True
-    wrong = mine["puzzles"] - mine["turned"]
-    right = controls["puzzles"] - controls["turned"]
-    table = [[wrong, mine["turned"]], [controls["turned"], right]]
-    return bool(fisher_exact(table, alternative="greater")[1] < SURE_STEP)
-
-
 def _rows(effects: pd.DataFrame, of: str) -> dict[tuple[str, str], Effect]:
     """Return the effects on the puzzles of one result, by the change and what it is against."""
     rows = effects[effects["of"] == of].to_dict("records")
     return {(row["change"], row["against"]): row for row in rows}
-
-
-def _is_above(row: Effect, share: float, *, fails: bool = False) -> bool:
-    """Tell whether a share of turned (or of not turned) results is surely above another."""
-    count = float(row["puzzles"] - row["turned"] if fails else row["turned"])
-    return bool(wilson_interval(count, row["puzzles"])[0] > share)

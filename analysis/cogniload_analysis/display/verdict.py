@@ -113,7 +113,8 @@ def say_solved(frame: pd.DataFrame, cut: float) -> str:
 def say_spans(spans: Sequence[Span]) -> str:
     """Say which load breaks a model, and what the others cost.
 
-    A load whose levels may all have one accuracy breaks none, by Bonferroni's correction at 5 %.
+    A load whose levels may all have one accuracy breaks none, by Bonferroni's correction at 5 %,
+    and is left out.
     """
     if not spans:
         return say("one_load")
@@ -121,7 +122,7 @@ def say_spans(spans: Sequence[Span]) -> str:
     if not clear:
         return say("level")
     first = max(clear, key=lambda span: span.fall)
-    others = [span for span in spans if span is not first]
+    others = [span for span in clear if span is not first]
     rest = say("others", spans="; ".join(map(str, others))) if others else ""
     return say("breaks", symbol=first.load.heading.split()[0], span=first, rest=rest)
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.compare.differences import show_p
 from cogniload_analysis.compare.why import (
+    AGAIN,
     BANDS,
     FAILED,
     SAY,
@@ -23,7 +24,7 @@ from cogniload_analysis.compare.why import (
 )  # fmt: skip
 from cogniload_analysis.display.cells import MISSING, percent
 from cogniload_analysis.display.content import Findings, Verdict, name_file
-from cogniload_analysis.display.figures import PAPER, Panel, Series, draw_all, draw_panels
+from cogniload_analysis.display.figures import PAPER, Drawing, Panel, Series, draw_all, draw_panels
 from cogniload_analysis.display.tables import Across, Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import Example, describe_response
@@ -37,7 +38,7 @@ def _show_points(difference: float) -> str:
 WHY_TABLE = TableSpec(
     "{prefix}why",
     "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
-    "percentage points against the same puzzle again, with 95 % intervals.",
+    "percentage points, with 95 % intervals. “Against” names what it is compared with.",
     [
         Column("model", "Model", optional=True),
         Column("of", "Puzzles that"),
@@ -62,8 +63,8 @@ def _show_effect(difference: float, low: float, high: float) -> str:
 
 BY_LOAD_TABLE = TableSpec(
     "{prefix}why_by_load",
-    "What one change cures at low, middle and high levels of each load, in percentage points "
-    "against the same puzzle again, with 95 % intervals, where there are ten failures and more. "
+    "What one change cures at low, middle and high levels of each load, in percentage points, "
+    "with 95 % intervals, where there are ten failures and more. "
     "The trend is Kendall's correlation of level and cure.",
     [
         Column("model", "Model", optional=True),
@@ -96,12 +97,13 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
             examples[str(model)] = show_cure(rows, why, analysis)
     if not explained:
         return findings
-    pictures = draw_all({
-        f"{analysis.prefix}why_{name_file(number, model)}": (
-            SAY("picture", model=model), partial(draw_effects, why.effects),
-        )
-        for number, (model, why) in enumerate(explained.items(), start=1)
-    })  # fmt: skip
+    drawings: dict[str, Drawing] = {}
+    for number, (model, why) in enumerate(explained.items(), start=1):
+        luck = SAY("removes" if AGAIN in {*why.effects["change"]} else "removes_no_again")
+        drawings[f"{analysis.prefix}why_{name_file(number, model)}"] = (
+            SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
+        )  # fmt: skip
+    pictures = draw_all(drawings)
     effects = [why.effects.assign(model=model) for model, why in explained.items()]
     sections = [
         {"name": model, "sentences": why.verdict, "picture": picture, "examples": examples[model]}

@@ -93,33 +93,47 @@ def align(blocks: Sequence[Block], solution: Solution) -> None:
 
 
 def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
-    """Make values that are of nobody the PoI's, where a text tracks nobody else (S3).
+    """Make values that are of nobody the PoI's where they are a state (S3).
 
-    Each such block on a statement then has a value of every category, as in "Step 3: hat: red,
-    hair: gray", or none that the statement requires, as in "3: hat → red". A text with any other
-    block may quote its statements, so that its values stay what they are.
+    A state is a value of each category at the end of a block, which the statement doesn't have.
+    Where a text tracks nobody else, and no block quotes, the values of all blocks
+    on a statement are the PoI's, as in "3: hat → red".
     """
     poi, state = solution.poi, solution.states[0][solution.poi]
+    alone, d = True, len(state)
     unnamed: list[Block] = []
     for block in blocks:
-        if not 0 < block.statements[0] <= len(solution.statements):
+        t = block.statements[0]
+        if not 0 <= t <= len(solution.statements):
             continue
-        if any(people != {poi} for people, _ in block.named):
-            return
+        needs, gives = solution.statements[t - 1] if t else ({}, {})
+        others = any(people != {poi} for people, _ in block.named)
         values = [e for e in block.evidence if isinstance(e, Value)]
-        if values and not block.named:
-            stated = [(category, v.value) for v in values for category in v.categories]
+        stated = [(category, v.value) for v in values for category in v.categories]
+        last = [e for e in block.evidence[-d:] if isinstance(e, Value) and not e.who]
+        begun = len(block.evidence) > d and not block.named if t else not others
+        if begun and len(block.statements) == 1 < d == len(last):
+            whole = [*dict(stated[-d:])] == [v.categories[0] for v in last]
+            own = {*stated[-d:]} <= needs.items() | gives.items()
+            if whole and not (own and len(values) >= len(needs) + len(gives)):
+                give(block, d, poi)
+        alone = alone and not (t and others)
+        if t and values and not block.named:
             categories = {category for category, _ in stated}
-            needs, _ = solution.statements[block.statements[0] - 1]
             quoted = categories != state.keys() and needs.items() & {*stated}
-            if quoted or len(categories) < len(stated) or len(values) < len(block.evidence):
-                return
+            odd = len(categories) < len(stated) or len(values) < len(block.evidence)
+            alone = alone and not (quoted or odd)
             unnamed.append(block)
-    for block in unnamed:
-        block.evidence = [
-            e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) else e
-            for e in block.evidence
-        ]
+    for block in unnamed if alone else ():
+        give(block, len(block.evidence), poi)
+
+
+def give(block: Block, n: int, poi: str) -> None:
+    """Make the values in the last n items of a block's evidence the PoI's."""
+    block.evidence[-n:] = [
+        e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) else e
+        for e in block.evidence[-n:]
+    ]
 
 
 def cites(block: Block, t: int, solution: Solution) -> bool:

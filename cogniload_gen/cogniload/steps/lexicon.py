@@ -32,7 +32,7 @@ PUNCTUATION = {mark: kind for kind, marks in VOCABULARY["punctuation"].items() f
 NAMES = ("value", "noun", "person")
 """The kinds of words that may be misspelled."""
 
-INITIAL = re.compile(r"(?<![\w'])([A-Z]) ?[=:] ?(?=[a-z(])")
+INITIAL = re.compile(r"(?<![\w'])([A-Z])(?:_\{?\d+\}?)? ?[=:] ?(?=[a-z(\\])")
 """A letter that stands for a person, before what the person has."""
 
 LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"

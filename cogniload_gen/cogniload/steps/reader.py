@@ -46,6 +46,7 @@ LINKS = frozenset(
 )  # fmt: skip
 RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
 AFTER = frozenset(("after", "nach", "après", "después", "tras"))
+TELLS = frozenset(("arrow", "person", "open"))
 LAST = frozenset(("label", "one", "thing"))
 CONDITIONS = frozenset(("condition", "conditions", "criteria", "criterion"))
 
@@ -145,7 +146,7 @@ class Reader:
         self.N = len(lexicon.solution.statements)
         self.block = Block((INITIAL,), False, 0)
         self.blocks = [self.block]
-        self.current = 0
+        self.current = self.begun = 0
         self.last_group = NOBODY
         self.last_of: dict[str, str] = {}
         self.recent = NOBODY
@@ -194,7 +195,7 @@ class Reader:
             for parts in self.lexicon.solution.statements
         ]
         values = [
-            [word.data for word in words if word.kind == "value" and "person" not in kinds]
+            [word.data for word in ([] if "person" in kinds else words) if word.kind == "value"]
             for words, kinds in lines
         ]
         together = [*chain.from_iterable(statements)]
@@ -304,6 +305,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
+        self.begun = len(self.block.evidence)
         voice = self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
         if kinds.count("noun") >= len(self.lexicon.categories) > 1:
             self.learn_order(words)
@@ -370,6 +372,8 @@ class Reader:
                 self.open((END,), False, self.words[i].start)
                 self.voice.who, self.voice.explicit = frozenset([self.poi]), False
             return i
+        if self.kinds[i - 1] == "open" and self.chains(i):
+            return i + 1 + (self.kinds[i] == "label")
         label = self.label_at(i, read <= 3, at_line)
         if label is None:
             return i
@@ -391,8 +395,7 @@ class Reader:
         self.open(labels, soft, self.words[i].start)
         voice.who, voice.explicit, voice.fixed = NOBODY, False, False
         voice.quoted = voice.negated = voice.old = False
-        tells = {word.kind for word in self.words[end:]}
-        if before and before.data in AFTER and not tells & {"arrow", "person", "open"}:
+        if before and before.data in AFTER and TELLS.isdisjoint(self.kinds[end:]):
             voice.who, voice.explicit = frozenset([self.poi]), True
         return end
 
@@ -402,8 +405,28 @@ class Reader:
             return
         self.block = Block(labels, soft, start)
         self.blocks.append(self.block)
+        self.begun = 0
         if labels[-1] >= 0:
             self.current = labels[-1]
+
+    def chains(self, i: int) -> bool:
+        """Open a block where words[i] labels a change: "red —(3)→ blue", "red → blue (S3)"."""
+        kinds = self.kinds
+        j = i + (kinds[i] == "label")
+        if kinds[j] != "number" or kinds[j + 1] != "close" or i < 2:
+            return False
+        leads = kinds[i - 2] == "dash" and kinds[j + 2] == "arrow"
+        trails = kinds[i - 2] in ("value", "noun") and "arrow" in kinds[max(0, i - 4) : i - 2]
+        number = int(self.words[j].data)
+        if not (leads or trails) or not 0 < number <= self.N:
+            return False
+        moved = self.block.evidence[self.begun :] if trails or not self.voice.labelled else []
+        del self.block.evidence[len(self.block.evidence) - len(moved) :]
+        self.open((number,), False, self.words[i].start)
+        self.block.evidence += moved
+        self.block.subject, self.voice.labelled = self.voice.who, True
+        self.begun = len(self.block.evidence)
+        return True
 
     def begin(self, i: int, read: int, at_line: bool) -> None:
         """Take a sentence that speaks of the start for one about the initial state."""
@@ -419,7 +442,7 @@ class Reader:
         if self.current == 0 or self.block.labels == (END,) or self.names_statement(i):
             return False
         if kind == "end":
-            return read <= 2
+            return read <= 2 and (at_line or self.kinds[i - 1] not in ("he", "she"))
         if kind == "recap":
             return read <= 5
         return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
@@ -739,7 +762,8 @@ class Reader:
             elif word.kind in ("people", "condition", "all") and not who:
                 return  # of those whom the statement names
             elif word.kind == "value" and not who and self.words[i].kind == "yes":
-                return  # "concerns red hats"
+                if self.kinds[i + 1] != "colon":
+                    return  # "concerns red hats"
             elif word.kind not in ("word", "range", "colon", "open"):
                 break
         if applies and not who and not self.block.named and self.block.labels[0] > 0:
@@ -831,12 +855,13 @@ class Reader:
         """Tell the categories of bare values by their place in a list of all (S4)."""
         d = len(self.lexicon.categories)
         run = self.last_list(d)
-        if d < 2 or len(run) != d or run[0].role == "quoted":
+        if d < 2 or len(run) != d:
             return
+        quoted = run[0].role == "quoted"
         candidates = [value.categories for value in run]
         clear = set(map(len, candidates)) == {1}
         order = self.order
-        if clear:
+        if clear and not quoted:
             order = tuple([category for (category,) in candidates])
         elif not order and self.block.labels == (INITIAL,) and len(run[0].who) == 1:
             (name,) = run[0].who
@@ -849,10 +874,10 @@ class Reader:
         ):
             return
         self.order = order
-        if clear and all(value.explicit for value in run):
+        if clear and (quoted or all(value.explicit for value in run)):
             return  # nothing to learn
         self.block.evidence[-d:] = [
-            value._replace(categories=(category,), explicit=True)
+            value._replace(categories=(category,), explicit=not quoted)
             for value, category in zip(run, order, strict=True)
         ]
 

@@ -74,7 +74,7 @@ from cogniload_gen.cogniload.steps.evidence import (
 )
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import Reader, Value
-from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, Story, find_stories
+from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, find_stories, is_regular
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.responses.mention import LONGEST, Told
 
@@ -173,17 +173,24 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         default=SPREAD,
     )
     plain = any(facts[t].after or facts[t].verdict or facts[t].same for t in decided)
-    states = states_of(best)
+    path = [best]
+    while path[0].parent:
+        path.insert(0, path[0].parent)
+    states = [story.state for story in path]
     first = best.first_error
+    cost = best.cost if first is None or not is_regular(facts, lexicon) else path[first].cost
     error = None
     if first is not None:
         complete = bool(final.state) or says_last(blocks)
         error = kind_of(first, states, facts[first], lexicon, first < last or complete)
     elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
         error = "answer"
-    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and best.cost <= DEAREST
+    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
+    start = lexicon.truth[0]
+    muddled = first and any(v.role == "after" and v.value not in start for v in facts[0].before)
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
-    if not (plain and clear) or unheard or (error == "drifted" and coverage < LEAST_COVERAGE):
+    thin = error == "drifted" and coverage < LEAST_COVERAGE
+    if not (plain and clear) or muddled or unheard or thin:
         return Steps(decided=decided, coverage=coverage, margin=margin)
     again = recovery(states, first, lexicon)
     return Steps(
@@ -252,16 +259,6 @@ def says_last(blocks: Sorted) -> bool:
     return any(b.soft and b.labels == (N,) for some in blocks.statements for b in some)
 
 
-def states_of(story: Story) -> list[State]:
-    """The states of a story after statements 0, 1, ..."""
-    states = []
-    at: Story | None = story
-    while at:
-        states.append(at.state)
-        at = at.parent
-    return states[::-1]
-
-
 def recovery(states: Sequence[State], first: int | None, lexicon: Lexicon) -> int | None:
     """The first statement after the error after which the state is right again."""
     if first is None:
@@ -281,18 +278,21 @@ def kind_of(t: int, states: Sequence[State], facts: Facts, lexicon: Lexicon, goe
     if all(before[i] == value for i, value in needs):
         if not facts.mentioned:
             return "skipped" if goes_on else "stopped"
-        if applied is False or (after == before and not applied):
+        if applied is False or (facts.same and not applied):
+            return "missed" if right != before else "drifted"
+        if after == before and not applied:
             return "missed"
         wrong = {i for i in gives if after[i] != right[i]}
         told_right = {
             lexicon.place[v.categories[0]]
             for v in facts.before
             if v.role == "after" and len(v.categories) == 1
+            and not (applied and verdict and v.start < verdict.start)
             and gives.get(lexicon.place[v.categories[0]]) == v.value
         }  # fmt: skip
         return "wrong_value" if wrong - told_right else "drifted"
     taken = any(gives.get(i) == after[i] != before[i] for i in range(len(after)))
-    return "intruded" if taken and applied is not False else "drifted"
+    return "intruded" if applied or (taken and applied is None) else "drifted"
 
 
 def by_category(values: Sequence[Value]) -> dict[str, Told]:

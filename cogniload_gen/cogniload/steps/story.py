@@ -14,6 +14,9 @@ State = tuple[str, ...]
 TOLD = 4.0
 """What it costs to pass over a value in a sentence that names the PoI."""
 
+WHOLE, REGULAR = 5.0, 8.0
+"""The same of a value in a whole state of two values or more; and where each statement has one."""
+
 IMPLIED = 3.0
 """What it costs to pass over a value of the PoI in a sentence that names nobody."""
 
@@ -77,9 +80,10 @@ class Final(NamedTuple):
     answer: str | None
 
 
-def hold(facts: Facts, place: Mapping[str, int]) -> Held:
-    """The facts by the places of the categories in a state."""
-    after = tests(facts.after, place, TOLD, IMPLIED)
+def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> Held:
+    """The facts by the places of the categories in a state; see `is_whole` for `regular`."""
+    whole = WHOLE if len(place) > 1 and is_whole(facts, place) else TOLD
+    after = tests(facts.after, place, REGULAR if regular else whole, IMPLIED)
     return Held(
         after,
         tests(facts.before, place, SAID, SAID),
@@ -87,6 +91,18 @@ def hold(facts: Facts, place: Mapping[str, int]) -> Held:
         frozenset(i for where, _, _ in after for i in where),
         facts,
     )
+
+
+def is_whole(facts: Facts, place: Mapping[str, int]) -> bool:
+    """Whether the text names the PoI with a value of each category."""
+    return place.keys() == {
+        v.categories[0] for v in facts.after if v.explicit and not v.categories[1:]
+    }
+
+
+def is_regular(facts: Sequence[Facts], lexicon: Lexicon) -> bool:
+    """Whether the text has a whole state after each statement that it mentions."""
+    return all(is_whole(fact, lexicon.place) for fact in facts[1:] if fact.mentioned)
 
 
 def tests(
@@ -112,9 +128,10 @@ def find_stories(facts: Sequence[Facts], last: int, final: Final, lexicon: Lexic
     `facts[t]` are those on statement t, `last` the last statement that is mentioned.
     """
     truth = lexicon.truth
+    regular = is_regular(facts, lexicon)
     stories = openings(hold(facts[0], lexicon.place), truth[0])
     for t in range(1, len(truth)):
-        held = hold(facts[t], lexicon.place) if facts[t].mentioned else NOT_HELD
+        held = hold(facts[t], lexicon.place, regular) if facts[t].mentioned else NOT_HELD
         needs, gives = lexicon.rules[t - 1]
         stale = 0.0 if t > last else STALE
         cheapest: dict[tuple[State, int | None], Story] = {}
@@ -163,7 +180,8 @@ def continuations(
     steps = [(natural, cost)]
     if not cost and held.places.issuperset(gives):
         return steps  # the text has all updates, and they are right
-    steps.append((other, WRONG + misfit(held, b, other, not match)))
+    unseen = WRONG * (not match and held.facts.lean < 0 and not held.after)
+    steps.append((other, WRONG + unseen + misfit(held, b, other, not match)))
     for base, applied in ((b, False), (u, True)) if held.after else ():
         state = overwrite(held, base, gives)
         if state is not base:

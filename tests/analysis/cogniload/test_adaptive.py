@@ -207,7 +207,7 @@ def guess(puzzles, told):
             *(0.1, 700, lambda p, told: solve_all(p, slope=-9, lapse=0.4, level=1.5), None),
         ),
         (
-            "halves disagree",
+            "changed during the run: from puzzle .* fewer are solved",
             *(0.01, 512, lambda p, told: solve_all(p, level=2.0 if told < 256 else -3.0), None),
         ),
         ("does not follow a line", 0.01, 900, cliff, None),

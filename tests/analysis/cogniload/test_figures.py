@@ -89,6 +89,23 @@ def test_two_fonts_of_a_figure_have_two_names():
     assert len({font_manager.get_font(file).postscript_name for file in found}) == 2
 
 
+def test_a_pdf_does_not_depend_on_the_paths_of_fonts(frame):
+    """matplotlib orders a PDF's fonts by their paths, so the ranking has one font."""
+    fits = {"first": fit_load_glm(frame[frame["model"] == "first"])}
+    pdf = save_figure(figures.draw_ranking(ranking_table(fits)), "pdf")
+    assert pdf.count(b"/Type /FontDescriptor") == 1
+
+
+def test_a_load_of_one_level_has_no_panel(frame):
+    one_rho = frame[frame["rho"] == 0.5]
+    mine = one_rho[one_rho["model"] == "first"]
+    drawn = figures.draw_accuracy(one_rho), figures.draw_fit(mine, fit_load_glm(mine))
+    for figure in drawn:
+        assert [axes.get_xlabel()[-1] for axes in figure.axes] == ["d", ")"]
+    cell = frame[(frame["d"] == 1) & (frame["N"] == 20) & (frame["rho"] == 0.5)]
+    assert len(figures.draw_accuracy(cell).axes) == 3
+
+
 def test_figure_1_shows_the_accuracies_of_the_table(frame):
     line = figures.draw_accuracy(frame).axes[2].get_lines()[-1]
     mine = frame[frame["model"] == "first"].groupby("rho")["correct"].mean()

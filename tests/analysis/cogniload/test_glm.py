@@ -216,8 +216,8 @@ def test_what_has_no_fit_is_nan_with_its_reason(frame, reason):
     [
         ({"d": (5,)}, "ID50", ("ECL50", "NT50"), "d took only 5: 2 levels are needed"),
         ({"N": (100,)}, "ECL50", ("ID50",), "N took only 100: 2 levels are needed"),
-        ({"rho": (0.5,)}, "NT50", ("ECL50", "ID50"), "rho took only 0.5: 3 levels are needed"),
-        ({"rho": (0.1, 0.5)}, "NT50", ("ECL50",), "rho took only 0.1, 0.5: 3 levels are needed"),
+        ({"rho": (0.5,)}, "NT50", ("ECL50", "ID50"), "rho took only 50 %: 3 levels are needed"),
+        ({"rho": (0.1, 0.5)}, "NT50", ("ECL50",), "rho took only 10 %, 50 %: 3 levels are needed"),
     ],
 )
 def test_too_few_levels_cost_their_own_threshold_alone(levels, lost, kept, reason):

@@ -318,6 +318,25 @@ def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     return Belief(tuple(find_posterior(answers, loads, *pair, smooth) for pair in pairs))
 
 
+def score_drift(posterior: Posterior, place: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """Return, for each answer, the score statistic of a change of accuracy from it on.
+
+    The answers are in the order of time: `place` is the cell of each among the posterior's. The
+    alternative is between a change of the logit and one by a factor. What the curve can follow is
+    taken off the variance, so the statistic is about standard normal without a change.
+    """
+    cells, d = posterior.cells, posterior.answers.loads[:, 0]
+    logit = posterior.mean[cells]
+    p, slope = posterior.link.accuracy(logit, d), posterior.link.slope(logit, d)
+    weight = p / np.sqrt(p * (1 - p))
+    covariance = posterior.covariance(np.arange(cells.start, cells.stop))
+    score = np.cumsum((weight[place] * (correct - p[place]))[::-1])[::-1]
+    later = np.cumsum(np.eye(len(p))[place][::-1], axis=0)[::-1]
+    along = later * weight * slope
+    variance = later @ p**2 - np.sum((along @ covariance) * along, axis=1)
+    return np.asarray(score / np.sqrt(variance))
+
+
 def log_likelihood(answers: Answers, logits: np.ndarray, link: Link) -> np.ndarray:
     """Return the log-likelihood of logits at the answers' cells, along the last axis."""
     p = np.clip(link.accuracy(logits, answers.loads[:, 0]), LEAST_CHANCE, 1 - LEAST_CHANCE)

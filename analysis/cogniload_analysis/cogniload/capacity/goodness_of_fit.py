@@ -144,7 +144,11 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
         return GoodnessOfFit(np.nan, "", np.nan, np.nan, 0, np.nan)
     total, over, variance = _residuals(cells, fitted)
     margins = [
-        (100 * over[at].sum() / total[at].sum(), f"{load} = {value:g}", at)
+        (
+            100 * over[at].sum() / total[at].sum(),
+            f"ρ = {100 * value:g} %" if load == "rho" else f"{load} = {value:g}",
+            at,
+        )
         for load in ("d", "N", "rho")
         for value in cells[load].unique()
         for at in [cells[load].eq(value).to_numpy()]

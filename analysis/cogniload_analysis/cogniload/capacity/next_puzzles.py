@@ -45,7 +45,10 @@ DESIGN_DRAWS = 64
 WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
 CROSSINGS_APART = 0.10
 SMOOTHED, FLAT = 3, 0.25
-SURPRISE, DISAGREE = 0.01, 2.6
+SURPRISE = 0.01
+DRIFTED, EITHER_SIDE = 3.3, 48
+"""A change of accuracy counts from this many standard errors on, if so many puzzles are on either
+side of it."""
 GUESSED = 0.05
 """Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0
@@ -384,7 +387,7 @@ def find_flags(
         yield say("at_chance", right=right, count=count, chance=chance)
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
-    yield from compare_halves(batches, answers, plan)
+    yield from question_drift(batches, answers, plan)
     yield from plan.question_lost(answers)
 
 
@@ -409,23 +412,21 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
         yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
 
 
-def compare_halves(batches: Sequence[Batch], answers: Known, plan: CapacityPlan) -> Iterable[str]:
-    """Yield a sentence if the first half of the puzzles gives another ECL50 than the second.
+def question_drift(batches: Sequence[Batch], answers: Known, plan: CapacityPlan) -> Iterable[str]:
+    """Yield a sentence if accuracy changed during the run, at the change that is clearest.
 
-    Their order is that of asking, so that the order of telling changes nothing.
+    Time is the order of asking, so that the order of telling changes nothing.
     """
-    puzzles = [p for batch in batches for p in batch.puzzles if p in answers]
-    if len(puzzles) < plan.settings.STOP_AFTER:
+    known = {p: answers[p] for batch in batches for p in batch.puzzles if p in answers}
+    if len(known) < plan.settings.STOP_AFTER:
         return
-    halves = puzzles[: len(puzzles) // 2], puzzles[len(puzzles) // 2 :]
-    ends = curve.curve_N(plan.settings.N)[[0, -1]]
-    early, late = (
-        np.log10(np.clip(plan.draw(belief, "ECL50"), *ends))
-        for half in halves
-        for belief in [plan.believe({p: answers[p] for p in half})]
-    )
-    if abs(early.mean() - late.mean()) > DISAGREE * np.hypot(early.std(), late.std()):
-        yield say("halves_differ", early=10 ** early.mean(), late=10 ** late.mean())
+    cells = np.unique([puzzle[:3] for puzzle in known], axis=0, return_inverse=True)[1].ravel()
+    correct = np.array([answer.correct for answer in known.values()])
+    drift = curve.score_drift(plan.believe(known).best, cells, correct)[EITHER_SIDE:-EITHER_SIDE]
+    clearest = int(np.abs(drift).argmax())
+    if abs(drift[clearest]) > DRIFTED:
+        side = "more" if drift[clearest] > 0 else "fewer"
+        yield say("drifted", first=clearest + EITHER_SIDE + 1, side=side)
 
 
 def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:

@@ -503,7 +503,8 @@ def find_problems(
     for term, (knob, needed) in LEVELS_NEEDED.items():
         levels = cells[knob].unique()
         if len(levels) < needed:
-            listed = ", ".join(f"{level:g}" for level in levels)
+            unit, scale = (" %", 100) if knob == "rho" else ("", 1)
+            listed = ", ".join(f"{scale * level:g}{unit}" for level in levels)
             problems[term] = f"{knob} took only {listed}: {needed} levels are needed"
     kept = [term for term in terms if term not in problems]
     if np.linalg.matrix_rank(_design_cells(cells, kept)) < len(kept):

@@ -37,15 +37,20 @@ PAPER_MEANS = LoadMeans(
 )
 
 
+UNKNOWN = "not determined"
+"""The status of a crossing of which nothing is known."""
+
+
 @dataclass(frozen=True)
 class Threshold:
     """One capacity threshold and its 95 % interval.
 
     `value`, `low` and `high` are statements (ECL50), a fraction (NT50) or a difficulty (ID50): NaN
     where there is none, and the ends may be infinite; a crossing beyond the curve is 0 or infinite.
-    `status` is "crossing", "always above 50 %", "always below 50 %" or "not estimated"; `method` is
-    "delta method", "parametric bootstrap", "posterior draws" or empty; `note` says in words what a
-    reader must know. `rising` says whether the accuracy rises or falls where it crosses 50 %.
+    `status` is "crossing", "always above 50 %", "always below 50 %", "not determined" or "not
+    estimated"; `method` is "delta method", "parametric bootstrap", "posterior draws" or empty;
+    `note` says in words what a reader must know. `rising` says whether the accuracy rises or falls
+    where it crosses 50 %.
     """
 
     value: float = np.nan

@@ -1,0 +1,205 @@
+"""Which causes explain the results of CogniLoad's puzzles and their twins together (docs/twins.md).
+
+An attempt is right if no slip does harm. The expected harmful slips grow with a text's needles
+(work), its hay (distraction), its statements and their places (length), or are the same in every
+text (luck). A step that is too hard is different: some needles fail in every text that has them.
+How many there are in a puzzle is unknown, so the likelihood is a sum over it.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+from cogniload_analysis.intervals import TAILS
+from cogniload_gen.grid import split_twin
+
+GROWS_WITH = {
+    "distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": [],
+}  # fmt: skip
+"""The places in `Trials.amounts` of what slips of each cause grow with."""
+
+PENALTIES = {"distraction": 4.0, "work": 4.5, "length": 4.0, "luck": 4.5, "step": 6.0}
+"""By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py."""
+
+RIVAL = 3.0
+"""Nothing is named where quite other causes come within this of the best."""
+
+RESAMPLES = 200
+"""Draws of the puzzles that the intervals of shares are from."""
+
+HARD = np.arange(6)
+"""How many needles of a puzzle may be too hard."""
+
+
+class Trials(NamedTuple):
+    """Attempts (A) at puzzles (P) and their twins, puzzle by puzzle, the puzzle itself first.
+
+    Attributes:
+        right: Whether each attempt is right (A).
+        amounts: The hay, needles, statements, sum of the statements' places, and 1 (A, 5), over
+            their means for puzzles.
+        kept: The share of the puzzle's needles in the text; 1 for a single statement (A, 1).
+        alone: Whether the text is a single statement (A, 1).
+        first: The place of each puzzle's own attempt (P).
+        weight: How often each puzzle counts (P).
+        selected: Whether puzzles were chosen by their own results, which are then conditions.
+        changes: The changes that were tried.
+    """
+
+    right: np.ndarray
+    amounts: np.ndarray
+    kept: np.ndarray
+    alone: np.ndarray
+    first: np.ndarray
+    weight: np.ndarray
+    selected: bool
+    changes: frozenset[str]
+
+
+def count_trials(frame: pd.DataFrame) -> Trials | None:
+    """Return the trials in a frame with id, correct, N and needles; None without these columns.
+
+    The first attempt at each text counts. Without `again`, all puzzles' own results stand in.
+    """
+    if not {"N", "needles"} <= {*frame}:
+        return None
+    named = frame["id"].astype(str).str.partition("~")
+    rows = frame.assign(base=named[0], twin=named[2]).dropna(subset=["needles"])
+    rows = rows.drop_duplicates(["base", "twin"]).sort_values(["base", "twin"])
+    puzzles = rows[rows["twin"] == ""].set_index("base")
+    rows = rows[rows["base"].isin(puzzles.index)]
+    N, needles = (rows["base"].map(puzzles[name]).to_numpy(float) for name in ("N", "needles"))
+    split = [split_twin(twin) for twin in rows["twin"]]
+    change, number = (np.array(part) for part in zip(*split, strict=True))
+    lengths = {
+        "": N, "again": N, "needles": needles, "tail": needles, "hay": needles + number,
+        "from": N - number, "until": number, "only": np.ones_like(N),
+    }  # fmt: skip
+    length = np.select([change == name for name in lengths], [*lengths.values()], np.nan)
+    held, tried = rows["needles"].to_numpy(float), ~np.isnan(length)
+    amounts = np.stack([length - held, held, length, length * (length + 1) / 2, held**0], axis=1)
+    alone, own = change == "only", change == ""
+    kept = np.where(alone, 1, held / needles)
+    selected = "again" in change
+    if selected:
+        tried &= rows.groupby("base")["twin"].transform("size").to_numpy() > 1
+    first = np.flatnonzero(own[tried])
+    return Trials(
+        rows["correct"].to_numpy(float)[tried],
+        (amounts / np.maximum(amounts[own & tried].mean(axis=0), 1e-9))[tried],
+        kept[tried, None], alone[tried, None], first, np.ones(len(first)), selected,
+        frozenset(change[tried]),
+    )  # fmt: skip
+
+
+class Explained(NamedTuple):
+    """The causes that explain trials best, and the shares of the slips that causes explain."""
+
+    causes: tuple[str, ...]
+    shares: pd.DataFrame
+
+
+def explain_trials(trials: Trials) -> Explained:
+    """Return the causes whose fit has the best log-likelihood, less the penalty of each.
+
+    All single causes are compared, all pairs, and the best pair with each other cause. Slips on
+    both needles and hay are those on all statements, and more on one of the two.
+    """
+    possible = show_causes(trials)
+    fits = {some: fit(trials, some).fun for size in (1, 2) for some in choose(possible, size)}
+    pair = {*min((some for some in fits if len(some) == 2), key=fits.__getitem__)}
+    fits |= {some: fit(trials, some).fun for some in choose(possible, 3) if pair < {*some}}
+    costs = {some: 2 * fits[some] + sum(PENALTIES[cause] for cause in some) for some in fits}
+    best = min(costs, key=costs.__getitem__)
+    rivals = [cost for some, cost in costs.items() if not {*some} & {*best}]
+    sure = min(rivals, default=np.inf) > costs[best] + RIVAL
+    left_out = {"distraction" if "work" in best else "work"} | ({"step"} - {*best})
+    shares = share_slips(trials, [cause for cause in possible if cause not in left_out])
+    ordered = shares.sort_values("share", ascending=False, kind="stable")["cause"]
+    return Explained(tuple(cause for cause in ordered if cause in best) if sure else (), shares)
+
+
+def show_causes(trials: Trials) -> list[str]:
+    """Return the causes that the twins can show."""
+    parts, clean = trials.changes & {"tail", "from", "until"}, trials.changes & {"needles", "hay"}
+    needed = {"distraction": parts and clean, "work": parts and clean, "length": parts or clean}
+    needed |= {"step": trials.changes & {"only"}}
+    return [cause for cause in PENALTIES if needed.get(cause, True)]
+
+
+def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """Return the sets of causes of a size, but those with both distraction and work."""
+    return [some for some in combinations(causes, size) if not {"distraction", "work"} <= {*some}]
+
+
+def fit(trials: Trials, causes: Sequence[str], start: Sequence[float] | None = None) -> Any:
+    """Return scipy's result of the fit of causes: the expected slips that grow with each amount.
+
+    With `step`, which must be the last cause, the last two are the expected harmful slips at
+    needles that are too hard, and the share of slips there that do harm.
+    """
+    places, step = [place for cause in causes for place in GROWS_WITH[cause]], "step" in causes
+    if start is None:
+        start = [0.4 / max(1, len(places))] * len(places) + [0.3, 0.7] * step
+    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999)] * step
+    return minimize(loss, start, (trials, places, step), "L-BFGS-B", jac=True, bounds=bounds)
+
+
+def loss(
+    parameters: np.ndarray, trials: Trials, places: list[int], step: bool
+) -> tuple[float, np.ndarray]:
+    """Return the negative log-likelihood, and its slope.
+
+    A puzzle has a Poisson number of needles that are too hard; with it, attempts are independent.
+    """
+    expected, harm = parameters[-2:] if step else (0.0, 0.5)
+    hard = HARD if step else HARD[:1]
+    amounts, times = trials.amounts[:, places], np.where(trials.alone, hard > 0, hard)
+    harmed = harm * trials.kept
+    log_chance = times * np.log1p(-harmed) - (amounts @ parameters[: len(places)])[:, None]
+    chance = np.clip(np.exp(log_chance), 1e-9, 1 - 1e-9)
+    right = trials.right[:, None] == 1
+    scores = np.where(right, np.log(chance), np.log1p(-chance))
+    mean = np.maximum(trials.amounts[trials.first, 1:2] * expected / harm, 1e-300)
+    known = hard * np.log(mean) - mean - gammaln(hard + 1)
+    both = known + np.add.reduceat(scores, trials.first)
+    before = known + scores[trials.first] if trials.selected else np.full_like(known, -np.inf)
+    total, given = (np.logaddexp.reduce(part, axis=1)[:, None] for part in (both, before))
+    after = trials.weight[:, None] * np.exp(both - total)
+    change = after.copy()
+    if trials.selected:
+        total, change = total - given, after - trials.weight[:, None] * np.exp(before - given)
+    slope = np.repeat(after, np.diff([*trials.first, len(right)]), axis=0)
+    slope[trials.first] = change
+    slope *= np.where(right, 1, -chance / (1 - chance))
+    gradient = [*(slope.sum(axis=1) @ amounts)]
+    if step:
+        by_mean = (change * (hard - mean)).sum()  # by the logarithm of the mean
+        by_harm = (slope * times * trials.kept / (1 - harmed)).sum() + by_mean / harm
+        gradient += [-by_mean / expected, by_harm]
+    return -float(trials.weight @ total[:, 0]), np.array(gradient)
+
+
+def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
+    """Return the share of the expected slips that each cause explains, in one fit of them all.
+
+    Columns: cause, share, low and high, the 95 % interval over puzzles drawn with replacement.
+    """
+    found, draws, puzzles = fit(trials, causes).x, np.random.default_rng(0), len(trials.first)
+    weights = draws.multinomial(puzzles, np.full(puzzles, 1 / puzzles), RESAMPLES)
+    drawn = [add_up(fit(trials._replace(weight=w), causes, found).x, causes) for w in weights]
+    low, high = np.quantile(drawn, TAILS, axis=0)
+    shares = add_up(found, causes)
+    return pd.DataFrame({"cause": list(causes), "share": shares, "low": low, "high": high})
+
+
+def add_up(parameters: np.ndarray, causes: Sequence[str]) -> np.ndarray:
+    """Return the shares of the expected slips that are of each cause."""
+    left = iter(parameters)
+    slips = np.array([sum(next(left) for _ in GROWS_WITH[cause] or [0]) for cause in causes])
+    return slips / max(slips.sum(), 1e-9)
