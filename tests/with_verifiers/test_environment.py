@@ -233,6 +233,8 @@ def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
         "[1]",
         '{"trace": "a", "level": 1}',
         '{"trace": 1, "level": [], "reward": 0}',
+        '{"trace": 1, "level": Infinity, "reward": 0}',
+        "[" * 10**5,
     ):
         path.write_text(f"{line}\n")
         with pytest.raises(
