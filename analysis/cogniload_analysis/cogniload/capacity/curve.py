@@ -56,6 +56,9 @@ LEAST_PROPOSALS = 1000
 STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
+LEAST_DEVIATION = 0.3
+"""In a change over time, no answer counts as if its standard deviation were below this one."""
+
 WIDE = 0.5
 """Draws are proposed by half of the answers' precision, so that no tail goes without."""
 
@@ -328,13 +331,14 @@ def score_drift(posterior: Posterior, place: np.ndarray, correct: np.ndarray) ->
     cells, d = posterior.cells, posterior.answers.loads[:, 0]
     logit = posterior.mean[cells]
     p, slope = posterior.link.accuracy(logit, d), posterior.link.slope(logit, d)
-    weight = p / np.sqrt(p * (1 - p))
+    variance = p * (1 - p)
+    weight = p / np.maximum(np.sqrt(variance), LEAST_DEVIATION)
     covariance = posterior.covariance(np.arange(cells.start, cells.stop))
     score = np.cumsum((weight[place] * (correct - p[place]))[::-1])[::-1]
     later = np.cumsum(np.eye(len(p))[place][::-1], axis=0)[::-1]
     along = later * weight * slope
-    variance = later @ p**2 - np.sum((along @ covariance) * along, axis=1)
-    return np.asarray(score / np.sqrt(variance))
+    spread = later @ (weight**2 * variance) - np.sum((along @ covariance) * along, axis=1)
+    return np.asarray(score / np.sqrt(spread))
 
 
 def log_likelihood(answers: Answers, logits: np.ndarray, link: Link) -> np.ndarray:
