@@ -3,13 +3,14 @@ how often the 95 % intervals of its effects hold the truth, that of very many fa
 
 A model slips on hay, on needles, on every statement, more the later a statement stands, always on
 one kind of needle (a step that it never learnt), or fails by chance alone; some slips do no harm.
-The penalties of `cogniload_analysis.compare.causes` were chosen on other draws of the models in
-PLANTED, and none on HELD_OUT. Prints a table in Markdown; `--quick` simulates a tenth.
+The models are in twin_causes.toml. Prints a table in Markdown; `--quick` simulates a tenth.
 """
 
 import argparse
+import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,6 @@ class Model(NamedTuple):
     `shares` are the causes' shares of the slips at MODERATE, where it solves a share `accuracy` of
     puzzles; a share `harm` of slips does harm, a model that is lost guesses right with `guess`.
     Each puzzle has one of the `sizes` (N and rho), and its slips are more by one of `factors`.
-    With `reminded`, the slips of all but the last 10 statements are harmless in reminder=10.
     """
 
     shares: Mapping[str, float]
@@ -39,58 +39,14 @@ class Model(NamedTuple):
     accuracy: float = 0.5
     harm: float = 2 / 3
     guess: float = 0.0
-    sizes: tuple[tuple[int, float], ...] = (MODERATE,)
-    factors: tuple[float, ...] = (1.0,)
-    reminded: bool = False
+    sizes: Sequence[tuple[int, float]] = (MODERATE,)
+    factors: Sequence[float] = (1.0,)
 
 
-PLANTED = {
-    "hay": Model({"hay": 1}, "distraction"),
-    "needles": Model({"needles": 1}, "work"),
-    "each": Model({"each": 1}, "length"),
-    "position": Model({"position": 1}, "length"),
-    "step": Model({"step": 1}, "step"),
-    "luck": Model({"luck": 1}, "luck"),
-    "hay and position": Model({"hay": 0.5, "position": 0.5}, "distraction length"),
-    "needles and position": Model({"needles": 0.5, "position": 0.5}, "length work"),
-    "step and hay": Model({"step": 1, "hay": 1}, "distraction step"),
-}
-GRID = tuple((N, rho) for N in (50, 100, 150) for rho in (0.1, 0.25, 0.5))
-HELD_OUT = {
-    "step and needles": Model({"step": 1, "needles": 1}, "step work"),
-    "step and position": Model({"step": 1, "position": 1}, "length step"),
-    "needles and each": Model({"needles": 0.5, "each": 0.5}, "length work"),
-    "hay, position 3 to 1": Model({"hay": 0.75, "position": 0.25}, "distraction length"),
-    "hay, position 1 to 3": Model({"hay": 0.25, "position": 0.75}, "distraction length"),
-    "needles, position 3 to 1": Model({"needles": 0.75, "position": 0.25}, "length work"),
-    "needles, position 1 to 3": Model({"needles": 0.25, "position": 0.75}, "length work"),
-    "hay and luck": Model({"hay": 0.5, "luck": 0.5}, "distraction luck"),
-    "needles and luck": Model({"needles": 0.5, "luck": 0.5}, "luck work"),
-    "place squared": Model({"late": 1}, "length"),
-    "hay, all harm": Model({"hay": 1}, "distraction", harm=1),
-    "needles, a third harm": Model({"needles": 1}, "work", harm=1 / 3),
-    "hay and position, all harm":
-        Model({"hay": 0.5, "position": 0.5}, "distraction length", harm=1),
-    "hay, guesses of 1 in 4": Model({"hay": 1}, "distraction", guess=0.25),
-    "needles, guesses of 1 in 4": Model({"needles": 1}, "work", guess=0.25),
-    "position, guesses of 1 in 4": Model({"position": 1}, "length", guess=0.25),
-    "hay and position, guesses of 1 in 4":
-        Model({"hay": 0.5, "position": 0.5}, "distraction length", guess=0.25),
-    "hay, 30 % solved": Model({"hay": 1}, "distraction", accuracy=0.3),
-    "needles, 70 % solved": Model({"needles": 1}, "work", accuracy=0.7),
-    "hay and position, N 50, rho 50":
-        Model({"hay": 0.5, "position": 0.5}, "distraction length", sizes=((50, 0.5),)),
-    "needles and position, N 200, rho 10":
-        Model({"needles": 0.5, "position": 0.5}, "length work", sizes=((200, 0.1),)),
-    "hay, a grid": Model({"hay": 1}, "distraction", sizes=GRID, factors=(0.5, 1, 2)),
-    "needles, a grid": Model({"needles": 1}, "work", sizes=GRID, factors=(0.5, 1, 2)),
-    "position, a grid": Model({"position": 1}, "length", sizes=GRID, factors=(0.5, 1, 2)),
-    "hay and position, a grid": Model(
-        {"hay": 0.5, "position": 0.5}, "distraction length", sizes=GRID, factors=(0.5, 1, 2)
-    ),
-    "each, reminded": Model({"each": 1}, "length memory", reminded=True),
-}  # fmt: skip
-"""Models with the causes that should be named, in the order of the alphabet."""
+MODELS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+PLANTED, HELD_OUT = (
+    {name: Model(**model) for name, model in models.items()} for models in MODELS.values()
+)
 
 
 class Text(NamedTuple):
@@ -119,17 +75,12 @@ def hazards(model: Model, text: Text) -> np.ndarray:
     return np.clip(sum(parts) + ("step" in model.shares) * text.hard, 0, 1)
 
 
-def answer(
-    model: Model, text: Text, draws: np.random.Generator, since: int = 0
-) -> tuple[bool, int]:
-    """Return whether an attempt is right, and the statement of its first slip (-1 for none).
-
-    Slips before the statement `since` do no harm.
-    """
+def answer(model: Model, text: Text, draws: np.random.Generator) -> tuple[bool, int]:
+    """Return whether an attempt is right, and the statement of its first slip (-1 for none)."""
     lucky = draws.random() < model.accuracy ** model.shares.get("luck", 0)
     slips = np.flatnonzero(draws.random(len(text.needle)) < hazards(model, text))
-    lost = (draws.random(len(slips)) < model.harm) & (slips >= since)
-    right = lucky and (not lost.any() or draws.random() < model.guess)
+    lost = (draws.random(len(slips)) < model.harm).any()
+    right = lucky and (not lost or draws.random() < model.guess)
     return right, int(slips[0]) if len(slips) else -1
 
 
@@ -159,16 +110,11 @@ def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.Data
             f"from={N // 2}": slice(N // 2, None), f"only={at + 1}": slice(at, at + 1),
             "hay=0": text.needle,
         }  # fmt: skip
-        twins = {f"~{twin}": text.keep(rule) for twin, rule in kept.items()}
-        results = {"": right} | {twin: answer(model, cut, draws)[0] for twin, cut in twins.items()}
-        texts = {"": text} | twins
-        if model.reminded:
-            texts["~reminder=10"] = text
-            results["~reminder=10"] = answer(model, text, draws, since=N - 10)[0]
-        rows += [
-            (f"puzzle-{index}{twin}", result, N, int(texts[twin].needle.sum()))
-            for twin, result in results.items()
-        ]
+        rows.append((f"puzzle-{index}", right, N, needles))
+        for twin, rule in kept.items():
+            cut = text.keep(rule)
+            result = answer(model, cut, draws)[0]
+            rows.append((f"puzzle-{index}~{twin}", result, N, int(cut.needle.sum())))
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 
 

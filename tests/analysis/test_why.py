@@ -1,6 +1,7 @@
 """Why a model fails: causes that are planted are named, and effects are those by hand."""
 
 import runpy
+from math import factorial
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 from source_tree import ROOT
 
 from cogniload_analysis import explain_failures
+from cogniload_analysis.compare import causes
+from cogniload_analysis.compare.causes import count_trials, loss, show_causes
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
 from cogniload_analysis.load import Load
 from cogniload_analysis.report.why import BY_LOAD_TABLE, draw_effects
@@ -27,11 +30,67 @@ def frame_of(**columns):
     return pd.DataFrame(rows, columns=["id", "correct"])
 
 
-@pytest.mark.parametrize("cause", ["hay", "needles", "each", "position", "step", "luck"])
-def test_a_planted_cause_is_named_and_no_other(cause):
+def with_loads(frame):
+    """The same responses, to puzzles of 100 statements with 25 needles."""
+    needles = {"tail": 6, "from": 24, "only": 1}
+    return frame.assign(N=100, needles=[needles.get(split_id(id)[1], 25) for id in frame["id"]])
+
+
+@pytest.mark.parametrize("cause", STUDY["PLANTED"])
+def test_planted_causes_are_named_and_no_others(cause, monkeypatch):
     """One run, of fixed draws: the study says how often it is right."""
-    frame = STUDY["simulate"](cause, 80, np.random.default_rng(3))
-    assert {*explain_failures(frame).causes} == STUDY["PLANTED"][cause]
+    monkeypatch.setattr(causes, "RESAMPLES", 20)
+    model = STUDY["PLANTED"][cause]
+    frame = STUDY["simulate"](model, 80, np.random.default_rng(4))
+    why = explain_failures(frame)
+    assert " ".join(sorted(why.causes)) == model.named
+    assert why.shares["share"].sum() == pytest.approx(1)
+    assert why.shares["low"].le(why.shares["high"]).all()
+    named = why.shares[why.shares["cause"].isin(why.causes)]
+    assert named["share"].sum() > 0.7
+    assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[2]
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(again):
+    """By hand, for a puzzle that failed: sums over the number of needles that are too hard."""
+    columns = {"again": "1"} if again else {}
+    frame = frame_of(original="0", needles="1", tail="0", from_51="1", only_7="0", **columns)
+    trials = count_trials(with_loads(frame))
+    hay, places, luck, hard, harm = 0.2, 0.3, 0.1, 0.6, 0.7
+    parameters = np.array([hay, 0.05, places, luck, hard, harm])
+
+    def chance(k, needles, length, share):
+        slips = hay * (length - needles) / 75 + 0.05 * length / 100
+        slips += places * length * (length + 1) / 10_100 + luck
+        return np.exp(-slips) * (1 - harm * share) ** k
+
+    likelihood, condition = 0, 0
+    for k in range(6):
+        mean = hard / harm
+        prior = np.exp(-mean) * mean**k / factorial(k)
+        wrong = 1 - chance(k, 25, 100, 1)
+        rest = chance(k, 25, 25, 1) * (1 - chance(k, 6, 25, 6 / 25)) * chance(k, 24, 49, 24 / 25)
+        rest *= (1 - chance(min(k, 1), 1, 1, 1)) * (chance(k, 25, 100, 1) if again else 1)
+        likelihood, condition = likelihood + prior * wrong * rest, condition + prior * wrong
+    value, slope = loss(parameters, trials, [0, 2, 3, 4], True)
+    assert value == pytest.approx(-np.log(likelihood / condition if again else likelihood))
+    for place in range(6):
+        step = 1e-6 * np.eye(6)[place]
+        ends = [loss(parameters + sign * step, trials, [0, 2, 3, 4], True)[0] for sign in (1, -1)]
+        assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-4)
+
+
+@pytest.mark.parametrize(("changes", "shown"), [
+    ({"again", "needles", "tail", "only"}, "distraction work length luck step"),
+    ({"again", "tail", "from"}, "length luck"), ({"again", "needles"}, "length luck"),
+    ({"again", "reminder"}, "luck"),
+])  # fmt: skip
+def test_only_causes_that_the_twins_can_show_are_compared(changes, shown):
+    frame = frame_of(original="01", **dict.fromkeys(changes - {"only"}, "11"), only_3="11")
+    if "only" not in changes:
+        frame = frame[~frame["id"].str.contains("only")]
+    assert " ".join(show_causes(count_trials(with_loads(frame)))) == shown
 
 
 def test_effects_are_paired_over_the_puzzles_that_have_both():
@@ -62,7 +121,8 @@ def test_the_overlap_counts_sets_of_cures_and_does_not_add_them_up():
 
 
 def test_without_again_the_failure_itself_is_the_reference():
-    why = explain_failures(frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40))
+    frame = frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40)
+    why = explain_failures(with_loads(frame))
     assert {*why.effects["against"]} == {"original", "tail"}
     assert why.causes == ("distraction",)
     assert len(why.verdict) <= 5
@@ -94,8 +154,9 @@ def test_without_again_what_a_guess_cures_is_no_cause(accuracy):
 
 
 def test_the_change_that_tells_is_that_of_the_cause_or_else_the_one_that_cures_most():
-    found = explain_failures(frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40))
-    unsure = explain_failures(frame_of(original="000", needles="001", tail="011"))
+    frame = frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40)
+    found = explain_failures(with_loads(frame))
+    unsure = explain_failures(with_loads(frame_of(original="000", needles="001", tail="011")))
     assert (found.telling, unsure.causes, unsure.telling) == ("needles", (), "tail")
 
 
@@ -108,7 +169,7 @@ def test_the_figure_shows_the_share_solved_after_each_change():
 
 
 def test_the_same_verdict_whatever_the_order_and_further_attempts():
-    frame = STUDY["simulate"]("hay", 40, np.random.default_rng(1))
+    frame = STUDY["simulate"](STUDY["PLANTED"]["hay"], 40, np.random.default_rng(1))
     mixed = pd.concat([frame.sample(frac=1, random_state=1)])
     later = frame.assign(correct=~frame["correct"])
     verdict = explain_failures(frame).verdict
