@@ -1,16 +1,21 @@
 """The argument parser of the `cogniload` command and of whatever reads arguments beside it."""
 
+import os
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from cogniload_gen.files.inputs import one_line
 
 ALIKE = 0.75
 """How like an option a misspelt one is, by difflib's ratio."""
+
+Labelled = tuple[str, Path]
+"""The label of results, "" for none, and their path."""
 
 
 class Parser(ArgumentParser):
@@ -71,3 +76,13 @@ def number(text: str) -> int | float | str:
     if len(parts) > 1 and all(isinstance(number(part), int | float) for part in parts):
         raise ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
     return text
+
+
+def labelled(text: str) -> Labelled:
+    """Return the label, "" for none, and the path of LABEL=DIR; a path that exists has none."""
+    label, equals, path = text.partition("=")
+    # Path.exists raises OSError where the label is longer than a file's name can be.
+    exists = os.path.exists(text)  # noqa: PTH110
+    if not (equals and label and path) or "/" in label or exists:
+        return "", Path(text)
+    return label, Path(path)

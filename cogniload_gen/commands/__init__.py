@@ -1,34 +1,41 @@
 """The `cogniload` command: how a command of commands.toml is found and run.
 
-A command's module has `add_NAME(parser)`, which adds its arguments, and `run_NAME(arguments)`,
-which returns the exit code or None for 0. It is imported when the command is called. A benchmark
-brings commands of its own, and may add arguments to a shared one: if its `add_NAME` returns the
-name of an option, its own `run_NAME` runs when that option is used.
+A command's module has `run_NAME(arguments)`, which returns the exit code or None for 0. It may
+have `add_NAME(parser)`, which adds to the arguments of commands.toml. It is imported when the
+command is called. A benchmark brings commands of its own, and may add arguments to a shared one: if
+its `add_NAME` returns the name of an option, its own `run_NAME` runs when that option is used.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from tomllib import loads
 from typing import Any
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Command
 from cogniload_gen.files.inputs import one_line
-from cogniload_gen.parser import Parser
+from cogniload_gen.parser import Parser, labelled, number, spellings
 from cogniload_gen.version import __version__
 
 COMMANDS = loads(files(__package__).joinpath("commands.toml").read_text("utf-8"))
-"""The shared commands about puzzles, and those about models."""
+"""The shared commands about puzzles, and those about models; and groups of arguments."""
+
+TYPES = {"path": Path, "int": int, "float": float, "number": number, "labelled": labelled}
+"""What reads an argument's text, by the names in commands.toml."""
 
 
 def list_commands() -> tuple[list[Command], list[Command]]:
     """Return all commands, and what the benchmarks add to those that are shared."""
     puzzles, models = (
-        [Command(**shared | {"module": f"{__name__}.{shared['module']}"}) for shared in group]
-        for group in COMMANDS.values()
+        [
+            Command(row["name"], row["summary"], f"{__name__}.{row['module']}")
+            for row in COMMANDS[of]
+        ]
+        for of in ("puzzles", "models")
     )
     own = dict.fromkeys(command for one in benchmarks.BENCHMARKS for command in one.commands)
     shared = {command.name for command in (*puzzles, *models)}
@@ -58,17 +65,37 @@ def parser() -> Parser:
 
 def fill_with(parts: Sequence[Command]) -> Any:
     """Return what adds the arguments of a command and of the benchmarks' additions to it."""
+    rows = {row["name"]: row for row in (*COMMANDS["puzzles"], *COMMANDS["models"])}
+    row = rows.get(parts[0].name, {})
 
     def fill(to: Parser) -> None:
         runs = {}
+        to.usage, to.takes_others = row.get("usage"), row.get("takes_others", False)
+        add_arguments(to, row.get("arguments", ()))
         for part in parts:
             module = import_module(part.module)
-            option = getattr(module, f"add_{part.name}")(to)
+            option = getattr(module, f"add_{part.name}", lambda _: None)(to)
             if part is parts[0] or option:
                 runs[option] = getattr(module, f"run_{part.name}")
         to.set_defaults(runs=runs)
 
     return fill
+
+
+def add_arguments(command: Parser, declared: Iterable[Mapping[str, Any] | str]) -> None:
+    """Add arguments, or groups of them, as commands.toml declares them."""
+    for argument in declared:
+        if isinstance(argument, str):
+            add_arguments(command, COMMANDS["groups"][argument])
+            continue
+        settings: dict[str, Any] = {
+            key: tuple(v) if isinstance(v, list) else v for key, v in argument.items()
+        }
+        name = str(settings.pop("name"))
+        if "type" in settings:
+            settings["type"] = TYPES[settings["type"]]
+        names = spellings(name[2:]) if name.startswith("--") else [name]
+        command.add_argument(*names, **settings)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,10 +22,6 @@ def add_generate(generate: Parser) -> None:
     """Add the arguments of `cogniload generate`."""
     from cogniload_gen.shards import ROWS_PER_FILE
 
-    generate.usage = (  # after --d 3 5, FILE would be a value
-        "cogniload generate FILE [options]\n"
-        "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
-    )
     out = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
     generate.add_argument("out", nargs="?", metavar="FILE", help=out)
     share = "make files I, I + N, I + 2N, ... of the folder alone; any N makes the same files"
@@ -108,12 +104,6 @@ def generate_folder(arguments: Namespace) -> None:
     else:
         print(f"{arguments.out}: whole, {whole}")
         print(f"next: cogniload verify {shlex.quote(arguments.out)} --sample 1%")
-
-
-def add_solve(solve: Parser) -> None:
-    """Add the arguments of `cogniload solve`."""
-    source = "the puzzle (default: standard input)"
-    solve.add_argument("file", nargs="?", type=Path, metavar="FILE", help=source)
 
 
 def run_solve(arguments: Namespace) -> None:

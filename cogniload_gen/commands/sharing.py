@@ -9,15 +9,11 @@ from cogniload_gen.checks import check_integer
 from cogniload_gen.commands.printing import counted
 from cogniload_gen.commands.puzzle_options import add_puzzle_options, select_puzzles, text_options
 from cogniload_gen.files.inputs import check_file, one_line
-from cogniload_gen.parser import Parser, number, spellings
+from cogniload_gen.parser import Parser
 
 
 def add_push(push: Parser) -> None:
-    """Add the arguments of `cogniload push`."""
-    push.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
-    push.add_argument("--private", action="store_true", help="make a new REPO private")
-    dry_run = "write the folder that would be uploaded, and upload nothing"
-    push.add_argument(*spellings("dry_run"), type=Path, metavar="DIR", help=dry_run)
+    """Add the options of `cogniload push` that say which puzzles."""
     add_puzzle_options(push, own_splits=False)
 
 
@@ -28,20 +24,6 @@ def run_push(arguments: Namespace) -> None:
     grid, options = select_puzzles(arguments).selection, text_options(arguments)
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
     print(push(grid, arguments.repo, **how, **options))
-
-
-def add_verify(verify: Parser) -> None:
-    """Add the arguments of `cogniload verify`."""
-    where = "a folder of generate's or of push --dry-run's, or user/name"
-    verify.add_argument("source", metavar="DIR_OR_REPO", help=where)
-    sample = (
-        "of generate's folder, the share of row groups to make again, such as 1%%; digests, row "
-        "counts and ids are checked of all. Row groups are sampled file by file, one or more of "
-        "each: a folder of one small file is made again as a whole"
-    )
-    verify.add_argument("--sample", metavar="SHARE", help=sample)
-    load = "load this one if the rows were measured by it; no other is loaded"
-    verify.add_argument("--tokenizer", metavar="NAME", help=load)
 
 
 def run_verify(arguments: Namespace) -> int:
@@ -74,11 +56,7 @@ def run_verify(arguments: Namespace) -> int:
 
 
 def add_overlap(overlap: Parser) -> None:
-    """Add the arguments of `cogniload overlap`."""
-    files = "files to look in: .parquet, .jsonl or text, the latter two compressed or not"
-    overlap.add_argument("corpus", nargs="+", type=Path, metavar="CORPUS", help=files)
-    limit = "overlaps to print, at most; all are counted (default 100)"
-    overlap.add_argument("--limit", type=number, default=100, metavar="COUNT", help=limit)
+    """Add the options of `cogniload overlap` that say which puzzles."""
     add_puzzle_options(overlap)
 
 

@@ -21,8 +21,8 @@ from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
 from cogniload_gen import commands
-from cogniload_gen.commands.results import labelled
 from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.parser import labelled
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 MODEL = "org/Qwen3-8B"

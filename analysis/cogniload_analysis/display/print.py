@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from cogniload_analysis.display.cells import percent, percent_interval, words
-from cogniload_analysis.display.tables import MODEL, Column, Table, load_columns
+from cogniload_analysis.display.cells import words
+from cogniload_analysis.display.tables import Across, Column, Table, load_columns, read_columns
 from cogniload_analysis.intervals import PAPER_CONFIDENCE, wilson_interval
 from cogniload_analysis.load import Load
 from cogniload_gen.words import read_words
@@ -50,24 +50,20 @@ def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def run_columns(loads: Sequence[Load]) -> list[Column]:
+def run_columns(loads: Sequence[Load]) -> list[Column | Across]:
     """Return the printed columns of `run_table`; a load that the task's name says is left out."""
-    return [
-        MODEL,
-        Column("task", "Task"),
-        Column("date", "Run", lambda date: date[:10]),
-        Column("generator_version", "Generator", words),
-        Column("lm_eval_version", "lm-eval", words),
-        Column("decoding", "Decoding", words),
-        Column("context_budget", "Budget", words),
-        Column("output_limit", "Output limit", lambda limit: words(limit) or "none"),
-        Column("chat_template", "Template", words),
-        *(Column(name, name.capitalize(), words) for name in (*MACHINE, "seed")),
-        *(Column(load.printed_name, load.heading) for load in loads if not load.in_task),
-        Column("cells", "Cells"),
-        Column(("fewest_in_a_cell", "most_in_a_cell"), "Per cell", show_range),
-        Column("responses", "Responses"),
-    ]
+    shown = [Column(load.printed_name, load.heading) for load in loads if not load.in_task]
+    return read_columns("shared", ["runs"], show_day, show_limit, show_range, loads=shown)
+
+
+def show_day(date: str) -> str:
+    """Set a time as its day."""
+    return date[:10]
+
+
+def show_limit(limit: object) -> str:
+    """Set an output limit, or that there is none."""
+    return words(limit) or "none"
 
 
 def show_range(low: float, high: float) -> str:
@@ -103,22 +99,12 @@ def accuracy_table(
     return table
 
 
-ACCURACY_COLUMNS = (
-    Column("accuracy", "Acc [%]", percent),
-    Column(("low", "high"), "95 % interval", percent_interval),
-)
+ACCURACY_COLUMNS = read_columns("shared", ["accuracies"])
 
 
-def accuracy_columns(loads: Sequence[Load]) -> list[Column]:
+def accuracy_columns(loads: Sequence[Load]) -> list[Column | Across]:
     """Return the printed columns of `accuracy_table`, in percent."""
-    return [
-        MODEL,
-        *load_columns(loads),
-        *ACCURACY_COLUMNS,
-        Column("chance", "Chance [%]", percent, optional=True),
-        Column("correct", "Right"),
-        Column("responses", "Responses"),
-    ]
+    return read_columns("shared", ["accuracy"], loads=load_columns(loads))
 
 
 TOKEN_COLUMNS = (

@@ -1,18 +1,20 @@
 """A table of the report, declared once: raw columns, headings, cells, LaTeX and place.
 
-A `TableSpec` stands beside the function that computes its raw numbers. With these it makes a
-`Table`, the source of the page, the CSV and the LaTeX.
+A `TableSpec` is declared in `data/tables.toml`, or beside the function that computes its raw
+numbers. With these it makes a `Table`, the source of the page, the CSV and the LaTeX.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.display import cells
 from cogniload_analysis.display.cells import MISSING, is_missing
 from cogniload_analysis.load import Load
+from cogniload_gen.words import read_words
 
 Names = str | tuple[str, ...]
 
@@ -140,8 +142,8 @@ def _across(column: _Level, data: pd.DataFrame, keys: pd.DataFrame) -> list[str]
     """Return the cells of one level, a row for each of `keys`; a dash where there is none."""
     mine = data[data[column.by] == column.level]
     of_keys = zip(*(mine[name] for name in keys), strict=True)
-    cells = dict(zip(of_keys, column.cells(mine), strict=True))
-    return [cells.get(key, MISSING) for key in keys.itertuples(index=False, name=None)]
+    texts = dict(zip(of_keys, column.cells(mine), strict=True))
+    return [texts.get(key, MISSING) for key in keys.itertuples(index=False, name=None)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,3 +174,54 @@ def load_columns(loads: Sequence[Load], *, optional: bool = True) -> list[Column
                optional=optional)
         for load in loads
     ]  # fmt: skip
+
+
+Entries = Iterable[str | Mapping[str, Any] | Column | Across]
+"""Columns, columns as `data/tables.toml` declares them, and names of groups of them."""
+
+
+def read_tables(part: str, *shows: Callable[..., str], **groups: Entries) -> dict[str, TableSpec]:
+    """Return the tables of a part of `data/tables.toml`, by name.
+
+    It names functions of `shows` and `groups` of columns, besides those that it declares itself.
+    """
+    return {
+        name: TableSpec(
+            **{"name": f"{part}_{name}", **table}
+            | {"columns": tuple(read_columns(part, table["columns"], *shows, **groups))}
+        )
+        for name, table in read_words("cogniload_analysis", "tables")[part].items()
+        if isinstance(table, dict)
+    }
+
+
+def read_columns(
+    part: str, entries: Entries, *shows: Callable[..., str], **groups: Entries
+) -> list[Column | Across]:
+    """Return the columns of entries in a part of `data/tables.toml`; see `read_tables`."""
+    words = read_words("cogniload_analysis", "tables")
+    known = {"model": [MODEL], **words[part], **words["shared"], **groups}
+    functions = {"str": str, **vars(cells)} | {show.__name__: show for show in shows}
+    return list(_expand(entries, known, functions))
+
+
+def _expand(
+    entries: Entries, groups: Mapping[str, Entries], shows: Mapping[str, Callable[..., Any]]
+) -> Iterator[Column | Across]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield from _expand(groups[entry], groups, shows)
+        else:
+            yield _read_column(entry, shows) if isinstance(entry, Mapping) else entry
+
+
+def _read_column(
+    entry: Mapping[str, Any], shows: Mapping[str, Callable[..., Any]]
+) -> Column | Across:
+    names = tuple(entry["of"].split(", "))
+    name, *settings = entry.get("show", "str").split()
+    show = shows[name](*map(int, settings)) if settings else shows[name]
+    if "across" in entry:
+        return Across(entry["across"], names, show, shows[entry["levels"]])
+    more = {key: entry[key] for key in ("latex", "optional") if key in entry}
+    return Column(names, entry.get("heading", names[0]), show, **more)

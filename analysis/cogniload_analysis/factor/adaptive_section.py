@@ -23,8 +23,7 @@ from cogniload_analysis.adaptive.replay import (
     set_up,
 )
 from cogniload_analysis.display.figures import PAPER, draw_panels
-from cogniload_analysis.display.print import ACCURACY_COLUMNS
-from cogniload_analysis.display.tables import Column, TableSpec
+from cogniload_analysis.display.tables import TableSpec, read_tables
 from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
 from cogniload_analysis.factor.figures import COMPLEXITY
@@ -68,12 +67,6 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
 RUNS = TableSpec(
     "factor_adaptive", section.RUN_CAPTION, (*CONDITION_COLUMNS, *section.RUN_COLUMNS), "runs"
 )
-BATCHES = TableSpec(
-    "factor_adaptive_batches",
-    "What was known before each batch, told again: median and 95 % of the posterior.",
-    (*CONDITION_COLUMNS, *section.batch_columns()),
-    "runs",
-)
 
 
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -89,15 +82,6 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "puzzles", "correct"]]
 
 
-CELLS = TableSpec(
-    "factor_adaptive_cells",
-    "The N that adaptive runs asked.",
-    (*CONDITION_COLUMNS, Column("N"), *section.COUNT_COLUMNS),
-    "runs",
-    folded=True,
-)
-
-
 def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return the curve of each run: median and ends of 95 % of the posterior.
 
@@ -107,14 +91,18 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "accuracy", "low", "high"]]
 
 
-CURVES = TableSpec(
-    "factor_adaptive_curve",
-    "Accuracy by N in adaptive runs: median and 95 % of the posterior.",
-    (*CONDITION_COLUMNS, Column("N"), *ACCURACY_COLUMNS),
-    "runs",
-    folded=True,
+TABLES = read_tables(
+    "factor_adaptive",
+    conditions=CONDITION_COLUMNS,
+    batch=section.batch_columns(),
+    counts=section.COUNT_COLUMNS,
 )
-SPECS = {RUNS: run_table, BATCHES: batch_table, CELLS: asked_table, CURVES: curve_table}
+SPECS = {
+    RUNS: run_table,
+    TABLES["batches"]: batch_table,
+    TABLES["cells"]: asked_table,
+    TABLES["curve"]: curve_table,
+}
 """The tables on adaptive runs, and the functions that compute them."""
 
 

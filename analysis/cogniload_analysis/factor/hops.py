@@ -10,14 +10,10 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.columns import column
-from cogniload_analysis.display.cells import percent
-from cogniload_analysis.display.print import accuracy_columns, accuracy_table
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
+from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.factor.words import say
 from cogniload_analysis.intervals import CONFIDENCE
-from cogniload_analysis.load import Load
 from cogniload_analysis.samples.files import read_lines
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row
@@ -61,15 +57,6 @@ def hops_table(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-BY_HOPS = TableSpec(
-    "factor_by_hops",
-    "Accuracy by hops: how many edges the deepest of the variables asked for is from a number. "
-    "With the 95 % Wilson interval.",
-    accuracy_columns((*LOADS, Load("hops", "Hops"))),
-    "hops",
-)
-
-
 def shortcut_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of models and of baselines on the same puzzles, by condition and N.
 
@@ -87,24 +74,6 @@ def shortcut_table(frame: pd.DataFrame) -> pd.DataFrame:
     table.insert(0, "accuracy", groups["correct"].mean())
     table.insert(0, "responses", groups.size())
     return table.reset_index()
-
-
-SHORTCUTS = TableSpec(
-    "factor_shortcuts",
-    "Accuracy by N, beside that of shortcuts on the same puzzles, in percent: they answer by what "
-    "lies so many hops from a given number.",
-    (
-        MODEL,
-        *load_columns(LOADS),
-        Column("accuracy", "Acc [%]", percent),
-        Column("floor", "No hop [%]", percent),
-        *(
-            Column(name, f"{hops} [%]", percent)
-            for name, hops in zip(HOP_BASELINES, ("1 hop", "2 hops", "3 hops"), strict=True)
-        ),
-    ),
-    "hops",
-)
 
 
 def say_shortcuts(rows: pd.DataFrame) -> str:

@@ -20,7 +20,7 @@ from cogniload_analysis.display.verdict import (
 from cogniload_analysis.factor import adaptive_section, figures, hops, retrieval, tables
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
-from cogniload_analysis.factor.tables import HERE, Decays
+from cogniload_analysis.factor.tables import HERE, TABLES, Decays
 from cogniload_analysis.factor.words import say, say_capacity, say_decay, say_mode, say_sampling
 from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.samples.stop_reasons import ending_table
@@ -97,30 +97,29 @@ def build_tables(
     stands beside them.
     """
     fits, least_squares = tables.decay_table(decays), tables.decay_table(lines)
-    raw = [
-        (tables.ACCURACY, accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE)),
-        (tables.DECAY, fits),
-        (tables.LINES, least_squares),
-        (tables.MODES, tables.mode_table(fits)),
-        (tables.RESPONSES, tables.response_table(frame)),
-        (tables.ACCURACY_BY_N, accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE)),
-        (retrieval.RETRIEVAL, retrieval.retrieval_table(frame)),
-        (retrieval.RETRIEVAL_BY_N, retrieval.retrieval_table(frame, "N")),
-        (hops.BY_HOPS, hops.hops_table(frame)),
-        (hops.SHORTCUTS, hops.shortcut_table(frame)),
-    ]
+    raw = {
+        "accuracy": accuracy_table(frame, *CONDITION[1:], confidence=CONFIDENCE),
+        "decay": fits,
+        "least_squares": least_squares,
+        "modes": tables.mode_table(fits),
+        "responses": tables.response_table(frame),
+        "accuracy_by_N": accuracy_table(frame, *CONDITION[1:], "N", confidence=CONFIDENCE),
+        "retrieval": retrieval.retrieval_table(frame),
+        "retrieval_by_N": retrieval.retrieval_table(frame, "N"),
+        "by_hops": hops.hops_table(frame),
+        "shortcuts": hops.shortcut_table(frame),
+    }
     if (fits["suite"] == "symbolic").any():
         by_context = tables.by_context_table(least_squares)
-        raw += [
-            (tables.ZERO_CONTEXT, tables.zero_context_table(least_squares)),
-            (tables.CDF_BY_CONTEXT, by_context),
-            (tables.CDO_BY_CONTEXT, by_context),
-        ]
+        raw |= {
+            "zero_context": tables.zero_context_table(least_squares),
+            "cdf_by_context": by_context,
+            "cdo_by_context": by_context,
+        }
     attempts = tables.attempts_table(frame)
     if len(attempts):
-        sampling = tables.sampling_table(attempts, n_clean)
-        raw += [(tables.ATTEMPTS, attempts), (tables.SAMPLING, sampling)]
-    return [spec.table(rows) for spec, rows in raw if len(rows)]
+        raw |= {"attempts": attempts, "sampling": tables.sampling_table(attempts, n_clean)}
+    return [TABLES[name].table(rows) for name, rows in raw.items() if len(rows)]
 
 
 def draw_pictures(

@@ -7,10 +7,7 @@ is not in the prompt, no reasoning can make up for it. Samples tell how many wer
 import pandas as pd
 
 from cogniload_analysis.columns import Columns
-from cogniload_analysis.display.cells import percent, percent_interval
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
 from cogniload_analysis.factor.decay import CONDITION
-from cogniload_analysis.factor.loads import LOADS
 from cogniload_analysis.factor.words import say
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_gen.benchmark import Row
@@ -70,34 +67,6 @@ def retrieval_table(frame: pd.DataFrame, *more: str) -> pd.DataFrame:
         accuracy=correct / table["responses"],
         accuracy_closed=table["right_closed"] / whole.where(whole > 0),
     )
-
-
-COLUMNS = (
-    MODEL,
-    *load_columns(LOADS),
-    Column("retrieval", "Retrieval"),
-    Column("responses", "Responses"),
-    Column("recall", "Recall [%]", percent),
-    Column("closure", "Closure [%]", percent),
-    Column(("closure_low", "closure_high"), "95 % interval", percent_interval),
-    Column("accuracy", "Acc [%]", percent),
-    Column("accuracy_closed", "Acc where closed [%]", percent),
-    Column("right_closed", "Right, closed"),
-    Column("right_open", "Right, open"),
-    Column("not_reasoned", "Not reasoned"),
-    Column("not_retrieved", "Not retrieved"),
-)
-SPLIT = "its parts add up to the responses. Closed: all that the answer needs was found."
-RETRIEVAL = TableSpec(
-    "factor_retrieval",
-    f"Not retrieved, or retrieved and not reasoned: {SPLIT} The paper has 4.5 % right with 2K of "
-    "4K retrieved, and 33 % with full attention (section 1: realistic, op 5).",
-    COLUMNS,
-    "retrieval",
-)
-RETRIEVAL_BY_N = TableSpec(
-    "factor_retrieval_by_N", f"The same by N: {SPLIT}", COLUMNS, "retrieval", folded=True
-)
 
 
 def say_retrieval(row: dict) -> str:

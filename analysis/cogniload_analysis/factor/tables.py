@@ -9,7 +9,7 @@ import pandas as pd
 
 from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
-from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
+from cogniload_analysis.display.tables import MODEL, Column, load_columns, read_tables
 from cogniload_analysis.factor.decay import (
     ACCURACY_RANGES,
     CONDITION,
@@ -22,6 +22,7 @@ from cogniload_analysis.factor.decay import (
 from cogniload_analysis.factor.loads import LOADS, show_context
 from cogniload_analysis.factor.modes import MIDDLE_N, name_failure_mode
 from cogniload_analysis.factor.sampling import fit_repeated_sampling, n_eff_by_attempts
+from cogniload_analysis.load import Load
 from cogniload_analysis.published import published_table
 from cogniload_gen.factor.score import FactorOutcome
 
@@ -31,53 +32,56 @@ SYMBOLS = {"Neff": r"$N_{\mathrm{eff}}$", "Nclean": r"$N_{\mathrm{clean}}$"}
 """What LaTeX sets for words anywhere."""
 
 CONDITION_COLUMNS = (MODEL, *load_columns([load for load in LOADS if load.name in CONDITION]))
-ACCURACY = TableSpec(
-    "factor_accuracy", "Accuracy, with the 95 % Wilson interval.", accuracy_columns(LOADS), "models"
-)
-ACCURACY_BY_N = TableSpec(
-    "factor_accuracy_by_N",
-    "Accuracy by N, with the 95 % Wilson interval.",
-    accuracy_columns(LOADS),
-    "errors",
-    folded=True,
-)
 
 
-def _mark_n_eff(n_eff: float, cdo: float) -> str:
+def mark_n_eff(n_eff: float, cdo: float) -> str:
     """Set an N_eff, with a dagger if it has no meaning, as the paper prints it all the same."""
     return cells.set_number(n_eff, 2) + "†" * (cdo <= 0 and not math.isnan(n_eff))
 
 
+def mark_cdf(cdf: float, note: Any) -> str:
+    """Set a CDF, with a double dagger where `note` warns that the line is too flat."""
+    return cells.set_number(cdf, 4) + _flat(note)
+
+
+def used_of_tested(used: int, tested: int, note: Any) -> str:
+    """Set how many N a line was fitted to, with a double dagger where it is too flat."""
+    return f"{used} of {tested}{_flat(note)}"
+
+
 def _flat(note: Any) -> str:
-    """Return a double dagger where `note` warns that the line is too flat."""
     return "‡" if cells.words(note) else ""
 
 
-def _first_words(*texts: Any) -> str:
+def first_words(*texts: Any) -> str:
     """Return the first of some texts that is not empty."""
     return next(filter(None, map(cells.words, texts)), "")
 
 
-def _show_contexts(shortest: float, longest: float) -> str:
+def show_contexts(shortest: float, longest: float) -> str:
+    """Set the ends of a range of contexts, or its one context."""
     ends = (show_context(shortest), show_context(longest))
     return "–".join(dict.fromkeys(ends))
 
 
-N_EFF = Column(("N_eff", "CDO"), "Neff", _mark_n_eff, SYMBOLS["Neff"])
-RSQUARED = Column("rsquared", "R²", cells.number(3), "$R^2$")
-NOTE = Column("problem", "Note", cells.words)
-SOURCE = Column("source", "From")
-ESTIMATES = (
-    *CONDITION_COLUMNS,
-    Column("mean_accuracy", "Mean acc", cells.number(3)),
-    Column("CDF", show=cells.number(4)),
-    Column(("CDF_low", "CDF_high"), "CDF, 95 %", cells.interval(4), r"CDF, 95\,\%"),
-    Column("CDO", show=cells.number(3)),
-    Column(("CDO_low", "CDO_high"), "CDO, 95 %", cells.interval(3), r"CDO, 95\,\%"),
-    N_EFF,
-    Column(
-        ("N_eff_low", "N_eff_high"), "Neff, 95 %", cells.interval(2), rf"{SYMBOLS['Neff']}, 95\,\%"
-    ),
+def show_window(used: int, first: float, last: float) -> str:
+    """Set the ends of the window of N that a decay was fitted to."""
+    return f"{first:g}–{last:g}" if used else cells.MISSING
+
+
+def percent_of_fit(share: float, cdf: float) -> str:
+    """Set a share that a fit knows in percent; a dash where there is no fit."""
+    return cells.MISSING if math.isnan(cdf) else cells.percent(share)
+
+
+TABLES = read_tables(
+    "factor",
+    *(mark_n_eff, mark_cdf, used_of_tested, first_words),
+    *(show_context, show_contexts, show_window, percent_of_fit),
+    loads=load_columns(LOADS),
+    accuracy_by_hops=accuracy_columns((*LOADS, Load("hops", "Hops"))),
+    conditions=CONDITION_COLUMNS,
+    outcomes=[Column(outcome.value, outcome.value.replace("_", "-")) for outcome in FactorOutcome],
 )
 
 
@@ -114,48 +118,6 @@ def decay_table(decays: Decays) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-DECAY = TableSpec(
-    "factor_decay",
-    "Complexity decay by the likelihood: ln(accuracy) = CDF × N + CDO over a window of N, without "
-    "what is guessed (the floor) or lost at any N (lapses), with 95 % intervals; inf: the data "
-    "leave that end open. † No meaning, as the CDO is not positive.",
-    (
-        *ESTIMATES,
-        Column(
-            ("N_used", "first_N", "last_N"),
-            "Window",
-            lambda used, first, last: f"{first:g}–{last:g}" if used else cells.MISSING,
-        ),
-        *(
-            Column(
-                (name, "CDF"),
-                heading,
-                lambda share, cdf: cells.MISSING if math.isnan(cdf) else cells.percent(share),
-            )
-            for name, heading in (("floor", "Floor [%]"), ("lapses", "Lapses [%]"))
-        ),
-        Column(("problem", "note"), "Note", _first_words),
-    ),
-    "fits",
-)
-LINES = TableSpec(
-    "factor_least_squares",
-    "The same by least squares, the paper's method, for its tables. ‡ Some N between those used "
-    "have accuracies below the range: the line is too flat.",
-    (
-        *ESTIMATES,
-        RSQUARED,
-        Column(
-            ("N_used", "N_tested", "note"),
-            "N used",
-            lambda used, tested, note: f"{used} of {tested}{_flat(note)}",
-        ),
-        NOTE,
-    ),
-    "fits",
-)
-
-
 def context_series(decays: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """Yield each (model, suite, noise) with its rows of `decay_table` by context.
 
@@ -190,24 +152,6 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-MODES = TableSpec(
-    "factor_modes",
-    "How models fail as contexts grow. From the shortest context to the longest, the trends of CDF "
-    "and CDO each take a share of the accuracy at the middle N (below 0: they add it).",
-    (
-        MODEL,
-        Column("suite", "Suite"),
-        Column("noise", "Noise"),
-        Column(("min_context", "max_context"), "Contexts", _show_contexts),
-        Column(("name", "problem"), "Failure mode", _first_words),
-        Column("cdf_loss", "By CDF [%]", cells.number(0, 100)),
-        Column("cdo_loss", "By CDO [%]", cells.number(0, 100)),
-        SOURCE,
-    ),
-    "fits",
-)
-
-
 def zero_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     """Return CDF, CDO and N_eff without filler in the symbolic suite, the highest N_eff first.
 
@@ -228,41 +172,11 @@ def add_published(mine: pd.DataFrame, sources: dict[str, str]) -> pd.DataFrame:
     return pd.concat([mine.assign(source=HERE), *published], ignore_index=True)
 
 
-ZERO_CONTEXT = TableSpec(
-    "factor_zero_context",
-    "Models without filler, beside those of Tables 1 and 4 of the paper, which gives no intervals; "
-    "all by least squares. † No meaning, as the CDO is not positive.",
-    (
-        MODEL,
-        Column("CDF", show=cells.number(4)),
-        Column("CDO", show=cells.number(4)),
-        N_EFF,
-        Column(("N_eff_low", "N_eff_high"), "95 % interval", cells.interval(2)),
-        SOURCE,
-    ),
-    "among",
-)
-
-
 def by_context_table(decays: pd.DataFrame) -> pd.DataFrame:
     """Return CDF and CDO by context in the symbolic suite, with those of Tables 2, 3, 5 and 6."""
     published = {"by_context": "published", "posttraining": "published, trained"}
     table = add_published(decays[decays["suite"] == "symbolic"], published)
     return table[["model", "source", "context", "CDF", "CDO"]]
-
-
-CDF_BY_CONTEXT = TableSpec(
-    "factor_cdf_by_context",
-    "CDF × 100 by tokens of filler and least squares, as Tables 2 and 5.",
-    (MODEL, Across("context", "CDF", cells.number(2, 100), show_context), SOURCE),
-    "among",
-)
-CDO_BY_CONTEXT = TableSpec(
-    "factor_cdo_by_context",
-    "CDO by tokens of filler and least squares, as Tables 3 and 6.",
-    (MODEL, Across("context", "CDO", cells.number(3), show_context), SOURCE),
-    "among",
-)
 
 
 def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -278,25 +192,6 @@ def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
     columns = n_eff_by_attempts(frame[:0]).columns
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
     return table.reindex(columns=[*CONDITION, *columns])
-
-
-ATTEMPTS = TableSpec(
-    "factor_attempts",
-    "A puzzle counts as solved if at least one of t attempts is right; accuracies from 0.02 to 0.8 "
-    "are fitted. ‡ Some N between those used have accuracies below the range: the line is too "
-    "flat.",
-    (
-        *CONDITION_COLUMNS,
-        Column("t", "t", latex="$t$"),
-        Column("accuracy", "Acc [%]", cells.percent),
-        Column(("CDF", "note"), "CDF", lambda cdf, note: cells.set_number(cdf, 4) + _flat(note)),
-        Column("CDO", show=cells.number(3)),
-        Column("N_eff", "Neff", cells.number(2), SYMBOLS["Neff"]),
-        Column(("low", "high"), "95 % interval", cells.interval(2)),
-        NOTE,
-    ),
-    "attempts",
-)
 
 
 def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.DataFrame:
@@ -326,43 +221,12 @@ def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.D
     return pd.concat([pd.DataFrame(rows), published], ignore_index=True)
 
 
-SAMPLING = TableSpec(
-    "factor_sampling",
-    "How attempts close the gap to Nclean, the one given or the Neff of one attempt without filler "
-    "or noise: ln(Nclean − Neff) = k ln(t) + b over the attempts t, as Table 7.",
-    (
-        *CONDITION_COLUMNS,
-        Column("k", "k", show=cells.number(4), latex="$k$"),
-        Column("b", "b", show=cells.number(4), latex="$b$"),
-        Column("rsquared", "R²", cells.number(4), "$R^2$"),
-        Column("N_clean", "Nclean", cells.number(2), SYMBOLS["Nclean"]),
-        SOURCE,
-        NOTE,
-    ),
-    "attempts",
-)
-
-
 def response_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the count of each outcome and the tokens, by model, suite, context and noise."""
     counts = count_outcomes(frame, *CONDITION)
     lengths = describe_tokens(frame, *CONDITION)
     columns = {"responses": counts.sum(axis=1)} | dict(counts.items()) | dict(lengths.items())
     return pd.DataFrame(columns).reset_index()
-
-
-RESPONSES = TableSpec(
-    "factor_responses",
-    "Outcomes, and tokens as mean[90th percentile] of prompt and output.",
-    (
-        *CONDITION_COLUMNS,
-        Column("responses", "Responses"),
-        *(Column(outcome.value, outcome.value.replace("_", "-")) for outcome in FactorOutcome),
-        Column(("prompt_tokens_mean", "prompt_tokens_p90"), "Prompt", cells.tokens),
-        Column(("response_tokens_mean", "response_tokens_p90"), "Output", cells.tokens),
-    ),
-    "errors",
-)
 
 
 def _about(condition: Condition) -> dict[str, Any]:

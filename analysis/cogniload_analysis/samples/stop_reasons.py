@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.columns import members, read_count
-from cogniload_analysis.display.cells import percent
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.samples.runs import LIMITS
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
@@ -86,21 +85,7 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(**columns).reset_index().assign(responses=responses.to_numpy())
 
 
-ENDING_TABLE = TableSpec(
-    "{prefix}endings",
-    "How responses ended: by themselves, cut at an output limit below the budget, or with the "
-    "window full.",
-    (
-        MODEL,
-        Column("responses", "Responses"),
-        Column("ended", "Ended by itself"),
-        Column("output_limit", "Output limit"),
-        Column("window", "Window filled"),
-        Column("unknown", "Unknown"),
-        Column("cut_share", "Cut [%]", percent),
-        Column("wrong_cut", "Wrong and cut"),
-    ),
-)
+ENDING_TABLE = read_tables("samples")["endings"]
 
 
 def warn_of_limits(table: pd.DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 
 from cogniload_analysis import read_factor_samples
 from cogniload_analysis.factor import figures, hops
+from cogniload_analysis.factor.tables import TABLES
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
@@ -78,7 +79,7 @@ def test_what_is_no_puzzle_is_not_counted():
 
 def test_tables_and_figures_can_be_shown(frame):
     by_hops, table = hops.hops_table(frame), hops.shortcut_table(frame)
-    assert hops.BY_HOPS.show(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
-    assert len(hops.SHORTCUTS.show(table)) == len(table) == 3
+    assert TABLES["by_hops"].show(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
+    assert len(TABLES["shortcuts"].show(table)) == len(table) == 3
     assert len(figures.draw_by_hops(by_hops, 3).axes) == 1
     assert len(figures.draw_shortcuts(table[table["suite"] == "symbolic"], 3).axes) == 1

@@ -9,6 +9,7 @@ from report_reader import page_text, read_page, read_table
 
 from cogniload_analysis import read_factor_samples
 from cogniload_analysis.factor import figures, retrieval
+from cogniload_analysis.factor.tables import TABLES
 from cogniload_analysis.report.write import write_report
 
 BM25 = "bm25, 2000 tokens by sentence, query question, order of text"
@@ -99,7 +100,7 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
     write_run(tmp_path, "m", list(samples(BM25, found=(1,))), task="factor_realistic_4k")
     table = retrieval.retrieval_table(read_factor_samples(tmp_path))
     assert np.isnan(table["accuracy_closed"]).all()
-    assert retrieval.RETRIEVAL.show(table)["Acc where closed [%]"].tolist() == ["--"]
+    assert TABLES["retrieval"].show(table)["Acc where closed [%]"].tolist() == ["--"]
 
 
 @pytest.mark.parametrize(
