@@ -29,8 +29,8 @@ def answer_in_turn(
 
     `runs` are two folders of `cogniload eval` by name. Models, decoding and the task are those
     that they recorded, and the task must be the same: the puzzles are its first `budget` rows. The
-    answers go to `out`, a folder for each name. ValueError for runs of different tasks, of none or of
-    a file, whose code would run, and for an `out` with other answers.
+    answers go to `out`, a folder for each name. ValueError for runs of different tasks, of none or
+    of a file, whose code would run, and for an `out` with other answers.
     """
     begun = [RunFolder(run / "state").begun().arguments for run in runs.values()]
     tasks = [["--tasks", *run.tasks, "--metadata", json.dumps(run.metadata)] for run in begun]
