@@ -214,6 +214,7 @@ def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
 
     names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
     ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
+    make_inner_folder(out)
     with redirect_stdout(sys.stderr):
         run(ours, others)
 

@@ -102,7 +102,8 @@ def break_table(
 BREAK_COLUMNS = (
     "model", "responses", "held", "read", "enough", "errors", "commonest", "count", "recovered",
     "right", "right_after_error", "right_recovered", "healed", "healed_state", "half", "last",
-    "share", "low", "high", "per_1000", "slips_low", "slips_high", "hazard_responses", "trend", "trend_p", "hazard_problem",
+    "share", "low", "high", "per_1000", "slips_low", "slips_high", "hazard_responses", "trend",
+    "trend_p", "hazard_problem",
 )  # fmt: skip
 
 
