@@ -7,10 +7,11 @@ that is started again goes on behind it.
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from reprlib import repr as brief
 from typing import NamedTuple
 
 from cogniload_gen.files.run_folder import Block, RunFolder, id_of
-from lm_eval_tasks.task_names import refuse_files
+from lm_eval_tasks.task_names import our_tasks
 from lm_eval_tasks.twins import evaluate_again, recorded_arguments
 
 
@@ -28,15 +29,19 @@ def answer_in_turn(
     """Have the models of two runs answer the same puzzles, and yield the count after each block.
 
     `runs` are two folders of `cogniload eval` by name. Models, decoding and the task are those
-    that they recorded, and the task must be the same: the puzzles are its first `budget` rows. The
-    answers go to `out`, a folder for each name. ValueError for runs of different tasks, of none or
-    of a file, whose code would run, and for an `out` with other answers.
+    that they recorded, and the task must be the same and ours: the puzzles are its first `budget`
+    rows. The answers go to `out`, a folder for each name. ValueError for runs of different tasks,
+    of none or of others, whose code would run, and for an `out` with other answers.
     """
     begun = [RunFolder(run / "state").begun().arguments for run in runs.values()]
-    tasks = [["--tasks", *run.tasks, "--metadata", json.dumps(run.metadata)] for run in begun]
+    tasks = [
+        [f"--tasks={','.join(run.tasks)}", f"--metadata={json.dumps(run.metadata)}"]
+        for run in begun
+    ]
     if tasks[0] != tasks[1]:
         raise ValueError(f"the two runs must be of the same puzzles, got {tasks[0]} and {tasks[1]}")
-    refuse_files(begun[0].tasks)
+    if others := {*",".join(begun[0].tasks).split(",")} - {*our_tasks()}:
+        raise ValueError(f"the two runs must be of tasks of ours, got {brief(min(others))}")
     limit, blocks = ["--limit", str(budget)], -(-budget // block_size)
     settings = [[*tasks[0], *limit, *recorded_arguments(run, [])] for run in runs.values()]
     for number in range(1, blocks + 1):

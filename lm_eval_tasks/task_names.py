@@ -37,8 +37,8 @@ def yaml_of(task: str, include_path: str | None = None) -> Path | None:
 def refuse_files(names: Iterable[str], include_path: str | None = None) -> None:
     """Raise ValueError for a task that is a file, as its code runs, unless below `include_path`."""
     trusted = Path(include_path).resolve() if include_path else None
-    for name in names:
-        is_file = name.endswith(".yaml") or (Path(name).is_dir() and name not in our_tasks())
+    for name in (part.strip() for listed in names for part in listed.split(",")):
+        is_file = name not in our_tasks() and (name.endswith(".yaml") or Path(name).exists())
         if is_file and not (trusted and Path(name).resolve().is_relative_to(trusted)):
             raise ValueError(
                 f"the task {brief(name)} is a file of the run's own, which is not loaded: give its "

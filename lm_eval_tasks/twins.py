@@ -214,6 +214,7 @@ def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
 
     names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
     ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
+    make_inner_folder(out)
     with redirect_stdout(sys.stderr):
         run(ours, others)
 
@@ -246,8 +247,8 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
         settings["system_instruction"] = results.get("system_instruction")
     named = {other.partition("=")[0] for other in others}
     for what, pattern in UNTRUSTED.items():
-        said = re.search(pattern, json.dumps(settings.get("model_args")))
-        if said and "--model_args" not in named:
+        names_it = re.search(pattern, json.dumps(settings.get("model_args")))
+        if names_it and "--model_args" not in named:
             raise ValueError(f"{folder} names {what}: give --model_args yourself")
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
     words = [

@@ -123,8 +123,7 @@ def resolve_again(store: Store, run: RunSpec, include_path: str | None) -> Evalu
     those below this command's own `include_path`. ValueError for other tasks, and for a run of
     other versions or documents than there are now.
     """
-    names = (part for names in run.arguments.tasks for part in names.split(","))
-    refuse_files(names, include_path)
+    refuse_files(run.arguments.tasks, include_path)
     metadata = run.model_args | run.arguments.metadata
     if not include_path:
         metadata = {name: metadata[name] for name in benchmarks.datasets() if name in metadata}

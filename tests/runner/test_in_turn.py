@@ -1,5 +1,7 @@
 """`cogniload compare A B --until`: who is asked what, when it ends, and how it goes on."""
 
+import json
+
 import pytest
 from completion_server import serving
 from eval_command import answer_only, arguments, command, start, wait_for
@@ -84,6 +86,17 @@ def test_what_names_no_two_runs_is_refused(until, others, says, tmp_path):
     code, _, err = command(*compare(folders, tmp_path / "out", until, *others))
     assert code == 2
     assert says in err
+
+
+@pytest.mark.parametrize("task", ["evil", "cogniload_mini,evil.yaml", "--include_path=evil"])
+def test_tasks_of_others_which_may_bring_code_are_refused(runs, tmp_path, task):
+    for folder in runs["folders"]:
+        described = folder / "state" / "run.json"
+        run = json.loads(described.read_text("utf-8"))
+        run["arguments"]["tasks"].append(task)
+        described.write_text(json.dumps(run), "utf-8")
+    code, _, err = command(*compare(runs, tmp_path / "out"))
+    assert (code, "must be of tasks of ours, got " in err) == (2, True), err
 
 
 def test_runs_of_different_puzzles_are_refused(runs, server, tmp_path):

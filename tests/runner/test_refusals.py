@@ -88,7 +88,7 @@ def test_a_shard_that_was_begun_otherwise_is_refused(server, tmp_path):
         (["--samples", f'{{"cogniload_mini": {wrong}}}'], "samples of cogniload_mini must be a")
         for wrong in ("[0, 24]", "[]", '"ab"', "[1.5]", "[[1]]", "7")
     ),
-    (["--metadata", '{"factor": {}}'], "metadata must be of cogniload; its key 1 is none of these"),
+    (["--metadata", '{"factor": {}}'], "metadata must be of cogniload; its key 2 is none of these"),
     (["--config", "no such file"], "no such file: No such file or directory"),
     (["-C", "no such file"], "no such file: No such file or directory"),
 ])  # fmt: skip

@@ -45,7 +45,8 @@ def planted(half, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "task", ["evil", "{}/evil.yaml", "{}/*.yaml", "evil.yaml", "{}", "cogniload_mini,{}/evil.yaml"]
+    "task",
+    ["evil", "{}/evil.yaml", "{}/*.yaml", "evil.yaml", "{}", "cogniload_mini, {}/evil.yaml,x"],
 )
 @pytest.mark.parametrize("include_path", ["{}", ""])
 def test_no_code_of_a_folder_is_run(planted, half, monkeypatch, task, include_path):

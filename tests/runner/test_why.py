@@ -230,7 +230,7 @@ def test_nothing_that_a_folder_recorded_becomes_an_option(run_of):
 def test_a_task_that_is_a_file_is_not_run(run_of, monkeypatch):
     run = run_of("--limit", "8")
     (file,) = run.rglob("samples_*")
-    file.rename(file.with_name("samples_evil.yaml_2026-11-24T15-02-22.jsonl"))
+    file.rename(file.with_name("samples_cogniload_mini, evil.yaml_2026-11-24T15-02-22.jsonl"))
     monkeypatch.chdir(run)
     (run / "evil.yaml").write_text("task: evil\ncustom_dataset: !function evil.f\n", "utf-8")
     (run / "evil.py").write_text("raise SystemExit", "utf-8")
