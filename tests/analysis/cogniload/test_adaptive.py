@@ -192,6 +192,12 @@ def cliff(puzzles, told):
     return [draw < (0.97 if p.N < 30 else 0.42) for p, draw in zip(puzzles, draws, strict=True)]
 
 
+def by_cell(puzzles, told):
+    """Solve all puzzles of a cell or none, as a line in log10 N leaves it to the cell's luck."""
+    chances = [np.random.default_rng(p[:2]).random() for p in puzzles]
+    return [luck > np.log10(p.N / 10) / 1.6 for luck, p in zip(chances, puzzles, strict=True)]
+
+
 def guess(puzzles, told):
     return np.random.default_rng(told).random(len(puzzles)) < 1 / 6
 
@@ -211,6 +217,7 @@ def guess(puzzles, told):
             *(0.01, 512, lambda p, told: solve_all(p, level=2.0 if told < 256 else -3.0), None),
         ),
         ("does not follow a line", 0.01, 900, cliff, None),
+        ("times as much from cell to cell", 0.01, 341, by_cell, None),
         ("not above chance", 0.2, 300, guess, None),
     ],
 )

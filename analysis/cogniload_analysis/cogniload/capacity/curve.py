@@ -56,6 +56,9 @@ LEAST_PROPOSALS = 1000
 STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
+DISPERSED = 2.0
+"""Standard errors above which cells are said to vary more than chance."""
+
 LEAST_DEVIATION = 0.3
 """In a change over time, no answer counts as if its standard deviation were below this one."""
 
@@ -319,6 +322,28 @@ def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
     pairs = zip(prior.lines, LINKS, strict=True)
     return Belief(tuple(find_posterior(answers, loads, *pair, smooth) for pair in pairs))
+
+
+def find_dispersion(posterior: Posterior) -> float:
+    """Return by what factor answers vary more from cell to cell than chance and the curve explain.
+
+    It is 1 unless the score statistic of such a variance is above DISPERSED.
+    """
+    cells, precision = posterior.cells, posterior.precision
+    covariance = posterior.covariance(np.arange(cells.start, cells.stop))
+    expected = np.diag(precision) - precision[:, None] * covariance * precision
+    square, chance = posterior.pull @ posterior.pull, np.trace(expected)
+    score = (square - chance) / np.sqrt(2 * np.sum(expected**2))
+    return float(square / chance) if score > DISPERSED else 1.0
+
+
+def stretch(crossing: Interval, dispersion: float) -> Interval:
+    """Return the interval of ECL50, wider by the root of a dispersion on either side."""
+    value = crossing.value
+    if dispersion == 1 or not 0 < value < np.inf:
+        return crossing
+    low, high = (value * (end / value) ** dispersion**0.5 for end in (crossing.low, crossing.high))
+    return Interval(value, low, high)
 
 
 def score_drift(posterior: Posterior, place: np.ndarray, correct: np.ndarray) -> np.ndarray:

@@ -108,7 +108,7 @@ class CapacitySettings(Settings):
 class CapacityPlan(Plan[Puzzle, Belief]):
     """The design as a pure function: settings, prior, batches so far and answers -> next batch."""
 
-    VERSION = "1"
+    VERSION = "2"
 
     settings: CapacitySettings
     prior: Prior
@@ -177,7 +177,9 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         """Return the interval of ECL50 or ID50."""
         interval = curve.summarize(self.draw(belief, self.settings.goal))
         if self.settings.goal == "ECL50":
-            return curve.widen(interval, belief.posteriors[0].answers)
+            known = belief.posteriors[0].answers
+            dispersion = curve.find_dispersion(belief.best) if known.n else 1.0
+            return curve.stretch(curve.widen(interval, known), dispersion)
         return interval
 
     def choose(
@@ -194,8 +196,19 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         capacity = curve.describe_capacity(
             count_cells(answers), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
         )
-        flags = tuple(find_flags(capacity, batches, answers, self))
-        return replace(capacity, flags=flags, stopped=batches[-1].stopped)
+        flags = list(find_flags(capacity, batches, answers, self))
+        dispersion = curve.find_dispersion(self.believe(answers).best) if answers else 1.0
+        if dispersion > 1:
+            flags.append(say("dispersed", dispersion=dispersion))
+        ends = capacity.ECL50.value, capacity.ECL50.low, capacity.ECL50.high
+        wider = curve.stretch(Interval(*ends), dispersion)
+        return replace(
+            capacity,
+            ECL50=replace(capacity.ECL50, low=wider.low, high=wider.high),
+            half_width=design.half_width(wider.low, wider.high),
+            flags=tuple(flags),
+            stopped=batches[-1].stopped,
+        )
 
 
 def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
