@@ -51,7 +51,7 @@ def on_files(files: Files, config: Any) -> Files:
     notebooks = {name for name in names if name.endswith(".ipynb")}
     for name in sorted(notebooks):
         content, _ = MarkdownExporter().from_filename(str(ROOT / name))
-        site.append(File.generated(config, page_of(name), content=content))
+        site.append(File.generated(config, f"{name[:-6]}.md", content=content))
     for name in sorted(pages | linked & names - modules - notebooks):
         site.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     for module in sorted(map(module_of, modules)):
@@ -60,11 +60,6 @@ def on_files(files: Files, config: Any) -> Files:
     # mkdocs checks the link to it before it is written
     site.append(File.generated(config, "leaderboard/index.html", content="written last"))
     return Files(site)
-
-
-def page_of(name: str) -> str:
-    """Return the page that shows a file of the repository: that of a notebook has its name."""
-    return name.removesuffix(".ipynb") + ".md" if name.endswith(".ipynb") else name
 
 
 def text_of(name: str) -> str:
@@ -82,7 +77,7 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
     """Return a page whose links lead to what stands for a file of the repository on the site."""
 
     def lead(match: re.Match[str]) -> str:
-        target = page_of(target_of(page.file.src_uri, match[1]))
+        target = re.sub(r"\.ipynb$", ".md", target_of(page.file.src_uri, match[1]))
         reference = f"api/{module_of(target)}.md"
         if target.endswith(".py") and files.get_file_from_path(reference):
             target = reference

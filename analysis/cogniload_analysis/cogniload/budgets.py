@@ -8,8 +8,10 @@ import pandas as pd
 
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.cells import percent, percent_interval, thousands
 from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame_checks import check_columns
 from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
@@ -59,7 +61,9 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     cut = frame["lost"] & (tokens < budget)
     by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
-    ECL50 = tables.settle(estimate_capacity(frame.assign(correct=solved))).ECL50
+    ECL50 = tables.settle(
+        estimate_capacity(frame.assign(correct=solved)), at_chance=is_at_chance(frame, LOADS)
+    ).ECL50
     spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),

@@ -241,8 +241,10 @@ def _finish_budgets(axes: Axes, budgets: pd.Series, *, logarithmic: bool) -> Non
     axes.set_xscale("log")
     ticks = [256 * 4**power for power in range(12) if 256 * 4**power <= budgets.max()]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    if logarithmic:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
-    axes.set_yscale("log" if logarithmic else "linear")
 
 
 def _draw_rho_by(frame: pd.DataFrame, load: str, columns: int) -> Figure:
