@@ -46,14 +46,15 @@ S8. Errors. The first error is at the first statement after which that story's s
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
-    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that the text had right.
-    Without an error of tracking, an answer other than the tracked value is an "answer" error.
+    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
+    the text had right. Without an error of tracking, an answer other than the tracked value is an
+    "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
     "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
     more than DEAREST (in a regular text: up to the first error), nor an error after an initial
-    state that contradicts itself, nor "stopped" where a later statement has a label and values, but all of
-    these are quoted, nor "drifted" where the text decides less than LEAST_COVERAGE of the
+    state that contradicts itself, nor "stopped" where a later statement has a label and values, but
+    all of these are quoted, nor "drifted" where the text decides less than LEAST_COVERAGE of the
     statements: what was not understood is no proof of silence, nor of a change without a cause.
 
 The time is linear in the response's length, and no text makes it raise.
