@@ -238,6 +238,48 @@ def test_a_copy_of_the_puzzle_changes_nothing(copy):
             assert getattr(after, field) == getattr(alone, field)
 
 
+STATES = ["red hat, park, pizza", *["green hat, park, pasta"] * 2, "green hat, bank, pasta",
+          "blue hat, bank, pasta"]  # fmt: skip
+CHAIN = "Ann: red hat → green hat (2) → blue hat (5)\nAnn: pizza → pasta (2)\nAnn: park → bank (4)"
+WORKED = ["I track Ann. Start: Ann has a red hat, is in the park and ate pizza."] + [
+    f"{t}. It needs a {quoted}. Ann's hat is {hat}, so {verdict}: Ann has a {now}."
+    for t, (quoted, hat, verdict, now) in enumerate([
+        ("blue hat", "red", "nothing changes", "red hat, park, pizza"),
+        ("red hat", "red", "it applies", "pink hat, park, pasta"),
+        ("pink hat", "pink", "it applies", "red hat, bank, sushi"),
+        ("red hat", "blue", "it applies", "green hat, zoo, pasta"),
+        ("blue hat", "red", "it applies", "pink hat, park, pizza"),
+    ], 1)
+]  # fmt: skip
+
+
+def bracketed(drifts=False):
+    """States in brackets that name nobody, with another food from the third one on if it drifts."""
+    states, last = list(STATES), "applies"
+    if drifts:
+        states[2:] = ["green hat, park, sushi", *["green hat, bank, sushi"] * 2]
+        last = "does not"
+    verdicts = ("does not", "applies", "(zoo) does not", "applies", last)
+    lines = [f"S{t} {verdicts[t - 1]}: [{state}]" for t, state in enumerate(states, 1)]
+    answer = f"Ann is wearing a {'green' if drifts else 'blue'} hat."
+    return "\n".join(["Ann = [red hat, park, pizza]", *lines, answer])
+
+
+@pytest.mark.parametrize(("text", "claim"), [
+    (CHAIN + "\nAnn is wearing a blue hat.", (None, None)),
+    (bracketed(), (None, None)),
+    (bracketed(drifts=True), (3, "drifted")),
+    ("\n".join([*WORKED, "Ann is wearing a pink hat."]), (2, "wrong_value")),
+    (told((0, "Ann: blue hat, red hat, park, pizza."), (3, "3. Ann: red hat, park."),
+          (4, "4. Not Ann.")), None),
+    (told((3, "3. It applies to Ann. Ann: pink hat, park, pasta."),
+          (4, "4. Not Ann, her hat is pink.")), (3, "intruded")),
+])  # fmt: skip
+def test_layouts_of_models(text, claim):
+    steps = read_steps(text, ROW)
+    assert ((steps.first_error, steps.error) if steps.read else None) == claim
+
+
 OTHER_CATEGORIES = [
     {"poi": "Ann"},
     {"puzzle": "no puzzle"},

@@ -14,14 +14,16 @@ S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the thi
     conditions that follow. Where a block quotes a statement ("The people wearing ... put on ..."),
     the quoted one is meant, and the labels around it are off by as much. "Initially" begins a block
     about the initial state, "finally", "in the end" and "That gives" one about the final state; the
-    last sentence is the answer if it has a value of the question's category and no other. Of
+    last sentence is the answer if it has a value of the question's category and no other. A
+    number in parentheses beside an arrow labels its change ("red → blue (3)"). Of
     blocks that go back and forth, the longest chain in which the statements rise counts, and others
     only for statements that are not in it.
 S3. People. A value is of the person named last in its sentence, of several if they are joined
     ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
     PoI. A sentence that names nobody goes on with the people of its block; a block that named
     nobody yet, and what follows "the people", "needs", "if" and the like, quotes the statement.
-    But where the text names nobody other than the PoI, and no block quotes, these are the PoI's.
+    But where the text names nobody other than the PoI, and no block quotes, these are the PoI's;
+    and so is a value of each category at the end of a block that names nobody.
 S4. Values. A value that may be of several categories is of the one whose noun or verb follows it or
     stands on its left; else of the one at its place, if the list has as many values as there are
     categories and their order is known from a list or a heading before it; else of any of them.
@@ -38,18 +40,21 @@ S7. Stories. A story is a state of the PoI after each statement. It is free to a
     as it says to the state before. It costs to assume a wrong application, a wrong value or an
     unmentioned change, and to pass over what the text says. The cheapest story is what the response
     took the states to be: so words that are about others, or quoted, explain themselves.
+    A value of a whole state weighs more, and most where each statement has one (regular).
 S8. Errors. The first error is at the first statement after which that story's state is not the true
     one. It is "initial" at the start. At a statement that changes the PoI: "missed" if the state
     stays or the text denies that it applies, "skipped" if it was not mentioned, though later ones
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
-    that doesn't apply: "intruded" if a value becomes the update's and the text doesn't deny that it
-    applies. "drifted": a value changes that the statement doesn't set, or that the text had right.
-    Without an error of tracking, an answer other than the tracked value is an "answer" error.
+    that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
+    and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
+    the text had right. Without an error of tracking, an answer other than the tracked value is an
+    "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
     "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
-    more than DEAREST, nor "stopped" where a later statement has a label and values, but all of
-    these are quoted, nor "drifted" where the text decides less than LEAST_COVERAGE of the
+    more than DEAREST (in a regular text: up to the first error), nor an error after an initial
+    state that contradicts itself, nor "stopped" where a later statement has a label and values, but
+    all of these are quoted, nor "drifted" where the text decides less than LEAST_COVERAGE of the
     statements: what was not understood is no proof of silence, nor of a change without a cause.
 
 The time is linear in the response's length, and no text makes it raise.
