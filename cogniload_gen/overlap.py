@@ -120,16 +120,6 @@ def fingerprints(tables: Iterable[pa.Table]) -> Fingerprints:
     return Fingerprints(ids, dict(vocabulary), sequences)
 
 
-def find_overlaps(rows: Iterable[Any], puzzles: Fingerprints) -> Iterator[Overlap]:
-    """Return which rows of a corpus overlap with which puzzles, or hold the canary string.
-
-    A row is a text, or lists and dictionaries with texts in them, as `datasets` and JSON have
-    them; `where` is its position, from 0.
-    """
-    pieces = (Piece(i, "\n".join(texts(row))) for i, row in enumerate(rows))
-    return find_in_pieces(pieces, puzzles)
-
-
 def find_in_pieces(pieces: Iterable[Piece], puzzles: Fingerprints) -> Iterator[Overlap]:
     """Yield the overlaps of the rows that the pieces make up, each row and puzzle once."""
     number = puzzles.vocabulary.get
@@ -199,7 +189,10 @@ def sequence_hashes(numbers: np.ndarray, span: int) -> np.ndarray:
 
 
 def texts(row: object) -> Iterator[str]:
-    """Yield all texts within a row, in order."""
+    """Yield all texts within a row, in order.
+
+    It is a text, or lists and dictionaries with texts in them, as `datasets` and JSON have them.
+    """
     if isinstance(row, str):
         yield row
     elif isinstance(row, Mapping | Sequence) and not isinstance(row, bytes):

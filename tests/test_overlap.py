@@ -18,8 +18,8 @@ from cogniload_gen.overlap import (
     Piece,
     file_pieces,
     find_in_pieces,
-    find_overlaps,
     fingerprints,
+    texts,
 )
 
 TEST = generate_puzzles([1, 5], [3, 40], [25, 75], 4)
@@ -27,6 +27,11 @@ FOUND = fingerprints([TEST.slice(0, 10), TEST.slice(10)])
 ROWS = TEST.to_pylist()
 LONG = [row for row in ROWS if row["N"] == 40]
 OPTIONS = ["--d", "1", "5", "--N", "3", "40", "--rho", "25", "75", "--num-puzzles", "4"]
+
+
+def find_overlaps(rows, puzzles):
+    pieces = (Piece(i, "\n".join(texts(row))) for i, row in enumerate(rows))
+    return find_in_pieces(pieces, puzzles)
 
 
 def found(*rows):

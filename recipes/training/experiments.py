@@ -54,19 +54,10 @@ class Strategy(NamedTuple):
 
 
 STRATEGIES = {
-    "Baseline": Strategy("pretrain"),
-    "Packed": Strategy("pretrain", packing="wrapped"),
-    "Masked": Strategy("pretrain", masked=True),
-    "Clean": Strategy("clean"),
-    "Diagonal": Strategy("pretrain", packing="bfd"),
-    "Course 2": Strategy("course_2", "Baseline"),
-    "Course 4": Strategy("course_4", "Course 2"),
-    "Course 8": Strategy("course_8", "Course 4"),
-    "Course": Strategy("course_16", "Course 8"),
-    "Mixed": Strategy("mixed", "Baseline"),
-    "Full": Strategy("full", "Baseline"),
+    name: Strategy(**settings)
+    for name, settings in yaml.safe_load((HERE / "strategies.yaml").read_text("utf-8")).items()
 }
-"""The strategies of sections 5.1 and 5.2. A stage of the course goes on from the one before it."""
+"""The strategies of sections 5.1 and 5.2."""
 
 
 Size = dict[str, Any]

@@ -36,6 +36,7 @@ def percent_of(part: float, whole: float) -> str:
 percent = number(1, 100)
 percent_interval = interval(1, 100)
 thousands: Callable[[float], str] = "{:,}".format
+count = form("{:,.0f}")
 
 
 def set_number(value: float, decimals: int) -> str:

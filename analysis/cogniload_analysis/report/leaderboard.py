@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.display.cells import form, number
 from cogniload_analysis.display.content import name_file
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.tables import TableSpec, read_tables
 from cogniload_analysis.published import published_table
 from cogniload_analysis.report.part import Part
 from cogniload_analysis.report.write import (
@@ -66,18 +65,8 @@ def write_leaderboard(results: Paths, out: str | Path, *, force: bool = False) -
 
 def leaderboard_spec(overview: TableSpec) -> TableSpec:
     """Return the columns of a leaderboard, some of them those of a report's overview."""
-    return TableSpec(
-        "leaderboard",
-        "Models by ECL50, the N at which half of the puzzles are solved.",
-        (
-            Column("rank", "Rank", number(0)),
-            MODEL,
-            *(column for column in overview.columns if column.heading in SHOWN),
-            Column("responses", "Responses", form("{:,.0f}")),
-            Column("source", "From"),
-        ),
-        "leaderboard",
-    )
+    shared = [column for column in overview.columns if column.heading in SHOWN]
+    return read_tables("site", shared=shared)["leaderboard"]
 
 
 def name_places(part: Part, page: str) -> pd.DataFrame:
