@@ -51,7 +51,7 @@ def draw_accuracy(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
 
 
 def varying(frame: pd.DataFrame) -> list[str]:
-    """Return the loads of which the puzzles have several levels; all of them for a single cell."""
+    """Return the loads with several levels among the puzzles; all of them for a single cell."""
     return [load for load in LABELS if frame[load].nunique() > 1] or [*LABELS]
 
 
