@@ -2,11 +2,12 @@
 
 `python studies/adaptive_coverage.py [--seeds 200] [--lengths 60] [--least 250]`. A row a truth: how
 often the interval of ECL50 held it at the stop, the bias, the puzzles, and how often a run that
-missed had a flag. `--lengths 20` is the first version of the design.
+missed had a flag. `--target 0.001 --budget 605` has all runs go on for as long, as to see a drift.
 """
 
 from functools import cache, partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ published = cache(lambda model: make_accuracy(model, "FI"))
 crossing = cache(lambda model: crossing_of(published(model)))
 
 
-def run_world(job: Job, lengths: int, least: int) -> list[dict]:
+def run_world(job: Job, lengths: int, least: int, **until: Any) -> list[dict]:
     """One run to its stop in one world."""
     _, world, seed = job
     next_puzzles.ASKED_N_COUNT = lengths
@@ -47,7 +48,7 @@ def run_world(job: Job, lengths: int, least: int) -> list[dict]:
     truth, curve = crossing(model), published(model)
     if world == "cliff":
         truth = 10 ** rng.uniform(np.log10(15), np.log10(250))
-    design = AdaptiveDesign(seed=seed, prior=prior_without(model))
+    design = AdaptiveDesign(seed=seed, prior=prior_without(model), **until)
     cells: dict[tuple, float] = {}
     while not design.done:
         puzzles = design.ask()
@@ -96,9 +97,11 @@ def main() -> None:
     parser = study_parser(__doc__, WORLDS, seeds=200, budget=1500)
     parser.add_argument("--lengths", type=int, default=20)
     parser.add_argument("--least", type=int, default=250)
+    parser.add_argument("--target", type=float, default=0.2)
     arguments = parser.parse_args()
     print(machine())
-    run = partial(run_world, lengths=arguments.lengths, least=arguments.least)
+    until = {"target": arguments.target, "budget": arguments.budget}
+    run = partial(run_world, lengths=arguments.lengths, least=arguments.least, **until)
     for world in arguments.worlds:
         jobs = list(product([""], [world], range(arguments.seeds)))
         print_worlds(run_all(run, jobs, arguments.processes))
