@@ -1,8 +1,8 @@
 """How often adaptive intervals hold truths that are unlike the published models.
 
-`python studies/adaptive_coverage.py [--seeds 200] [--lengths 60] [--least 250]`. A row a truth: how
-often the interval of ECL50 held it at the stop, the bias, the puzzles, and how often a run that
-missed had a flag. `--target 0.001 --budget 605` has all runs go on for as long, as to see a drift.
+Run it by `PYTHONPATH=benchmarks python studies/adaptive_coverage.py`. A row a truth: how often the
+interval of ECL50 held it at the stop, the bias, the puzzles, and how often a run that missed had a
+flag. `--target 0.001 --budget 605` has all runs go on for as long, as to see a drift.
 """
 
 from functools import cache, partial

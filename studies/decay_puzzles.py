@@ -1,4 +1,6 @@
-"""How few puzzles tell N_eff: `python studies/decay_puzzles.py [--seeds 5] [--processes 2]`.
+"""How few puzzles tell N_eff.
+
+Run it by `PYTHONPATH=benchmarks python studies/decay_puzzles.py [--seeds 5] [--processes 2]`.
 
 The published decays of the symbolic suite answer at random, in several worlds: as printed
 ("line"); with 2 % of all answers lost and 3 % guessed ("lapses"); with what is easy capped at 98 %

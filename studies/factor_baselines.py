@@ -1,4 +1,6 @@
-"""How often FACTOR's baselines are right, by complexity: `python studies/factor_baselines.py`.
+"""How often FACTOR's baselines are right, by complexity.
+
+Run it by `PYTHONPATH=benchmarks python studies/factor_baselines.py`.
 
 Prints the tables of lm_eval_tasks/factor/README.md, in per cent. A thousand puzzles a row.
 """

@@ -1,4 +1,6 @@
-"""Retrieval at the setting of FACTOR's section 1: `python studies/retrieval.py [PUZZLES]`.
+"""Retrieval at the setting of FACTOR's section 1.
+
+Run it by `PYTHONPATH=benchmarks python studies/retrieval.py [PUZZLES]`.
 
 Realistic puzzles of op 5 within 4,000 tokens; the prompt holds 2,000 of them. Prints the table of
 docs/retrieval.md (200 puzzles by default, the encoder included, which takes most of an hour on two

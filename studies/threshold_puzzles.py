@@ -1,4 +1,6 @@
-"""How few puzzles tell ECL50: `python studies/threshold_puzzles.py [--seeds 20] [--processes 2]`.
+"""How few puzzles tell ECL50.
+
+Run it by `PYTHONPATH=benchmarks python studies/threshold_puzzles.py [--seeds 20] [--processes 2]`.
 
 The published models answer at random, as their curves say, in several worlds: the paper's GLM is
 true ("GLM"); a guessing floor and Table 3's interactions are ("FI"); that with one in twenty
