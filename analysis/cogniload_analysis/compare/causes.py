@@ -97,15 +97,8 @@ def count_trials(frame: pd.DataFrame) -> Trials | None:
     )  # fmt: skip
 
 
-class Explained(NamedTuple):
-    """The causes that explain trials best, and the shares of the slips that causes explain."""
-
-    causes: tuple[str, ...]
-    shares: pd.DataFrame
-
-
-def explain_trials(trials: Trials) -> Explained:
-    """Return the causes whose fit has the best log-likelihood, less the penalty of each.
+def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Return the causes whose fit has the best log-likelihood, less penalties, and `share_slips`.
 
     All single causes are compared, all pairs, and the best pair with each other cause. Slips on
     both needles and hay are those on all statements, and more on one of the two.
@@ -121,7 +114,7 @@ def explain_trials(trials: Trials) -> Explained:
     left_out = {"distraction" if "work" in best else "work"} | ({"step"} - {*best})
     shares = share_slips(trials, [cause for cause in possible if cause not in left_out])
     ordered = shares.sort_values("share", ascending=False, kind="stable")["cause"]
-    return Explained(tuple(cause for cause in ordered if cause in best) if sure else (), shares)
+    return tuple(cause for cause in ordered if cause in best and sure), shares
 
 
 def show_causes(trials: Trials) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from scipy.stats import kendalltau
 
-from cogniload_analysis.compare.causes import Explained, count_trials, explain_trials
+from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import adjust, compare_solved
 from cogniload_analysis.intervals import wilson_interval
@@ -146,9 +146,9 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     overlap = sets.value_counts().rename_axis("cured_by").reset_index(name="puzzles")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
     trials = count_trials(frame)
-    explained = explain_trials(trials) if trials else None
-    causes = _name_causes(effects, results, explained)
-    return Why(effects, overlap, causes, cures, explained.shares if explained else None)
+    fitted, shares = explain_trials(trials) if trials else (None, None)
+    causes = _name_causes(effects, results, fitted)
+    return Why(effects, overlap, causes, cures, shares)
 
 
 def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
@@ -254,7 +254,7 @@ CURES_BY_CAUSE = {
 
 
 def _name_causes(
-    effects: pd.DataFrame, results: "pd.Series[float]", explained: Explained | None
+    effects: pd.DataFrame, results: "pd.Series[float]", fitted: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return the causes that the fit of all twins names, and those that other changes cure.
 
@@ -268,14 +268,14 @@ def _name_causes(
         if row["p_holm"] < SIGNIFICANT and row["difference"] > 0 and against != TAIL
         and (against == AGAIN or _outweighs(row, solved.get((change, against)), results))
     }  # fmt: skip
-    causes = list(explained.causes) if explained else []
+    causes = [*(fitted or ())]
     by_change = {change: cause for cause, change in CURES_BY_CAUSE.items()}
     skipped = {NEEDLES, TAIL} | ({"from"} if {*causes} - {"luck"} else set())
     others = sorted(cures.keys() & by_change.keys() - skipped, key=lambda c: -cures[c]["share"])
     causes += [by_change[change] for change in others]
     again = failed.get((AGAIN, ORIGINAL))
     lucky = again and wilson_interval(again["turned"], again["puzzles"])[0] > LEAST_LUCK
-    if lucky and not causes and not explained:
+    if lucky and not causes and fitted is None:
         causes.append("luck")
     return tuple(cause for cause in causes if cause != "luck" or (lucky and not others))
 
