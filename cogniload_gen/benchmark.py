@@ -35,6 +35,7 @@ from cogniload_gen.grid import (
     language_of,
     split_twin,
 )
+from cogniload_gen.words import read_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,6 +115,14 @@ class Knob:
     def describe(self) -> str:
         """Return the knob in a phrase: meaning, allowed values and default."""
         return f"{self.meaning}; {self.allowed} (default {self.usual})"
+
+
+def read_knob(package: str, name: str, key: str = "", **takes: Any) -> Knob:
+    """Return a knob that takes some values; its kind and meaning are in data/knobs.toml.
+
+    `key` is its table in the file of the package, by default its name.
+    """
+    return Knob(name, **read_words(package, "knobs")[key or name], **takes)
 
 
 def settings(num_puzzles: int) -> tuple[Knob, ...]:

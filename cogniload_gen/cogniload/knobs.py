@@ -1,8 +1,9 @@
 """The three loads of CogniLoad, and the cells that they span (sections 2.1 and 2.2)."""
 
+from functools import partial
 from typing import NamedTuple
 
-from cogniload_gen.benchmark import Knob
+from cogniload_gen.benchmark import Knob, read_knob
 from cogniload_gen.cogniload.ontology import CATEGORIES, LANGUAGES
 from cogniload_gen.grid import ENGLISH
 
@@ -13,34 +14,22 @@ PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
 
 MAX_N = 1_000_000
 
+knob = partial(read_knob, __package__)
+
 KNOBS = (
-    Knob(
-        "d", "integer",
-        "difficulty: max(d, 2) people with d attributes each, at most max(d + 1, 3) values for an "
-        "attribute, and at most d conditions and d updates in a statement",
-        PAPER_D, 1, len(CATEGORIES), levels=(1, 2, 3, 5, 7, 10),
-    ),
-    Knob(
-        "N", "integer", "length: the number of statements, which apply one after the other",
-        PAPER_N, 1, MAX_N, levels=(5, 10, 20, 50, 100, 250),
-    ),
-    Knob(
-        "rho", "number",
-        "distraction: the percentage of statements that apply to the person of interest (needles); "
-        "the others are hay",
-        PAPER_RHO, 0, 100,
-        levels=(90.0, 75.0, 50.0, 25.0),  # models do worst between 25 and 50 (section 3.1)
-    ),
-)  # fmt: skip
-TWIN = Knob(
-    "twin", "twin", "the one change that each puzzle has, behind ~ in its id",
+    knob("d", default=PAPER_D, low=1, high=len(CATEGORIES), levels=(1, 2, 3, 5, 7, 10)),
+    knob("N", default=PAPER_N, low=1, high=MAX_N, levels=(5, 10, 20, 50, 100, 250)),
+    # models do worst between 25 and 50 (section 3.1)
+    knob("rho", default=PAPER_RHO, high=100, levels=(90.0, 75.0, 50.0, 25.0)),
+)
+TWIN = knob(
+    "twin",
     choices=(
-        "again", "needles", "tail", "names", "question=first", "question=state", "from=T",
-        "until=T", "only=T", "reminder=K", "hay=H",
+        *("again", "needles", "tail", "names", "question=first", "question=state", "from=T"),
+        *("until=T", "only=T", "reminder=K", "hay=H"),
         *(f"language={language}" for language in LANGUAGES),
     ),
-    shown_default="none",
-)  # fmt: skip
+)
 LANGUAGE = Knob("language", "language", "the language of the text", ENGLISH, choices=LANGUAGES)
 TRACE = Knob("trace", "flag", "whether to add the statements and the states as columns", False)
 

@@ -1,9 +1,10 @@
 """The knobs of FACTOR's two suites, and the cells that they span (FACTOR, A.2 and 3.2)."""
 
+from functools import partial
 from reprlib import repr as brief
 from typing import NamedTuple
 
-from cogniload_gen.benchmark import Knob
+from cogniload_gen.benchmark import read_knob
 from cogniload_gen.checks import Given, check_choices
 from cogniload_gen.grid import combinations
 
@@ -39,19 +40,15 @@ MAX_N = 1000
 MAX_CONTEXT = 1_000_000
 MAX_OP = 100
 
+knob = partial(read_knob, __package__)
+
 TWINS = ("again", "context=0", "order=solved", "from=K")
-TWIN_MEANING = "the one change that each puzzle has, behind ~ in its id"
-SYMBOLIC_TWIN = Knob("twin", "twin", TWIN_MEANING, choices=TWINS, shown_default="none")
-REALISTIC_TWIN = Knob(
-    "twin", "twin", TWIN_MEANING, choices=(*TWINS, "needed"), shown_default="none"
-)
+SYMBOLIC_TWIN = knob("twin", choices=TWINS)
+REALISTIC_TWIN = knob("twin", choices=(*TWINS, "needed"))
 CONTEXT_LEVELS = (0, 1000, 2000, 4000, 8000, 16000)
 """The levels of either suite's context, for training that goes on as a model learns."""
 
-TOKENIZER = Knob(
-    "tokenizer", "tokenizer", "the tokenizer that counts the tokens of a context",
-    shown_default="an estimate",
-)  # fmt: skip
+TOKENIZER = knob("tokenizer")
 
 
 class SymbolicCell(NamedTuple):
@@ -66,20 +63,10 @@ class SymbolicCell(NamedTuple):
 
 
 SYMBOLIC_KNOBS = (
-    Knob(
-        "N", "integer", "complexity: the number of variables",
-        PAPER_VARIABLES, 1, MAX_N, shown_default="1 to 39", levels=(2, 4, 8, 16, 24, 39),
-    ),
-    Knob(
-        "context", "integer", "length: tokens of the filler, 0 for none",
-        0, 0, MAX_CONTEXT, levels=CONTEXT_LEVELS,
-    ),
-    Knob(
-        "roots", "integer",
-        "how many of the variables are given as numbers, at most N; paper: drawn from 1 to N",
-        PAPER_ROOTS, 1, MAX_N, choices=(PAPER_ROOTS,),
-    ),
-)  # fmt: skip
+    knob("N", default=PAPER_VARIABLES, low=1, high=MAX_N, levels=(2, 4, 8, 16, 24, 39)),
+    knob("context", "filler", default=0, high=MAX_CONTEXT, levels=CONTEXT_LEVELS),
+    knob("roots", default=PAPER_ROOTS, low=1, high=MAX_N, choices=(PAPER_ROOTS,)),
+)
 
 
 def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell, ...]:
@@ -103,23 +90,10 @@ class RealisticCell(NamedTuple):
 
 
 REALISTIC_KNOBS = (
-    Knob(
-        "op", "integer",
-        "complexity: the number of binary operations, each variable computed once, by its own "
-        "definition",
-        PAPER_OP, 2, MAX_OP, shown_default="2 to 20", levels=(2, 4, 6, 10, 15, 20),
-    ),
-    Knob(
-        "context", "integer", "length: tokens of the whole prompt with its noise, 0 for no noise",
-        0, 0, MAX_CONTEXT, levels=CONTEXT_LEVELS,
-    ),
-    Knob(
-        "noise", "choice",
-        "what the noise is about: the places and animals of the problem (close), or anything "
-        "(general); none where context is 0",
-        "close", choices=NOISES,
-    ),
-)  # fmt: skip
+    knob("op", default=PAPER_OP, low=2, high=MAX_OP, levels=(2, 4, 6, 10, 15, 20)),
+    knob("context", "prompt", default=0, high=MAX_CONTEXT, levels=CONTEXT_LEVELS),
+    knob("noise", default="close", choices=NOISES),
+)
 
 
 def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticCell, ...]:
