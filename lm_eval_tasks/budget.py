@@ -177,8 +177,8 @@ class SharedBudgetTask(ConfigurableTask):
             "finish_reason": facts.finish_reason,
             "backend_prompt_tokens": facts.prompt_tokens,
         }
-        said = {name: fact for name, fact in metrics.items() if fact is not None}
-        return Fields(super().process_results(doc | counts, results) | said)
+        known = {name: fact for name, fact in metrics.items() if fact is not None}
+        return Fields(super().process_results(doc | counts, results) | known)
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and that of what a backend counts."""

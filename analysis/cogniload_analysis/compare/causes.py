@@ -162,11 +162,11 @@ def loss(
     known = hard * np.log(mean) - mean - gammaln(hard + 1)
     both = known + np.add.reduceat(scores, trials.first)
     before = known + scores[trials.first] if trials.selected else np.full_like(known, -np.inf)
-    total, given = (np.logaddexp.reduce(part, axis=1)[:, None] for part in (both, before))
+    total, fixed = (np.logaddexp.reduce(part, axis=1)[:, None] for part in (both, before))
     after = trials.weight[:, None] * np.exp(both - total)
     change = after.copy()
     if trials.selected:
-        total, change = total - given, after - trials.weight[:, None] * np.exp(before - given)
+        total, change = total - fixed, after - trials.weight[:, None] * np.exp(before - fixed)
     slope = np.repeat(after, np.diff([*trials.first, len(right)]), axis=0)
     slope[trials.first] = change
     slope *= np.where(right, 1, -chance / (1 - chance))
