@@ -84,7 +84,7 @@ def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(ag
 @pytest.mark.parametrize(("changes", "shown"), [
     ({"again", "needles", "tail", "only"}, "distraction work length luck step"),
     ({"again", "tail", "from"}, "length luck"), ({"again", "needles"}, "length luck"),
-    ({"again", "reminder"}, "luck"),
+    ({"again", "reminder"}, "luck"), ({"needles", "from", "only"}, "distraction work length luck"),
 ])  # fmt: skip
 def test_only_causes_that_the_twins_can_show_are_compared(changes, shown):
     frame = frame_of(original="01", **dict.fromkeys(changes - {"only"}, "11"), only_3="11")
