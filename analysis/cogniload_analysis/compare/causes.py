@@ -183,11 +183,11 @@ def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
 
     Columns: cause, share, low and high, the 95 % interval over puzzles drawn with replacement.
     """
-    found, draws, puzzles = fit(trials, causes).x, np.random.default_rng(0), len(trials.first)
+    best, draws, puzzles = fit(trials, causes).x, np.random.default_rng(0), len(trials.first)
     weights = draws.multinomial(puzzles, np.full(puzzles, 1 / puzzles), RESAMPLES)
-    drawn = [add_up(fit(trials._replace(weight=w), causes, found).x, causes) for w in weights]
+    drawn = [add_up(fit(trials._replace(weight=w), causes, best).x, causes) for w in weights]
     low, high = np.quantile(drawn, TAILS, axis=0)
-    shares = add_up(found, causes)
+    shares = add_up(best, causes)
     return pd.DataFrame({"cause": list(causes), "share": shares, "low": low, "high": high})
 
 
