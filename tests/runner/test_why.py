@@ -71,7 +71,7 @@ def write(folder, samples):
 def test_failures_and_as_many_solved_puzzles_get_twins(sampled):
     run = sampled
     right = {sample["doc"]["id"]: sample["acc"] for sample in read(run)[1]}
-    table = make_twins(run, 50, 1).table
+    table = make_twins(run, 60, 1).table
     chosen = by_base(table["id"].to_pylist())
     assert [right[id] for id in chosen].count(1) == [right[id] for id in chosen].count(0) == 5
     for changes in chosen.values():
@@ -81,7 +81,7 @@ def test_failures_and_as_many_solved_puzzles_get_twins(sampled):
     assert all(solve(row["puzzle"]) == row["answer"] for row in table.to_pylist())
     cells = {tuple(row[name] for name in ("d", "N", "rho")) for row in table.to_pylist()}
     assert len(cells) > 4
-    assert make_twins(run, 50, 1).table == table != make_twins(run, 50, 2).table
+    assert make_twins(run, 60, 1).table == table != make_twins(run, 50, 2).table
 
 
 def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run_of, server, tmp_path):

@@ -120,7 +120,11 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
 def show_causes(trials: Trials) -> list[str]:
     """Return the causes that the twins can show: only a second attempt tells steps from slips."""
     parts, clean = trials.changes & {"tail", "from", "until"}, trials.changes & {"needles", "hay"}
-    needed = {"distraction": parts and clean, "work": parts and clean, "length": parts or clean}
+    needed: dict[str, object] = {
+        "distraction": parts and clean,
+        "work": parts and clean,
+        "length": parts or clean,
+    }
     needed |= {"step": trials.changes >= {"only", "again"}}
     return [cause for cause in PENALTIES if needed.get(cause, True)]
 
