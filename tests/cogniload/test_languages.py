@@ -21,7 +21,7 @@ from cogniload_gen.hub.card import dataset_card
 from cogniload_gen.hub.push import configuration_of_dataset
 from cogniload_gen.task_puzzles import make_puzzles
 from cogniload_gen.tokens import estimate
-from lm_eval_tasks.twins import twins_of
+from lm_eval_tasks.twins import Chosen, twins_of
 
 DATA = Path(__file__).parent / "data"
 KNOWN = tomllib.loads((DATA / "languages.toml").read_text("utf-8"))
@@ -201,7 +201,8 @@ def test_tasks_cards_and_twins_take_the_language(language):
         for some in (grids[:1], grids[1:], grids)
     ]
     assert [card["language"] for card in cards] == [["en"], [language], ["en", language]]
-    again, *_ = twins_of(named("cogniload"), {"doc": rows[0]})
+    puzzle = Chosen(named("cogniload"), rows[0], named("cogniload").address(rows[0]), ["again"])
+    (again,) = twins_of(puzzle)
     assert again == rows[0] | {"id": f"{rows[0]['id']}~again"}
 
 
