@@ -61,10 +61,7 @@ STRATEGIES = {
 
 
 Size = dict[str, Any]
-"""A file of `sizes/`: mappings of `model`, `puzzles`, `training` and `test`.
-
-In `start` there may be a smaller size, from whose models pretraining goes on.
-"""
+"""A file of `sizes/`: mappings of `model`, `puzzles`, `training` and `test`."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +75,6 @@ class Run:
     def folder(self, name: str) -> Path:
         """Return the folder of a strategy."""
         return self.out / f"seed-{self.seed}" / name.replace(" ", "-")
-
-    def start(self, name: str) -> Path | None:
-        """Return the model that a strategy goes on from, trained if need be; none from scratch."""
-        if stage := STRATEGIES[name].start:
-            return train(self, stage)
-        if smaller := self.size.get("start"):
-            return train(Run(smaller, self.out / "start", self.seed), name)
-        return None
 
 
 # --- Training --------------------------------------------------------------------------------
@@ -227,7 +216,7 @@ def train(run: Run, name: str) -> Path:
     finished = folder / "model"
     if finished.exists():
         return finished
-    start = run.start(name)
+    start = train(run, strategy.start) if strategy.start else None
     set_seed(run.seed)
     model = LlamaForCausalLM.from_pretrained(start) if start else make_model(run.size)
     rows = Dataset.from_generator(
@@ -384,13 +373,11 @@ def about_size(runs: Sequence[Run]) -> str:
 def in_words(size: Size) -> str:
     """Return what a size trains, in words."""
     model, puzzles = size["model"], size["puzzles"]
-    before = size.get("start", {}).get("puzzles")
     return (
         f"{model['num_hidden_layers']} layers, {model['hidden_size']} wide, "
         f"{parameters(size):,} parameters, {puzzles['pretraining']:,} puzzles of pretraining with "
         f"up to {puzzles['max_N']} variables and {puzzles['max_filler']} tokens of filler, "
         f"{puzzles['post_training']:,} of post-training"
-        + (f", after {before['pretraining']:,} with up to {before['max_N']}" if before else "")
     )
 
 
@@ -436,23 +423,14 @@ def write_table(
 
 
 def read_size(name: str) -> Size:
-    """Return a size by the name of its file here, or by a path; ValueError if there is none.
-
-    A file that names another in `start` has that one's model, and what it leaves out.
-    """
+    """Return a size by the name of its file here, or by a path; ValueError if there is none."""
     ours = {path.stem: path for path in sorted((HERE / "sizes").glob("*.yaml"))}
     path = ours.get(name, Path(name))
     if not path.is_file():
         known = ", ".join(ours)
         raise ValueError(f"size must be one of {known} or a YAML file, got {name}")
     size: Size = yaml.safe_load(path.read_text("utf-8"))
-    if "start" not in size:
-        return size
-    start = read_size(size["start"])
-    if "model" in size:
-        raise ValueError(f"size {name} has the model of {size['start']}: leave out model")
-    parts = {part: start[part] | size.get(part, {}) for part in start if part != "start"}
-    return parts | {"start": start}
+    return size
 
 
 def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], about: str) -> None:
