@@ -239,7 +239,8 @@ def draw_budgets(curves: pd.DataFrame, columns: int = PAPER) -> Figure:
 
 def _finish_budgets(axes: Axes, budgets: pd.Series, *, logarithmic: bool) -> None:
     axes.set_xscale("log")
-    ticks = [256 * 4**power for power in range(12) if 256 * 4**power <= budgets.max()]
+    last = int(budgets.max())
+    ticks = [*(256 * 4**power for power in range(12) if 256 * 4**power < 0.6 * last), last]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     if logarithmic:
         axes.set_yscale("log")
