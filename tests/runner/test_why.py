@@ -269,7 +269,7 @@ def test_puzzles_of_factor_have_twins(tmp_path, suite, loads):
     assert all({*mine} == changes for mine in twins.values())
 
 
-BUDGET, BLOCK = 20, 3
+BUDGET, BLOCK = 24, 3
 
 
 @pytest.mark.slow
