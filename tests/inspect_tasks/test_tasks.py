@@ -275,7 +275,7 @@ def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of
     prompts, results, samples = run_lm_eval("cogniload_twins", grid, tmp_path / "theirs")
     log = run_inspect(tasks.cogniload_twins(**grid), tmp_path / "ours")
     assert {sample.id for sample in log.samples} == prompts.keys()
-    assert len(prompts) == 6 * 4
+    assert len(prompts) == 7 * 4
     ours = {
         name: metric.value
         for score in log.results.scores
@@ -286,7 +286,7 @@ def test_puzzles_with_their_twins_are_those_of_lm_eval_and_so_is_the_accuracy_of
     assert ours == {name: theirs[name] for name in theirs if name in ours}
     right = {sample["doc"]["id"]: sample["acc"] for sample in samples}
     needles = [acc for id, acc in right.items() if id.endswith("~needles")]
-    assert len(ours) == 6
+    assert len(ours) == 7
     assert ours["acc_needles"] == sum(needles) / 4
 
 
