@@ -155,19 +155,23 @@ class PuzzleFiles:
             other = f"has not the SHA-256 that {MANIFEST} says when it is made again"
             raise ValueError(f"{path} {other}: remove {MANIFEST} and start again")
         if not self.written:
-            make_inner_folder(self.folder / DIGESTS)
-            with self.unless_whole(number), whole_file(self.part(number), force=True) as temporary:
-                temporary.write_text(json.dumps(asdict(entry)) + "\n", "utf-8")
+            with self.unless_whole(number):
+                make_inner_folder(self.folder / DIGESTS)
+                with whole_file(self.part(number), force=True) as temporary:
+                    temporary.write_text(json.dumps(asdict(entry)) + "\n", "utf-8")
         for leftover in self.folder.glob(f".{path.name}.*.part"):  # of a process that was killed
             leftover.unlink(missing_ok=True)
         return entry
 
     @contextmanager
     def unless_whole(self, number: int) -> Iterator[None]:
-        """Let it pass that another process made the file meanwhile, and took ours for left over."""
+        """Ignore a vanished file or folder if another process has finished this file.
+
+        A folder that vanishes while it is made is FileExistsError in `Path.mkdir`.
+        """
         try:
             yield
-        except FileNotFoundError:
+        except (FileExistsError, FileNotFoundError):
             if not self.start().proven(number):
                 raise
 

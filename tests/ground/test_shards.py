@@ -150,6 +150,20 @@ def test_many_processes_at_once(whole, tmp_path):
     assert bytes_of(tmp_path / "out") == whole
 
 
+def test_the_folder_of_digests_may_vanish_while_it_is_made(whole, folder, monkeypatch):
+    """`Path.mkdir` finds the folder of the last process there, and then no more."""
+    late = puzzle_files(folder, **KNOBS, num_puzzles=9, rows_per_file=4)
+    main(["generate", "out/", *GRID])
+
+    def vanish(path):
+        raise FileExistsError(path)
+
+    monkeypatch.setattr("cogniload_gen.shards.make_inner_folder", vanish)
+    late.write(2)
+    assert late.finish() == 5
+    assert {name: bytes_of(folder)[name] for name in whole} == whole
+
+
 def test_a_late_twin_changes_nothing(whole, folder):
     """One that read the manifest before the last process completed it."""
     options = KNOBS | {"num_puzzles": 9, "rows_per_file": 4}

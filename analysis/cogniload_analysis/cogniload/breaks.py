@@ -28,7 +28,7 @@ FITTED = 150
 """How many responses of a model the hazard is fitted to: a puzzle takes milliseconds to solve."""
 
 CLAIMED = read_words("cogniload_analysis", "claimed")
-"""How many errors were read, of how many: of those after which tracking recovers, and of others."""
+"""Errors that were read, and all: of those after which tracking recovers, and of the others."""
 
 NONE = "none"
 """The kind of a response without an error, in tables."""
@@ -82,9 +82,8 @@ def break_table(
     right_recovered (those of them whose tracking is right again later), healed and healed_state
     (the shares of right answers after an error, and of those whose tracking is right again, with
     each error weighed by how rarely such errors are read; NaN without errors), half (the first
-    statement
-    after which fewer than half are still right; NaN for none), last (the last statement of
-    `survival_table`) with share, low and high there; per_1000 with slips_low and slips_high;
+    statement after which fewer than half are still right; NaN for none), last (the last statement
+    of `survival_table`) with share, low and high there; per_1000 with slips_low and slips_high;
     hazard_responses, trend (the coefficient of the position), trend_p and hazard_problem.
     """
     rows = []

@@ -11,7 +11,7 @@ from cogniload_gen.cogniload.steps.reader import Value
 State = tuple[str, ...]
 """The PoI's values, in the order of the puzzle's categories."""
 
-TOLD = 4.0
+STATED = 4.0
 """What it costs to pass over a value in a sentence that names the PoI."""
 
 WHOLE, REGULAR = 5.0, 8.0
@@ -82,7 +82,7 @@ class Final(NamedTuple):
 
 def hold(facts: Facts, place: Mapping[str, int], regular: bool = False) -> Held:
     """The facts by the places of the categories in a state; see `is_whole` for `regular`."""
-    whole = WHOLE if len(place) > 1 and is_whole(facts, place) else TOLD
+    whole = WHOLE if len(place) > 1 and is_whole(facts, place) else STATED
     after = tests(facts.after, place, REGULAR if regular else whole, IMPLIED)
     return Held(
         after,
@@ -240,7 +240,7 @@ def lacks(state: State, where: tuple[int, ...], value: str) -> bool:
 def ended(story: Story, final: Final, lexicon: Lexicon) -> Story:
     """A story with what the response says at its end taken into account."""
     cost = story.cost
-    for where, value, _ in tests(final.state, lexicon.place, TOLD, TOLD):
+    for where, value, _ in tests(final.state, lexicon.place, STATED, STATED):
         if lacks(story.state, where, value):
             cost += FINAL
     if final.answer and story.state[lexicon.place[lexicon.solution.category]] != final.answer:

@@ -57,7 +57,7 @@ STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
 DISPERSED = 2.0
-"""Standard errors above which cells are said to vary more than chance."""
+"""From this many standard errors on, cells vary more than by chance."""
 
 LEAST_DEVIATION = 0.3
 """In a change over time, no answer counts as if its standard deviation were below this one."""

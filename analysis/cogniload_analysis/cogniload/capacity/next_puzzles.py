@@ -47,8 +47,7 @@ CROSSINGS_APART = 0.10
 SMOOTHED, FLAT = 3, 0.25
 SURPRISE = 0.01
 DRIFTED, EITHER_SIDE = 3.3, 48
-"""A change of accuracy counts from this many standard errors on, if so many puzzles are on either
-side of it."""
+"""Standard errors from which a change of accuracy counts; puzzles on either side of it."""
 GUESSED = 0.05
 """Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0

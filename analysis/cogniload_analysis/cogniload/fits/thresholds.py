@@ -38,7 +38,7 @@ PAPER_MEANS = LoadMeans(
 
 
 UNKNOWN = "not determined"
-"""The status of a crossing of which nothing is known."""
+"""The status of a crossing that the responses leave open."""
 
 
 @dataclass(frozen=True)
