@@ -13,7 +13,7 @@ from cogniload_analysis.compare import causes
 from cogniload_analysis.compare.causes import count_trials, loss, show_causes
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
 from cogniload_analysis.load import Load
-from cogniload_analysis.report.why import BY_LOAD_TABLE, draw_effects
+from cogniload_analysis.report.why import TABLES, draw_effects
 
 STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
 
@@ -205,7 +205,7 @@ def test_effects_by_load_are_those_of_the_failures_of_each_band():
     alone = explain_failures(frame[frame["N"] == 50]).effects
     part = alone[alone["change"] == "needles"].iloc[0]
     assert mine.iloc[1][["low", "high", "p"]].tolist() == part[["low", "high", "p"]].tolist()
-    shown = BY_LOAD_TABLE.table(rows, prefix="").shown
+    shown = TABLES["by_load"].table(rows, prefix="").shown
     assert shown.columns.tolist()[-5:] == ["Low", "Middle", "High", "p (trend)", "p (Holm)"]
     assert shown.loc[shown["Change"] == "needles", "Middle"].item().startswith("+42 (")
 

@@ -225,6 +225,15 @@ def set_value(value: float) -> str:
     return f"{value:,.{max(0, 2 - int(np.floor(np.log10(max(abs(value), 0.01)))))}f}"
 
 
+def set_ends(low: float, high: float) -> str:
+    """Set the interval of a goal."""
+    return f"{set_value(low)} to {set_value(high)}"
+
+
+SHOWS = set_value, set_ends, set_width
+"""The functions that set the columns of adaptive runs in `data/tables.toml`."""
+
+
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
     width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))

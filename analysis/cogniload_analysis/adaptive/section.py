@@ -7,48 +7,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cogniload_analysis.adaptive.replay import Replay, draw_shrink, set_value, set_width
-from cogniload_analysis.display.cells import percent_of, thousands, words
+from cogniload_analysis.adaptive.replay import Replay, draw_shrink
 from cogniload_analysis.display.content import Picture
 from cogniload_analysis.display.figures import Drawing, draw_all
-from cogniload_analysis.display.tables import Column, Table, TableSpec
-
-RUN_CAPTION = "Adaptive runs: what was asked for, and half the width of its 95 % interval."
-RUN_COLUMNS = (
-    Column("wanted", "Asked for"),
-    Column("n", "Puzzles", thousands),
-    Column("budget", "Budget", thousands),
-    Column("batches", "Batches"),
-    Column("cut", "Cut off"),
-    Column(("width", "relative"), "Reached", set_width),
-    Column("stopped", "Stopped", words),
-    Column("flags", "Flags", words),
-)
-"""The columns of a table of `run_row`, after whose runs they are."""
-
-COUNT_COLUMNS = (
-    Column("puzzles", "Puzzles"),
-    Column("correct", "Right"),
-    Column(("correct", "puzzles"), "Acc [%]", percent_of),
-)
-"""The columns of puzzles that were asked and solved."""
-
-
-def batch_columns(goal: str = "{}") -> tuple[Column, ...]:
-    """Return the columns of `batch_table`, after whose runs they are; `goal` sets the goal."""
-    return (
-        Column("n", "Answers", thousands),
-        Column("goal", "Goal", goal.format),
-        Column("value", "Estimate", set_value),
-        Column(
-            ("low", "high"),
-            "95 % interval",
-            lambda low, high: f"{set_value(low)} to {set_value(high)}",
-        ),
-        Column(("width", "relative"), "Half-width", set_width),
-        Column("puzzles", "Asked next"),
-    )
-
+from cogniload_analysis.display.tables import Table, TableSpec
 
 MakeTable = Callable[[Sequence[Replay]], pd.DataFrame]
 

@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive import section
-from cogniload_analysis.adaptive.replay import Replay, batch_table, find_replay, run_row, set_up
+from cogniload_analysis.adaptive.replay import (
+    SHOWS,
+    Replay,
+    batch_table,
+    find_replay,
+    run_row,
+    set_up,
+)
 from cogniload_analysis.cogniload.capacity import next_puzzles
 from cogniload_analysis.cogniload.capacity.prior import PUBLISHED, VAGUE, find_prior
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.print import ACCURACY_COLUMNS
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
+from cogniload_analysis.display.tables import load_columns, read_tables
 
 
 def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
@@ -42,15 +47,6 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     )
 
 
-RUNS = TableSpec("adaptive", section.RUN_CAPTION, (MODEL, *section.RUN_COLUMNS), "runs")
-BATCHES = TableSpec(
-    "adaptive_batches",
-    "What was known before each batch, replayed: median and 95 % of the posterior draws.",
-    (MODEL, *section.batch_columns("{} (crossing)")),
-    "runs",
-)
-
-
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return how many puzzles each cell had, and how many the model solved.
 
@@ -70,20 +66,6 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-CELLS = TableSpec(
-    "adaptive_cells",
-    "The cells that adaptive runs asked from, by the load that varies.",
-    (
-        MODEL,
-        Column("axis", "Axis", lambda load: load.replace("rho", "ρ")),
-        *load_columns(LOADS),
-        *section.COUNT_COLUMNS,
-    ),
-    "runs",
-    folded=True,
-)
-
-
 def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return the curve of each run along each load: median and ends of 95 % of the draws.
 
@@ -100,21 +82,23 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _show_level(load: str, level: float) -> str:
+def show_level(load: str, level: float) -> str:
+    """Set a level of a load."""
     return f"{100 * level if load == 'rho' else level:.3g}"
 
 
-CURVES = TableSpec(
-    "adaptive_curve",
-    "Accuracy along each load: median and 95 % of the posterior draws.",
-    (
-        MODEL,
-        Column("load", "Load", lambda load: load.replace("rho", "ρ [%]")),
-        Column(("load", "level"), "Level", _show_level),
-        *ACCURACY_COLUMNS,
-    ),
-    "runs",
-    folded=True,
+def show_load(load: str) -> str:
+    """Set the name of a load, in percent where its levels are."""
+    return load.replace("rho", "ρ [%]")
+
+
+def show_axis(load: str) -> str:
+    """Set the name of the load that varies."""
+    return load.replace("rho", "ρ")
+
+
+TABLES = read_tables(
+    "cogniload_adaptive", *SHOWS, show_axis, show_load, show_level, loads=load_columns(LOADS)
 )
-SPECS = {RUNS: run_table, BATCHES: batch_table, CELLS: asked_table, CURVES: curve_table}
+SPECS = dict(zip(TABLES.values(), (run_table, batch_table, asked_table, curve_table), strict=True))
 """The tables on adaptive runs, and the functions that compute them."""

@@ -14,9 +14,8 @@ from cogniload_analysis.cogniload.fits.glm import LoadGLM
 from cogniload_analysis.cogniload.fits.step_hazard import SLIPS, StepHazard, slip_rates, slip_trials
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display import cells
-from cogniload_analysis.display.print import ACCURACY_COLUMNS, accuracy_table
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec, load_columns
+from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.display.tables import Column, load_columns, read_tables
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.samples.files import read_lines
 from cogniload_analysis.sentences import Sentences
@@ -106,26 +105,6 @@ BREAK_COLUMNS = (
 )  # fmt: skip
 
 
-BREAKS = TableSpec(
-    "breaks",
-    "Responses that could be read statement by statement; of those, how many have an error, are "
-    "right again later, and answer right.",
-    (
-        MODEL,
-        Column("responses", "Responses", cells.thousands),
-        Column("read", "Read", cells.thousands),
-        Column(("read", "responses"), "Read [%]", cells.percent_of),
-        Column("errors", "With an error", cells.number(0)),
-        Column("recovered", "Recovered", cells.number(0)),
-        Column("right", "Right", cells.number(0)),
-        Column("right_after_error", "Right after an error", cells.number(0)),
-        Column("healed", "Healed [%]", cells.percent),
-        Column("healed_state", "Whole state [%]", cells.percent),
-    ),
-    "breaks",
-)
-
-
 def _describe_breaks(read: pd.DataFrame) -> dict[str, float | str]:
     kinds = read["error"].value_counts().reindex(ERRORS, fill_value=0)
     right = read["correct"]
@@ -196,22 +175,6 @@ def kind_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return of_models(read, count_kinds)
 
 
-KINDS = TableSpec(
-    "kinds",
-    "First errors by kind: their share of the responses read, and of the wrong answers.",
-    (
-        MODEL,
-        Column("error", "First error", say_kind),
-        Column("responses", "Responses"),
-        Column("share", "Of those read [%]", cells.percent),
-        Column("share_of_wrong", "Of the wrong [%]", cells.percent),
-        Column("right", "Right answers"),
-        Column("recovered", "Recovered"),
-    ),
-    "breaks",
-)
-
-
 def kind_by_table(read: dict[str, pd.DataFrame], load: str) -> pd.DataFrame:
     """Return the count of each kind of first error by model and level of a load, "d" or "N"."""
 
@@ -222,19 +185,6 @@ def kind_by_table(read: dict[str, pd.DataFrame], load: str) -> pd.DataFrame:
         return counts.reset_index().rename_axis(columns=None)
 
     return of_models(read, count_kinds)
-
-
-KINDS_BY = TableSpec(
-    "kinds_by_{load}",
-    "First errors by {load}, over the two other loads.",
-    (
-        MODEL,
-        *load_columns(LOADS),
-        Column("read", "Read"),
-        *(Column(kind, say_kind(kind)) for kind in (*ERRORS, NONE)),
-    ),
-    "breaks",
-)
 
 
 def slip_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -249,40 +199,9 @@ def slip_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return of_models(read, rate)
 
 
-SLIP_RATES = TableSpec(
-    "slips",
-    "First errors per 1,000 statements reached without one; intervals clustered by puzzle.",
-    (
-        MODEL,
-        Column("error", "First error", say_kind),
-        Column("slips", "Count"),
-        Column("at_risk", "Statements"),
-        Column("per_1000", "Per 1,000", cells.number(2)),
-        Column(("low", "high"), "95 % interval", cells.interval(2)),
-    ),
-    "breaks",
-)
-
-
 def survival_table(read: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the `survival_curve` of each model."""
     return of_models(read, survival_curve)
-
-
-SURVIVAL = TableSpec(
-    "survival",
-    "Share of the responses read whose tracking is still right after a statement.",
-    (
-        MODEL,
-        Column("statement", "Statement"),
-        Column("at_risk", "Responses"),
-        Column("errors", "First errors"),
-        Column("share", "Still right [%]", cells.percent),
-        Column(("low", "high"), "95 % interval", cells.percent_interval),
-    ),
-    "breaks",
-    folded=True,
-)
 
 
 def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
@@ -340,19 +259,6 @@ def hazard_table(hazards: dict[str, StepHazard | None]) -> pd.DataFrame:
     return table.reset_index()[columns]
 
 
-HAZARD = TableSpec(
-    "hazard",
-    "Coefficients of the step hazard's logit. *** p < 0.001, ** p < 0.01, * p < 0.05.",
-    (
-        MODEL,
-        Column("term", "Term", Sentences("hazard_terms")),
-        Column(("estimate", "p"), "Estimate", cells.starred(cells.number(2))),
-        Column(("low", "high"), "95 % interval", cells.interval(2)),
-    ),
-    "breaks",
-)
-
-
 def prediction_table(
     read: dict[str, pd.DataFrame],
     hazards: dict[str, StepHazard | None],
@@ -388,22 +294,6 @@ def prediction_table(
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-PREDICTION = TableSpec(
-    "prediction",
-    "Accuracy of the responses read by N and by d, with the 95 % Wilson interval, and what the "
-    "step hazard and the GLM predict.",
-    (
-        MODEL,
-        Column(("load", "level"), "At", "{} = {:g}".format),
-        Column("responses", "Responses"),
-        *ACCURACY_COLUMNS,
-        Column("predicted", "Step hazard [%]", cells.percent),
-        Column("glm", "GLM [%]", cells.percent),
-    ),
-    "breaks",
-)
-
-
 def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Series]:
     """Return the accuracy that a hazard predicts by a load, "N" or "d", and of how many responses.
 
@@ -418,3 +308,16 @@ def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Seri
         for counts in (weighed, accuracy["responses"])
     )
     return sums / counts, counts.astype(float)
+
+
+def say_term(term: str) -> str:
+    """Set the name of a coefficient of the step hazard."""
+    return Sentences("hazard_terms")(term)
+
+
+TABLES = read_tables(
+    "breaks",
+    *(say_kind, say_term),
+    loads=load_columns(LOADS),
+    kinds_of_errors=[Column(kind, say_kind(kind)) for kind in (*ERRORS, NONE)],
+)

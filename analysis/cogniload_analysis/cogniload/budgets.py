@@ -9,8 +9,7 @@ import pandas as pd
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.cells import percent, percent_interval, thousands
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame_checks import check_columns
 from cogniload_analysis.intervals import clustered_interval
@@ -79,25 +78,8 @@ def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
     }
 
 
-def _show_tokens(tokens: float) -> str:
+def show_tokens(tokens: float) -> str:
     return f"{tokens:,.0f}" if np.isfinite(tokens) else "none solved"
 
 
-BUDGETS = TableSpec(
-    "budgets",
-    "Puzzles solved within a budget of response tokens, had the responses been stopped there. A "
-    "response that a limit cut before the budget counts as wrong, and as right in “at most”; the "
-    "95 % interval holds both.",
-    (
-        MODEL,
-        Column("budget", "Budget", thousands),
-        Column("responses", "Responses", thousands),
-        Column("cut", "Cut before", thousands),
-        Column("accuracy", "Acc [%]", percent),
-        Column("most", "at most [%]", percent),
-        Column(("low", "high"), "95 % interval", percent_interval),
-        *tables.ECL50_COLUMNS,
-        Column("tokens_per_solved", "Tokens per solved puzzle", _show_tokens),
-    ),
-    "budgets",
-)
+BUDGETS = read_tables("budgets", show_tokens, tables.show_threshold, tables.show_ends)["budgets"]

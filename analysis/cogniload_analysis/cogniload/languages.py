@@ -8,10 +8,9 @@ import re
 
 import pandas as pd
 
-from cogniload_analysis.compare.differences import show_p
 from cogniload_analysis.compare.paired import adjust, compare_means, compare_solved
-from cogniload_analysis.display.cells import MISSING, interval, number, percent, thousands
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.cells import MISSING
+from cogniload_analysis.display.tables import read_tables
 from cogniload_gen.grid import ENGLISH, language_of, other_language
 
 OWN_NAME = re.compile(r", language [a-z]{2,3}(?=,|$)")
@@ -72,26 +71,8 @@ def _compare(own: pd.DataFrame, english: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def _show_tokens(tokens: float, times: float) -> str:
+def show_tokens(tokens: float, times: float) -> str:
     return MISSING if pd.isna(tokens) else f"{tokens:,.0f} (× {times:.2f})"
 
 
-LANGUAGES = TableSpec(
-    "languages",
-    "The same puzzles in other languages: accuracy against English over the pairs, with its 95 % "
-    "interval, and mean tokens with how many times those of English they are.",
-    (
-        MODEL,
-        Column("language", "Language"),
-        Column("puzzles", "Puzzles", thousands),
-        Column("accuracy", "Acc [%]", percent),
-        Column("english", "English [%]", percent),
-        Column("difference", "Difference [points]", number(1, 100)),
-        Column(("low", "high"), "95 % interval", interval(1, 100)),
-        Column("p", "p", show_p),
-        Column("p_holm", "p (Holm)", show_p),
-        Column(("prompt_tokens", "times_prompt_tokens"), "Prompt tokens", _show_tokens),
-        Column(("response_tokens", "times_response_tokens"), "Response tokens", _show_tokens),
-    ),
-    "languages",
-)
+LANGUAGES = read_tables("languages", show_tokens)["languages"]

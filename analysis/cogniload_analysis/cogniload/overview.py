@@ -14,13 +14,10 @@ from cogniload_analysis.cogniload.tables import CROSSING, PROJECTION
 from cogniload_analysis.cogniload.words import say
 from cogniload_analysis.display.cells import (
     MISSING,
-    form,
-    number,
     percent,
-    percent_interval,
     within,
 )
-from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
+from cogniload_analysis.display.tables import MODEL, Across, TableSpec, load_columns, read_tables
 from cogniload_analysis.display.verdict import is_at_chance, show_level
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.load import Load
@@ -120,25 +117,7 @@ def show_interval(low: float, high: float, least_N: float, most_N: float) -> str
     return " to ".join(show_length(end, least_N, most_N) for end in (low, high))
 
 
-OVERVIEW = TableSpec(
-    "overview",
-    "All runs, best first: by ECL50, the N at which half of the puzzles are solved, with its place "
-    "among the 22 published models.",
-    (
-        MODEL,
-        Column("rank", "Rank", number(0)),
-        Column(("ECL50", *KNOWN, "meaning"), "ECL50", show_ECL50),
-        Column(("ECL50_low", "ECL50_high", *KNOWN), "ECL50, 95 %", show_interval),
-        Column(("place", "ranked"), "Place", form("{:.0f} of {}")),
-        Column("accuracy", "Acc [%]", percent),
-        Column(("low", "high"), "Acc, 95 %", percent_interval),
-        Column("chance", "Chance [%]", percent),
-        Column("cut_share", "Cut [%]", percent),
-        Column("response_tokens", "Tokens", form("{:,.0f}")),
-        Column("responses", "Responses"),
-    ),
-    "overview",
-)
+OVERVIEW = read_tables("overview", show_ECL50, show_interval)["overview"]
 
 
 def levels_spec(*loads: Load) -> TableSpec:

@@ -7,8 +7,7 @@ from cogniload_analysis.attempts import chance_of_any, chance_of_majority, numbe
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.columns import column, members
-from cogniload_analysis.display.cells import percent, percent_interval, thousands
-from cogniload_analysis.display.tables import MODEL, Column, TableSpec
+from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.intervals import clustered_interval
 from cogniload_gen.benchmark import Row
 
@@ -87,19 +86,4 @@ def _describe_attempts(
     return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}
 
 
-ATTEMPTS = TableSpec(
-    "attempts",
-    "Several attempts at a puzzle: at least one of k right (pass@k), the commonest answer of k "
-    "right (majority@k), with 95 % intervals over puzzles; and the crossing of pass@k.",
-    (
-        MODEL,
-        Column("k", "k"),
-        Column("puzzles", "Puzzles", thousands),
-        Column("any", "pass@k [%]", percent),
-        Column(("any_low", "any_high"), "pass@k 95 %", percent_interval),
-        Column("majority", "majority@k [%]", percent),
-        Column(("majority_low", "majority_high"), "majority@k 95 %", percent_interval),
-        *tables.ECL50_COLUMNS,
-    ),
-    "attempts",
-)
+ATTEMPTS = read_tables("repeats", tables.show_threshold, tables.show_ends)["attempts"]

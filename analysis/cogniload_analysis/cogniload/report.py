@@ -25,8 +25,8 @@ from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
-from cogniload_analysis.display.print import accuracy_columns, accuracy_table
-from cogniload_analysis.display.tables import Table, TableSpec
+from cogniload_analysis.display.print import accuracy_table
+from cogniload_analysis.display.tables import Table
 from cogniload_analysis.display.verdict import (
     Span,
     find_span,
@@ -37,10 +37,6 @@ from cogniload_analysis.display.verdict import (
     say_wrong,
 )
 from cogniload_analysis.intervals import CONFIDENCE
-
-ACCURACY = TableSpec(
-    "accuracy", "Accuracy, with the 95 % Wilson interval.", accuracy_columns(LOADS), "models"
-)
 
 # The load along the axis of each figure of the paper: left out where it has one level.
 ALONG = {"figure_3": "rho", "figure_4": "rho", "figure_5": "d", "figure_6": "rho", "figure_7": "N"}
@@ -76,7 +72,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     data = {table.name: table.data for table in made}
     first = overview.OVERVIEW.table(overview.overview_table(frame, data | {"ranking": ranking}))
     overviews = first.data.to_dict("records")
-    made += [first, *([tables.RANKING.table(ranking)] if several else [])]
+    made += [first, *([tables.TABLES["ranking"].table(ranking)] if several else [])]
     files = {model: name_file(number, model) for number, model in enumerate(responses, start=1)}
     names = {model: f"fit_{file}" for model, file in files.items()}
     # Curves of a model at chance, and of an adaptive run's single puzzles, would be noise.
@@ -129,16 +125,23 @@ def build_tables(
     """Return the tables that a single cell has as well, each section's in the page's order."""
     thresholds = pd.concat([tables.threshold_table(glms), tables.crossing_table(capacities)])
     return [
-        ACCURACY.table(accuracy_table(frame, confidence=CONFIDENCE)),
-        tables.THRESHOLDS.table(thresholds.sort_values("model", kind="stable", ignore_index=True)),
-        tables.MEANINGS.table(tables.meaning_table(glms, capacities)),
-        tables.GLM.table(tables.glm_table(glms)),
-        tables.FIT.table(tables.fit_table(glms)),
+        tables.TABLES["accuracy"].table(accuracy_table(frame, confidence=CONFIDENCE)),
+        tables.TABLES["thresholds"].table(
+            thresholds.sort_values("model", kind="stable", ignore_index=True)
+        ),
+        tables.TABLES["meanings"].table(tables.meaning_table(glms, capacities)),
+        tables.TABLES["glm"].table(tables.glm_table(glms)),
+        tables.TABLES["fit"].table(tables.fit_table(glms)),
         *(
-            tables.OUTCOMES.table(tables.outcome_table(frame, load), load=load, number=number)
+            tables.TABLES["outcomes"].table(
+                tables.outcome_table(frame, load), load=load, number=number
+            )
             for load, number in (("d", 4), ("N", 5))
         ),
-        *(tables.TOKENS.table(rows, N=N) for N, rows in tables.token_table(frame).groupby("N")),
+        *(
+            tables.TABLES["tokens"].table(rows, N=N)
+            for N, rows in tables.token_table(frame).groupby("N")
+        ),
     ]
 
 
@@ -150,8 +153,8 @@ def build_tables_of_several_cells(
     """Return the tables that say nothing of a single cell."""
     d, N, rho = LOADS
     return [
-        tables.AIC.table(tables.aic_table(comparisons)),
-        tables.INTERACTION.table(tables.interaction_table(interactions)),
+        tables.TABLES["aic"].table(tables.aic_table(comparisons)),
+        tables.TABLES["interactions"].table(tables.interaction_table(interactions)),
         *(
             spec.table(accuracy_table(frame, *(load.name for load in loads), confidence=CONFIDENCE))
             for loads in ((d,), (N,), (rho,), (d, N), (N, rho))
@@ -171,17 +174,20 @@ def build_break_tables(
     if frame["coverage"].isna().all():
         return []
     hazards = {model: breaks.fit_hazard(rows) for model, rows in read.items()}
-    first = breaks.BREAKS.table(breaks.break_table(frame, read, hazards))
+    first = breaks.TABLES["breaks"].table(breaks.break_table(frame, read, hazards))
     if not read:
         return [first]
     return [
         first,
-        breaks.KINDS.table(breaks.kind_table(read)),
-        *(breaks.KINDS_BY.table(breaks.kind_by_table(read, by), load=by) for by in ("d", "N")),
-        breaks.SLIP_RATES.table(breaks.slip_table(read)),
-        breaks.PREDICTION.table(breaks.prediction_table(read, hazards, glms)),
-        breaks.HAZARD.table(breaks.hazard_table(hazards)),
-        breaks.SURVIVAL.table(breaks.survival_table(read)),
+        breaks.TABLES["kinds"].table(breaks.kind_table(read)),
+        *(
+            breaks.TABLES["kinds_by"].table(breaks.kind_by_table(read, by), load=by)
+            for by in ("d", "N")
+        ),
+        breaks.TABLES["slips"].table(breaks.slip_table(read)),
+        breaks.TABLES["prediction"].table(breaks.prediction_table(read, hazards, glms)),
+        breaks.TABLES["hazard"].table(breaks.hazard_table(hazards)),
+        breaks.TABLES["survival"].table(breaks.survival_table(read)),
     ]
 
 

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ from cogniload_analysis.cogniload.fits.thresholds import (
 )
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display import cells
-from cogniload_analysis.display.print import LATEX, TOKEN_COLUMNS, count_outcomes, describe_tokens
-from cogniload_analysis.display.tables import MODEL, Across, Column, TableSpec, load_columns
+from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
+from cogniload_analysis.display.tables import load_columns, read_tables
 from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.score import Outcome
 
@@ -51,12 +51,8 @@ PROJECTION, CROSSING = "projection", "crossing"
 CROSSINGS_KNOWN = 8, 400
 """Printed ECL50 of the published models whose crossing is no extrapolation."""
 
-STARS = "*** p < 0.001, ** p < 0.01, * p < 0.05."
 # Which load each threshold is a level of.
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}
-COEFFICIENTS, INTERACTING = LATEX["coefficients"], LATEX["interactions"]
-"""Each coefficient and each product of loads in print, and in LaTeX."""
-
 SYMBOLS = {"χ²": r"$\chi^2$", "ρ²": r"$\rho^2$", "ρ": r"$\rho$"}
 """What LaTeX sets for symbols anywhere."""
 
@@ -75,47 +71,37 @@ def show_ends(meaning: str, name: str, low: float, high: float, least: float, mo
     return " to ".join(show_threshold(meaning, name, end, least, most) for end in (low, high))
 
 
-ECL50_COLUMNS = (
-    Column(
-        ("ECL50", *TESTED),
-        f"ECL50 ({CROSSING})",
-        lambda *values: show_threshold(CROSSING, "ECL50", *values),
-    ),
-    Column(
-        ("ECL50_low", "ECL50_high", *TESTED),
-        "ECL50 95 %",
-        lambda *ends: show_ends(CROSSING, "ECL50", *ends),
-    ),
-)
-"""The columns of a crossing and its interval, in a table of further estimates of ECL50."""
-
-
-def _show_estimate(*values: Any) -> str:
+def show_estimate(*values: Any) -> str:
+    """Set a threshold, or its status where it is missing."""
     *threshold, status = values
     shown = show_threshold(*threshold)
     return status if shown == cells.MISSING else shown
 
 
-def _show_method(value: float, method: Any) -> str:
+def show_method(value: float, method: Any) -> str:
+    """Set how the interval of a threshold was computed."""
     return cells.MISSING if math.isnan(value) else cells.words(method)
 
 
-def _threshold_heading(name: str, meaning: str) -> tuple[str, str]:
-    """Return the heading of a threshold in one of its meanings, and the same in LaTeX."""
-    return f"{name} ({meaning})", rf"{name[:-2]}$_{{50}}$ ({meaning})"
-
-
-def _projection_column(name: str) -> Column:
-    """Return the column of a projection; a missing NT50 has the side of 50 % it stays on."""
-    heading, latex = _threshold_heading(name, PROJECTION)
-    if name != "NT50":
-        return Column(name, heading, cells.number(DECIMALS[name]), latex)
-    return Column((name, f"{name}_status"), heading, _show_NT50, latex)
-
-
-def _show_NT50(value: float, status: str) -> str:
+def show_NT50(value: float, status: str) -> str:
+    """Set the projection of NT50; a missing one has the side of 50 % that it stays on."""
     side = re.match("always (above|below)", status)
     return f"{cells.MISSING} ({side[1]})" if side else cells.set_number(value, DECIMALS["NT50"])
+
+
+def show_tokens(*counts: float) -> str:
+    """Set mean and 90th percentile of the tokens of prompts and of responses."""
+    return f"P{cells.tokens(*counts[:2])} | O{cells.tokens(*counts[2:])}"
+
+
+def show_p_LR(p: float) -> str:
+    """Set the p of a likelihood ratio, with its stars."""
+    return cells.form("{:.3g}")(p) + cells.stars(p)
+
+
+def show_d(d: float) -> str:
+    """Set the heading of a level of d."""
+    return f"d = {d:g}"
 
 
 def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
@@ -132,42 +118,12 @@ def outcome_table(frame: pd.DataFrame, knob: str) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns), wrong], axis=1).reset_index()
 
 
-OUTCOMES = TableSpec(
-    "outcomes_by_{load}",
-    "Errors by {load}, over the two other loads, as Table {number}.",
-    (
-        MODEL,
-        *load_columns(LOADS),
-        Column("samples", "Samples"),
-        Column("accuracy_percent", "Acc [%]", lambda accuracy: str(round(accuracy))),
-        *(Column(name, name.replace("_", "-")) for name in WRONG_OUTCOMES),
-    ),
-    "errors",
-)
-
-
 def token_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of prompt and response tokens by model, N and d.
 
     Cells without any counts are left out. Appendix H.
     """
     return describe_tokens(frame, "model", "N", "d").dropna(how="all").reset_index()
-
-
-TOKENS = TableSpec(
-    "tokens_N{N}",
-    "Tokens at N = {N} as mean[90th percentile] of prompt and output, as Tables 7 to 10.",
-    (
-        MODEL,
-        Across(
-            "d",
-            TOKEN_COLUMNS,
-            lambda *counts: f"P{cells.tokens(*counts[:2])} | O{cells.tokens(*counts[2:])}",
-            "d = {:g}".format,
-        ),
-    ),
-    "tokens",
-)
 
 
 def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
@@ -189,22 +145,6 @@ def glm_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
         row |= {"NT50_status": thresholds.NT50.status}
         rows.append(row | {"problems": "; ".join(dict.fromkeys(glm.problems.values()))})
     return pd.DataFrame(rows)
-
-
-GLM = TableSpec(
-    "glm",
-    "Coefficients of the GLM and its thresholds at 50 % accuracy, the projections, as Table 2 of "
-    f"the paper; only cells that are a grid have projections. {STARS}",
-    (
-        MODEL,
-        *(
-            Column((term, f"{term}_p"), heading, cells.starred(cells.number(2)), latex)
-            for term, (heading, latex) in COEFFICIENTS.items()
-        ),
-        *map(_projection_column, DECIMALS),
-    ),
-    "fits",
-)
 
 
 def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
@@ -248,22 +188,6 @@ def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
         for model, capacity in capacities.items()
         for name in LOAD_OF
     )
-
-
-THRESHOLDS = TableSpec(
-    "thresholds",
-    "Capacity thresholds with their 95 % intervals: projections with the other loads at the means "
-    "of the cells, crossings at those of the paper's grid.",
-    (
-        MODEL,
-        Column(("threshold", "meaning"), "Threshold", "{} ({})".format),
-        Column(("meaning", "threshold", "value", *TESTED, "status"), "Estimate", _show_estimate),
-        Column(("meaning", "threshold", "low", "high", *TESTED), "95 % interval", show_ends),
-        Column(("value", "method"), "Method", _show_method),
-        Column("note", "Note", cells.words),
-    ),
-    "fits",
-)
 
 
 def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
@@ -339,15 +263,6 @@ def subtract(first: Threshold, second: Threshold, *, ratio: bool) -> list[float]
     return differences.tolist()
 
 
-def _meaning_columns(meaning: str) -> tuple[Column, Column]:
-    value, ends = ("threshold", meaning), ("threshold", f"{meaning}_low", f"{meaning}_high")
-    show, interval = partial(show_threshold, meaning), partial(show_ends, meaning)
-    return (
-        Column((*value, *TESTED), meaning.capitalize(), show),
-        Column((*ends, *TESTED), f"{meaning} 95 %", interval),
-    )
-
-
 def show_difference(threshold: str, difference: float) -> str:
     """Set the difference of the crossing from the projection, with its sign."""
     if threshold == "ECL50":
@@ -355,29 +270,10 @@ def show_difference(threshold: str, difference: float) -> str:
     return cells.MISSING if math.isnan(difference) else f"{difference:+.2f}"
 
 
-def _show_difference_ends(threshold: str, low: float, high: float) -> str:
+def show_difference_ends(threshold: str, low: float, high: float) -> str:
+    """Set the interval of a difference."""
     ends = [show_difference(threshold, end) for end in (low, high)]
     return cells.MISSING if math.isnan(low) and math.isnan(high) else " to ".join(ends)
-
-
-MEANINGS = TableSpec(
-    "meanings",
-    "Both meanings of the thresholds, at the means of the paper's grid, and how far the crossing "
-    "lies from the projection.",
-    (
-        MODEL,
-        Column("threshold", "Threshold"),
-        *_meaning_columns(CROSSING),
-        *_meaning_columns(PROJECTION),
-        Column(("threshold", "difference"), "Difference", show_difference),
-        Column(
-            ("threshold", "difference_low", "difference_high"),
-            "difference 95 %",
-            _show_difference_ends,
-        ),
-    ),
-    "fits",
-)
 
 
 def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
@@ -393,42 +289,9 @@ def fit_table(glms: Mapping[str, LoadGLM]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-FIT = TableSpec(
-    "fit",
-    "How well the GLM fits: the largest miss of an accuracy by d, by N or by ρ, in percentage "
-    "points, and χ² over all of them, also of a GLM with a guessing floor, and with a floor and "
-    f"interactions. {STARS}",
-    (
-        MODEL,
-        Column("miss", "Miss [points]", cells.number(1)),
-        Column("where", "at", cells.words),
-        Column("sampling_error", "Sampling error", cells.number(1)),
-        Column(("plain", "p"), "χ², GLM", cells.starred(cells.number(1))),
-        Column("floor", "χ², with floor", cells.number(1)),
-        Column("both", "χ², with both", cells.number(1)),
-        Column("degrees", "df", cells.number(0)),
-        Column("p", "p, GLM", cells.form("{:.3g}")),
-    ),
-    "fits",
-)
-
-
 def aic_table(comparisons: dict[str, RhoComparison]) -> pd.DataFrame:
     """Return each model's `RhoComparison`, by model. Table 6."""
     return pd.DataFrame([{"model": model} | vars(fits) for model, fits in comparisons.items()])
-
-
-AIC = TableSpec(
-    "aic",
-    "AIC of the GLM with ρ alone and with ρ², and the likelihood-ratio p, as Table 6.",
-    (
-        MODEL,
-        Column("p_LR", "p", cells.number(3), "$p_{LR}$"),
-        Column("aic_linear", "AIC, linear", cells.number(3)),
-        Column("aic_quadratic", "AIC, quadratic", cells.number(3)),
-    ),
-    "fits",
-)
 
 
 def interaction_table(interactions: dict[str, InteractionGLM]) -> pd.DataFrame:
@@ -440,29 +303,6 @@ def interaction_table(interactions: dict[str, InteractionGLM]) -> pd.DataFrame:
             row |= {term: fit.params[term], term.replace("beta", "p"): fit.p_LR[term]}
         rows.append(row | {"problem": fit.problem})
     return pd.DataFrame(rows)
-
-
-INTERACTION = TableSpec(
-    "interactions",
-    "Interactions of the loads, and the likelihood-ratio p of dropping each, as Table 3.",
-    (
-        MODEL,
-        *(
-            column
-            for term, (loads, latex) in INTERACTING.items()
-            for column in (
-                Column(f"beta_{term}", f"β {loads}", cells.number(2), rf"$\beta_{{{latex}}}$"),
-                Column(
-                    f"p_{term}",
-                    f"p {loads}",
-                    lambda p: cells.form("{:.3g}")(p) + cells.stars(p),
-                    rf"$p_{{LR}}({latex})$",
-                ),
-            )
-        ),
-    ),
-    "fits",
-)
 
 
 def ranking_table(
@@ -489,33 +329,6 @@ def ranking_table(
     table.insert(1, "crossing_rank", crossing.rank(ascending=False, method="min"))
     order = crossing.fillna(projection).sort_values(ascending=False, kind="stable").index
     return table.loc[order].reset_index(drop=True)
-
-
-def _ranking_columns(meaning: str, rank: str, value: str, ends: tuple[str, str]) -> list[Column]:
-    heading, latex = _threshold_heading("ECL50", meaning)
-    show, interval = (partial(show, meaning, "ECL50") for show in (show_threshold, show_ends))
-    return [
-        Column(rank, f"Rank ({meaning})", cells.number(0)),
-        Column((value, *TESTED), heading, show, latex),
-        Column((*ends, *TESTED), f"95 % ({meaning})", interval),
-    ]
-
-
-RANKING = TableSpec(
-    "ranking",
-    "Models by ECL50, among the 22 of the paper, in both meanings. New models are held at the "
-    "means of the paper's grid, and have a rank where their puzzles cover its d and N. The paper "
-    "prints projections, without intervals; its models' crossings follow from these with a "
-    "guessing floor and Table 3.",
-    (
-        MODEL,
-        *_ranking_columns(PROJECTION, "rank", "ECL50", ("low", "high")),
-        *_ranking_columns(CROSSING, "crossing_rank", CROSSING, ("crossing_low", "crossing_high")),
-        Column("source", "From"),
-        Column("note", "Note", cells.words),
-    ),
-    "ranking",
-)
 
 
 def _rank(model: str, glm: LoadGLM, capacity: Capacity | None) -> dict[str, float | str]:
@@ -545,3 +358,12 @@ def published_crossings() -> dict[str, float]:
         str(model): crossing(goodness_of_fit.PublishedCurve(row.to_numpy(float), link, True))
         for model, row in curves[list(curve.COEFFICIENTS)].iterrows()
     }
+
+
+TABLES = read_tables(
+    "cogniload",
+    *(show_threshold, show_ends, show_estimate, show_method, show_NT50, show_tokens, show_d),
+    *(show_difference, show_difference_ends, show_p_LR),
+    loads=load_columns(LOADS),
+    accuracy=accuracy_columns(LOADS),
+)

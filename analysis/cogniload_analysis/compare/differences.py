@@ -11,9 +11,9 @@ import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Pairs
 from cogniload_analysis.compare import paired as statistics
-from cogniload_analysis.display.cells import MISSING, form, percent, set_number, words
+from cogniload_analysis.display.cells import MISSING, p_value, points_interval, set_number, words
 from cogniload_analysis.display.content import Findings
-from cogniload_analysis.display.tables import Column, Table, TableSpec
+from cogniload_analysis.display.tables import Table, TableSpec, read_tables
 from cogniload_analysis.frame_checks import check_columns
 from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
@@ -67,19 +67,15 @@ class Comparison:
 
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        shares = share_columns(self.loads)
-        every = (
-            ("", SHARE_CAPTION.format("accuracy"), shares, self.accuracy),
-            ("_fits", MEASURE_CAPTION, MEASURE_COLUMNS, self.measures),
-            ("_by_load", SHARE_CAPTION.format("accuracy by load"), shares, self.by_load),
-            ("_outcomes", SHARE_CAPTION.format("the share of each outcome"), shares, self.outcomes),
-            ("_only_one", "Puzzles that only one of two runs solves.", (), self.only_one),
-        )
-        return [
-            TableSpec(f"{prefix}comparison{name}", caption, columns, "comparison").table(data)
-            for name, caption, columns, data in every
-            if len(data)
-        ]
+        every = {
+            "accuracy": self.accuracy,
+            "measures": self.measures,
+            "by_load": self.by_load,
+            "outcomes": self.outcomes,
+            "only_one": self.only_one,
+        }
+        specs = read_specs(self.loads)
+        return [specs[name].table(data, prefix=prefix) for name, data in every.items() if len(data)]
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without ids and loads of many levels, as text."""
@@ -344,11 +340,6 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def show_p(p: float) -> str:
-    """Set a p, which is never 0."""
-    return MISSING if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
 def decide(
     names: Sequence[str], puzzles: int, only_first: int, only_second: int
 ) -> tuple[bool, str]:
@@ -360,7 +351,7 @@ def decide(
         "puzzles": puzzles,
         "only_first": only_first,
         "only_second": only_second,
-        "p": show_p(p),
+        "p": p_value(p),
     }
     decided = p <= SIGNIFICANT
     return decided, f"{say('decided' if decided else 'undecided', row)} {say('alone', row)}"
@@ -373,32 +364,25 @@ def show_difference(value: float, scale: object) -> str:
     return f"× {value:.2f}" if scale == "ratio" else f"{value:+.3g}"
 
 
-def _show_interval(difference: float, low: float, high: float, scale: object) -> str:
+def show_interval(difference: float, low: float, high: float, scale: object) -> str:
+    """Set the interval of a difference of measures."""
     if np.isnan(difference):
         return MISSING
     return f"{show_difference(low, scale)} to {show_difference(high, scale)}"
 
 
-RUNS = Column(("first", "second"), "Runs", "{} − {}".format)
-P_VALUES = (Column("p", "p", show_p), Column("p_holm", "p (Holm)", show_p))
-SHARE_CAPTION = "Differences in {}, in percentage points, with 95 % intervals."
-MEASURE_CAPTION = "Differences of what was fitted, with 95 % intervals; × is a factor."
-MEASURE_COLUMNS = (
-    RUNS,
-    Column("condition", "At", words, optional=True),
-    Column("measure", "Measure"),
-    Column("first_value", "First", form("{:.4g}")),
-    Column("second_value", "Second", form("{:.4g}")),
-    Column(("difference", "scale"), "Difference", show_difference),
-    Column(("difference", "low", "high", "scale"), "95 % interval", _show_interval),
-    *P_VALUES,
-    Column("method", "Method", words),
-    Column("note", "Note", words),
-)
+def show_outcome(outcome: str) -> str:
+    """Set the name of an outcome."""
+    return outcome.replace("_", " ")
 
 
-def share_columns(loads: Sequence[Load]) -> list[Column]:
-    """Return the printed columns of differences of shares, in percentage points."""
+def show_puzzles(first: int, second: int) -> str:
+    """Set the numbers of puzzles of both runs, or their one number."""
+    return str(first) if first == second else f"{first} and {second}"
+
+
+def read_specs(loads: Sequence[Load]) -> dict[str, TableSpec]:
+    """Return the tables of a comparison, by name; the shares are in percentage points."""
     by_name = {load.name: load for load in loads}
 
     def show_level(name: str, level: object) -> str:
@@ -407,27 +391,8 @@ def share_columns(loads: Sequence[Load]) -> list[Column]:
         known = level if load.dtype == "category" else load.scale(float(str(level)))
         return f"{load.heading.replace(' [%]', '')} = {load.show(known)}" + " %" * load.percent
 
-    return [
-        RUNS,
-        Column(("load", "level"), "At", show_level, optional=True),
-        Column("outcome", "Outcome", lambda outcome: outcome.replace("_", " "), optional=True),
-        Column(("first_puzzles", "second_puzzles"), "Puzzles", _show_puzzles),
-        Column("first_share", "First [%]", percent),
-        Column("second_share", "Second [%]", percent),
-        Column("difference", "Difference", lambda share: f"{100 * share:+.1f}"),
-        Column(("low", "high"), "95 % interval", _show_ends),
-        *P_VALUES,
-        Column("p_anytime", "p (any look)", show_p, optional=True),
-        Column("method", "Method"),
-    ]
-
-
-def _show_puzzles(first: int, second: int) -> str:
-    return str(first) if first == second else f"{first} and {second}"
-
-
-def _show_ends(low: float, high: float) -> str:
-    return f"{100 * low:+.1f} to {100 * high:+.1f}"
+    shows = (show_level, show_outcome, show_puzzles, show_difference, show_interval)
+    return read_tables("compare", *shows)
 
 
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
@@ -449,7 +414,7 @@ def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
     if row["paired"] and row["left_out"]:
         puzzles += say("left_out", row)
     p = _equals(row["p_holm"]) + " after Holm's correction" * several
-    source = say("source", ends=_show_ends(row["low"], row["high"]), p=p, puzzles=puzzles)
+    source = say("source", ends=points_interval(1)(row["low"], row["high"]), p=p, puzzles=puzzles)
     significant = row["p_holm"] < SIGNIFICANT
     same = not points and not significant
     solved = say("same" if same else "solves", row, points=points, more=more)
@@ -457,7 +422,7 @@ def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
 
 
 def _equals(p: float) -> str:
-    return show_p(p) if p < 0.001 else f"= {p:.3f}"
+    return p_value(p) if p < 0.001 else f"= {p:.3f}"
 
 
 def _say_power(row: Mapping[Any, Any], detect: float) -> str:

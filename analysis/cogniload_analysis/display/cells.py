@@ -28,6 +28,17 @@ def starred(show: Callable[[float], str]) -> Callable[[float, float], str]:
     return lambda value, p: show(value) + stars(p)
 
 
+def points(decimals: int) -> Callable[[float], str]:
+    """Return a function that sets a difference of shares in percentage points, with its sign."""
+    return lambda share: MISSING if math.isnan(share) else f"{100 * share:+.{decimals}f}"
+
+
+def points_interval(decimals: int) -> Callable[[float, float], str]:
+    """Return a function that sets the interval of such a difference."""
+    show = points(decimals)
+    return lambda low, high: f"{show(low)} to {show(high)}"
+
+
 def percent_of(part: float, whole: float) -> str:
     """Set a part in percent of the whole."""
     return percent(part / whole)
@@ -61,6 +72,11 @@ def words(value: Any) -> str:
 def stars(p: float) -> str:
     """Return the stars of significance."""
     return "*" * sum(p < level for level in (0.001, 0.01, 0.05))
+
+
+def p_value(p: float) -> str:
+    """Set a p, which is never 0."""
+    return MISSING if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def tokens(mean: float, p90: float) -> str:

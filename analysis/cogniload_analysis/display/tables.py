@@ -1,12 +1,12 @@
 """A table of the report, declared once: raw columns, headings, cells, LaTeX and place.
 
-A `TableSpec` is declared in `data/tables.toml`, or beside the function that computes its raw
-numbers. With these it makes a `Table`, the source of the page, the CSV and the LaTeX.
+A `TableSpec` is declared in `data/tables.toml`. With its raw numbers it makes a `Table`, the source
+of the page, the CSV and the LaTeX.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -220,7 +220,12 @@ def _read_column(
 ) -> Column | Across:
     names = tuple(entry["of"].split(", "))
     name, *settings = entry.get("show", "str").split()
-    show = shows[name](*map(int, settings)) if settings else shows[name]
+    values = [int(setting) if setting.isdigit() else setting for setting in settings]
+    show: Callable[..., Any] = cells.form(entry["form"]) if "form" in entry else shows[name]
+    if values:
+        show = show(*values) if hasattr(cells, name) else partial(show, *values)
+    if entry.get("starred"):
+        show = cells.starred(show)
     if "across" in entry:
         return Across(entry["across"], names, show, shows[entry["levels"]])
     more = {key: entry[key] for key in ("latex", "optional") if key in entry}

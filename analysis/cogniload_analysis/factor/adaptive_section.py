@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cogniload_analysis.adaptive import section
 from cogniload_analysis.adaptive.design import Interval, describe_interval
 from cogniload_analysis.adaptive.replay import (
+    SHOWS,
     Replay,
     batch_table,
     curve_panel,
@@ -23,7 +23,7 @@ from cogniload_analysis.adaptive.replay import (
     set_up,
 )
 from cogniload_analysis.display.figures import PAPER, draw_panels
-from cogniload_analysis.display.tables import TableSpec, read_tables
+from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
 from cogniload_analysis.factor.figures import COMPLEXITY
@@ -64,11 +64,6 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-RUNS = TableSpec(
-    "factor_adaptive", section.RUN_CAPTION, (*CONDITION_COLUMNS, *section.RUN_COLUMNS), "runs"
-)
-
-
 def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """Return how many puzzles each N had, and how many the model solved.
 
@@ -91,18 +86,8 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "accuracy", "low", "high"]]
 
 
-TABLES = read_tables(
-    "factor_adaptive",
-    conditions=CONDITION_COLUMNS,
-    batch=section.batch_columns(),
-    counts=section.COUNT_COLUMNS,
-)
-SPECS = {
-    RUNS: run_table,
-    TABLES["batches"]: batch_table,
-    TABLES["cells"]: asked_table,
-    TABLES["curve"]: curve_table,
-}
+TABLES = read_tables("factor_adaptive", *SHOWS, conditions=CONDITION_COLUMNS)
+SPECS = dict(zip(TABLES.values(), (run_table, batch_table, asked_table, curve_table), strict=True))
 """The tables on adaptive runs, and the functions that compute them."""
 
 

@@ -3,13 +3,11 @@
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.compare.differences import show_p
 from cogniload_analysis.compare.why import (
     AGAIN,
     BANDS,
@@ -22,63 +20,26 @@ from cogniload_analysis.compare.why import (
     is_twin,
     split_id,
 )  # fmt: skip
-from cogniload_analysis.display.cells import MISSING, percent
+from cogniload_analysis.display.cells import points, points_interval
 from cogniload_analysis.display.content import Findings, Verdict, name_file
 from cogniload_analysis.display.figures import PAPER, Drawing, Panel, Series, draw_all, draw_panels
-from cogniload_analysis.display.tables import Across, Column, TableSpec
+from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import Example, describe_response
 from cogniload_gen.grid import ORIGINAL
 
 
-def _show_points(difference: float) -> str:
-    return MISSING if np.isnan(difference) else f"{100 * difference:+.0f}"
+def show_effect(difference: float, low: float, high: float) -> str:
+    """Set an effect with its interval, in percentage points."""
+    return f"{points(0)(difference)} ({points_interval(0)(low, high)})"
 
 
-WHY_TABLE = TableSpec(
-    "{prefix}why",
-    "What one change does to puzzles that failed (cured) and to solved ones (broken), in "
-    "percentage points, with 95 % intervals. “Against” names what it is compared with.",
-    [
-        Column("model", "Model", optional=True),
-        Column("of", "Puzzles that"),
-        Column("change", "Change"),
-        Column("against", "Against"),
-        Column("puzzles", "Puzzles"),
-        Column("share", "Turned [%]", percent),
-        Column("against_share", "Against [%]", percent),
-        Column("difference", "Difference", _show_points),
-        Column(("low", "high"), "95 % interval", lambda low, high:
-               f"{_show_points(low)} to {_show_points(high)}"),
-        Column("p", "p", show_p),
-        Column("p_holm", "p (Holm)", show_p),
-    ],
-    "why",
-)  # fmt: skip
+def show_band(band: int) -> str:
+    """Set the name of a third of the levels of a load."""
+    return BANDS[band].capitalize()
 
 
-def _show_effect(difference: float, low: float, high: float) -> str:
-    return f"{_show_points(difference)} ({_show_points(low)} to {_show_points(high)})"
-
-
-BY_LOAD_TABLE = TableSpec(
-    "{prefix}why_by_load",
-    "What one change cures at low, middle and high levels of each load, in percentage points, "
-    "with 95 % intervals, where there are ten failures and more. "
-    "The trend is Kendall's correlation of level and cure.",
-    [
-        Column("model", "Model", optional=True),
-        Column("load", "Load"),
-        Column("levels", "Levels"),
-        Column("change", "Change"),
-        Column("against", "Against"),
-        Across("band", ("difference", "low", "high"), _show_effect,
-               lambda band: BANDS[band].capitalize()),
-        Column("p_trend", "p (trend)", show_p),
-        Column("p_trend_holm", "p (Holm)", show_p),
-    ],
-    "why",
-)  # fmt: skip
+TABLES = read_tables("why", show_effect, show_band)
 
 
 def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Findings:
@@ -111,7 +72,7 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
     ]
     tables = [
         spec.table(data, prefix=analysis.prefix)
-        for spec, parts in ((WHY_TABLE, effects), (BY_LOAD_TABLE, by_load))
+        for spec, parts in zip(TABLES.values(), (effects, by_load), strict=True)
         if len(data := pd.concat(parts, ignore_index=True))
     ]
     return replace(

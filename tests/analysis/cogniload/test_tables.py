@@ -45,7 +45,7 @@ def test_rebuilt_samples_give_back_every_printed_percentage_and_count(knob):
     published = published_table(f"outcomes_by_{knob}")
     table = outcome_table(rebuild_samples(published, knob), knob)
     expected = published.sort_values(["model", knob], ignore_index=True)
-    shown = tables.OUTCOMES.show(table)
+    shown = tables.TABLES["outcomes"].show(table)
     errors = ["ctx", "valid-logic", "poi-logic", "last-logic", "other"]
     assert list(shown.columns) == ["Model", knob, "Samples", "Acc [%]", *errors]
     printed = shown.drop(columns="Model").astype(int).to_numpy()
@@ -82,7 +82,7 @@ def test_tokens_are_set_as_in_the_paper():
     assert table[["model", "prompt_tokens_mean", "prompt_tokens_p90"]].to_numpy().tolist() == [
         ["m", 305, 309]
     ]
-    shown = tables.TOKENS.show(table)
+    shown = tables.TABLES["tokens"].show(table)
     assert shown.to_dict("records") == [{"Model": "m", "d = 1": "P305[309] | O500[900]"}]
 
 
@@ -97,7 +97,9 @@ def glms():
 
 
 def test_the_side_of_a_missing_needle_threshold_is_shown(glms):
-    shown = tables.GLM.show(tables.glm_table(glms)).set_index("Model")["NT50 (projection)"]
+    shown = (
+        tables.TABLES["glm"].show(tables.glm_table(glms)).set_index("Model")["NT50 (projection)"]
+    )
     assert shown["my o3-2025-04-16"] == "-- (above)"
     assert shown["my DS-Qwen-1.5B"] == "-- (below)"
 
@@ -112,7 +114,7 @@ def test_stars_are_the_papers(p, printed):
 
 def test_printed_p_values_keep_the_papers_digits():
     table = published_table("interactions").rename(columns=lambda name: name.replace("p_", "p_", 1))
-    shown = tables.INTERACTION.show(table.assign(problem=""))
+    shown = tables.TABLES["interactions"].show(table.assign(problem=""))
     row = shown.set_index("Model").loc["QwQ-32B"]
     assert (row["p d×N"], row["p N×ρ"], row["p d×N×ρ"]) == ("1.25e-33***", "0.652", "3.72e-12***")
     assert shown.set_index("Model").loc["gemini-2.5-flash", "p d×N"] == "0.0041**"
@@ -136,7 +138,10 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert np.isnan(last["ECL50"])
     assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
     assert (
-        tables.RANKING.show(ranking_table({"hard only": glm})).iloc[-1]["Rank (projection)"] == "--"
+        tables.TABLES["ranking"]
+        .show(ranking_table({"hard only": glm}))
+        .iloc[-1]["Rank (projection)"]
+        == "--"
     )
 
 
@@ -159,7 +164,7 @@ def test_numbers_beyond_print_are_said_in_words_or_powers():
     table = table.assign(
         model="m", meaning="projection", method="", status="not estimated", note=""
     ).assign(min_tested=20, max_tested=250)
-    shown = tables.THRESHOLDS.show(table)
+    shown = tables.TABLES["thresholds"].show(table)
     assert shown["Estimate"].tolist() == ["3.0e+09", "not estimated"]
     assert shown["95 % interval"].tolist() == ["40.0 to unbounded", "--"]
 
