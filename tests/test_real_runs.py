@@ -6,8 +6,11 @@ import re
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 from source_tree import ROOT
+from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_analysis import budget_curve, explain_failures, read_samples
 from cogniload_gen import benchmarks, read_steps, score, solve
@@ -68,18 +71,18 @@ def last_option(row):
 def test_the_reader_agrees_with_the_labels_of_real_responses():
     """The rules were mended on every second label, beginning with the first."""
     samples = {
-        (file.relative_to(RUNS).parts[0], sample["doc"]["id"]): sample
-        for file in RUNS.glob("*/**/samples_cogniload_worked_*.gz")
+        (re.search("Qwen2.5[^/]*|SmolLM2[^/]*", str(file))[0], sample["doc"]["id"]): sample
+        for file in (*RUNS.glob("*/**/samples_cogniload_worked_*.gz"), CHECKS["again"])
         for sample in samples_of(file)
     }
     labels = (ROOT / "tests/cogniload/data/steps_real.jsonl").read_text("utf-8").splitlines()
-    counts = {"open": [0] * 6, "sealed": [0] * 6}
+    counts = {"open": [0] * 6, "sealed": [0] * 6, "later": [0] * 6}
     for number, label in enumerate(map(json.loads, labels)):
         sample = samples[label["model"], label["id"]]
         steps, clean = read_steps(sample["resps"][0][0], sample["doc"]), label["error"] is None
         right = steps.first_error == label["first_error"], steps.error == label["error"]
         facts = True, *right, clean, clean and steps.error is not None
-        halved = counts["sealed" if number % 2 else "open"]
+        halved = counts[label.get("half", "sealed" if number % 2 else "open")]
         for i, fact in enumerate((True, *(steps.read and fact for fact in facts))):
             halved[i] += fact
     for half, (responses, claimed, first, kind, clean, accused) in counts.items():
@@ -88,6 +91,35 @@ def test_the_reader_agrees_with_the_labels_of_real_responses():
             f"{first} ({first / claimed:.0%}) | {kind} ({kind / claimed:.0%}) | "
             f"{accused} of {clean} |"
         ).replace("%", " %") in page("docs/steps.md")
+
+
+def test_two_statements_are_tracked_better_than_guesses_would():
+    solved = {}
+    for run, file in (("first", FILES[0]), ("again", CHECKS["again"])):
+        for sample in samples_of(file):
+            doc = sample["doc"]
+            if last_option(doc) != doc["answer"]:
+                cells = solved.setdefault((run, doc["d"], doc["N"]), [])
+                cells.append(int(sample["acc"]))
+    every = list(chain(*solved.values()))
+    first, again = (solved[run, 1, 2] for run in ("first", "again"))
+    low, high = proportion_confint(sum(again), len(again), method="wilson")
+    p = binom.sf(sum(again) - 1, len(again), 1 / 3)
+    text = page("examples/real/README.md").replace(" %", "%")
+    assert f"{sum(every)} of {len(every)} ({np.mean(every):.0%})" in text
+    assert f"solves {sum(first)} of {len(first)} in the first run" in text
+    assert (
+        f"has {sum(again)} of {len(again)} ({np.mean(again):.0%}, 95% interval "
+        f"{100 * low:.0f} to {high:.0%}, p = {p:.2f} by one side)"
+    ) in text
+
+
+def test_the_lower_budget_loses_puzzles_of_many_statements(capsys):
+    assert main(["compare", str(CHECKS["limit_128"]), str(FILES[0])]) == 0
+    comparison = capsys.readouterr().out
+    assert "solves 19.0 points fewer" in comparison
+    assert "-33.3 to -9.1 points, p = 0.005; 42 puzzles that both answered" in comparison
+    assert "19 points fewer (9.1 to 33.3, p = 0.005)" in page("examples/real/README.md")
 
 
 def test_a_real_limit_solves_what_the_budget_curve_says_of_21_tokens_less():
