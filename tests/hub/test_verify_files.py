@@ -66,6 +66,9 @@ def test_ours_is_whole(folder, capsys):
     assert code == 0
     assert line in {whole.format(4), whole.format(2)}
     assert verify(capsys, "--sample", "60%")[0] == 0
+    assert main(["generate", "one/", *GRID[:-2]]) == 0  # of one row group, as the help says
+    assert main(["verify", "one", "--sample", "1%"]) == 0
+    assert "1 file; 18 made again" in capsys.readouterr().out
 
 
 def test_the_same_rows_written_otherwise_are_the_same(folder, capsys):
