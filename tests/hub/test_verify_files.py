@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import refusal
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_gen.commands import main
@@ -121,7 +121,7 @@ def test_damage_is_named_in_a_line(folder, capsys, damage, said):
     assert lines[-1].startswith("out is damaged in ")
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_changed_byte_is_seen(folder, capsys, data):
     path = data.draw(st.sampled_from(sorted(folder.iterdir())))
