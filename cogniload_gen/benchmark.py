@@ -6,9 +6,10 @@ to know which there are. Listing them imports no engine, and neither numpy nor p
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from importlib.resources.abc import Traversable
 from reprlib import repr as brief
 from tomllib import loads
@@ -219,15 +220,25 @@ class StepsRead(Protocol):
 
 
 class Command(NamedTuple):
-    """A command: its name, a summary, and the module that has its `add_arguments` and `run`.
+    """A command as a commands.toml declares it, or what a benchmark adds to one of that name.
 
-    `add_arguments(parser)` adds the arguments, and `run(arguments)` returns the exit code. The
-    module is imported when the command is called.
+    Its module is imported when the command is called. An addition has no summary; where it names
+    one of its arguments as the `option`, it has a module, which runs the command when that is used.
     """
 
     name: str
-    summary: str
-    module: str
+    summary: str = ""
+    module: str = ""
+    option: str | None = None
+    usage: str | None = None
+    takes_others: bool = False
+    arguments: Sequence[Mapping[str, Any] | str] = ()
+
+
+def read_commands(package: str, of: str = "commands") -> list[Command]:
+    """Return the commands in a package's commands.toml, whose modules are in the package."""
+    rows = loads(files(package).joinpath("commands.toml").read_text("utf-8"))[of]
+    return [Command(**row | {"module": f"{package}.{row.get('module')}"}) for row in rows]
 
 
 class Tab(NamedTuple):
@@ -283,7 +294,7 @@ class Benchmark(ABC):
     needed: tuple[str, ...] = ()
     own_splits: tuple[str, ...] = ()
     endless: bool = False
-    commands: tuple[Command, ...] = ()
+    commands: Sequence[Command] = ()
     explorer: str
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, TextIO, TypeVar
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Score, StepsRead
 from cogniload_gen.files.inputs import MALFORMED, read_lines
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.whole import make_inner_folder, whole_file
 from cogniload_gen.sample import STEP_FACTS, score_metrics, step_metrics
 
 Judged = TypeVar("Judged")
@@ -64,7 +64,7 @@ def file_of(out: Path | None, *, force: bool) -> Iterator[TextIO | None]:
     if out is None:
         yield None
     else:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_inner_folder(out.parent)
         with whole_file(out, force=force) as part, part.open("w", encoding="utf-8") as file:
             yield file
 

@@ -172,8 +172,8 @@ def twins_of(puzzle: Chosen) -> Iterator[dict[str, Any]]:
 
 
 def write_twins(twins: Twins, out: Path, *, force: bool = False) -> None:
-    """Write twins to a .jsonl or .parquet file, whole."""
-    out.parent.mkdir(parents=True, exist_ok=True)
+    """Write twins to a .jsonl or .parquet file, whole; its folder is made, and may be no link."""
+    make_inner_folder(out.parent)
     with table_writer(out, twins.table.schema, force=force) as write:
         write(twins.table)
 

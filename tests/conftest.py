@@ -22,12 +22,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 # the same examples each time, however slow the machine is
 settings.register_profile(
-    "cogniload",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    "cogniload", deadline=None, derandomize=True, suppress_health_check=UNCHECKED
 )
 settings.register_profile(
     "fuzz", settings.get_profile("cogniload"), derandomize=False, print_blob=True

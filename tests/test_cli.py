@@ -128,6 +128,15 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, messag
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["twins", "why"])
+@pytest.mark.parametrize("option", ["--budget", "--seed"])
+def test_the_numbers_of_twins_are_integers(capsys, command, option):
+    for wrong in ("x", "1.5"):
+        with pytest.raises(SystemExit):
+            main([command, "run", "--out", "new", option, wrong])
+        assert f"argument {option}: invalid int value: '{wrong}'\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", ["", "fly", "generate a.jsonl --M 3", "generate a.jsonl --n 3"])
 def test_wrong_usage_is_one_line_and_exit_code_2(capsys, words):
     with pytest.raises(SystemExit, match=r"^2$"):

@@ -104,7 +104,7 @@ def test_a_message_shows_no_control_character_and_has_an_end(folder, capsys):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_command_that_is_stopped_leaves_nothing(folder, number, code):
-    command = [*COMMAND, "generate", "a.jsonl", "--num-puzzles", "100000"]
+    command = [*COMMAND, "generate", "a.jsonl", "--num-puzzles", "10000000"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not list(folder.glob(".a.jsonl.*.part")):
         assert running.poll() is None

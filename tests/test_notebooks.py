@@ -29,7 +29,8 @@ def test_a_notebook_prints_what_it_shows(name):
     shown = nbformat.read(file, 4)
     nbformat.validate(shown)
     run = nbformat.from_dict(shown)
-    NotebookClient(run, kernel_name="python3", timeout=300, record_timing=False,
+    patience = {"timeout": 3600, "startup_timeout": 3600}
+    NotebookClient(run, kernel_name="python3", record_timing=False, **patience,
                    resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()  # fmt: skip
     if "RENEW" in os.environ:
         for cell in run.cells:

@@ -3,6 +3,7 @@
 No test leads a link out of its own folder, as what a link leads to might be replaced.
 """
 
+import io
 import json
 import os
 import shutil
@@ -75,6 +76,11 @@ def plant(path: Path, kind: str) -> None:
     victim = Path.cwd().parent / "victim"
     if kind == "pipe":
         os.mkfifo(path)
+    elif kind == "device":
+        try:
+            os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 5))  # whose bytes never end
+        except PermissionError:
+            pytest.skip("this user can't make devices")
     elif kind == "folder":
         path.mkdir()
     else:
@@ -106,6 +112,10 @@ WRITES = [
     ("leaderboard model --out site --force", "site/reports/01_model/tables"),
     ("leaderboard model --out site --force", "site/index.html"),
     ("twins b --budget 8 --out twins.jsonl --force", "twins.jsonl"),
+    ("twins b --budget 8 --out new/twins.jsonl --force", "new"),
+    (f"score {SAMPLES} --out new/again.jsonl --force", "new"),
+    (f"steps {SAMPLES} --out new/steps.jsonl --force", "new/steps.jsonl"),
+    ("play --out human", "human"),
 ]
 
 
@@ -115,10 +125,15 @@ def complete(command: str) -> list[str]:
     return words + GRID * (words[0] in ("generate", "push", "play"))
 
 
-@pytest.mark.parametrize("kind", ["", "link", "dangling", "itself", "inner", "pipe", "folder"])
+@pytest.mark.parametrize(
+    "kind", ["", "link", "dangling", "itself", "inner", "pipe", "device", "folder"]
+)
 @pytest.mark.parametrize(("command", "place"), WRITES)
-def test_what_is_planted_leads_no_command_out_of_its_folder(folder, capsys, command, place, kind):
+def test_what_is_planted_leads_no_command_out_of_its_folder(
+    folder, monkeypatch, capsys, command, place, kind
+):
     """A link is replaced or refused, and what is no file is left as it is."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("blue\n"))
     path = Path(place)
     if kind:
         plant(path, kind)
@@ -182,6 +197,11 @@ READS = [
     ("why runs", "runs/results_2026.json"),
     ("why runs", "runs/state/run.json"),
     ("eval --config odd.yaml", "odd.yaml"),
+    ("eval --merge runs", "runs/state/run.json"),
+    ("eval --status runs", "runs/state/run.json"),
+    ("play --out runs", "runs/samples_cogniload_2026-11-22T08-00-00.jsonl"),
+    ("score --release release answers", "release/meta"),
+    ("score --release release answers", "answers"),
 ]
 
 
@@ -214,7 +234,7 @@ def test_metrics_that_are_no_names_are_scored_anew(folder):
         assert "acc" in json.loads(Path("new.jsonl").read_text("utf-8"))["metrics"]
 
 
-@pytest.mark.parametrize("kind", ["pipe", "folder", "dangling", "itself"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "dangling", "itself"])
 @pytest.mark.parametrize(("command", "place"), READS)
 def test_what_is_no_file_is_not_waited_for(folder, capsys, command, place, kind):
     """It is named in a line; `verify` calls a folder of files damaged."""

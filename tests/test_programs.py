@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -61,6 +62,30 @@ def test_answer_says_in_one_line_what_is_wrong(given, said, tmp_path):
     assert made.returncode
     assert made.stderr.startswith(f"answer.py: error: {said}")
     assert made.stderr.count("\n") == 1
+
+
+def test_a_response_may_have_what_its_prompt_leaves_and_the_sampling_allows():
+    """By a stand-in for vLLM's model, whose tokens are words."""
+    answer, limits = runpy.run_path(str(RECIPES / "answering" / "answer.py"))["answer"], []
+
+    def encode(chat, **_):
+        return {"input_ids": chat[0]["content"].split()}
+
+    def chat(chats, settings):
+        limits.append([parameters.max_tokens for parameters in settings])
+        completion = SimpleNamespace(text="", token_ids=[], finish_reason="stop")
+        return [SimpleNamespace(outputs=[completion], prompt_token_ids=[]) for _ in chats]
+
+    model = SimpleNamespace(
+        get_tokenizer=lambda: SimpleNamespace(apply_chat_template=encode),
+        get_default_sampling_params=lambda: SimpleNamespace(max_tokens=16),
+        chat=chat,
+    )
+    rows = [{"id": str(words), "puzzle": "word " * words} for words in (40, 500)]
+    for sampling in ({}, {"max_tokens": 600}, {"max_tokens": 10_000}):
+        made = answer(model, rows, 1024, sampling)
+        assert [row["response_limit"] for row in made] == limits[-1]
+    assert limits == [[960, 512], [600, 512], [960, 512]]
 
 
 @pytest.mark.parametrize("engine", ["datatrove", "ray", "spark"])

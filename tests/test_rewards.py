@@ -238,7 +238,7 @@ def texts_of(words, most=None):
     return st.one_of(st.text(), st.lists(st.sampled_from(words), max_size=most).map(" ".join))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(texts_of(WORDS, most=80))
 def test_no_text_does_harm(response):
     assert answer_score(response, PUZZLE) in (0, 1)
@@ -251,7 +251,7 @@ def test_long_hostile_lines_take_no_longer_than_their_length():
     pieces = ("a", " ", "in the ", "1", "- ", "hat: ", "after ", "read a", f"{poi} ", f"1. {poi} ")
     for piece in pieces:
         response = f"1. {poi} {piece * (100_000 // len(piece))}"
-        with within(5):
+        with within(30):
             assert 0 <= step_score(response, PUZZLE) < 1
             assert 0 <= step_score(response[4:], PUZZLE) < 1
 

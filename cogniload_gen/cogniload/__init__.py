@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Command, Row, Rules, Score, StepsRead
+from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead, read_commands
 from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cogniload_gen.turns import Turn
 
 log = logging.getLogger(__name__)
-
-COMMANDS = "cogniload_gen.cogniload.commands"
 
 
 class CogniLoad(Benchmark):
@@ -40,16 +38,7 @@ class CogniLoad(Benchmark):
     needed = ("category", "poi", "options")
     endless = True
     explorer = "cogniload_gen.cogniload.explore"
-    commands = (
-        Command("generate", "", f"{COMMANDS}.planted_errors"),
-        Command("score", "", f"{COMMANDS}.release_answers"),
-        Command(
-            "import",
-            "Write the puzzles of the authors' release to a .jsonl or .parquet file. "
-            "Exit code: 0 all of them, 1 all but those that are named, 2 none.",
-            f"{COMMANDS}.release_puzzles",
-        ),
-    )
+    commands = read_commands(f"{__package__}.commands")
 
     @property
     def outcomes(self) -> type:

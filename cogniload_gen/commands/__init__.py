@@ -2,8 +2,8 @@
 
 A command's module has `run_NAME(arguments)`, which returns the exit code or None for 0. It may
 have `add_NAME(parser)`, which adds to the arguments of commands.toml. It is imported when the
-command is called. A benchmark brings commands of its own, and may add arguments to a shared one: if
-its `add_NAME` returns the name of an option, its own `run_NAME` runs when that option is used.
+command is called. A benchmark brings commands of its own, and may add arguments to a shared one, in
+a commands.toml in its folder.
 """
 
 import argparse
@@ -16,13 +16,13 @@ from tomllib import loads
 from typing import Any
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Command
+from cogniload_gen.benchmark import Command, read_commands
 from cogniload_gen.files.inputs import one_line
 from cogniload_gen.parser import Parser, labelled, number, spellings
 from cogniload_gen.version import __version__
 
-COMMANDS = loads(files(__package__).joinpath("commands.toml").read_text("utf-8"))
-"""The shared commands about puzzles, and those about models; and groups of arguments."""
+GROUPS = loads(files(__package__).joinpath("commands.toml").read_text("utf-8"))["groups"]
+"""Arguments that several commands take."""
 
 TYPES = {"path": Path, "int": int, "float": float, "number": number, "labelled": labelled}
 """What reads an argument's text, by the names in commands.toml."""
@@ -30,18 +30,10 @@ TYPES = {"path": Path, "int": int, "float": float, "number": number, "labelled":
 
 def list_commands() -> tuple[list[Command], list[Command]]:
     """Return all commands, and what the benchmarks add to those that are shared."""
-    puzzles, models = (
-        [
-            Command(row["name"], row["summary"], f"{__name__}.{row['module']}")
-            for row in COMMANDS[of]
-        ]
-        for of in ("puzzles", "models")
-    )
-    own = dict.fromkeys(command for one in benchmarks.BENCHMARKS for command in one.commands)
-    shared = {command.name for command in (*puzzles, *models)}
-    additions = [command for command in own if command.name in shared]
-    brought = [command for command in own if command.name not in shared]
-    return [*puzzles, *brought, *models], additions
+    puzzles, models = (read_commands(__name__, of) for of in ("puzzles", "models"))
+    own = {id(command): command for one in benchmarks.BENCHMARKS for command in one.commands}
+    brought = [command for command in own.values() if command.summary]
+    return [*puzzles, *brought, *models], [one for one in own.values() if not one.summary]
 
 
 def parser() -> Parser:
@@ -65,18 +57,16 @@ def parser() -> Parser:
 
 def fill_with(parts: Sequence[Command]) -> Any:
     """Return what adds the arguments of a command and of the benchmarks' additions to it."""
-    rows = {row["name"]: row for row in (*COMMANDS["puzzles"], *COMMANDS["models"])}
-    row = rows.get(parts[0].name, {})
 
     def fill(to: Parser) -> None:
         runs = {}
-        to.usage, to.takes_others = row.get("usage"), row.get("takes_others", False)
-        add_arguments(to, row.get("arguments", ()))
+        to.usage, to.takes_others = parts[0].usage, parts[0].takes_others
         for part in parts:
-            module = import_module(part.module)
-            option = getattr(module, f"add_{part.name}", lambda _: None)(to)
-            if part is parts[0] or option:
-                runs[option] = getattr(module, f"run_{part.name}")
+            add_arguments(to, part.arguments)
+            if part is parts[0] or part.option:
+                module = import_module(part.module)
+                getattr(module, f"add_{part.name}", lambda _: None)(to)
+                runs[part.option] = getattr(module, f"run_{part.name}")
         to.set_defaults(runs=runs)
 
     return fill
@@ -86,7 +76,7 @@ def add_arguments(command: Parser, declared: Iterable[Mapping[str, Any] | str]) 
     """Add arguments, or groups of them, as commands.toml declares them."""
     for argument in declared:
         if isinstance(argument, str):
-            add_arguments(command, COMMANDS["groups"][argument])
+            add_arguments(command, GROUPS[argument])
             continue
         settings: dict[str, Any] = {
             key: tuple(v) if isinstance(v, list) else v for key, v in argument.items()

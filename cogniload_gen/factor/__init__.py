@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Command, Dataset, Row, Rules, Score, StepsRead
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead, read_commands
 from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from cogniload_gen.source import Source
     from cogniload_gen.tokens import Tokenizer
 
-COMMANDS = "cogniload_gen.factor.commands"
-
 
 class Factor(Benchmark):
     """What the suites share."""
@@ -37,14 +35,7 @@ class Factor(Benchmark):
     dataset = "factor"
     options = (TOKENIZER,)
     explorer = "cogniload_gen.factor.explore"
-    commands = (
-        Command(
-            "retrieve",
-            "Say how much of what FACTOR's answers need retrievers find, without a model.",
-            f"{COMMANDS}.retrieve",
-        ),
-        Command("report", "", f"{COMMANDS}.report_options"),
-    )
+    commands = read_commands(f"{__package__}.commands")
 
     @property
     def outcomes(self) -> type:

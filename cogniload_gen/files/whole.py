@@ -72,8 +72,11 @@ def open_to_append(path: Path) -> BinaryIO:
 
 
 def make_inner_folder(path: Path) -> None:
-    """Make a folder within one that is written, unless it is there; FileExistsError for a link."""
-    if path.is_symlink():
+    """Make a folder that a command writes into, unless it is there; FileExistsError for a link.
+
+    A link at the root of the file system is the system's own, as macOS's /tmp is.
+    """
+    if path.is_symlink() and len(path.absolute().parts) > len(("/", "tmp")):
         raise FileExistsError(f"{path} is a link: remove it, or name another folder")
     path.mkdir(parents=True, exist_ok=True)
 

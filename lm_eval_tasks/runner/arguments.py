@@ -73,11 +73,11 @@ def read_configuration(
             "samples must be a mapping of tasks to lists of indices, or a JSON file that holds "
             f"one, got {brief(config.samples)}"
         )
-    for name in config.gen_kwargs or ():
-        if names_credential(str(name)):
+    for number, name in enumerate(config.gen_kwargs or (), start=1):
+        if names_credential(str(name)):  # the name may hold the credential: it is not repeated
             raise ValueError(
-                f"gen_kwargs.{name} is refused: it would be written beside each response; "
-                "give it in --model_args or the environment"
+                f"key {number} of gen_kwargs is refused: a credential would be written beside each "
+                "response; give it in --model_args or the environment"
             )
     goal, budget, span = (ours[name] for name in ("until", "budget", "range"))
     until = read_until(config.tasks, goal, budget, span, config.include_path)

@@ -37,14 +37,16 @@ known: ContextVar[tuple[str, ...]] = ContextVar("known", default=())
 def public(values: Any, name: str = "", *, texts: bool = True) -> Any:
     """Return a copy of JSON-like values in which no credential is left.
 
-    In a mapping, what a credential's name holds is left out, unless it is true, false or null. With
-    `texts`, what looks like a credential inside a text is hidden as well.
+    In a mapping, what a credential's name holds is left out, unless it is true, false or null and
+    the name is of letters, so that it holds no credential itself. With `texts`, what looks like a
+    credential inside a text is hidden as well.
     """
     if isinstance(values, Mapping):
         return {
             key: public(value, str(key), texts=texts)
             for key, value in values.items()
-            if value is None or isinstance(value, bool) or not names_credential(str(key))
+            if not names_credential(str(key))
+            or ((value is None or isinstance(value, bool)) and not re.search(r"[^A-Za-z_-]", key))
         }
     if isinstance(values, list | tuple):
         return [public(value, name, texts=texts) for value in values]

@@ -59,6 +59,15 @@ def test_the_shape_is_processbenchs(traces):
         assert (trace.label == -1) == (trace.error is None)
 
 
+def test_an_arrow_leads_from_the_value_before():
+    pattern = {"arrows": r"(\w+)→(\w+)", "latex": r"\{(\w+)\} \\rightarrow \\textbf\{(\w+)\}"}
+    for style, changes in pattern.items():
+        traces = [write_trace(row["puzzle"], 5, "none", style) for row in PUZZLES[::9]]
+        pairs = [pair for trace in traces for pair in re.findall(changes, trace.response)]
+        assert pairs
+        assert all(old != new for old, new in pairs)
+
+
 def last_statement(part, style):
     """The last statement that a part tells of; 0 for the initial state."""
     numbers = re.findall(r"\d+", part)

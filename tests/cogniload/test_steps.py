@@ -303,7 +303,7 @@ ODD = ["1.", "S2", "statement", "\n", "|", "→", "✓", "✗", "٣.", "²", "99
 WORDS = st.sampled_from([*" ".join(RIGHT).split(), *PUZZLE.split(), *ODD, "wait"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.text(), st.lists(WORDS, max_size=120).map(" ".join)))
 def test_no_text_does_harm(text):
     steps = read_all(text, ROW)
@@ -339,7 +339,7 @@ def test_no_name_and_no_value_is_read_as_a_pattern(name):
 )  # fmt: skip
 def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
-    with within(5):
+    with within(30):
         read_all(piece * (LONGEST // 10 // len(piece)), ROW)
 
 
@@ -365,7 +365,7 @@ def test_of_a_hundred_thousand_numbered_lines_and_a_longer_text_nothing_is_read(
     forms = ("{}.\n", "1.{}\n")
     texts = ["".join(form.format(i) for i in range(1, 100_001)) for form in forms]
     for text in (*texts, *(text[:LONGEST] for text in texts), "Ann: red hat, " * 100_000):
-        with within(5):
+        with within(30):
             assert not read_all(text, row).read
 
 

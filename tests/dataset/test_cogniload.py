@@ -208,4 +208,5 @@ def test_a_needle_that_rho_does_not_ask_for_is_logged_once(caplog, rho, logged):
     log_added_needle.cache_clear()
     for _ in range(2):
         generate_puzzles(12, 5, rho, num_puzzles=1)
-    assert [record.args[-1] for record in caplog.records] == [20] * logged
+    line = f"rho = {rho} of N = 5 is less than one needle: each puzzle has 1, or 20 %"
+    assert caplog.messages == [line] * logged

@@ -354,6 +354,9 @@ def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
         pairs = [(found, 3), (2 * found, 6)] * puzzles
         assert recall.ratio_interval(pairs) == pytest.approx(expected)
         assert expected[1] - expected[0] > 0.02
+    few = [(9, 10), (10, 10), (10, 10)]
+    assert recall.ratio_interval(few)[1] == 1.0
+    assert recall.ratio_interval([(10 - found, 10) for found, _ in few])[0] == 0.0
 
 
 SMALL = ["--suite", "realistic", "--op", "3", "--context", "600", "--num-puzzles", "4"]

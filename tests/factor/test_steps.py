@@ -159,7 +159,7 @@ def test_a_solution_in_other_words(row, response, read, first_error, error, told
 PIECES = ["v1", "v2", "=", " = ", "2", "\n", ".", "Define", " as ", "(", "-", "*"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map(" ".join)),
     st.sampled_from([SYMBOLIC[8], REALISTIC[8]]),
@@ -188,7 +188,7 @@ def test_no_text_does_harm(text, row):
 def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
     for row in (SYMBOLIC[-1], REALISTIC[-1]):
-        with within(5):
+        with within(30):
             read_factor_steps(piece * (100_000 // len(piece)), row)
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import refusal
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles, shards
@@ -76,7 +76,7 @@ def test_the_files_hold_the_rows_in_order(whole, folder):
     assert {*whole} == {"manifest.json", *(file.name for file in files)}
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(data=st.data(), count=st.integers(1, 7))
 def test_any_number_of_shards_in_any_order_writes_the_same(
     whole, tmp_path_factory, capsys, data, count

@@ -72,7 +72,8 @@ def run_apart(target, *arguments):
 
 
 def describe_quickly(patch):
-    """Leave out lm-eval's look at the machine, which takes two seconds."""
+    """Leave out lm-eval's look at the machine, which takes two seconds; wait for a busy server."""
+    patch(model, "PATIENCE", 1800)
     facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
     patch(model, "add_env_info", lambda results: results.update(facts))
 

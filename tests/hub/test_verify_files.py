@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import refusal
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_gen.commands import main
@@ -66,6 +66,9 @@ def test_ours_is_whole(folder, capsys):
     assert code == 0
     assert line in {whole.format(4), whole.format(2)}
     assert verify(capsys, "--sample", "60%")[0] == 0
+    assert main(["generate", "one/", *GRID[:-2]]) == 0  # of one row group, as the help says
+    assert main(["verify", "one", "--sample", "1%"]) == 0
+    assert "1 file; 18 made again" in capsys.readouterr().out
 
 
 def test_the_same_rows_written_otherwise_are_the_same(folder, capsys):
@@ -118,7 +121,7 @@ def test_damage_is_named_in_a_line(folder, capsys, damage, said):
     assert lines[-1].startswith("out is damaged in ")
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_changed_byte_is_seen(folder, capsys, data):
     path = data.draw(st.sampled_from(sorted(folder.iterdir())))

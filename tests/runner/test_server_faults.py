@@ -1,5 +1,6 @@
 """A server that fails is named in one line, after retries; what it sends is never a sample."""
 
+import asyncio
 import gzip
 import json
 import tracemalloc
@@ -204,6 +205,19 @@ def test_after_a_failure_nothing_more_is_asked(server, tmp_path):
         settings = arguments(server, tmp_path / str(healthy), "--block_size", "24")
         assert command(*settings)[0] == 2
         assert len(server.requests) == healthy + 1
+
+
+def test_no_call_follows_one_that_failed_for_good():
+    """Also where its slot comes free before all others are ended: there is no server here."""
+
+    async def call():
+        failed = asyncio.Event()
+        failed.set()
+        model = SimpleNamespace(base_url="http://127.0.0.1:9/v1", header={})
+        await client.complete(model, None, asyncio.Semaphore(1), failed, {}, 1)
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(call())
 
 
 def test_batches_hold_what_is_generated_alike():

@@ -13,6 +13,7 @@ from cogniload_gen.responses.context_budget import (
     Share,
     check_context_budget,
     check_fit,
+    prompt_counter,
     response_limit,
 )
 from lm_eval_tasks.budget import (
@@ -30,12 +31,23 @@ from lm_eval_tasks.lm_eval_private import model_under_evaluation
 class Words:
     """A tokenizer whose tokens are words, with the methods of a Hugging Face one that are used."""
 
-    def __call__(self, text, add_special_tokens=True):
+    chat_template = None
+
+    def __call__(self, text, add_special_tokens=True, verbose=True):
         return {"input_ids": ["<s>"] * add_special_tokens + text.split()}
 
     def apply_chat_template(self, messages, *, tokenize, add_generation_prompt):
         assert not tokenize and add_generation_prompt
         return " ".join(["<user>", *(message["content"] for message in messages), "<assistant>"])
+
+
+@pytest.mark.parametrize(("template", "tokens"), [(None, 3), ("{{ messages }}", 4)])
+def test_a_chat_template_brings_its_own_special_tokens(monkeypatch, template, tokens):
+    prompt_counter.cache_clear()
+    monkeypatch.setattr(Words, "chat_template", template)
+    monkeypatch.setattr("cogniload_gen.responses.context_budget.load_tokenizer", lambda _: Words())
+    assert prompt_counter("words")("two words", 1024).prompt_tokens == tokens
+    prompt_counter.cache_clear()
 
 
 class TextModel:

@@ -5,14 +5,6 @@ from argparse import Namespace
 from cogniload_gen.cogniload.steps.planted import trace_source
 from cogniload_gen.commands.puzzles import generate_file, refuse_folder
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.parser import Parser
-
-
-def add_generate(generate: Parser) -> str:
-    """Add the option, and return its name."""
-    planted = "write traces of CogniLoad puzzles with one planted first error each"
-    generate.add_argument("--errors", action="store_true", help=planted)
-    return "errors"
 
 
 def run_generate(arguments: Namespace) -> None:

@@ -1,21 +1,9 @@
 """`cogniload score --release`: answers to puzzles of the authors' release."""
 
 from argparse import Namespace
-from pathlib import Path
 
 from cogniload_gen.cogniload.release import score_release
 from cogniload_gen.commands.printing import print_outcomes, print_problems
-from cogniload_gen.parser import Parser
-
-
-def add_score(score: Parser) -> str:
-    """Add the option, and return its name."""
-    score.add_argument(
-        "--release", type=Path, metavar="FOLDER",
-        help="score NAME.txt in the folder SAMPLES, answers to puzzles of the authors' release. "
-        "Exit code: 0 all of them, 1 all but those that are named, 2 none",
-    )  # fmt: skip
-    return "release"
 
 
 def run_score(arguments: Namespace) -> int:

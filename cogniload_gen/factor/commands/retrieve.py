@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from itertools import product
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -12,14 +11,11 @@ from cogniload_gen.factor.recall import lines, measure, write_csv
 from cogniload_gen.factor.retrieval import CHUNKS, ENCODER, QUERIES, RETRIEVERS, check_retrieval
 from cogniload_gen.files.whole import EXISTS
 from cogniload_gen.files.write import read_puzzles
-from cogniload_gen.parser import Parser, number, spellings
+from cogniload_gen.parser import Parser, spellings
 
 
 def add_retrieve(retrieve: Parser) -> None:
-    """Add the arguments of `cogniload retrieve`."""
-    retrieve.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, it would be a value
-    read = "puzzles to read, .jsonl or .parquet; stands first (default: made by the options below)"
-    retrieve.add_argument("file", type=Path, nargs="?", metavar="FILE", help=read)
+    """Add the retrievals and the puzzle options to those of commands.toml."""
     choices = {
         "retriever": (tuple(RETRIEVERS), ["bm25", "iterative", "random", "oracle"]),
         "chunk": (CHUNKS, ["sentence"]),
@@ -30,14 +26,8 @@ def add_retrieve(retrieve: Parser) -> None:
         retrieve.add_argument(
             f"--{name}", nargs="+", default=default, metavar=name.upper(), help=text
         )
-    tokens = "tokens that may be found, or several such budgets (default 500 1000 2000)"
-    retrieve.add_argument(
-        "--budget", type=number, nargs="+", default=[500, 1000, 2000], metavar="TOKENS", help=tokens
-    )
     model = f"model of sentence-transformers, a name or a folder (default {ENCODER})"
     retrieve.add_argument("--encoder", default=ENCODER, metavar="MODEL", help=model)
-    retrieve.add_argument("--out", type=Path, metavar="FILE", help="write the table as CSV")
-    retrieve.add_argument("--force", action="store_true", help="replace it if it exists")
     add_puzzle_options(retrieve, FACTOR.benchmarks)
 
 

@@ -328,7 +328,7 @@ response = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.lists(response, max_size=30), st.booleans())
 def test_any_handful_of_responses_gives_numbers_or_reasons(responses, penalised):
     """No exception, no warning, and never a number where there is a reason against it."""
