@@ -44,6 +44,7 @@ LINKS = frozenset(
         "they",
     )
 )  # fmt: skip
+BETWEEN = frozenset(("noun", "comma", "and", "word"))
 RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
 AFTER = frozenset(("after", "nach", "après", "después", "tras"))
 TELLS = frozenset(("arrow", "person", "open"))
@@ -102,7 +103,8 @@ class Block:
     `labels` are their numbers as the text has them, `soft` if it only says "the next one" or "the
     last one", `statements` the numbers that are meant; `named` are the people named, with whether
     the text excludes them; `subject` the last ones; `cited` the values of the quoted
-    statement; `final` marks the response's last sentence.
+    statement; `final` marks the response's last sentence, `double` an initial state that gives the
+    PoI two values of a category side by side.
     """
 
     labels: tuple[int, ...]
@@ -114,6 +116,7 @@ class Block:
     subject: frozenset[str] = NOBODY
     cited: list[Value] = field(default_factory=list)
     final: bool = False
+    double: bool = False
 
     @property
     def scattered(self) -> bool:
@@ -664,6 +667,10 @@ class Reader:
         value = Value(
             self.attached[i], str(word.data), voice.who, role, voice.explicit, word.start, word.end
         )
+        if self.block.labels == (INITIAL,) and role == "after" and voice.who == {self.poi}:
+            j = next(j for j in range(i - 1, -2, -1) if j < 0 or kinds[j] not in BETWEEN)
+            twin = j >= 0 and self.attached.get(j) == self.attached[i] and not value.categories[1:]
+            self.block.double |= twin and self.words[j].data != word.data
         self.block.evidence.append(value)
         if voice.quoted and voice.citing:
             self.block.cited.append(value)
