@@ -47,7 +47,8 @@ S8. Errors. The first error is at the first statement after which that story's s
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
     and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
-    the text had right. Without an error of tracking, an answer other than the tracked value is an
+    the text had right. An error is "initial", too, if the initial state gives the PoI two values of
+    a category side by side. Without an error of tracking, an answer other than the tracked value is an
     "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
@@ -201,11 +202,10 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         error = kind_of(first, states, facts[first], lexicon, first < last or complete)
     elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
         error = "answer"
-    early = first is not None and (error != "drifted" or is_regular(facts, lexicon))
-    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and (
-        best.cost <= DEAREST
-        or (early and path[first or 0].cost <= DEAREST and margin >= needed + 1)
-    )
+    clearer = first is not None and margin >= needed + 1
+    early = clearer and (error != "drifted" or is_regular(facts, lexicon))
+    cost = path[first or 0].cost if early else best.cost
+    clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
     start = lexicon.truth[0]
     muddled = first and any(v.role == "after" and v.value not in start for v in facts[0].before)
     unheard = error == "stopped" and quotes_on(first or 0, blocks)
