@@ -43,7 +43,7 @@ from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows,
 from cogniload_gen.cogniload.solve import State, solve_steps
 from cogniload_gen.cogniload.values import spellings, value_categories
 from cogniload_gen.responses.blind import beyond_blind
-from cogniload_gen.responses.doubt import DOUBTS, HEDGE, RETRACTION
+from cogniload_gen.responses.doubt import DOUBTS, HEDGE
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
@@ -214,7 +214,7 @@ def answer_reward(response: str, row: Row) -> float:
     read, mentions = own.subn(" ", MARKS.sub(" ", "\n".join(window.text for window in windows)))
     others = {option.lower() for option in columns["options"]} - {answer}
     several = naming(others).search(f"{read}\n{rest}")
-    known = known_words(f"{row.get('puzzle')}\n{columns['poi']}")
+    known = known_words(f"{row.get('puzzle', '')}\n{columns['poi']}")
     plain = is_talk(rest, False, known) and not (HEDGE.search(rest) or REQUIRED.search(lead))
     before = MARKS.sub(" ", lower[start_of(lower, max(0, begin - 2)) : begin])
     remark = not (naming([answer, *others]).search(before) or re.search(r"\d|\n", before))

@@ -48,8 +48,8 @@ S8. Errors. The first error is at the first statement after which that story's s
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
     and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
     the text had right. An error is "initial", too, if the initial state gives the PoI two values of
-    a category side by side. Without an error of tracking, an answer other than the tracked value is an
-    "answer" error.
+    a category side by side. Without an error of tracking, an answer other than the tracked value is
+    an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
     "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
