@@ -43,7 +43,7 @@ from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows,
 from cogniload_gen.cogniload.solve import State, solve_steps
 from cogniload_gen.cogniload.values import spellings, value_categories
 from cogniload_gen.responses.blind import beyond_blind
-from cogniload_gen.responses.doubt import DOUBTS, HEDGE
+from cogniload_gen.responses.doubt import DOUBTS, HEDGE, TALK
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
@@ -80,8 +80,6 @@ AHEAD = re.compile(r"\b(?:below|follow\w*|next)\b")
 
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
-LISTS = read_table("rewards")
-
 BREAK = re.compile(r"[.;!?](?:\s|$)|\n|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|[→⇒]|=>")
 """Where a sentence ends, or where its conclusion begins."""
 
@@ -109,14 +107,11 @@ SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.it
 """The value of each accepted spelling, by category."""
 
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
-PLAIN = frozenset(LISTS["plain"].split()).union(
+PLAIN = frozenset(read_table("rewards")["plain"].split()).union(
     *(read_table("steps")["words"][kind].split() for kind in KINDS),
     *(words.words.split() for words in WORDS.values()),
 )
 """The words of a plain line, besides names and values."""
-
-TALK = frozenset(LISTS["talk"].split())
-"""The words of a line that tracks nothing, besides those of a plain line and of the puzzle."""
 
 MENTIONS = {category: mention(category) for category in VOCABULARIES}
 
