@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress, count
 from typing import NamedTuple
 
+from cogniload_gen.cogniload.steps.layouts import cells_of, usual
 from cogniload_gen.cogniload.steps.lexicon import KIND, Lexicon, Word
 
 INITIAL, END = 0, -1
@@ -156,6 +157,7 @@ class Reader:
         self.order: tuple[str, ...] = ()
         self.people_order: tuple[str, ...] = ()
         self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
+        self.heading = NOBODY
         self.words: list[Word] = []
         self.kinds: list[str] = []
         self.listed = range(0)
@@ -181,7 +183,8 @@ class Reader:
         kinds = list(map(KIND, words))
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
-        lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
+        usual_lines = usual([words[start:end] for start, end in bounds if start < end])
+        lines = [(line, list(map(KIND, line))) for line in usual_lines]
         while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
             lines.pop()
         lines = self.without_copies(lines)
@@ -223,6 +226,7 @@ class Reader:
             self.read_row(line)
             return
         self.columns = None
+        self.heading = people_of(line)
         for start, end in sentence_bounds(line, kinds):
             its_kinds = kinds[start:end]
             alone = start == 0 or its_kinds[0] in ("end", "but", "recap")
@@ -245,16 +249,11 @@ class Reader:
 
     def read_row(self, line: list[Word]) -> None:
         """A row of a table; the first one names the people or the categories of its columns."""
-        cells: list[list[Word]] = [[]]
-        for word in line:
-            if word.kind == "pipe":
-                cells.append([])
-            else:
-                cells[-1].append(word)
-        cells = cells[line[0].kind == "pipe" : len(cells) - (line[-1].kind == "pipe")]
+        cells = cells_of(line, "|")
         if not any(word.kind not in ("dash", "colon") for cell in cells for word in cell):
             return
         if self.columns is None:
+            self.heading = people_of(cells[0]) or self.heading
             self.columns = [self.read_head(cell) for cell in cells]
             heads = tuple(noun for _, noun, _ in self.columns if noun)
             if len(set(heads)) == len(self.lexicon.categories):
@@ -269,17 +268,20 @@ class Reader:
                 self.block.subject = NOBODY
                 for start, end in sentence_bounds(cell, list(map(KIND, cell))):
                     self.read_sentence(cell[start:end], False, anchors=False)
+        alone = [cell[0] for cell in cells if [word.kind for word in cell] == ["person"]]
+        owner = people_of(alone)
         for cell, (who, noun, is_state) in zip(cells[1:], columns[1:], strict=True):
             if is_state:
-                self.read_cell(cell, who, noun)
+                self.read_cell(cell, owner if noun and owner else who, noun)
 
     def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None, bool]:
         """Whose values a column has, in which category, and whether it has any."""
-        people = frozenset(str(w.data) for w in cell if w.kind == "person")
+        people = people_of(cell)
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
         asks = any(w.kind in ("yes", "question", "change", "condition") for w in cell)
         noun = nouns[0] if len(nouns) == 1 and not asks else None
-        who = people or (frozenset([self.poi]) if noun else NOBODY)
+        whose = self.heading if len(self.heading) == 1 else frozenset([self.poi])
+        who = people or (whose if noun else NOBODY)
         return who, noun, bool(who) and not asks
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
@@ -472,13 +474,17 @@ class Reader:
             label = self.bare_number(i, at_line)
         elif kind == "ordinal":
             label = self.ordinal(i, starts)
-        elif kind == "count" and before == "label" and starts:
+        elif kind == "count" and starts and (before == "label" or self.counts(i, at_line)):
             label = (int(word.data),), False, i + 1
         elif kind == "next" and starts:
             label = (self.current + 1,), True, i + 1
         elif self.says_last(i, starts):
             label = (self.N,), True, i + 2
         return label
+
+    def counts(self, i: int, at_line: bool) -> bool:
+        """Whether the "one" at words[i] is a label by itself: "One: ..."."""
+        return at_line and self.kinds[i + 1] in ("colon", "stop", "close", "dash")
 
     def says_last(self, i: int, starts: bool) -> bool:
         """Whether words[i] begins "the last one", "the final statement" or the like."""
@@ -896,6 +902,11 @@ class Reader:
                 break
             run.append(item)
         return run[::-1]
+
+
+def people_of(words: list[Word]) -> frozenset[str]:
+    """The people whom words name."""
+    return frozenset(str(word.data) for word in words if word.kind == "person")
 
 
 def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
