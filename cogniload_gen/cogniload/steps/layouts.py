@@ -6,11 +6,13 @@ from cogniload_gen.cogniload.steps.lexicon import KIND, Word
 
 Line = list[Word]
 
-ROMAN = {
+LABELS = {"one": 1} | {
     tens + ones: 10 * i + j
     for i, tens in enumerate(("", "x", "xx", "xxx"))
     for j, ones in enumerate(("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"))
 }
+"""Numbers that are words, besides those that the lexicon knows."""
+
 AFTER_LABELS = frozenset(("stop", "close", "colon", "dash"))
 BEFORE_LABELS = frozenset(("open", "dash", "hash", "label"))
 STEPS = frozenset(("number", "start", "label"))
@@ -83,19 +85,16 @@ def unticked(line: Line) -> Line:
 
 
 def numbered(lines: list[Line]) -> list[Line]:
-    """Return lines with Roman numbers for labels, where these rise, as numbers."""
-    found: dict[int, tuple[int, int]] = {}
+    """Return lines with Roman numbers and words for labels, where these rise, as numbers."""
+    found: dict[int, tuple[int, Word]] = {}
     for i, line in enumerate(lines):
         place = next((j for j, w in enumerate(line[:4]) if w.kind not in BEFORE_LABELS), 0)
-        number = ROMAN.get(str(line[place].data))
+        word = line[place]
+        number = int(word.data) if word.kind == "count" else LABELS.get(str(word.data))
         if number and kinds(line[place + 1 : place + 2]) & AFTER_LABELS:
-            found[i] = place, number
-    if len(found) < 3 or any(a >= b for (_, a), (_, b) in pairwise(found.values())):
-        return lines
-    return [
-        [*line[: found[i][0]], line[found[i][0]]._replace(kind="number", data=found[i][1])]
-        + line[found[i][0] + 1 :]
-        if i in found
-        else line
-        for i, line in enumerate(lines)
-    ]
+            found[i] = place, word._replace(kind="number", data=number)
+    if len(found) > 2 and all(a.data < b.data for (_, a), (_, b) in pairwise(found.values())):
+        lines = [*lines]
+        for i, (place, word) in found.items():
+            lines[i] = [*lines[i][:place], word, *lines[i][place + 1 :]]
+    return lines

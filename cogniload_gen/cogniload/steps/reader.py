@@ -474,17 +474,13 @@ class Reader:
             label = self.bare_number(i, at_line)
         elif kind == "ordinal":
             label = self.ordinal(i, starts)
-        elif kind == "count" and starts and (before == "label" or self.counts(i, at_line)):
+        elif kind == "count" and before == "label" and starts:
             label = (int(word.data),), False, i + 1
         elif kind == "next" and starts:
             label = (self.current + 1,), True, i + 1
         elif self.says_last(i, starts):
             label = (self.N,), True, i + 2
         return label
-
-    def counts(self, i: int, at_line: bool) -> bool:
-        """Whether the "one" at words[i] is a label by itself: "One: ..."."""
-        return at_line and self.kinds[i + 1] in ("colon", "stop", "close", "dash")
 
     def says_last(self, i: int, starts: bool) -> bool:
         """Whether words[i] begins "the last one", "the final statement" or the like."""

@@ -228,7 +228,7 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
         cost += abs(facts.lean)
     if b is not after and b != after:
         if facts.same:
-            cost += 1 if facts.after else facts.same
+            cost += 1 if facts.after else 1.5 * facts.same
         if applied and held.places:
             changed = {i for i in range(len(b)) if b[i] != after[i]}
             if not changed <= held.places:
