@@ -57,8 +57,9 @@ class Value(NamedTuple):
     """A value in a block, with its people (nobody if no one is named) and its categories.
 
     `categories` are those that it may be of. `role` is "after" (the state), "before" (a former
-    value), "not" (a denied value) or "quoted" (of no person: the words of a statement). `explicit`
-    tells whether the person is named with it, not only before it in the block.
+    value), "left" (a former value of no person), "not" (a denied value) or "quoted" (of no person:
+    the words of a statement). `explicit` tells whether the person is named with it, not only before
+    it in the block.
     """
 
     categories: tuple[str, ...]
@@ -567,8 +568,8 @@ class Reader:
     def on_person(self, i: int) -> None:
         """A name: the sentence is about this person, or about one more."""
         name, voice, block = str(self.words[i].data), self.voice, self.block
-        denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word")
-        if denied and name == self.poi:
+        denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
+        if denied and name == self.poi and not voice.rest:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
         joined = self.joins(i)
         voice.who = voice.who | {name} if joined else frozenset([name])
@@ -660,7 +661,9 @@ class Reader:
         kinds = self.kinds
         mark = self.mark(i)
         role = "after"
-        if voice.quoted or not voice.who or kinds[-len(BEYOND) - 1] == "question":
+        if mark == "arrow" and not (voice.quoted or voice.who):
+            role = "left"
+        elif voice.quoted or not voice.who or kinds[-len(BEYOND) - 1] == "question":
             role = "not" if mark == "cross" and not voice.quoted else "quoted"
         elif voice.negated or mark == "cross":
             role = "not"
@@ -688,7 +691,8 @@ class Reader:
             j += 1
         if kinds[j] == "colon" and kinds[j + 1] in ("check", "cross"):
             j += 1
-        return kinds[j]
+        leads_on = self.words[j].data == "to" if kinds[j] == "range" else False
+        return "arrow" if leads_on and "value" in kinds[j + 1 : j + 3] else kinds[j]
 
     def on_not(self, i: int) -> None:
         """ "Not"."""
@@ -762,6 +766,8 @@ class Reader:
     def verdict(self, applies: bool, i: int, weight: float) -> None:
         """Note that the statement applies or not, if the clause is about the PoI or nobody."""
         who, explicit = self.voice.who, self.voice.explicit
+        if self.block.labels == (INITIAL,):
+            return
         is_marked = self.kinds[i - 1] == "person" and self.kinds[i] in ("check", "cross")
         for word in () if is_marked else self.words[i + 1 : i + 4]:
             if word.kind == "person":
@@ -824,9 +830,10 @@ class Reader:
         voice = self.voice
         if voice.rest:
             return
-        if self.poi in voice.who:
+        for_whom = people_of(self.words[i + 1 : i + 4]) if "value" not in self.kinds else NOBODY
+        if self.poi in (for_whom or voice.who):
             self.block.evidence.append(Same(3, self.words[i].start))
-        elif not voice.who or not voice.explicit:
+        elif not for_whom and not (voice.who and voice.explicit):
             self.block.evidence.append(Same(2, self.words[i].start))
 
     # Lists by place (S4)
