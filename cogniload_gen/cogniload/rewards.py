@@ -3,8 +3,9 @@
 What they promise:
 
 - **Answer**: 1 for a response that is correct by the paper's scorer (Appendix D), names no other
-  option in the sentences that the scorer reads, and neither hedges nor denies: accuracy alone would
-  pay for a sentence that lists all values, or for another guess in each of three places.
+  option in the sentences that the scorer reads, and is plain from the sentence of the answer on:
+  accuracy alone would pay for a sentence that lists all values, for another guess in each of three
+  places, and for "Ann is wearing a red hat, or not". Nor does a sentence right before it doubt it.
 - **Steps**: how far into the puzzle the response's own tracking stays right, whatever its answer.
   Every further right statement pays, so that a trace with 90 % right statements ranks above one
   with 10 %. A trace with an error in its first statement earns nothing, and so does what says
@@ -21,9 +22,11 @@ or as "hat: blue"; values without a mention stay as they were. The lines count i
 statements. A second line for the same statement corrects the first; a later one that contradicts it
 leaves it without a state. So does a line that gives two values for a category, or that names any
 other value beside; one with a word that a plain statement has no need of (data/rewards.toml), such
-as a hedge or a denial; and a remark after it that takes it back ("No wait, that is wrong", "I made
-that up"), or that gives another state than this line and the next, for the PoI or for nobody. With
-the PoI's values all right after statements 1 to run, half of the reward is run / N and half the
+as a hedge or a denial; one that says that nothing applies, and tells a change; and a remark after
+it that gives another state than this line and the next, for the PoI or for nobody. Any other line
+must be plain, too, or nothing is paid: it may have the words of talk, those of the puzzle, and no
+denial but of a statement that changes nothing. It could take all the others back. With the
+PoI's values all right after statements 1 to run, half of the reward is run / N and half the
 share of the statements changing the PoI that are among them.
 """
 
@@ -40,7 +43,7 @@ from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows,
 from cogniload_gen.cogniload.solve import State, solve_steps
 from cogniload_gen.cogniload.values import spellings, value_categories
 from cogniload_gen.responses.blind import beyond_blind
-from cogniload_gen.responses.doubt import DOUBTS, HEDGE, RETRACTION, SWEEPING
+from cogniload_gen.responses.doubt import DOUBTS, HEDGE, TALK
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
@@ -48,8 +51,10 @@ Told = dict[str, str | None]
 ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
 """A lowercase line that begins with a statement's number, and what follows it."""
 
-MARKS = re.compile(r"[ \t*_`{}\[\]()\"\u200b\u00ad]+")
-"""Marks of emphasis, quotation and brackets, which separate words and mean nothing."""
+MARKS = re.compile(
+    r"(?:[ \t*_`{}\[\]()\"#>$✅\u200b\u00ad]|</?(?:think|thinking|answer)>|\\(?:boxed|text)\b)+"
+)
+"""Marks of emphasis, headings, quotation and brackets, which separate words and mean nothing."""
 
 VERDICTS = "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
 VERDICT = re.compile(
@@ -58,23 +63,34 @@ VERDICT = re.compile(
 )
 """What denies that a statement applies, and says nothing of the values."""
 
-STRANGE = re.compile(r"[^\w\s.,;:'’=→&|–—-]|(?<!statement )(?<!step )\b\d")
+IDLE = re.compile(r"\b(?:skip\w*|irrelevant|unaffected|untouched)\b")
+DENIAL = re.compile(rf"{VERDICT.pattern}|{IDLE.pattern}")
+"""What says that a statement changes nothing."""
+
+REQUIRED = re.compile(r"\b(?:condition|requir)")
+"""What a clause is about that begins with what a statement needs."""
+
+STRANGE = re.compile(
+    r"[^\w\s.,;:'’=→&|–—-]|:-|(?<!statement )(?<!step )\b\d|\bso on\b|\b(?:was|been)\W*$"
+)
 """What a plain line has none of, besides words that are not plain."""
+
+AHEAD = re.compile(r"\b(?:below|follow\w*|next)\b")
+"""What makes a sentence one about the text that follows it."""
 
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
-LISTS = read_table("rewards")
-
-BREAK = re.compile(r"[.;!?\n](?:\s|$)|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|→|=>")
+BREAK = re.compile(r"[.;!?](?:\s|$)|\n|(?<!\w)(?:so(?! that)|therefore|thus|hence|, but)\b|[→⇒]|=>")
 """Where a sentence ends, or where its conclusion begins."""
+
+SO = re.compile(r"\b(?:so|therefore|thus|hence)\b")
+"""What begins a conclusion from what a line tells."""
 
 FORMER = re.compile(r"\b(?:from|was|instead of) (?:(?:an?|the) )?$")
 """What stands before a value that the PoI had."""
 
-OF_PUZZLE = re.compile(r"\b(?:he|she|they|them|people|person|condition)s?\b")
-"""What a remark on the puzzle, not on the text, may have besides names and values."""
-
-SECOND_THOUGHT = re.compile(r"\W*(?:no|wait|actually|correction|sorry|oops|rather|or|hmm)\b")
+OF_STATEMENT = re.compile(r"\b(?:people|person|condition)s?\b")
+"""What stands in a line about a statement, or about nobody."""
 
 
 def mention(category: str) -> re.Pattern:
@@ -91,7 +107,7 @@ SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.it
 """The value of each accepted spelling, by category."""
 
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
-PLAIN = frozenset(LISTS["plain"].split()).union(
+PLAIN = frozenset(read_table("rewards")["plain"].split()).union(
     *(read_table("steps")["words"][kind].split() for kind in KINDS),
     *(words.words.split() for words in WORDS.values()),
 )
@@ -105,8 +121,9 @@ class History(NamedTuple):
 
     `poi` is the PoI's lowercase name, `names` the pattern of everyone's, `states` are the PoI's
     states from the initial one on, `values` are the puzzle's values by their spellings, `named` is
-    the pattern of these, `plain` are the words of a plain line, and `blind` is what the better of
-    two blind strategies reaches.
+    the pattern of these, `plain` are the words of a plain line, `talk` those of lines that track
+    nothing, `copy` the puzzle's lines, and `blind` is what the better of two blind strategies
+    reaches.
     """
 
     poi: str
@@ -115,6 +132,8 @@ class History(NamedTuple):
     values: dict[str, str]
     named: re.Pattern
     plain: frozenset[str]
+    talk: frozenset[str]
+    copy: frozenset[str]
     blind: float
 
 
@@ -130,8 +149,20 @@ def poi_history(puzzle: str) -> History:
     blind = max(progress(states, always), progress(states, [states[0]] * len(states)))
     values = spellings(value_categories(solution, tuple(states[0])))
     plain = PLAIN.union(*(spelling.split() for spelling in values), names.split("|"))
-    pattern = re.compile(rf"\b({names})\b")
-    return History(solution.poi.lower(), pattern, states, values, naming(values), plain, blind)
+    talk = plain | known_words(puzzle)
+    copy = frozenset(lines_of(puzzle))
+    named = re.compile(rf"\b({names})\b"), states, values, naming(values)
+    return History(solution.poi.lower(), *named, plain, talk, copy, blind)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text in lowercase, without marks."""
+    return [line.strip() for line in MARKS.sub(" ", text.lower()).splitlines()]
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a lowercase text, without a genitive's ending."""
+    return {re.sub("['’]s$", "", word) for word in WORD.findall(text)}
 
 
 def naming(values: Iterable[str]) -> re.Pattern:
@@ -148,8 +179,18 @@ def clause(text: str, place: int) -> str:
 
     Without what only denies that a statement applies.
     """
-    start = max((match.end() for match in BREAK.finditer(text, 0, place)), default=0)
-    return VERDICT.sub(" ", MARKS.sub(" ", text[start:]))
+    return VERDICT.sub(" ", MARKS.sub(" ", text[start_of(text, place) :]))
+
+
+def start_of(text: str, place: int) -> int:
+    """Return where the sentence, or the conclusion, of a place in a text begins."""
+    return max((match.end() for match in BREAK.finditer(text, 0, place)), default=0)
+
+
+@lru_cache(maxsize=128)
+def known_words(puzzle: str) -> frozenset[str]:
+    """Return the words of lines that track nothing, those of a puzzle among them."""
+    return TALK.union(PLAIN, words_of(puzzle.lower()))
 
 
 def answer_reward(response: str, row: Row) -> float:
@@ -159,13 +200,21 @@ def answer_reward(response: str, row: Row) -> float:
         return 0.0
     answer = columns["answer"].lower()
     windows = sentence_windows(response, poi=columns["poi"], category=columns["category"])
-    text = MARKS.sub(" ", "\n".join(sentence.text for sentence in windows))
+    lower, place = response.lower(), score.evidence[0]
+    begin = start_of(lower, place)
+    lead = lower[begin:place]
     own = "|".join(map(re.escape, spellings_of(answer)))
-    rest, mentions = re.subn(rf"(?<![\w-])(?:{own})(?:e?s)?(?![^\W_])", " ", text)
+    own = re.compile(rf"(?<![\w-])(?:{own})(?:e?s)?(?![^\W_])")
+    rest = own.sub(" ", MARKS.sub(" ", lower[begin:]))
+    read, mentions = own.subn(" ", MARKS.sub(" ", "\n".join(window.text for window in windows)))
     others = {option.lower() for option in columns["options"]} - {answer}
-    several = naming(others).search(rest)
-    hedge = HEDGE.search(clause(response.lower(), score.evidence[0]))
-    return float(mentions > 0 and not several and not hedge)
+    several = naming(others).search(f"{read}\n{rest}")
+    known = known_words(f"{row.get('puzzle', '')}\n{columns['poi']}")
+    plain = is_talk(rest, False, known) and not (HEDGE.search(rest) or REQUIRED.search(lead))
+    before = MARKS.sub(" ", lower[start_of(lower, max(0, begin - 2)) : begin])
+    remark = not (naming([answer, *others]).search(before) or re.search(r"\d|\n", before))
+    doubted = DOUBTS.search(before) and (remark or AHEAD.search(before))
+    return float(mentions > 0 and not several and plain and not doubted)
 
 
 def step_reward(response: str, row: Row) -> float:
@@ -185,52 +234,56 @@ def progress(states: Sequence[State], tracked: Sequence[Mapping[str, str | None]
 
 
 def tracked_states(response: str, history: History) -> list[Told]:
-    """Return the states of the PoI that a response tells, from the initial one on, in order."""
+    """Return the states of the PoI that a response tells, from the initial one on, in order.
+
+    None of them where a line that tracks nothing may take the others back.
+    """
     nothing: Told = dict.fromkeys(history.states[0])
     states: list[Told] = [{**history.states[0]}]
     against: Told = {}  # what a line without a number tells, other than the last state
-    for line in MARKS.sub(" ", response.lower()).splitlines():
+    stray: set[str] = set()  # values in such a line that the last state has not
+    for line in lines_of(response):
         entry, last = ENTRY.match(line), len(states) - 1
         number = int(entry[1]) if entry else 0
         values = None
         if entry and 0 < number <= min(last + 1, len(history.states) - 1):
             values = told_values(entry[2], states[min(number, last)], states[number - 1], history)
-        if values is None:
-            is_free = not (entry or history.names.search(line) or OF_PUZZLE.search(line))
-            of_text = is_free and not history.named.search(line)
-            if RETRACTION.search(line) and SWEEPING.search(line):
-                states = [nothing] * len(states)
-            elif last and (
-                RETRACTION.search(line)
-                or (of_text and DOUBTS.search(VERDICT.sub(" ", line)))
-                or (SECOND_THOUGHT.match(line) and strange(line, states[-1], history))
-            ):
-                states[-1] = nothing
-            elif (
-                last
-                and (about := AboutPoi(line, line) if is_free else about_poi(line, history))
-                and not HEDGE.search(about.clause)
-            ):
+        if values is None and line not in history.copy:
+            text, ahead = (entry[2], number > last) if entry else (line, False)
+            if not is_talk(text, ahead or states[-1] in states[-2:-1], history.talk):
+                return [nothing]
+            about = about_poi(text, history) or AboutPoi(text, text, text)
+            others = about.words is text and history.names.search(text)
+            if last and not (ahead or others or OF_STATEMENT.search(text)):
                 remark = mentioned(about.words, history)
-                if (
-                    None not in remark.values()
-                    and (not is_free or len(remark) == len(nothing))
-                    and remark.items() - states[-1].items()
-                ):
+                named = {history.values[match[0]] for match in history.named.finditer(about.words)}
+                if remark.items() - states[-1].items():
                     against = remark
+                stray |= named - {*states[-1].values()}
+        elif values is None:
+            continue
         elif number < last:
             if values.items() - states[number].items():
                 states[number] = nothing
         else:
             after = {**states[-1], **values}
-            if number > last and against.items() - after.items():
+            if number > last and (against.items() - after.items() or stray - {*after.values()}):
                 states[-1] = nothing
             states[number:] = [after]  # the next one, or the last one corrected
-            against = {}
-    if len(against) > 1:  # a single value may be the answer, which is paid apart
-        wholly = not against.items() & states[-1].items()
-        states[0 if wholly else -1 :] = [nothing] * (len(states) if wholly else 1)
+            against, stray = {}, set()
+    if len(against) > 1 or len(stray) > 1:  # a single value may be the answer, which is paid apart
+        return [nothing]
     return states
+
+
+def is_talk(text: str, idle: bool, known: frozenset[str]) -> bool:
+    """Tell whether a line that tracks nothing is plain, and so takes nothing back.
+
+    It may deny that a statement applies where that changes nothing (`idle`).
+    """
+    text = VERDICT.sub(" ", text) if idle else text
+    plain = idle or not IDLE.search(text)
+    return plain and known.issuperset(words_of(text)) and not STRANGE.search(text)
 
 
 def strange(text: str, state: Told, history: History, before: Told | None = None) -> bool:
@@ -245,9 +298,13 @@ def strange(text: str, state: Told, history: History, before: Told | None = None
 
 
 class AboutPoi(NamedTuple):
-    """What a line says of the PoI alone, and the line from the sentence that names them first."""
+    """What a line says of the PoI alone, and the line from the sentence that names them first.
+
+    `lead` is what stands in that sentence before the name.
+    """
 
     words: str
+    lead: str
     clause: str
 
 
@@ -258,8 +315,11 @@ def about_poi(text: str, history: History) -> AboutPoi | None:
     parts = [
         (name.end(), end) for name, end in zip(names, ends, strict=False) if name[0] == history.poi
     ]
+    if not parts:
+        return None
     words = "\n".join(text[start:end] for start, end in parts)
-    return AboutPoi(words, clause(text, parts[0][0])) if parts else None
+    place = parts[0][0]
+    return AboutPoi(words, text[start_of(text, place) : place], clause(text, place))
 
 
 def mentioned(words: str, history: History) -> Told:
@@ -286,8 +346,12 @@ def told_values(text: str, state: Told, before: Told, history: History) -> Told 
     if about is None:
         return None
     values = mentioned(about.words, history)
-    words = {word.removesuffix("'s") for word in WORD.findall(about.clause)}
-    plain = history.plain.issuperset(words) and not STRANGE.search(about.clause)
-    if not plain or strange(about.words, state | values, history, before):
+    after = state | values
+    end = max((match.end() for match in history.named.finditer(about.words)), default=0)
+    denied = DENIAL.search(about.lead) or DENIAL.search(SO.split(about.words[end:], maxsplit=1)[0])
+    changed = after != before and (denied or DENIAL.search(about.words))
+    plain = history.plain.issuperset(words_of(about.clause)) and not STRANGE.search(about.clause)
+    odd = not plain or REQUIRED.search(about.lead) or changed or (end and denied)
+    if odd or strange(about.words, after, history, before):
         return dict.fromkeys(state)
     return values

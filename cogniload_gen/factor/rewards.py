@@ -5,8 +5,9 @@
 **Steps**: the values of the solution's variables. They are read where a response writes them as the
 solution does ("v1 = v4 - 1 = 0", "Define South Zoo's Fox as d; so d = 2.", "South Zoo's Fox = 2"),
 in any order. A variable with two values has none, and so have those of a sentence that hedges or
-denies, or that the next remark takes back ("That is wrong."); one that takes back all ("Everything
-above is false.") leaves nothing. The reward is the share of the solution's variables, in its order,
+denies, or has words that a plain one has no need of (responses/data/doubt.toml, and those of the
+puzzle). A sentence without a value that has such words leaves nothing: it could take all back
+("Everything above is false."). The reward is the share of the solution's variables, in its order,
 before the first without its right value. What a blind strategy reaches is worth BLIND at most: to
 copy the values that the puzzle gives, or to give the first variable's value to all.
 """
@@ -19,12 +20,13 @@ from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.score import score_row
 from cogniload_gen.responses.blind import beyond_blind
-from cogniload_gen.responses.doubt import HEDGE, RETRACTION, SWEEPING
+from cogniload_gen.responses.doubt import HEDGE, TALK
 
 SENTENCE = re.compile(r"\n|[.!](?=\s|$)")
 NUMBER = re.compile(r"-?\d{1,9}")
-OTHER = re.compile(r"(?:[a-z.]+ ){0,3}-?\d{1,9}", re.IGNORECASE)
-"""A number that stands beside a value, as in "v1 = 2, actually 3"."""
+WORD = re.compile(r"[^\W\d_]{2,}")
+STRANGE = re.compile(r"[^\x00-\x7f−×·÷→⇒∴’]|/[a-z]")
+"""What a plain sentence has none of, besides words that are not known."""
 
 LEADS = "and|first|finally|get|have|hence|let|next|now|so|then|therefore|thus|we"
 LEAD = re.compile(rf"^[\s-]*(?:(?:{LEADS}) )*", re.IGNORECASE)
@@ -39,9 +41,11 @@ def answer_reward(response: str, row: Row) -> float:
 def step_reward(response: str, row: Row) -> float:
     """Return how far into the solution a response's values stay right."""
     solution = check_texts(row, ("solution",))["solution"]
-    expected = variables(solution)
-    claimed = variables(response)
-    copied = variables("\n".join(part for part in SENTENCE.split(solution) if part.count("=") == 1))
+    known = TALK.union(WORD.findall(f"{solution} {row.get('puzzle', '')}".lower()))
+    expected = variables(solution, known)
+    claimed = variables(response, known)
+    given = (part for part in SENTENCE.split(solution) if part.count("=") == 1)
+    copied = variables("\n".join(given), known)
     first = next(iter(expected.values()))
     blind = max(
         run(name in copied for name in expected), run(v == first for v in expected.values())
@@ -55,32 +59,33 @@ def run(right: Iterable[bool]) -> int:
     return sum(1 for _ in takewhile(bool, right))
 
 
-def variables(text: str) -> dict[str, str | None]:
-    """The values of FACTOR's variables that a text tells, in order; None where not one plainly."""
+def variables(text: str, known: frozenset[str]) -> dict[str, str | None]:
+    """The values of FACTOR's variables that a text tells, in order; None where not one plainly.
+
+    A sentence is plain that has known words alone. One that is not may take all values back.
+    """
     names: dict[str, str] = {}
     values: dict[str, str | None] = {}
-    before: dict[str, str | None] = {}  # the values of the last sentence that has any
     for sentence in SENTENCE.split(re.sub("[*_`$]", "", text)):
         lower = sentence.lower()
         stated: dict[str, str | None] = {}
-        is_plain = not HEDGE.search(lower)
+        is_plain = known.issuperset(WORD.findall(lower)) and not (
+            HEDGE.search(lower) or STRANGE.search(lower)
+        )
         for part in re.split("[;,]", sentence):
             left, *operands = (LEAD.sub("", operand).strip() for operand in part.split("="))
             if not operands:
                 name, _, letter = left.removeprefix("Define ").partition(" as ")
                 names[letter] = name
-                is_plain &= not (stated and OTHER.fullmatch(left))
+                is_plain &= not (stated and left)
             elif NUMBER.fullmatch(value := operands[-1]):
                 others = {operand for operand in operands if NUMBER.fullmatch(operand)} - {value}
                 name = names.get(left, left)
                 stated[name] = None if others or stated.get(name, value) != value else value
         if not is_plain:
-            if not stated and RETRACTION.search(lower) and SWEEPING.search(lower):
+            if not stated and "variable" not in lower:
                 return {}
-            if stated or "variable" not in lower:
-                stated, before = dict.fromkeys(stated or before), {}
+            stated = dict.fromkeys(stated)
         for name, one in stated.items():
             values[name] = one if values.get(name, one) == one else None
-        if is_plain:
-            before = stated or before
     return {name: value for name, value in values.items() if " " in name or name[1:].isdecimal()}

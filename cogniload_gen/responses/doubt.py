@@ -8,20 +8,13 @@ import re
 from cogniload_gen.words import read_words
 
 LISTS = read_words(__package__, "doubt")
-NEGATION, DENIAL, DOUBT, CONDITION = ("|".join(words) for words in LISTS.values())
+NEGATION, DENIAL, DOUBT, CONDITION = ("|".join(words) for words in [*LISTS.values()][:4])
+
+TALK = frozenset(LISTS["talk"]["words"].split())
+"""The words of a passage that tells no value and takes none back, besides those of the puzzle."""
 
 HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]")
 """What makes a statement less than a plain one."""
 
 DOUBTS = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b")
 """What makes a remark that names nobody a doubt about the statement before it."""
-
-RETRACTION = re.compile(
-    rf"(?<![\w-])(?:{DENIAL}|(?:not|\w+n't) (?:\w+ )?(?:true|right|so|correct))(?![\w-])"
-)
-"""What takes back the statement before it."""
-
-SWEEPING = re.compile(
-    r"(?<!\w)(?:all|every\w*|each|none|nothing|above|below|following|lines|list|trace)\b"
-)
-"""What makes a retraction one of all statements."""

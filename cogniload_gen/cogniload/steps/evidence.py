@@ -108,7 +108,8 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
             continue
         needs, gives = solution.statements[t - 1] if t else ({}, {})
         others = any(people != {poi} for people, _ in block.named)
-        values = [e for e in block.evidence if isinstance(e, Value)]
+        values = [e for e in block.evidence if isinstance(e, Value) and e.role != "left"]
+        left = sum(isinstance(e, Value) and e.role == "left" for e in block.evidence)
         stated = [(category, v.value) for v in values for category in v.categories]
         last = [e for e in block.evidence[-d:] if isinstance(e, Value) and not e.who]
         begun = len(block.evidence) > d and not block.named if t else not others
@@ -121,7 +122,7 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
         if t and values and not block.named:
             categories = {category for category, _ in stated}
             quoted = categories != state.keys() and needs.items() & {*stated}
-            odd = len(categories) < len(stated) or len(values) < len(block.evidence)
+            odd = len(categories) < len(stated) or len(values) + left < len(block.evidence)
             alone = alone and not (quoted or odd)
             unnamed.append(block)
     for block in unnamed if alone else ():
@@ -131,7 +132,9 @@ def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
 def give(block: Block, n: int, poi: str) -> None:
     """Make the values in the last n items of a block's evidence the PoI's."""
     block.evidence[-n:] = [
-        e._replace(who=frozenset([poi]), role="after") if isinstance(e, Value) else e
+        e._replace(who=frozenset([poi]), role="before" if e.role == "left" else "after")
+        if isinstance(e, Value)
+        else e
         for e in block.evidence[-n:]
     ]
 

@@ -35,6 +35,15 @@ NAMES = ("value", "noun", "person")
 INITIAL = re.compile(r"(?<![\w'])([A-Z])(?:_\{?\d+\}?)? ?[=:] ?(?=[a-z(\\])")
 """A letter that stands for a person, before what the person has."""
 
+FIRST_PERSON = frozenset(("i", "i'm", "i've", "me", "my", "mine", "myself"))
+ROLE = r"\bI(?:['’]m| am| was| were) \**({names})\b|\b[Aa]s \**({names})\**[.,:;!]"
+"""How a response may say whom it speaks as, by the names of all."""
+
+OWN = re.compile(
+    r"\bI (?:now |still )(?:have|wear)|\bI(?:['’]m| am) (?:now |still )?(?:wearing|in the)\b"
+)
+"""How a response speaks as the PoI that says it of no one."""
+
 LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
 MEMORY = 20_000
 """How many different words are kept; a response that has more is looked up word by word."""
@@ -133,6 +142,7 @@ class Lexicon:
             for i in range(1, len(word))
         }
         self.meanings = Meanings(self)
+        self.role = re.compile(ROLE.replace("{names}", "|".join(map(re.escape, self.people))))
         self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
         keywords = "|".join(map(re.escape, reversed(chinese)))
@@ -157,6 +167,10 @@ class Lexicon:
             self.meanings.clear()
         meanings = list(map(self.meanings.__getitem__, pieces))
         starts = list(accumulate(map(len, pieces), initial=0))
+        narrator = self.narrator(response)
+        for i, piece in enumerate(pieces if narrator else ()):
+            if piece.rstrip() in FIRST_PERSON:
+                meanings[i] = "person", narrator, meanings[i][2]
         aliases = find_aliases(response, self.alias_patterns)
         capitals = self.meanings.pieces_of({*aliases, "s"})
         if not capitals.isdisjoint(pieces):
@@ -166,6 +180,13 @@ class Lexicon:
                     kind, data = self.alias(text, starts[i], length, aliases) or (kind, data)
                     meanings[i] = kind, data, length
         return words_of(meanings, starts)
+
+    def narrator(self, response: str) -> str:
+        """Return whom a response speaks as; no one is ""."""
+        role = self.role.search(response, 0, ALIASES_WITHIN)
+        if role:
+            return role[1] or role[2]
+        return self.solution.poi if len(OWN.findall(response)) > 1 else ""
 
     def alias(
         self, text: str, start: int, length: int, aliases: dict[str, str]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, compress, count
 from typing import NamedTuple
 
+from cogniload_gen.cogniload.steps.layouts import cells_of, usual
 from cogniload_gen.cogniload.steps.lexicon import KIND, Lexicon, Word
 
 INITIAL, END = 0, -1
@@ -44,6 +45,7 @@ LINKS = frozenset(
         "they",
     )
 )  # fmt: skip
+BETWEEN = frozenset(("noun", "comma", "and", "word"))
 RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
 AFTER = frozenset(("after", "nach", "après", "después", "tras"))
 TELLS = frozenset(("arrow", "person", "open"))
@@ -55,8 +57,9 @@ class Value(NamedTuple):
     """A value in a block, with its people (nobody if no one is named) and its categories.
 
     `categories` are those that it may be of. `role` is "after" (the state), "before" (a former
-    value), "not" (a denied value) or "quoted" (of no person: the words of a statement). `explicit`
-    tells whether the person is named with it, not only before it in the block.
+    value), "left" (a former value of no person), "not" (a denied value) or "quoted" (of no person:
+    the words of a statement). `explicit` tells whether the person is named with it, not only before
+    it in the block.
     """
 
     categories: tuple[str, ...]
@@ -102,7 +105,8 @@ class Block:
     `labels` are their numbers as the text has them, `soft` if it only says "the next one" or "the
     last one", `statements` the numbers that are meant; `named` are the people named, with whether
     the text excludes them; `subject` the last ones; `cited` the values of the quoted
-    statement; `final` marks the response's last sentence.
+    statement; `final` marks the response's last sentence, `double` an initial state that gives the
+    PoI two values of a category side by side.
     """
 
     labels: tuple[int, ...]
@@ -114,6 +118,7 @@ class Block:
     subject: frozenset[str] = NOBODY
     cited: list[Value] = field(default_factory=list)
     final: bool = False
+    double: bool = False
 
     @property
     def scattered(self) -> bool:
@@ -153,6 +158,7 @@ class Reader:
         self.order: tuple[str, ...] = ()
         self.people_order: tuple[str, ...] = ()
         self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
+        self.heading = NOBODY
         self.words: list[Word] = []
         self.kinds: list[str] = []
         self.listed = range(0)
@@ -178,7 +184,8 @@ class Reader:
         kinds = list(map(KIND, words))
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
-        lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
+        usual_lines = usual([words[start:end] for start, end in bounds if start < end])
+        lines = [(line, list(map(KIND, line))) for line in usual_lines]
         while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
             lines.pop()
         lines = self.without_copies(lines)
@@ -220,6 +227,7 @@ class Reader:
             self.read_row(line)
             return
         self.columns = None
+        self.heading = people_of(line)
         for start, end in sentence_bounds(line, kinds):
             its_kinds = kinds[start:end]
             alone = start == 0 or its_kinds[0] in ("end", "but", "recap")
@@ -242,16 +250,11 @@ class Reader:
 
     def read_row(self, line: list[Word]) -> None:
         """A row of a table; the first one names the people or the categories of its columns."""
-        cells: list[list[Word]] = [[]]
-        for word in line:
-            if word.kind == "pipe":
-                cells.append([])
-            else:
-                cells[-1].append(word)
-        cells = cells[line[0].kind == "pipe" : len(cells) - (line[-1].kind == "pipe")]
+        cells = cells_of(line, "|")
         if not any(word.kind not in ("dash", "colon") for cell in cells for word in cell):
             return
         if self.columns is None:
+            self.heading = people_of(cells[0]) or self.heading
             self.columns = [self.read_head(cell) for cell in cells]
             heads = tuple(noun for _, noun, _ in self.columns if noun)
             if len(set(heads)) == len(self.lexicon.categories):
@@ -266,17 +269,20 @@ class Reader:
                 self.block.subject = NOBODY
                 for start, end in sentence_bounds(cell, list(map(KIND, cell))):
                     self.read_sentence(cell[start:end], False, anchors=False)
+        alone = [cell[0] for cell in cells if [word.kind for word in cell] == ["person"]]
+        owner = people_of(alone)
         for cell, (who, noun, is_state) in zip(cells[1:], columns[1:], strict=True):
             if is_state:
-                self.read_cell(cell, who, noun)
+                self.read_cell(cell, owner if noun and owner else who, noun)
 
     def read_head(self, cell: list[Word]) -> tuple[frozenset[str], str | None, bool]:
         """Whose values a column has, in which category, and whether it has any."""
-        people = frozenset(str(w.data) for w in cell if w.kind == "person")
+        people = people_of(cell)
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
         asks = any(w.kind in ("yes", "question", "change", "condition") for w in cell)
         noun = nouns[0] if len(nouns) == 1 and not asks else None
-        who = people or (frozenset([self.poi]) if noun else NOBODY)
+        whose = self.heading if len(self.heading) == 1 else frozenset([self.poi])
+        who = people or (whose if noun else NOBODY)
         return who, noun, bool(who) and not asks
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
@@ -562,8 +568,8 @@ class Reader:
     def on_person(self, i: int) -> None:
         """A name: the sentence is about this person, or about one more."""
         name, voice, block = str(self.words[i].data), self.voice, self.block
-        denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word")
-        if denied and name == self.poi:
+        denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
+        if denied and name == self.poi and not voice.rest:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
         joined = self.joins(i)
         voice.who = voice.who | {name} if joined else frozenset([name])
@@ -655,7 +661,9 @@ class Reader:
         kinds = self.kinds
         mark = self.mark(i)
         role = "after"
-        if voice.quoted or not voice.who or kinds[-len(BEYOND) - 1] == "question":
+        if mark == "arrow" and not (voice.quoted or voice.who):
+            role = "left"
+        elif voice.quoted or not voice.who or kinds[-len(BEYOND) - 1] == "question":
             role = "not" if mark == "cross" and not voice.quoted else "quoted"
         elif voice.negated or mark == "cross":
             role = "not"
@@ -664,6 +672,10 @@ class Reader:
         value = Value(
             self.attached[i], str(word.data), voice.who, role, voice.explicit, word.start, word.end
         )
+        if self.block.labels == (INITIAL,) and role == "after" and voice.who == {self.poi}:
+            j = next(j for j in range(i - 1, -2, -1) if j < 0 or kinds[j] not in BETWEEN)
+            twin = j >= 0 and self.attached.get(j) == self.attached[i] and not value.categories[1:]
+            self.block.double |= twin and self.words[j].data != word.data
         self.block.evidence.append(value)
         if voice.quoted and voice.citing:
             self.block.cited.append(value)
@@ -679,7 +691,8 @@ class Reader:
             j += 1
         if kinds[j] == "colon" and kinds[j + 1] in ("check", "cross"):
             j += 1
-        return kinds[j]
+        leads_on = self.words[j].data == "to" if kinds[j] == "range" else False
+        return "arrow" if leads_on and "value" in kinds[j + 1 : j + 3] else kinds[j]
 
     def on_not(self, i: int) -> None:
         """ "Not"."""
@@ -753,6 +766,8 @@ class Reader:
     def verdict(self, applies: bool, i: int, weight: float) -> None:
         """Note that the statement applies or not, if the clause is about the PoI or nobody."""
         who, explicit = self.voice.who, self.voice.explicit
+        if self.block.labels == (INITIAL,):
+            return
         is_marked = self.kinds[i - 1] == "person" and self.kinds[i] in ("check", "cross")
         for word in () if is_marked else self.words[i + 1 : i + 4]:
             if word.kind == "person":
@@ -815,9 +830,10 @@ class Reader:
         voice = self.voice
         if voice.rest:
             return
-        if self.poi in voice.who:
+        for_whom = people_of(self.words[i + 1 : i + 4]) if "value" not in self.kinds else NOBODY
+        if self.poi in (for_whom or voice.who):
             self.block.evidence.append(Same(3, self.words[i].start))
-        elif not voice.who or not voice.explicit:
+        elif not for_whom and not (voice.who and voice.explicit):
             self.block.evidence.append(Same(2, self.words[i].start))
 
     # Lists by place (S4)
@@ -889,6 +905,11 @@ class Reader:
                 break
             run.append(item)
         return run[::-1]
+
+
+def people_of(words: list[Word]) -> frozenset[str]:
+    """The people whom words name."""
+    return frozenset(str(word.data) for word in words if word.kind == "person")
 
 
 def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:

@@ -47,13 +47,15 @@ S8. Errors. The first error is at the first statement after which that story's s
     or the final state are, "stopped" if nothing follows it either, else "wrong_value". At one
     that doesn't apply: "intruded" if the text says that it applies, or a value becomes the update's
     and the text doesn't deny it. "drifted": a value changes that the statement doesn't set, or that
-    the text had right. Without an error of tracking, an answer other than the tracked value is an
-    "answer" error.
+    the text had right. An error is "initial", too, if the initial state gives the PoI two values of
+    a category side by side. Without an error of tracking, an answer other than the tracked value is
+    an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
     "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
-    more than DEAREST (in a regular text: up to the first error), nor an error after an initial
-    state that contradicts itself, nor "stopped" where a later statement has a label and values, but
+    more than DEAREST, unless it costs no more up to the first error, which is clearer by 1 then
+    (and not "drifted", or the text is regular), nor an error after an initial state that
+    contradicts itself, nor "stopped" where a later statement has a label and values, but
     all of these are quoted, nor "drifted" where the text decides less than LEAST_COVERAGE of the
     statements: what was not understood is no proof of silence, nor of a change without a cause.
 
@@ -79,7 +81,15 @@ from cogniload_gen.cogniload.steps.evidence import (
 )
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import Reader, Value
-from cogniload_gen.cogniload.steps.story import SPREAD, Final, State, find_stories, is_regular
+from cogniload_gen.cogniload.steps.story import (
+    SPREAD,
+    Final,
+    State,
+    find_stories,
+    hold,
+    is_regular,
+    overwrite,
+)
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.responses.mention import LONGEST, Told
 
@@ -183,13 +193,18 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
         path.insert(0, path[0].parent)
     states = [story.state for story in path]
     first = best.first_error
-    cost = best.cost if first is None or not is_regular(facts, lexicon) else path[first].cost
+    if first and any(block.double for block in blocks.statements[0]):
+        first, states[0] = 0, overwrite(hold(facts[0], lexicon.place), states[0], {})
+        margin = min((o.cost - best.cost for o in others if o.first_error is None), default=SPREAD)
     error = None
     if first is not None:
         complete = bool(final.state) or says_last(blocks)
         error = kind_of(first, states, facts[first], lexicon, first < last or complete)
     elif final.answer and final.answer != best.state[lexicon.place[lexicon.solution.category]]:
         error = "answer"
+    clearer = first is not None and margin >= needed + 1
+    early = clearer and (error != "drifted" or is_regular(facts, lexicon))
+    cost = path[first or 0].cost if early else best.cost
     clear = margin >= (STOP_MARGIN if error == "stopped" else needed) and cost <= DEAREST
     start = lexicon.truth[0]
     muddled = first and any(v.role == "after" and v.value not in start for v in facts[0].before)

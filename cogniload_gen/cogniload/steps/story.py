@@ -32,6 +32,9 @@ PART = 1.5
 LEFT_OUT = 1.0
 """What it costs to assume that the text leaves out a change beside others."""
 
+SETTLED = 0.5
+"""What it costs to pass over a verdict beside values of all categories."""
+
 SILENT, STALE = 1.0, 0.5
 """What it costs to assume that a statement which is not mentioned was applied, or forgotten."""
 
@@ -219,12 +222,13 @@ def misfit(held: Held, b: State, after: State, applied: bool) -> float:
     facts = held.facts
     if facts.verdict:
         if facts.verdict.applies != applied:
-            cost += facts.verdict.weight
+            whole = len(held.places) == len(b) and SETTLED
+            cost += whole or facts.verdict.weight
     elif facts.lean and (facts.lean > 0) != applied and not (facts.same or facts.after):
         cost += abs(facts.lean)
     if b is not after and b != after:
         if facts.same:
-            cost += 1 if facts.after else facts.same
+            cost += 1 if facts.after else 1.5 * facts.same
         if applied and held.places:
             changed = {i for i in range(len(b)) if b[i] != after[i]}
             if not changed <= held.places:
