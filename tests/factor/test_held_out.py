@@ -1,9 +1,9 @@
 """Answers and solutions by an author who had not seen the rules: what docs/factor.md says of them.
 
-One half was open to the author of the rules. The other was read once, after the last change of the
-rules for it, and its figures were published. A later author's texts were read once, too.
-`data/held_out.jsonl` has all of them, with the judgement of a careful reader: whether an answer is
-right, and the first variable of a solution that is wrong.
+One half was open to the author of the rules. The other, and a later author's texts, were read once
+before they were opened, and docs/factor.md has the figures of that reading. Today's rules read all
+answers right. `data/held_out.jsonl` has all texts, with the judgement of a careful reader: whether
+an answer is right, and the first variable of a solution that is wrong.
 """
 
 import json
@@ -33,23 +33,10 @@ def passes(row):
     return score_row(row["response"], row).outcome == "correct"
 
 
-@pytest.mark.parametrize(("half", "hard", "most"), [
-    ("open", False, 1), ("open", True, 3), ("sealed", False, 1), ("sealed", True, 3),
-    ("later", False, 0), ("later", True, 8),
-])  # fmt: skip
-def test_answers_are_judged_as_a_reader_judges_them(half, hard, most):
-    rows = of(half, "answer", hard=hard)
-    misjudged = [row["style"] for row in rows if passes(row) != row["is_right"]]
-    assert len(misjudged) <= most, misjudged
-    if half != "open":
-        assert f"{len(misjudged)} of {len(rows)} {'hard' if hard else 'clear'} ones" in PAGE
-
-
-@pytest.mark.parametrize("half", ["sealed", "later"])
-def test_no_wrong_answer_passes(half):
-    wrong = of(half, "answer", is_right=False)
-    assert not [row["style"] for row in wrong if passes(row)]
-    assert f"no wrong answer of {len(wrong)} passed" in PAGE
+@pytest.mark.parametrize("half", ["open", "sealed", "later"])
+def test_answers_are_judged_as_a_reader_judges_them(half):
+    rows = of(half, "answer")
+    assert not [row["style"] for row in rows if passes(row) != row["is_right"]]
 
 
 @pytest.mark.parametrize("half", ["open", "sealed", "later"])

@@ -72,6 +72,20 @@ def test_the_responses_are_many_and_different():
     assert len(UNSEEN) >= 600 / 5
 
 
+def test_hard_phrasings_are_read_and_no_wrong_one_passes():
+    """Corrections, exceptions, ordinals, hypotheses and the like, by the author of the rules."""
+    lines = (FOLDER / "responses_hard.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len(rows) >= 500
+    passed = [score_row(row["response"], row).outcome == "correct" for row in rows]
+    expected = [row["is_right"] and not row.get("misread") for row in rows]
+    assert passed == expected, [
+        row["response"]
+        for row, one, other in zip(rows, passed, expected, strict=True)
+        if one != other
+    ]
+
+
 WORDS = tomllib.loads(
     files("cogniload_gen.factor").joinpath("data/reading.toml").read_text("utf-8")
 )

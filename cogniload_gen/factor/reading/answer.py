@@ -43,16 +43,20 @@ R6. Equations. Operands joined by equals signs are a chain. Variables joined by 
     nothing; variables in no chain are listed.
 R7. Asides. What stands in parentheses after a variable is read by itself, as an equation of the
     variable if it does not begin with another one: "v3 (2)", "v3 (= v4 + 1)".
+R8. Ordinals. In the last statements, "the former", "the first two" and the like stand for the items
+    of the list before them, if their own statement has none; and a bare "No" after a question for
+    any variable is "none".
 
 Symbolic suite. A statement concludes with
 C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "no other",
     "except v3" and the like (NOT_EMPTY), nor numbers without the target among them (unless it says
     "answer"); yet if it gives variables the target value before that, or after a "but", "so" and
     the like (CONTRAST) that follows, with these, as with those of a last "only v3";
-C2. else the variables that it gives the target value, without those that an aside gives another, if
-    a CUE ("answer", "variable", "only", "therefore", ...) is in it or a word joins them to the
-    value ("v3 is equal to 2", not "v3 = 2"); of "all variables but v3", those that the response
-    names otherwise;
+C2. else, if it gives the value to "every variable", "all 3 of them" or the like, or denies that one
+    differs from it, all that the response names but those excepted; else the variables that it
+    gives the target value, without those that an aside gives another, if a CUE ("answer",
+    "variable", "only", "therefore", ...) is in it or a word joins them to the value ("v3 is equal
+    to 2", not "v3 = 2"); of "all variables but v3", those that the response names otherwise;
 C3. else its listed variables, without those that it gives another value, if it says "answer",
     "result", "only", "therefore" or the like (LIST_CUE), corrects another, names the target without
     a variable ("the variable equal to 2 in this text is v3"), or holds nothing but variables. An
@@ -60,7 +64,8 @@ C3. else its listed variables, without those that it gives another value, if it 
 C4. The answer is the conclusion of the last statement that has one. If no CUE is in it, but "also"
     or the like or only one variable, that of the statement before it is added, and so on; an
     equation with "also" ("Also, v7 = 2") is added to what concludes before it. What a correction
-    after it gives another value is taken away, and "none" is nothing once an equation after it
+    after it gives another value, or a statement takes out ("without v3", "v3 drops out"), is taken
+    away, and "none" is nothing once an equation after it
     gives the target. Remarks are read only if nothing else concludes. A table's row that no line
     opens, and a statement that breaks off, conclude nothing; where the response breaks off or
     refuses, a conclusion needs a CERTAIN cue ("answer", "only", "variable"). One that leaves a
@@ -77,14 +82,17 @@ Realistic suite. Each chain has its value as in R6; the number of a step or a he
 nor is what follows a value as its reason. The subject is the animal and the place of the question,
 which may be the response's; the letter that stands for it names it too.
 N1. The answer is the first value after the last "answer:", "answer is" and the like of the last
-    statement in which a number follows it, or that of a correction that comes next;
+    statement in which a number follows it, or what the statements from a correction after it on
+    conclude with ("so it is 35", "that makes 35"), or else the first value of that correction;
 N2. else the last value, outside parentheses and in bold print if there is one, of the last
     statement that has a value, remarks, headings and tables apart, if it concludes: if it names the
     subject; or if it names no other place or animal, is no step of the work ("Define ...", "x =
     ..."), and has bold print, corrects another, has a NUMBER_CUE ("therefore", "has", ...), holds
-    no other words, or is the last sentence. If the response breaks off after it, there is no
-    answer. If the subject is not known, an equation of a place's animal that ends the response
-    concludes.
+    no other words, or is the last sentence, or if it is the last statement and ends with "so it is
+    35", "which makes 35" or the like, of no other place. If every number of a statement has a place
+    or an animal beside it, the subject's counts. A statement that gives the subject "that many"
+    refers to the one before. If the response breaks off after it, there is no answer. If the
+    subject is not known, an equation of a place's animal that ends the response concludes.
 N3. Else the last statement that names the subject and ends with a value, or the row or cell of a
     table that stands for the subject.
 N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
@@ -92,8 +100,9 @@ N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be")
     South Zoo"), have no value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from re import compile, escape
 from typing import NamedTuple
 
@@ -156,6 +165,30 @@ class Conclusion(NamedTuple):
         return self.is_weak or self.adds or not (self.has_cue or len(self.names) > 1)
 
 
+LAST_STATEMENTS = 6
+"""In which ordinals are resolved (R8)."""
+PLACES = {"first": 0, "former": 0, "second": 1, "third": 2}
+
+
+def resolve(passage: Sequence[Statement], items_of: Callable[[str], list[str]]) -> None:
+    """Put what "the last of these" and the like refer to in the place of it (R8)."""
+    for place in range(max(len(passage) - LAST_STATEMENTS, 1), len(passage)):
+        statement = passage[place]
+        is_denial = patterns.bare_no.fullmatch(statement.text)
+        if is_denial and patterns.any_asked.search(passage[place - 1].text):
+            statement.text = "none"
+        ordinal = patterns.ordinal.search(statement.text)
+        if not ordinal or len(items_of(statement.text[: ordinal.start()])) > 1:
+            continue
+        runs = [items_of(other.whole) for other in passage[max(place - LAST_STATEMENTS, 0) : place]]
+        items = next((run for run in reversed(runs) if len(run) > 1), list(chain(*runs)))
+        count = int((ordinal[2] or "1")[:2])
+        first = PLACES.get(ordinal[1], -count)
+        chosen = items[first:][:count]
+        if len(items) > 1 and len(chosen) == count:
+            statement.text = patterns.ordinal.sub(", ".join(chosen), statement.text, count=1)
+
+
 # --- symbolic suite -------------------------------------------------------------------------------
 
 MOST_WORDS = 5
@@ -166,6 +199,7 @@ MOST_DENYING_WORDS = 8
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C5)."""
     passage = statements_of(response)
+    resolve(passage, lambda text: list(dict.fromkeys(names_of(tokens(text)))))
     if "?" in response or "？" in response:
         passage = before_next(passage, str(target))
     reading = last_conclusion(passage, str(target), remarks=False)
@@ -177,9 +211,9 @@ def read_variables(response: str, target: int) -> Reading:
 def before_next(passage: Sequence[Statement], target: str) -> Sequence[Statement]:
     """The statements before a question for another value, which begins another puzzle (R1)."""
     for place, statement in enumerate(passage):
-        if place and statement.is_question and "variable" in statement.text:
+        if place and statement.is_question and patterns.asks.search(statement.text):
             numbers = numbers_in(statement.text)
-            if numbers and target not in numbers:
+            if numbers and target not in numbers and not VARIABLE_FIRST.search(statement.text):
                 return passage[:place]
     return passage
 
@@ -195,15 +229,16 @@ def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
     text = committed(last.text) or ""
     outer = read_claims(text, target)[0]
     if outer.other and set(numbers_in(text)) == {target}:
-        every = {name for statement in passage for name in names_of(tokens(statement.whole))}
+        every = {name for statement in passage for name in in_text(statement.whole)}
         if every == outer.other and len(every) > 1:
             return Reading("none", "C5", (last.start, last.stop))
     kinds = [kind for kind, *_ in tokens(text)]
     if {"number", "expression"} & {*kinds} or kinds.count("word") > MOST_WORDS:
         return None
-    if not outer.listed or outer.other or outer.equal or outer.is_choice:
+    names = outer.listed - taken_out(last.text)
+    if not names or outer.other or outer.equal or outer.is_choice:
         return None
-    return Reading(", ".join(in_order(outer.listed)), "C5", (last.start, last.stop))
+    return Reading(", ".join(in_order(names)), "C5", (last.start, last.stop))
 
 
 def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool) -> Reading | None:
@@ -216,9 +251,15 @@ def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool)
         if statement.is_remark and not remarks:
             continue
         concluded = conclusion(statement, target, passage)
+        out = taken_out(statement.text)
+        denied |= out.difference(*(later.names for _, later in joined)) if out else out
+        if concluded and concluded.names and concluded.names <= out:
+            continue
         begun = any(not other.is_weak for _, other in joined)
         if concluded is None or (concluded.is_weak and not concluded.adds):
             if begun:
+                if joined[-1][1].adds or denies_one(statement, target):
+                    continue
                 break
             joined, is_refuted = [], is_refuted or concluded is not None
             if patterns.correction.match(statement.text):
@@ -236,10 +277,22 @@ def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool)
     return joint_reading(joined, denied, passage)
 
 
+def taken_out(text: str) -> set[str]:
+    """The variables that a text takes out of a list: "all of these without v3"."""
+    some = chain.from_iterable(patterns.removed.findall(text))
+    return set() if patterns.empty.search(text) else {x for names in some for x in in_text(names)}
+
+
 def repeats(statement: Statement, before: Statement) -> bool:
     """Whether a statement says of another variable what the one before it says of its own."""
     forms = {VARIABLE_FIRST.sub("v", one.text) for one in (statement, before)}
     return bool(patterns.subject_first.match(statement.text)) and len(forms) == 1
+
+
+def denies_one(statement: Statement, target: str) -> bool:
+    """Whether a statement begins with a variable to which it gives another value."""
+    is_on_one = patterns.subject_first.match(statement.text)
+    return bool(is_on_one and claims_of(committed(statement.text) or "", target).other)
 
 
 def refuses(statement: Statement) -> bool:
@@ -268,7 +321,8 @@ def conclusion(
     statement: Statement, target: str, passage: Sequence[Statement]
 ) -> Conclusion | None:
     """The set of variables that a statement concludes with, or None (C1 to C3)."""
-    if not (VARIABLE_FIRST.search(statement.whole) or patterns.empty.search(statement.whole)):
+    telling = VARIABLE_FIRST, patterns.empty, patterns.universal
+    if not any(pattern.search(statement.whole) for pattern in telling):
         return None  # most statements, and quick to tell
     text = committed(statement.text)
     is_bare_row = statement.origin.is_row and not statement.items
@@ -277,7 +331,8 @@ def conclusion(
     whole = "\n".join((text, *statement.items))
     is_correction = bool(patterns.correction.search(statement.text))
     has_cue = is_correction or bool(patterns.cue.search(whole))
-    adds, is_hedged = bool(patterns.adding.search(text)), bool(patterns.hedge.search(text))
+    adds = bool(patterns.adding.search(f"{statement.text}\n{text}"))
+    is_hedged = bool(patterns.hedge.search(text))
     names = all_but(whole, target, passage)
     if names is not None:
         return Conclusion(names, "C2", has_cue=True, is_open=not names)
@@ -309,14 +364,20 @@ def conclusion(
 
 def all_but(text: str, target: str, passage: Sequence[Statement]) -> set[str] | None:
     """All variables but those that a text excepts when it says that all have the value (C2)."""
-    excepting = patterns.all_but.search(text)
-    if not excepting:
+    excepting, universal = patterns.all_but.search(text), patterns.universal.search(text)
+    if not (excepting or universal):
         return None
-    claims = claims_of(text[excepting.end() :], target)
-    if not claims.names_target:
-        return set(claims.equal) or None
-    every = {name for statement in passage for name in names_of(tokens(statement.whole))}
-    return every - set(names_of(tokens(excepting[0])))
+    excepted = {name for some in patterns.excepted.findall(text) for name in in_text(some)}
+    every = {name for statement in passage for name in in_text(statement.whole)}
+    if excepting:
+        claims = claims_of(text[excepting.end() :], target)
+        if not (claims.names_target or patterns.answers.search(text)):
+            return set(claims.equal) or None
+        among = patterns.among.match(text)
+        return (in_text(among[1]) if among else every) - excepted
+    is_all = in_text(text[universal.end() :]) <= excepted
+    is_all &= universal["count"] in {None, str(len(every))}
+    return every - excepted if is_all and target in numbers_in(universal["value"]) else None
 
 
 def none_but(text: str, target: str) -> set[str] | None:
@@ -328,7 +389,7 @@ def none_but(text: str, target: str) -> set[str] | None:
         return None
     only = patterns.only.search(text, empty.end())
     if only:
-        return set(names_of(tokens(only[1])))
+        return in_text(only[1])
     after = patterns.contrast.split(text[empty.end() :], maxsplit=1)[1:]
     for part in (text[: empty.start()], *after):
         claims = claims_of(part, target)
@@ -339,7 +400,13 @@ def none_but(text: str, target: str) -> set[str] | None:
     if denied and target not in numbers_in(denied[0]):
         return None
     numbers = set(numbers_in(text))
-    return set() if target in numbers or not numbers or patterns.answers.search(text) else None
+    is_sure = "such" in empty[0] or patterns.answers.search(text)
+    return set() if target in numbers or not numbers or is_sure else None
+
+
+def in_text(text: str) -> set[str]:
+    """The variables of a text."""
+    return set(names_of(tokens(text)))
 
 
 def numbers_in(text: str) -> list[str]:
@@ -353,8 +420,8 @@ def listed_entry(item: str, target: str, header: Claims) -> Claims:
     other = set().union(*(aside.other - aside.equal for aside in asides))
     equal, listed = outer.equal - other, outer.listed - outer.other - other
     if header.names_target and not equal and not outer.other:
-        first = VARIABLE_FIRST.match(item)
-        equal = listed or (set(names_of(tokens(first[0]))) - other if first else set())
+        first = patterns.first_names.match(item)
+        equal = in_text(first[0]) - other if first else listed
         listed = set()
     return outer._replace(equal=equal, listed=listed)
 
@@ -386,9 +453,9 @@ def last_stated(passage: Sequence[Statement], target: str) -> Reading:
         and speaks_of_variables(passage)
     ):
         return Reading("none", "C5", (assertions[-1].start, assertions[-1].stop))
-    if assertions and not ends_with_value(assertions[-1], target):
-        return Reading(None, "C5")
-    if not names or unresolved or is_unfinished(passage) or passage[-1].text.endswith("?"):
+    is_open = bool(unresolved) or not names or passage[-1].text.endswith("?")
+    is_open |= bool(assertions) and not ends_with_value(assertions[-1], target)
+    if is_open or is_unfinished(passage):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
 
@@ -413,7 +480,7 @@ def denies(statement: Statement) -> bool:
 def ends_with_value(statement: Statement, target: str) -> bool:
     """Whether the last line of a statement gives variables a value."""
     last = statement.parts[-1]
-    denials = patterns.values_last, patterns.empty, patterns.not_empty
+    denials = patterns.values_last, patterns.empty, patterns.not_empty, patterns.pointing
     if patterns.others.match(last) or any(pattern.search(last) for pattern in denials):
         return True
     return any(claims.equal or claims.other for claims in read_claims(last, target))
@@ -455,34 +522,40 @@ REWRITTEN = rewriting("numbers")
 def read_number(response: str, question: str | None = None) -> Reading:
     """The number that a response answers with (N1 to N4), to a `question` if it is known."""
     passage = statements_of(response)
+    resolve(
+        passage, lambda text: list(values(patterns.parentheses.sub("", number_text(text) or "")))
+    )
     subject = subject_of(passage, question)
-    correction: Statement | None = None
-    for statement in reversed(passage):
+    for place in reversed(range(len(passage))):
+        statement = passage[place]
         text = number_text(statement.whole)
         if text is None:
             continue
         *before, after = patterns.answer.split(text)
         if before and any(token.kind in {"number", "expression"} for token in tokens(after)):
-            if correction:
-                return number_of(correction, number_text(correction.whole) or "", "N1", first=True)
-            return number_of(statement, after, "N1", first=True)
-        correction = statement if patterns.correction.match(text) and any(values(text)) else None
+            is_open = bool(patterns.correction.search(after))
+            corrected_to = revised(passage[place + 1 :], subject, is_open=is_open)
+            after = labelled(subject, after) or after
+            return corrected_to or number_of(statement, after, "N1", first=True)
     is_found = False
-    for statement in reversed(passage):
-        if is_apart(statement, passage):
-            continue
-        text = number_text(statement.whole)
-        is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
-        if (
-            text is None
-            or not any(values(text))
-            or patterns.open_sum.search(patterns.parentheses.sub("", text))
+    for place in reversed(range(len(passage))):
+        statement = passage[place]
+        text = number_text(statement.whole) or ""
+        outside = patterns.parentheses.sub("", text)
+        if is_apart(statement, passage) or (
+            place and asks_of_another(passage[place - 1].whole, subject)
         ):
+            continue
+        is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
+        counted = outside if is_of_another(subject, text) else text
+        if not any(values(counted)) or patterns.open_sum.search(outside):
             continue
         bold = bold_number(response[statement.start : statement.stop + len("**")])
         is_answer = is_found or concludes(statement, text, bold, subject, passage)
         if is_answer and not cut_after(statement, passage):
-            return number_of(statement, bold or part_on(subject, text), "N2", first=False)
+            return number_of(
+                statement, bold or own_equation(text, passage, subject), "N2", first=False
+            )
         break
     for statement in reversed(passage) if subject and not breaks_off(passage) else ():
         text = number_text(statement.whole)
@@ -494,12 +567,42 @@ def read_number(response: str, question: str | None = None) -> Reading:
     return table_number(passage, subject) or Reading(None, "N2")
 
 
+def revised(later: Sequence[Statement], subject: Sequence[str], *, is_open: bool) -> Reading | None:
+    """The number to which the statements after an answer correct it, or None (N1)."""
+    starts = (i for i, one in enumerate(later) if is_open or patterns.correction.match(one.text))
+    texts = [(one, number_text(one.whole) or "") for one in later[next(starts, len(later)) :]]
+    texts = [(one, text) for one, text in texts if any(values(text))]
+    for statement, text in reversed(texts):
+        if patterns.concluded.search(text) and text[:3] != "yes" and not is_apart(statement, later):
+            return number_of(statement, part_on(subject, text), "N1", first=False)
+    is_corrected = texts and patterns.correction.match(texts[0][0].text)
+    is_own = is_corrected and not is_of_another(subject, texts[0][1])
+    return number_of(*texts[0], "N1", first=True) if is_own else None
+
+
+def asks_of_another(text: str, subject: Sequence[str]) -> bool:
+    """Whether a text asks for a number of another place or animal."""
+    is_own = all(name in text for name in subject) or not patterns.how_many.search(text)
+    return text.endswith("?") and not is_own and is_of_another(subject, text)
+
+
+def labelled(subject: Sequence[str], text: str) -> str | None:
+    """The number with the subject's place or animal beside it, if all have one, or None."""
+    numbers = patterns.any_number.findall(patterns.parentheses.sub("", text))
+    for pattern in (patterns.labelled, patterns.counted_as) if subject and len(numbers) > 1 else ():
+        pairs = pattern.findall(text)
+        mine = [number for number, label in pairs if label in subject]
+        if len(mine) == 1 and len(pairs) == len(numbers):
+            return mine[0]
+    return None
+
+
 def table_number(passage: Sequence[Statement], subject: Sequence[str]) -> Reading | None:
     """The number that the last table gives the subject, in a row or under a head (N3), or None."""
     if not subject:
         return None
     rows = [
-        ([cell.strip() for cell in part.strip(" |").split("|")], statement)
+        ([cell.strip() for cell in part.strip().strip("|").split("|")], statement)
         for statement in passage
         for part in statement.parts
         if "|" in part
@@ -533,10 +636,10 @@ def is_apart(statement: Statement, passage: Sequence[Statement]) -> bool:
 
 
 def bold_number(text: str) -> str | None:
-    """What the last bold print in a text says, if it is one value."""
+    """The value in a text's bold print, if there is one."""
     bold = [number_text(plain(part)[0]) for part in patterns.bold.findall(text)]
     numbers = [part for part in bold if part and len(list(values(part))) == 1]
-    return numbers[-1] if numbers else None
+    return numbers[-1] if len(set(numbers)) == 1 else None
 
 
 @lru_cache(maxsize=256)
@@ -544,6 +647,7 @@ def number_text(text: str) -> str | None:
     """What a statement commits to, without what only looks like its number, or None (R4)."""
     if not patterns.has_number.search(text):
         return None
+    text = patterns.guessed.sub("", text)
     text = "" if patterns.absent.search(text) else decided(text) or ""
     for pattern, replacement in REWRITTEN:
         text = pattern.sub(replacement, text)
@@ -579,23 +683,25 @@ def concludes(
     letters = letters_of(passage, subject)
     if patterns.dangling.search(text):
         return False
-    if names(subject, statement) or any(f" {letter} = " in f" {text}" for letter in letters):
-        return True
-    if subject and is_of_another(subject, text):
-        return False
-    if not subject and ends_work(statement, text, passage):
-        return True
-    if any(is_refusal(other.text) for other in passage):
-        return False
     is_last = statement is passage[-1]
+    ends = patterns.concluded.search(text) if is_last else None
+    after = "" if text.startswith("it ") else patterns.contrasted.split(text)[-1]
+    if (
+        names(subject, statement)
+        or any(f" {letter} = " in f" {text}" for letter in letters)
+        or (ends and not (is_elsewhere(subject, after) or is_of_another(subject, ends[0])))
+        or (not subject and ends_work(statement, text, passage))
+    ):
+        return True
+    if is_of_another(subject, text) or any(is_refusal(other.text) for other in passage):
+        return False
+    is_sentence = is_last and patterns.sentence.search(text)
+    outside = patterns.parentheses.sub("", text).strip()
     says_so = (
         holds_no_more(text, subject)
         or patterns.number_cue.search(text)
-        or (
-            len(passage) == 1
-            and patterns.counted.fullmatch(patterns.parentheses.sub("", text).strip())
-        )
-        or (is_last and patterns.sentence.search(text) and not patterns.unfinished.search(text))
+        or (len(passage) == 1 and patterns.counted.fullmatch(outside))
+        or (is_sentence and not patterns.unfinished.search(text))
     )
     is_sure = (
         bold
@@ -614,10 +720,14 @@ def holds_no_more(text: str, subject: Sequence[str]) -> bool:
 
 def is_of_another(subject: Sequence[str], text: str) -> bool:
     """Whether a text speaks of another place than the subject's, or of other animals only."""
-    is_elsewhere = patterns.possessive.search(text) or patterns.place.search(
-        text.replace(subject[1], "")
-    )
-    return bool(is_elsewhere or (patterns.animal.search(text) and subject[0] not in text))
+    is_other = bool(subject and patterns.animal.search(text) and subject[0] not in text)
+    return is_other or is_elsewhere(subject, text)
+
+
+def is_elsewhere(subject: Sequence[str], text: str) -> bool:
+    """Whether a text speaks of another place than the subject's, if that is known."""
+    place = subject and patterns.place.search(text.replace(subject[1], ""))
+    return bool(subject and (place or patterns.possessive.search(text)))
 
 
 def ends_work(statement: Statement, text: str, passage: Sequence[Statement]) -> bool:
@@ -641,6 +751,13 @@ def letters_of(passage: Sequence[Statement], subject: Sequence[str]) -> list[str
     return [letter for part in meant for letter in patterns.letter.findall(part)]
 
 
+def own_equation(text: str, passage: Sequence[Statement], subject: Sequence[str]) -> str:
+    """The equation of the subject's letter in a text, else its part on the subject."""
+    letters = "|".join(letters_of(passage, subject))
+    own = compile(rf"(?<!\w)(?:{letters}) = [^,;\n]*").findall(text) if letters else ()
+    return own[-1] if own else part_on(subject, text)
+
+
 def names(subject: Sequence[str], statement: Statement) -> bool:
     """Whether a statement, or the heading above it, names the animal and the place."""
     text = f"{statement.origin.heading} {statement.whole}"
@@ -649,7 +766,10 @@ def names(subject: Sequence[str], statement: Statement) -> bool:
 
 def part_on(subject: Sequence[str], text: str) -> str:
     """The part of a text with a number that names the place last; else the text."""
-    parts = patterns.clause_end.split(text) if subject else []
+    number = labelled(subject, text)
+    if number or not subject:
+        return number or text
+    parts = patterns.clause_end.split(text)
     of_place = [part for part in parts if subject[1] in part and any(values(part))]
     both = [part for part in of_place if subject[0] in part]
     named = [
@@ -658,12 +778,8 @@ def part_on(subject: Sequence[str], text: str) -> str:
         if subject[0] in part and any(values(part)) and not is_of_another(subject, part)
     ]
     text = (both or named or of_place or [text])[-1]
-    counted = (
-        compile(rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}")
-        if subject
-        else None
-    )
-    counts = list(counted.finditer(text)) if counted else []
+    counted = rf"(?:has|have|is|are) (?:[a-z]+ )??{NUMBER} (?:[a-z]+ )??{escape(subject[0])}"
+    counts = list(compile(counted).finditer(text))
     if len(counts) == 1 and "=" not in text[counts[0].end() :]:
         return text[: counts[0].end()]
     return text

@@ -29,7 +29,8 @@ def lexer(variable: str) -> Pattern:
     return compile(
         rf"""
       (?P<range>
-        {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:to|through|thru|until)\ |\.\.+|…)\ ?,?\ ?{VARIABLE})
+        {VARIABLE}\ ?,?\ ?(?:-|(?<=\ )(?:(?:up\ )?to|through|thru|until)\ |\.\.+|…)
+        \ ?,?\ ?{VARIABLE})
     | (?P<expression>(?:\([( ]{{0,9}}+)?+(?:{variable}|{NUMBER})
         (?:(?:[ )]*+(?:{_OPERATOR})[ (]*+|(?<=[0-9])\((?=[0-9]))(?:{variable}|{NUMBER}))++
         (?:[ ]?\))*+)
@@ -367,7 +368,8 @@ def claims_of(text: str, target: str) -> Claims:
     unvalued: set[str] = set()
     by_word = names_target = is_choice = False
     text = patterns.elided.sub(rf"\1 {target}", text)
-    for link in chains(text):
+    links = list(chains(text))
+    for link in links:
         names, value = link.names, link.value
         if any(sign.unequal for sign in link.signs):
             other.update(names)
@@ -384,6 +386,10 @@ def claims_of(text: str, target: str) -> Claims:
         elif names and link.operands[0].kind == "variable" and not link.signs[0].by_word:
             unvalued.update(names_of(link.operands[:1]))
         is_choice |= link.is_choice and bool(names)
+    for link in links:
+        if link.signs and all(kind == "variable" for kind, *_ in link.operands):
+            is_same = not any(sign.unequal for sign in link.signs) and equal & set(link.names)
+            equal.update(link.names if is_same else ())
     bare = all(
         kind in {"variable", "comma", "or", "separator", "crossed"} for kind, *_ in tokens(text)
     )

@@ -173,6 +173,7 @@ class Statement:
         """Whether it comments on a conclusion, or stands in parentheses."""
         line = self.lines[0].strip()
         is_aside = line.startswith("(") and line.rstrip(".").endswith(")")
+        is_aside &= not patterns.correction.match(line, 1)
         return self.origin.is_remark or is_aside or bool(patterns.remark.match(line))
 
     @property
@@ -312,7 +313,9 @@ UNITS = {word: number for number, word in enumerate(WORDS["cardinals"]["small"])
 UNITS |= {word: 10 * number for number, word in enumerate(WORDS["cardinals"]["tens"], 2)}
 PUNCTUATION = str.maketrans(dict.fromkeys("-.,", " "))
 _UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
-NUMBER_WORDS = compile(rf"\b(?:{_UNIT})(?:[ -](?:and[ -])?(?:{_UNIT}|hundred)){{0,5}}\b")
+NUMBER_WORDS = compile(
+    rf"\b(?:{_UNIT}|a(?= hundred))(?:[ -](?:and[ -])?(?:{_UNIT}|hundred)){{0,5}}\b"
+)
 
 
 def english(match: Match[str]) -> str:
@@ -340,6 +343,6 @@ def spelled(match: Match) -> str:
     for word in match[0].replace("-", " ").split():
         if word == "hundred":
             value = max(value, 1) * 100
-        elif word != "and":
+        elif word not in {"and", "a"}:
             value += UNITS[word]
     return str(value)
