@@ -217,7 +217,7 @@ def guess(puzzles, told):
             *(0.01, 512, lambda p, told: solve_all(p, level=2.0 if told < 256 else -3.0), None),
         ),
         ("does not follow a line", 0.01, 900, cliff, None),
-        ("times as much from cell to cell", 0.01, 341, by_cell, None),
+        ("more from cell to cell", 0.01, 341, by_cell, None),
         ("not above chance", 0.2, 300, guess, None),
     ],
 )
