@@ -52,7 +52,7 @@ LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
 JITTER = 1e-9
-LEAST_PROPOSALS = 1000
+LEAST_PROPOSALS, EVIDENCE_PROPOSALS = 1000, 400
 STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
@@ -224,7 +224,7 @@ class Belief:
     def shares(self) -> np.ndarray:
         """The probability of each posterior."""
         somewhere = slice(0, 1)
-        proposed = [p.propose(somewhere, LEAST_PROPOSALS, 0)[1] for p in self.posteriors]
+        proposed = [p.propose(somewhere, EVIDENCE_PROPOSALS, 0)[1] for p in self.posteriors]
         return softmax([logsumexp(weights) for weights in proposed])
 
     @property
