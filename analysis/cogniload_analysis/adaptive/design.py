@@ -226,12 +226,16 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     def question_run(
         self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]
     ) -> Iterable[str]:
-        """Yield a sentence if accuracy changed with time, and if a tenth of the puzzles are lost.
+        """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
 
         Time is the order of asking, so that the order of telling changes nothing.
         """
         known = [p for batch in batches for p in batch.puzzles if p in answers]
         yield from question_drift([p[:-1] for p in known], [answers[p].correct for p in known])
+        yield from self.question_lost(answers)
+
+    def question_lost(self, answers: Mapping[PuzzleT, Answer]) -> Iterable[str]:
+        """Yield a sentence if more than a tenth of the puzzles are lost."""
         lost = len(self.lost - answers.keys())
         if lost > CUT_SHARE * (lost + len(answers)):
             yield (

@@ -9,11 +9,11 @@ from cogniload_analysis.sentences import Sentences
 
 say = Sentences("replay")
 
-DRIFTED = 3.4
+DRIFTED = 3.3
 """Standard errors from which a change counts."""
 
-EITHER_SIDE, SHARE = 48, 0.1
-"""Responses on either side of a change, and their share, without which it is not looked for."""
+INFORMATION = 0.3
+"""A change is looked for where it can be seen by this share of what halves of all cells show."""
 
 LEAST = 250
 """Fewer responses say nothing of a change."""
@@ -28,7 +28,7 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     `cells` (a row of loads a response) and `correct` are in the order of time. The alternative is
     between a change of the logit and one by a factor. Each cell is compared with itself, so neither
     the shape of the accuracy nor cells that vary matter, and without a change the statistic has
-    mean 0 and variance 1.
+    mean 0 and variance 1. It is 0 where the responses say little of a change.
     """
     place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)[1].ravel()
     right, total = np.bincount(place, np.asarray(correct)), np.bincount(place)
@@ -38,9 +38,10 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     later = np.cumsum(here, axis=0)[::-1]
     solved = np.cumsum(here * np.asarray(correct)[::-1, None], axis=0)[::-1]
     # Of the later responses of a cell, the number of right ones is hypergeometric.
-    variance = later * (total - later) / np.maximum(total - 1, 1) * mean * (1 - mean)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((solved - later * mean) @ weight / np.sqrt(variance @ weight**2))
+    unit = weight**2 * mean * (1 - mean) / np.maximum(total - 1, 1)
+    variance, most = later * (total - later) @ unit, total**2 / 4 @ unit
+    seen = variance > INFORMATION * most
+    return np.where(seen, (solved - later * mean) @ weight / np.sqrt(variance + ~seen), 0)
 
 
 def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
@@ -48,12 +49,10 @@ def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
 
     It names the change that is clearest. Arguments as for `score_drift`.
     """
-    count = len(np.asarray(correct))
-    side = max(EITHER_SIDE, round(SHARE * count))
-    if count < LEAST:
+    if len(np.asarray(correct)) < LEAST:
         return
-    drift = np.nan_to_num(score_drift(cells, correct)[side:-side])
+    drift = score_drift(cells, correct)
     clearest = int(np.abs(drift).argmax())
     if abs(drift[clearest]) > DRIFTED:
-        more = "more" if drift[clearest] > 0 else "fewer"
-        yield say("drifted", first=clearest + side + 1, side=more)
+        side = "more" if drift[clearest] > 0 else "fewer"
+        yield say("drifted", first=clearest + 1, side=side)

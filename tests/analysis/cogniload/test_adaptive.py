@@ -75,7 +75,7 @@ def test_the_run_ends_by_itself_and_says_why():
     estimate = design.estimate()
     assert estimate.stopped == "ECL50 is known to ±25 %"
     assert estimate.half_width <= 0.25
-    assert estimate.n == len(design.told) >= 250
+    assert estimate.n == len(design.told) >= 192
     assert design.ask() == []
     assert describe_batch(design.batches[-1], design.settings).startswith(
         f"n {estimate.n}, ECL50 {estimate.ECL50.value:.3g} ("

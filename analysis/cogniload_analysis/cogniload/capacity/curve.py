@@ -52,7 +52,7 @@ LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
 JITTER = 1e-9
-LEAST_PROPOSALS, EVIDENCE_PROPOSALS = 1000, 400
+LEAST_PROPOSALS, LEAST_SHARE, EVIDENCE_PROPOSALS = 1000, 0.05, 400
 STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
@@ -240,12 +240,12 @@ class Belief:
         return float(self.shares @ correlations) if known else 0.0
 
     def draw(self, part: slice, count: int, seed: int | tuple[int, ...] = 0) -> Draws:
-        """Return draws at a part of the loads."""
-        proposals = 2 * (max(count, LEAST_PROPOSALS) // len(self.posteriors) // 2)
+        """Return draws at a part of the loads; the likelier a posterior, the more are proposed."""
         d, columns = self.loads[part, 0], []
-        for posterior in self.posteriors:
+        for posterior, share in zip(self.posteriors, self.shares, strict=True):
+            proposals = 2 * int(max(count, LEAST_PROPOSALS) * max(share, LEAST_SHARE) / 2)
             logits, weights = posterior.propose(part, proposals, seed)
-            link = posterior.link
+            link, weights = posterior.link, weights - np.log(proposals)
             columns.append((logits, link.accuracy(logits, d), link.slope(logits, d), weights))
         *draws, weights = map(np.concatenate, zip(*columns, strict=True))
         total = np.cumsum(np.exp(weights - weights.max()))

@@ -83,7 +83,7 @@ class CapacitySettings(Settings):
     """
 
     GOALS = (Goal("ECL50", relative=True), Goal("ID50", relative=False, example="±1"))
-    STOP_AFTER = 250
+    STOP_AFTER = 192
 
     goal: str = "ECL50"
     target: float = 0.20
