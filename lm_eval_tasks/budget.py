@@ -176,18 +176,17 @@ class SharedBudgetTask(ConfigurableTask):
     def process_results(self, doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
         """Return the YAML's, of the document with its counts, and what the backend says."""
         share, facts = self._shares[doc["id"]], said_of(results[0])
-        first, *others = (
-            self._count(response, share.counted)
-            for response in (results[0], *self._attempts[doc["id"]][1:])
-        )
-        counts = share.scored(facts.prompt_tokens, first)
+        attempts = (results[0], *self._attempts[doc["id"]][1:])
+        tokens = [self._count(response, share.counted) for response in attempts]
+        known = [count for count in tokens if count is not None]
+        counts = share.scored(facts.prompt_tokens, tokens[0])
         metrics = {
             "finish_reason": facts.finish_reason,
             "backend_prompt_tokens": facts.prompt_tokens,
-            SPENT: None if None in (first, *others) or not others else sum((first, *others)),
+            SPENT: sum(known) if 1 < len(known) == len(tokens) else None,
         }
-        known = {name: fact for name, fact in metrics.items() if fact is not None}
-        return Fields(super().process_results(doc | counts, results) | known)
+        said = {name: fact for name, fact in metrics.items() if fact is not None}
+        return Fields(super().process_results(doc | counts, results) | said)
 
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""

@@ -14,9 +14,8 @@ from cogniload_gen.parser import Labelled
 
 def run_report(arguments: Namespace) -> None:
     """Run `cogniload report RESULTS... --out DIR`."""
-    price = find_price(arguments)
-    options = {"force": arguments.force, "options": vars(arguments), "price": price}
-    report(arguments.results, arguments.out, **options)
+    options, price = vars(arguments), find_price(arguments)
+    report(arguments.results, arguments.out, arguments.force, options, price)
 
 
 def find_price(arguments: Namespace) -> tuple[float, float] | None:
@@ -38,8 +37,8 @@ def report(
         from cogniload_analysis.analyses import ANALYSES
         from cogniload_analysis.report.write import write_report
     among = [analysis.configured(options) for analysis in ANALYSES]
-    settings = {"among": among, "force": force, "price": price}
-    page = write_report(by_label(results), out, **settings, say=print)
+    runs = by_label(results)
+    page = write_report(runs, out, among=among, force=force, price=price, say=print)
     print(f"report   {page}")
 
 
