@@ -8,6 +8,9 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row, Score
 
 COUNTS = ("prompt_tokens", "response_tokens")
+SPENT = "spent_response_tokens"
+"""What a sample with several attempts at its puzzle holds: the tokens of all their responses."""
+
 STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
 
 
@@ -55,6 +58,20 @@ def step_metrics(response: str, row: Row) -> dict[str, Any]:
     kinds = ("none", *benchmark.step_errors)
     flags = {f"error_{kind}": int(kind == first) if facts["read"] else None for kind in kinds}
     return {"steps_read": facts} | flags
+
+
+def spent_tokens(sample: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return the tokens of a sample's prompts and of its responses; None where nobody counts.
+
+    All attempts count: those of a sample without SPENT as the first one.
+    """
+    prompt, response = (sample.get(name) for name in COUNTS)
+    if not (type(prompt) is int and type(response) is int):
+        return None
+    attempts = next(iter(sample.get("resps") or ()), None)
+    count = len(attempts) if isinstance(attempts, list) else 1
+    spent = sample.get(SPENT)
+    return count * prompt, spent if type(spent) is int else count * response
 
 
 def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:

@@ -20,6 +20,7 @@ from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
 from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
+from cogniload_gen.sample import SPENT
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
@@ -29,6 +30,9 @@ log = logging.getLogger(__name__)
 
 LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """All names under which lm-eval's backends take a response limit (models/utils.py)."""
+
+COUNTED = ("backend_prompt_tokens", SPENT)
+"""What is counted of a response, besides what the YAML's metrics count."""
 
 
 def context_window(model: LM | None) -> int | None:
@@ -120,8 +124,9 @@ class SharedBudgetTask(ConfigurableTask):
     and the response limit that it really had, so that a response cut at a limit below the budget is
     seen as cut. What the backend says of a response is added to the metrics: `finish_reason` and
     `backend_prompt_tokens`, which is `prompt_tokens` unless the model counts another prompt than
-    the one that its server reads. ValueError for a document that does not fit, for a model whose
-    window is smaller than the budget, and for --cache_requests.
+    the one that its server reads; and of several attempts `spent_response_tokens`. ValueError for a
+    document that does not fit, for a model whose window is smaller than the budget, and for
+    --cache_requests.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -129,6 +134,7 @@ class SharedBudgetTask(ConfigurableTask):
         super().__init__(config={key: value for key, value in config.items() if key != "class"})
         self._model: LM | None = None
         self._shares: dict[str, Share] = {}
+        self._attempts: dict[str, list[str]] = {}
 
     def fewshot_docs(self) -> Any:
         """Return the YAML's own examples, or nothing: the puzzles themselves are zero-shot."""
@@ -162,6 +168,7 @@ class SharedBudgetTask(ConfigurableTask):
                 "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
                 task,
             )
+        self._attempts = {request.doc["id"]: request.resps for request in self.instances}
         check_fit(task, [request.doc for request in self.instances], self._shares)
         for request in self.instances:
             limit_response(request, self._shares[request.doc["id"]].response_limit)
@@ -169,21 +176,29 @@ class SharedBudgetTask(ConfigurableTask):
     def process_results(self, doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
         """Return the YAML's, of the document with its counts, and what the backend says."""
         share, facts = self._shares[doc["id"]], said_of(results[0])
-        response_tokens = facts.response_tokens
-        if response_tokens is None and share.counted:
-            response_tokens = count_response_tokens(self._model, results[0])
-        counts = share.scored(facts.prompt_tokens, response_tokens)
+        attempts = (results[0], *self._attempts[doc["id"]][1:])
+        tokens = [self._count(response, share.counted) for response in attempts]
+        known = [count for count in tokens if count is not None]
+        counts = share.scored(facts.prompt_tokens, tokens[0])
         metrics = {
             "finish_reason": facts.finish_reason,
             "backend_prompt_tokens": facts.prompt_tokens,
+            SPENT: sum(known) if 1 < len(known) == len(tokens) else None,
         }
-        known = {name: fact for name, fact in metrics.items() if fact is not None}
-        return Fields(super().process_results(doc | counts, results) | known)
+        said = {name: fact for name, fact in metrics.items() if fact is not None}
+        return Fields(super().process_results(doc | counts, results) | said)
+
+    def _count(self, response: str, counted: bool) -> int | None:
+        """Return the tokens of a response, by its backend, or by the model if that can count."""
+        tokens = said_of(response).response_tokens
+        return (
+            count_response_tokens(self._model, response) if tokens is None and counted else tokens
+        )
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and that of what a backend counts."""
-        return super().aggregation() | {"backend_prompt_tokens": mean}
+        return super().aggregation() | dict.fromkeys(COUNTED, mean)
 
     def higher_is_better(self) -> dict[str, Any]:
         """Return the YAML's; what a backend counts is neither."""
-        return super().higher_is_better() | {"backend_prompt_tokens": None}
+        return super().higher_is_better() | dict.fromkeys(COUNTED)

@@ -96,7 +96,7 @@ def print_worlds(rows: pd.DataFrame) -> None:
 def main() -> None:
     parser = study_parser(__doc__, WORLDS, seeds=200, budget=1500)
     parser.add_argument("--lengths", type=int, default=20)
-    parser.add_argument("--least", type=int, default=250)
+    parser.add_argument("--least", type=int, default=192)
     parser.add_argument("--target", type=float, default=0.2)
     arguments = parser.parse_args()
     print(machine())

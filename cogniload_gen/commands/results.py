@@ -14,16 +14,31 @@ from cogniload_gen.parser import Labelled
 
 def run_report(arguments: Namespace) -> None:
     """Run `cogniload report RESULTS... --out DIR`."""
-    report(arguments.results, arguments.out, force=arguments.force, options=vars(arguments))
+    options, price = vars(arguments), find_price(arguments)
+    report(arguments.results, arguments.out, arguments.force, options, price)
 
 
-def report(results: Sequence[Labelled], out: Path, force: bool, options: dict[str, Any]) -> None:
+def find_price(arguments: Namespace) -> tuple[float, float] | None:
+    """Return the price that the arguments name, if they do."""
+    from lm_eval_tasks.runner.caps import read_price
+
+    return None if arguments.price is None else read_price(arguments.price)
+
+
+def report(
+    results: Sequence[Labelled],
+    out: Path,
+    force: bool,
+    options: dict[str, Any],
+    price: tuple[float, float] | None = None,
+) -> None:
     """Write a report by `cogniload_analysis`, an extra, and print where it is."""
     with needing("the report", "analysis"):
         from cogniload_analysis.analyses import ANALYSES
         from cogniload_analysis.report.write import write_report
     among = [analysis.configured(options) for analysis in ANALYSES]
-    page = write_report(by_label(results), out, among=among, force=force, say=print)
+    runs = by_label(results)
+    page = write_report(runs, out, among=among, force=force, price=price, say=print)
     print(f"report   {page}")
 
 
@@ -84,9 +99,8 @@ def run_plan(arguments: Namespace) -> None:
     """Run `cogniload plan --detect SHARE --like MODEL`."""
     with needing("plan", "analysis"):
         from cogniload_analysis import plan_comparison
-        from lm_eval_tasks.runner.caps import read_price
     settings = {"response_tokens": arguments.response_tokens, "throughput": arguments.throughput}
-    price = None if arguments.price is None else read_price(arguments.price)
+    price = find_price(arguments)
     plan = plan_comparison(arguments.like, arguments.detect, **settings, price=price)
     print(plan.summary())
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from cogniload_gen.files.run_folder import Block, RunFolder
+from cogniload_gen.sample import spent_tokens
 
 CAPS = ("max_tokens_total", "price", "max_cost")
 """The arguments of `cogniload eval` that are read here."""
@@ -75,23 +76,12 @@ def read_price(text: object) -> Price:
 
 
 def count_tokens(samples: Iterable[Mapping[str, Any]]) -> Tokens | None:
-    """Return the tokens of a block's samples; None where a response has no count.
-
-    Each of several attempts counts as the first, whose tokens alone a sample holds.
-    """
+    """Return the tokens of a block's samples; None where a response has no count."""
     documents = {sample["doc_id"]: sample for sample in samples}  # one for all filters
-    prompts = responses = 0
-    for sample in documents.values():
-        prompt, response = sample.get("prompt_tokens"), sample.get("response_tokens")
-        if not (type(prompt) is int and type(response) is int):
-            return None
-        attempts = sample.get("filtered_resps")
-        count = len(attempts) if isinstance(attempts, list) else 1
-        prompts, responses = prompts + count * prompt, responses + count * response
-    return Tokens(prompts, responses)
+    return add_tokens(map(spent_tokens, documents.values()))
 
 
-def add_tokens(counts: Iterable[Tokens | None]) -> Tokens | None:
+def add_tokens(counts: Iterable[tuple[int, int] | None]) -> Tokens | None:
     """Return the sum of counts; None without any, and where one is unknown."""
     known = list(counts)
     if None in known or not known:

@@ -131,7 +131,7 @@ def test_when_a_run_ends(settings):
             AdaptiveDesign(target=0.05),
             2,
             lambda p: p.index % 3 < (p.N < 60) + (p.N < 30) - (p.d > 6),
-            {"2": "c8441c8789cceff3"},
+            {"3": "139ce215b78a28c1"},
         ),
         (
             DecayDesign(target=0.05),

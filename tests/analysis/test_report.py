@@ -31,6 +31,7 @@ from report_reader import (
     assert_latex_is_whole,
     assert_numbers_are_of_the_tables,
     links_of,
+    page_text,
     read_page,
     read_table,
     written_files,
@@ -291,6 +292,13 @@ def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
     browser.open(request.getfixturevalue(which), 1100)
     assert HOSTILE_MODEL in browser.evaluate(f"document.getElementById('{runs}').textContent")
     assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
+
+
+def test_a_report_on_a_grid_says_that_accuracy_changed(undrawn, tmp_path):
+    """Of each cell, the simulated right answers come first."""
+    write_run(tmp_path, "org/model", make_samples(BETA, 2, 1))
+    text = page_text(read_page(write_report(tmp_path, tmp_path / "out")))
+    assert "Note: accuracy changed during the run: from puzzle 134 on, in the order of" in text
 
 
 def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):

@@ -4,9 +4,11 @@ import json
 import math
 
 import completion_server
+import pandas as pd
 import pytest
 from completion_server import serving
-from eval_command import BLOCKS, arguments, command, done_blocks, error_of
+from eval_command import BLOCKS, DOCUMENTS, arguments, command, done_blocks, error_of
+from harness import TASKS
 from hypothesis import given
 from hypothesis import strategies as st
 from until_command import respond_by_capacity, until_arguments
@@ -83,6 +85,23 @@ def test_without_counts_of_tokens_a_cap_is_refused_and_the_block_stays(server, t
     assert "tokens: " not in command("eval", "--status", tmp_path)[1]
 
 
+def test_every_attempt_at_a_puzzle_is_spent_in_the_status_and_in_the_report(server, tmp_path):
+    task = {"include": str(TASKS / "cogniload/cogniload_mini.yaml"), "task": "thrice", "repeats": 3}
+    (tmp_path / "thrice.yaml").write_text(json.dumps(task))
+    usages = [{"prompt_tokens": 10, "completion_tokens": 1 + n} for n in range(3 * DOCUMENTS)]
+    server.once = [{"usage": usage} for usage in usages]
+    run, out = tmp_path / "run", tmp_path / "report"
+    usual = arguments(server, run, "--include_path", tmp_path)
+    command(*("thrice" if argument == "cogniload_mini" else argument for argument in usual))
+    prompts, responses = 30 * DOCUMENTS, sum(usage["completion_tokens"] for usage in usages)
+    tokens = f"tokens: {prompts:,} of prompts, {responses:,} of responses\n"
+    assert tokens in command("eval", "--status", run, "--include_path", tmp_path)[1]
+    command("report", run, "--out", out, "--price", "2000,8000.5")
+    (row,) = pd.read_csv(out / "tables/runs.csv").to_dict("records")
+    assert (row["spent_prompt_tokens"], row["spent_response_tokens"]) == (prompts, responses)
+    assert row["cost"] == pytest.approx((2000 * prompts + 8000.5 * responses) / 1e6)
+
+
 @pytest.mark.parametrize(
     ("values", "caps"),
     [
@@ -132,7 +151,7 @@ counts = st.lists(st.tuples(st.integers(0, 9**9), st.integers(0, 9**9)), min_siz
 def test_tokens_are_counted_once_for_all_filters_and_for_each_attempt(counts, attempts, filters):
     samples = [
         {"doc_id": i, "prompt_tokens": prompt, "response_tokens": response}
-        | {"filter": name, "filtered_resps": ["x"] * attempts}
+        | {"filter": name, "resps": [["x"] * attempts], "filtered_resps": ["x"]}
         for i, (prompt, response) in enumerate(counts)
         for name in range(filters)
     ]

@@ -380,7 +380,7 @@ def test_a_block_that_another_does_before_it_is_locked_is_not_taken(undisturbed,
     assert search.take_block(LockAfterAnother(), print, wait=False).number == 2
 
 
-@pytest.mark.parametrize(("part", "now"), [("design", "2"), ("prior", "[0-9a-f]{16}")])
+@pytest.mark.parametrize(("part", "now"), [("design", "3"), ("prior", "[0-9a-f]{16}")])
 def test_a_run_of_another_design_is_refused(server, undisturbed, tmp_path, part, now):
     described = copy_run(undisturbed, tmp_path).run
     run = json.loads(described.read_bytes())

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.columns import column, read_count
 from cogniload_analysis.display.cells import beyond
 from cogniload_gen.benchmark import Row
@@ -221,6 +222,17 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
     @abstractmethod
     def describe(self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
         """Return the estimate from answers, with flags and the last batch's reason to stop."""
+
+    def question_run(
+        self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]
+    ) -> Iterable[str]:
+        """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
+
+        Time is the order of asking, so that the order of telling changes nothing.
+        """
+        known = [p for batch in batches for p in batch.puzzles if p in answers]
+        yield from question_drift([p[:-1] for p in known], [answers[p].correct for p in known])
+        yield from self.question_lost(answers)
 
     def question_lost(self, answers: Mapping[PuzzleT, Answer]) -> Iterable[str]:
         """Yield a sentence if more than a tenth of the puzzles are lost."""

@@ -237,7 +237,7 @@ SHOWS = set_value, set_ends, set_width
 def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
     """Say a row of `run_row` in words, a sentence a finding; `own` are the benchmark's."""
     width, first = (set_width(row[name], row["relative"]) for name in ("width", "first_width"))
-    flags = [say("flag", flag=flag) for flag in row["flags"].split(" | ") if flag]
+    flags = [say_flag(flag) for flag in row["flags"].split(" | ") if flag]
     plural = {"s": "s" * (row["n"] != 1), "es": "es" * (row["batches"] != 1)}
     return [
         say("chosen", row, **plural),
@@ -246,6 +246,11 @@ def say_run(row: Mapping[Any, Any], own: Sequence[str]) -> list[str]:
         *own,
         *(flags or [say("no_flag")]),
     ]
+
+
+def say_flag(flag: str) -> str:
+    """Say what a reader of an estimate should know."""
+    return say("flag", flag=flag)
 
 
 def say_stop(row: Mapping[Any, Any]) -> list[str]:

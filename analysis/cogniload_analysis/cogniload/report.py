@@ -1,12 +1,15 @@
 """CogniLoad's part of the report: its fits, tables, figures and sentences."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
+from cogniload_analysis.adaptive.drift import question_drift
+from cogniload_analysis.adaptive.replay import say_flag
 from cogniload_analysis.adaptive.section import report_runs
 from cogniload_analysis.cogniload import (
     adaptive_section,
@@ -45,7 +48,7 @@ ALONG = {"figure_3": "rho", "figure_4": "rho", "figure_5": "d", "figure_6": "rho
 def report_cogniload(frame: pd.DataFrame) -> Findings:
     """Return what the report shows of CogniLoad's frame, whose models have their short names."""
     responses = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
-    glms, comparisons, interactions, capacities = {}, {}, {}, {}
+    glms, comparisons, interactions, capacities, notes = {}, {}, {}, {}, {}
     replays = adaptive_section.find_replays(responses)
     for model, rows in tqdm(responses.items(), "fitting", unit="model", disable=None):
         glms[model] = glm.fit_soundly(rows)
@@ -53,6 +56,10 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         interactions[model] = glm.fit_interactions(rows)
         run = replays.get(model)
         capacity = run.estimate if run else estimate_capacity(rows)
+        if not run and rows["id"].is_unique:
+            glms[model] = replace(glms[model], correlation=capacity.correlation)
+            loads = rows[[load.name for load in LOADS]]
+            notes[model] = [*capacity.flags, *question_drift(loads, rows["correct"])]
         capacities[model] = tables.settle(capacity, at_chance=is_at_chance(rows, LOADS))
     several = len(frame[[load.name for load in LOADS]].drop_duplicates()) > 1
     read = breaks.choose_read(frame)
@@ -97,7 +104,11 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         tables=[*made, *run_tables],
         pictures=pictures,
         models=describe_models(
-            made, {model: pictures.get(name) for model, name in names.items()}, at_chance, curved
+            made,
+            {model: pictures.get(name) for model, name in names.items()},
+            at_chance,
+            curved,
+            notes,
         ),
         verdicts=[
             describe_verdict(
@@ -296,8 +307,9 @@ def describe_models(
     pictures: dict[str, Picture | None],
     at_chance: Container[str],
     curved: Container[str],
+    notes: Mapping[str, Sequence[str]],
 ) -> list[dict[str, object]]:
-    """Return what the page says of each model, whose own pictures are by model.
+    """Return what the page says of each model, whose own pictures and `notes` are by model.
 
     One at chance has no thresholds, and only those that are `curved` have tables for `heat`.
     """
@@ -317,6 +329,7 @@ def describe_models(
                 *map(words.say_threshold, rows_of(data["thresholds"], row["model"])),
                 *filter(None, map(words.say_meanings, rows_of(meanings, row["model"]))),
                 *map(words.say_fit, rows_of(data["fit"], row["model"])),
+                *map(say_flag, notes.get(row["model"], ())),
             ],
             "problems": row["problems"],
             "estimator": row["estimator"],

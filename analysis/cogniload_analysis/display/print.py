@@ -32,13 +32,19 @@ COMMANDS = str.maketrans(
 # --- Shared tables ---------------------------------------------------------------------------
 
 
-def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
-    """Return what was run: a row for each file of samples, with its grid and its seeds."""
+def run_table(
+    frame: pd.DataFrame, loads: Sequence[Load], price: tuple[float, float] | None = None
+) -> pd.DataFrame:
+    """Return what was run: a row for each file of samples, with its grid, seeds and tokens.
+
+    Its cost is there at a `price` of a million tokens of prompts and of responses.
+    """
     about = ["model", "task", "date", "interim", "generator_version", "lm_eval_version", *SETTINGS]
     about += ["copies", "lost"]
     runs = frame.groupby([*about, "run"], observed=True)
     rows = []
     for run, responses in runs:
+        spent = responses[["spent_prompt_tokens", "spent_response_tokens"]].sum(skipna=False)
         cell = responses.groupby([load.name for load in loads], observed=True).size()
         rows.append(
             dict(zip(about, run[:-1], strict=True))
@@ -46,6 +52,8 @@ def run_table(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
             | {load.printed_name: join_levels(load.scale(responses[load.name])) for load in loads}
             | {"responses": len(responses), "cells": len(cell)}
             | {"fewest_in_a_cell": cell.min(), "most_in_a_cell": cell.max()}
+            | spent.to_dict()
+            | ({"cost": spent.to_numpy() @ price / 1e6} if price else {})
         )
     return pd.DataFrame(rows)
 

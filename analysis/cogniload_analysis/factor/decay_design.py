@@ -276,7 +276,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),
             flags=(
                 *find_flags(intervals, start, answers, self.settings),
-                *self.question_lost(answers),
+                *self.question_run(answers, batches),
             ),
             stopped=batches[-1].stopped,
         )

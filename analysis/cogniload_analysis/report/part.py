@@ -64,12 +64,17 @@ class Part:
         return f"{self.prefix}cells"
 
 
-def build_part(analysis: Analysis, frame: pd.DataFrame) -> Part:
-    """Return a benchmark's part of the report on its frame of `read_benchmarks`."""
+def build_part(
+    analysis: Analysis, frame: pd.DataFrame, price: tuple[float, float] | None = None
+) -> Part:
+    """Return a benchmark's part of the report on its frame of `read_benchmarks`.
+
+    `price` as for `write_report`.
+    """
     from cogniload_analysis.report.why import add_why  # noqa: PLC0415  (matplotlib)
 
     spec = TableSpec(f"{analysis.prefix}runs", "What was run.", run_columns(analysis.loads))
-    runs = spec.table(run_table(frame, analysis.loads))
+    runs = spec.table(run_table(frame, analysis.loads, price))
     frame = frame.assign(model=analysis.label(frame)).astype({"model": "category"})
     everything, frame = frame, drop_twins(frame)
     findings = add_comparison(analysis.report(frame), frame, analysis)

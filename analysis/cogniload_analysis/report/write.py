@@ -34,22 +34,25 @@ def write_report(
     *,
     force: bool = False,
     among: Sequence[Analysis] | None = None,
+    price: tuple[float, float] | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> Path:
     """Write `report.html`, `tables/` and `figures/` into `out` and return the report's path.
 
-    `say` gets the lines of the verdict. `paths` and `among` are as for `read_benchmarks`; the
-    report has a part for each benchmark that they hold. Files are written whole, and the report
-    last. With `force`, files are overwritten, and those to which an earlier report links are
-    removed where this one has none of their name; a link in a file's place is replaced, and not
-    followed. Raises FileExistsError where a file would be overwritten otherwise, or where a
-    link stands in a folder's place; ValueError and FileNotFoundError as `read_benchmarks`.
+    `say` gets the lines of the verdict. `price` is that of a million tokens of prompts and of
+    responses; with it, the report says what each run cost. `paths` and `among` are as for
+    `read_benchmarks`; the report has a part for each benchmark that they hold. Files are written
+    whole, and the report last. With `force`, files are overwritten, and those to which an earlier
+    report links are removed where this one has none of their name; a link in a file's place is
+    replaced, and not followed. Raises FileExistsError where a file would be overwritten otherwise,
+    or where a link stands in a folder's place; ValueError and FileNotFoundError as
+    `read_benchmarks`.
     """
     out = Path(out)
     if not force:
         refuse_overwriting([out / PAGE])
     among = analyses.ANALYSES if among is None else among
-    parts = build_parts(read_benchmarks(paths, among), among)
+    parts = build_parts(read_benchmarks(paths, among), among, price)
     made = build_report(parts)
     if not force:
         refuse_overwriting([out / name for name in made])
@@ -65,13 +68,15 @@ def write_report(
 
 
 def build_parts(
-    frames: Mapping[str, pd.DataFrame], among: Sequence[Analysis] | None = None
+    frames: Mapping[str, pd.DataFrame],
+    among: Sequence[Analysis] | None = None,
+    price: tuple[float, float] | None = None,
 ) -> list[Part]:
     """Return the parts of the report on the frames of `read_benchmarks`; log their warnings."""
     by_name = {analysis.name: analysis for analysis in among or analyses.ANALYSES}
     # Its matrices are small: further threads would only wait for one another.
     with threadpool_limits(1):
-        parts = [build_part(by_name[name], frame) for name, frame in frames.items()]
+        parts = [build_part(by_name[name], frame, price) for name, frame in frames.items()]
     for part in parts:
         for warning in part.warnings:
             # a model has the same name in each part

@@ -36,8 +36,12 @@ from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files.inputs import MALFORMED, show_controls
+from cogniload_gen.sample import spent_tokens
 
 log = logging.getLogger(__name__)
+
+SPENT_TOKENS = ("spent_prompt_tokens", "spent_response_tokens")
+"""The columns with the tokens of all attempts at a puzzle that a sample stands for."""
 
 OnePath = str | Path
 Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
@@ -64,7 +68,8 @@ def read_benchmarks(
     output_limit ("" where unknown), interim ("" for a run that is done), copies (how many were left
     out), lost (how many samples ended with an error, and are left out), run (its number in the
     frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
-    prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed), ending
+    prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed),
+    spent_prompt_tokens and spent_response_tokens (those of all attempts behind a sample), ending
     ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"), chance (1 /
     options; NaN without options), the benchmark's own facts, with `text` the response, and file and
     offset, by which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't
@@ -222,6 +227,10 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
         Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
         column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
         column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
+        Columns(
+            dict.fromkeys(SPENT_TOKENS),
+            lambda sample: spent_tokens(sample) or [math.nan] * len(SPENT_TOKENS),
+        ),
         column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
         column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
         column("chance", None, lambda sample: read_chance(sample["doc"])),

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from refusals import refused
 from scipy.optimize import brentq, minimize
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, softmax
+from scipy.stats import betabinom, binom
 
 from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, estimate_capacity, fit_load_glm
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity import prior
+from cogniload_analysis.cogniload.capacity import curve, prior
 from cogniload_analysis.cogniload.capacity.curve import (
-    LINKS,
     Answers,
     Link,
     believe,
@@ -30,10 +30,13 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     curve_crossing,
     refit_published,
 )
+from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
 from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
 from cogniload_analysis.cogniload.fits.thresholds import Threshold
 
 FLOORS = [0.0, 0.45, 0.9]
+CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}
+DRAWN = 150_000
 WIGGLE, LENGTHS = 0.2, (3.0, 0.25, 0.3)
 CELLS = make_loads(np.array([5, 5, 6, 5, 2]), np.array([20, 60, 60, 200, 71]), 0.5)
 ANSWERS = Answers(CELLS, np.array([18.0, 11, 3, 2, 9]), np.array([20.0, 22, 8, 15, 10]))
@@ -57,11 +60,14 @@ def by_hand(loads, floor):
     return mean, K
 
 
-def log_likelihood(logits, floor):
+def log_likelihood(logits, floor, correlation=0.0):
     bottom = floor / np.maximum(CELLS[:, 0] + 1, 3)
     p = bottom + (0.99 - bottom) * expit(logits)
-    right, wrong = ANSWERS.successes, ANSWERS.totals - ANSWERS.successes
-    return (right * np.log(p) + wrong * np.log(1 - p)).sum(axis=-1)
+    counts = ANSWERS.successes, ANSWERS.totals
+    if not correlation:
+        return binom.logpmf(*counts, p).sum(axis=-1)
+    size = 1 / correlation - 1
+    return betabinom.logpmf(*counts, size * p, size * (1 - p)).sum(axis=-1)
 
 
 @pytest.mark.parametrize("floor", FLOORS)
@@ -89,8 +95,8 @@ def test_the_posterior_is_what_a_dense_optimiser_finds(floor):
     np.testing.assert_allclose(found.covariance(places), covariance, atol=2e-4)
 
 
-def test_draws_are_the_exact_posteriors_over_all_floors():
-    """Against brute force: a million logits from the prior, weighed by likelihood alone."""
+def test_draws_are_the_exact_posteriors_over_all_floors_and_correlations():
+    """Against brute force: many logits from the prior, weighed by likelihood alone."""
     belief = believe(ANSWERS, LOADS, published_prior())
     drawn = belief.draw(slice(0, 3), 4000)
     rng = np.random.default_rng(1)
@@ -98,10 +104,12 @@ def test_draws_are_the_exact_posteriors_over_all_floors():
     for floor in FLOORS:
         mean, K = by_hand(np.concatenate([LOADS, CELLS]), floor)
         root = np.linalg.cholesky(K + 1e-10 * np.eye(len(K)))
-        logits = mean + rng.standard_normal((300_000, len(K))) @ root.T
+        logits = mean + rng.standard_normal((DRAWN, len(K))) @ root.T
         bottom = floor / 6.2
-        accuracy.append(bottom + (0.99 - bottom) * expit(logits[:, : len(LOADS)]))
-        weights.append(log_likelihood(logits[:, len(LOADS) :], floor))
+        for correlation, chance in CORRELATIONS.items():
+            accuracy.append(bottom + (0.99 - bottom) * expit(logits[:, : len(LOADS)]))
+            likelihood = log_likelihood(logits[:, len(LOADS) :], floor, correlation)
+            weights.append(likelihood + np.log(chance))
     accuracy, weights = np.concatenate(accuracy), np.concatenate(weights)
     share = np.exp(weights - logsumexp(weights))
     assert 1 / np.sum(share**2) > 1000
@@ -109,8 +117,9 @@ def test_draws_are_the_exact_posteriors_over_all_floors():
     np.testing.assert_allclose(drawn.accuracy.mean(axis=0), expected, atol=0.012)
     spread = np.sqrt(share @ (accuracy - expected) ** 2)
     np.testing.assert_allclose(drawn.accuracy.std(axis=0), spread, rtol=0.12)
-    by_floor = [logsumexp(weights[i * 300_000 : (i + 1) * 300_000]) for i in range(3)]
-    assert belief.best.link == LINKS[int(np.argmax(by_floor))]
+    evidence = logsumexp(weights.reshape(-1, DRAWN), axis=1)
+    np.testing.assert_allclose(belief.shares, softmax(evidence), atol=0.03)
+    assert belief.best is belief.posteriors[int(np.argmax(evidence))]
 
 
 def test_without_answers_the_posterior_is_the_prior():
@@ -182,6 +191,33 @@ def test_a_whole_grid_has_both_meanings_of_ECL50():
     apart = capacity.ID50.value - glm.thresholds(PAPER_MEANS).ID50.value
     assert table.loc["ID50", "difference"] == pytest.approx(apart)
     assert row["difference_low"] < row["difference"] < row["difference_high"] < 0
+
+
+@pytest.fixture(scope="module")
+def varying_cells():
+    """Fixed designs whose cells vary with an intra-class correlation of .2, and their ECL50."""
+    model, size = "Qwen3-32B", 1 / 0.2 - 1
+    truth, rng = refit_published(model, Link(), interactions=True), np.random.default_rng(5)
+    grids = pd.DataFrame(axes_grids()).explode("d").explode("N").explode("rho").astype(float)
+    cells = grids.assign(rho=grids["rho"] / 100)
+    p = truth.accuracy(*(cells[load].to_numpy() for load in ("d", "N", "rho")))
+    total = cells.pop("num_puzzles").to_numpy(int)
+    right = rng.binomial(total, rng.beta(size * p, size * (1 - p), (24, len(p))))
+    frames = [cells.assign(successes=each, failures=total - each) for each in right]
+    return frames, published_prior(without=[model]), curve_crossing(truth)
+
+
+@pytest.mark.parametrize(("known", "sound"), [(CORRELATIONS, True), ({0.0: 1.0}, False)])
+def test_intervals_hold_where_cells_vary_if_that_can_be_believed(
+    varying_cells, monkeypatch, known, sound
+):
+    monkeypatch.setattr(curve, "CORRELATIONS", known)
+    frames, believed, truth = varying_cells
+    capacities = [estimate_capacity(frame, prior=believed) for frame in frames]
+    inside = sum(each.ECL50.low <= truth <= each.ECL50.high for each in capacities)
+    assert (binom.cdf(inside, len(frames), 0.95) > 0.01) == sound
+    flagged = sum("more from cell to cell" in " ".join(each.flags) for each in capacities)
+    assert (flagged > len(frames) / 2) == sound
 
 
 def test_the_interval_of_a_difference_of_thresholds_holds_in_95_percent():

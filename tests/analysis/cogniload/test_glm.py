@@ -2,6 +2,7 @@
 
 import tomllib
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,20 @@ def test_clustered_errors_are_those_of_statsmodels_and_see_through_repeats(cells
     assert "clustered" in clustered.estimator
     assert "clustered" in fit_soundly(thrice).estimator
     assert "clustered" not in fit_soundly(once).estimator
+
+
+def test_answers_that_are_alike_widen_the_thresholds_and_no_coefficient(cells):
+    """By Williams' factor 1 + (n - 1) correlation, where all cells have n answers."""
+    counts = cells.assign(successes=20 * cells["successes"], failures=20 * cells["failures"])
+    n, alone = (counts["successes"] + counts["failures"]).iloc[0], fit_load_glm(counts)
+    alike = replace(alone, correlation=0.001)
+    for name, scale in (("ECL50", np.log), ("ID50", np.asarray)):
+        widths = [
+            np.ptp(scale([at.low, at.high]))
+            for at in (getattr(fit.thresholds(), name) for fit in (alone, alike))
+        ]
+        assert widths[1] / widths[0] == pytest.approx((1 + 0.001 * (n - 1)) ** 0.5)
+    assert alike.bse.equals(alone.bse)
 
 
 @pytest.fixture(scope="module")

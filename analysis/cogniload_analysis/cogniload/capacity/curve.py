@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 from scipy.linalg import cho_factor, cho_solve, cholesky
-from scipy.special import expit, logsumexp
+from scipy.special import expit, gammaln, logsumexp, softmax
 
 from cogniload_analysis.adaptive.design import Interval, half_width
 from cogniload_analysis.cogniload.fits.glm import count_cells
@@ -52,15 +52,12 @@ LEAST_CHANCE = 1e-12
 MODE_STEPS = 100
 MODE_TOLERANCE = 1e-9
 JITTER = 1e-9
-LEAST_PROPOSALS = 1000
+LEAST_PROPOSALS, LEAST_SHARE, EVIDENCE_PROPOSALS = 1000, 0.05, 400
 STEEP_FALL = 0.4
 """Accuracy that falls by this much between two lengths may do so anywhere between them."""
 
-DISPERSED = 2.0
-"""From this many standard errors on, cells vary more than by chance."""
-
-LEAST_DEVIATION = 0.3
-"""In a change over time, no answer counts as if its standard deviation were below this one."""
+DISPERSED = 0.95
+"""From this probability on, accuracy varies more from cell to cell than by chance."""
 
 WIDE = 0.5
 """Draws are proposed by half of the answers' precision, so that no tail goes without."""
@@ -96,6 +93,9 @@ Smooth: TypeAlias = np.ndarray | float
 """The covariance by which curves leave their lines."""
 
 LINKS = tuple(Link(floor) for floor in (0, FLOOR / 2, FLOOR))
+
+CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}
+"""How alike answers to puzzles of one cell may be beyond the curve, and how likely beforehand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,7 @@ class Answers:
 class Posterior:
     """The logits at some loads, after the answers.
 
+    Answers to one cell are alike by a `correlation`, as the beta-binomial distribution has them.
     `loads` are those of interest and after them those of the `answers`; `mean` is the mode there,
     `prior_covariance` the prior's, `precision` what the answers of each cell add at the mode (the
     Fisher weights), and `pull` the prior's gradient there.
@@ -142,6 +143,7 @@ class Posterior:
 
     answers: Answers
     link: Link
+    correlation: float
     loads: np.ndarray
     mean: np.ndarray
     prior_covariance: np.ndarray
@@ -183,7 +185,8 @@ class Posterior:
         K = self.prior_covariance[self.cells, self.cells]
         _, wider = np.linalg.slogdet(np.eye(len(root)) + root[:, None] * K * root)
         weights = (
-            log_likelihood(self.answers, logits[:, cells], self.link)
+            np.log(CORRELATIONS[self.correlation])
+            + log_likelihood(self.answers, logits[:, cells], self.link, self.correlation)
             - apart[:, cells] @ self.pull
             + WIDE / 2 * apart[:, cells] ** 2 @ self.precision
             - (self.pull @ K @ self.pull + wider) / 2
@@ -202,10 +205,11 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What is believed of a model: the posteriors under each floor, by their evidence.
+    """What is believed of a model: the posteriors under each floor and correlation, by evidence.
 
     Whether a model that is lost guesses, or fails for good, is open until it has tried what it
-    can't do; a floor that is wrong would bend the whole curve.
+    can't do; a floor that is wrong would bend the whole curve. How much accuracy varies from cell
+    to cell beyond the curve is open too.
     """
 
     posteriors: tuple[Posterior, ...]
@@ -217,19 +221,31 @@ class Belief:
         return first.loads[: first.cells.start]
 
     @cached_property
+    def shares(self) -> np.ndarray:
+        """The probability of each posterior."""
+        somewhere = slice(0, 1)
+        proposed = [p.propose(somewhere, EVIDENCE_PROPOSALS, 0)[1] for p in self.posteriors]
+        return softmax([logsumexp(weights) for weights in proposed])
+
+    @property
     def best(self) -> Posterior:
         """The posterior with the most evidence."""
-        somewhere = slice(0, 1)
-        proposed = [p.propose(somewhere, LEAST_PROPOSALS, 0)[1] for p in self.posteriors]
-        return self.posteriors[int(np.argmax([logsumexp(weights) for weights in proposed]))]
+        return self.posteriors[int(np.argmax(self.shares))]
+
+    @property
+    def correlation(self) -> float:
+        """The mean correlation of answers to one cell; 0 where there need be none."""
+        correlations = np.array([posterior.correlation for posterior in self.posteriors])
+        known = self.shares[correlations > 0].sum() > DISPERSED
+        return float(self.shares @ correlations) if known else 0.0
 
     def draw(self, part: slice, count: int, seed: int | tuple[int, ...] = 0) -> Draws:
-        """Return draws at a part of the loads."""
-        proposals = 2 * (max(count, LEAST_PROPOSALS) // len(self.posteriors) // 2)
+        """Return draws at a part of the loads; the likelier a posterior, the more are proposed."""
         d, columns = self.loads[part, 0], []
-        for posterior in self.posteriors:
+        for posterior, share in zip(self.posteriors, self.shares, strict=True):
+            proposals = 2 * int(max(count, LEAST_PROPOSALS) * max(share, LEAST_SHARE) / 2)
             logits, weights = posterior.propose(part, proposals, seed)
-            link = posterior.link
+            link, weights = posterior.link, weights - np.log(proposals)
             columns.append((logits, link.accuracy(logits, d), link.slope(logits, d), weights))
         *draws, weights = map(np.concatenate, zip(*columns, strict=True))
         total = np.cumsum(np.exp(weights - weights.max()))
@@ -258,7 +274,9 @@ class Capacity:
     0 nor near 1, the existence of NT50 is open. `half_width` is ECL50's as a factor: 0.2 means
     that the interval is about times or over 1.2. `slope` is that of the logit over log10 N at the
     crossing, and `glm_ECL50` the crossing of the plain GLM (no floor, no smooth part) of the same
-    answers. `asked_N` and `asked_d` are the ends of the loads that puzzles have or can have.
+    answers. `correlation` is that of answers to one cell: above 0, where accuracy clearly varies
+    from cell to cell beyond chance and the curve. `asked_N` and `asked_d` are the ends of the loads
+    that puzzles have or can have.
     `flags` say in words what a reader should know; none of them hides a number.
     """
 
@@ -273,6 +291,7 @@ class Capacity:
     over_rho: Band = field(repr=False)
     slope: float
     glm_ECL50: float
+    correlation: float
     asked_N: tuple[float, float]
     asked_d: tuple[float, float]
     flags: tuple[str, ...] = ()
@@ -300,9 +319,14 @@ def smooth_covariance(loads: np.ndarray) -> np.ndarray:
 
 
 def find_posterior(
-    answers: Answers, loads: np.ndarray, line: Line, link: Link, smooth: Smooth | None = None
+    answers: Answers,
+    loads: np.ndarray,
+    line: Line,
+    link: Link,
+    smooth: Smooth | None = None,
+    correlation: float = 0.0,
 ) -> Posterior:
-    """Return the posterior of the logits at `loads` under one link (steps 2 and 3).
+    """Return the posterior of the logits at `loads` under one link and correlation (steps 2, 3).
 
     Beforehand, their covariance is F S F' of the line and that of leaving it: `smooth`, over the
     loads and after them the answers' cells, if it is not the usual one. The mode is found by damped
@@ -313,63 +337,41 @@ def find_posterior(
     smooth = smooth_covariance(loads) if smooth is None else smooth
     mean, K = terms @ line.mean, terms @ line.covariance @ terms.T + smooth
     cells = slice(len(loads) - len(answers.loads), len(loads))
-    pull, precision = _find_mode(answers, mean[cells], K[cells, cells], link)
-    return Posterior(answers, link, loads, mean + K[:, cells] @ pull, K, precision, pull)
+    share = 1 / (1 + (answers.totals - 1) * correlation)
+    alone = Answers(answers.loads, share * answers.successes, share * answers.totals)
+    pull, precision = _find_mode(alone, mean[cells], K[cells, cells], link)
+    mean = mean + K[:, cells] @ pull
+    return Posterior(answers, link, correlation, loads, mean, K, precision, pull)
 
 
 def believe(answers: Answers, loads: np.ndarray, prior: Prior) -> Belief:
     """Return what is believed of the curve at `loads`, whatever the floor."""
     smooth = smooth_covariance(np.concatenate([loads, answers.loads]))
     pairs = zip(prior.lines, LINKS, strict=True)
-    return Belief(tuple(find_posterior(answers, loads, *pair, smooth) for pair in pairs))
+    return Belief(
+        tuple(
+            find_posterior(answers, loads, *pair, smooth, correlation)
+            for pair in pairs
+            for correlation in CORRELATIONS
+        )
+    )
 
 
-def find_dispersion(posterior: Posterior) -> float:
-    """Return by what factor answers vary more from cell to cell than chance and the curve explain.
+def log_likelihood(
+    answers: Answers, logits: np.ndarray, link: Link, correlation: float = 0.0
+) -> np.ndarray:
+    """Return the log-likelihood of logits at the answers' cells, along the last axis.
 
-    It is 1 unless the score statistic of such a variance is above DISPERSED.
+    It is binomial, or beta-binomial where answers to one cell are alike by a `correlation`.
     """
-    cells, precision = posterior.cells, posterior.precision
-    covariance = posterior.covariance(np.arange(cells.start, cells.stop))
-    expected = np.diag(precision) - precision[:, None] * covariance * precision
-    square, chance = posterior.pull @ posterior.pull, np.trace(expected)
-    score = (square - chance) / np.sqrt(2 * np.sum(expected**2))
-    return float(square / chance) if score > DISPERSED else 1.0
-
-
-def stretch(crossing: Interval, dispersion: float) -> Interval:
-    """Return the interval of ECL50, wider by the root of a dispersion on either side."""
-    value = crossing.value
-    if dispersion == 1 or not 0 < value < np.inf:
-        return crossing
-    low, high = (value * (end / value) ** dispersion**0.5 for end in (crossing.low, crossing.high))
-    return Interval(value, low, high)
-
-
-def score_drift(posterior: Posterior, place: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """Return, for each answer, the score statistic of a change of accuracy from it on.
-
-    The answers are in the order of time: `place` is the cell of each among the posterior's. The
-    alternative is between a change of the logit and one by a factor. What the curve can follow is
-    taken off the variance, so the statistic is about standard normal without a change.
-    """
-    cells, d = posterior.cells, posterior.answers.loads[:, 0]
-    logit = posterior.mean[cells]
-    p, slope = posterior.link.accuracy(logit, d), posterior.link.slope(logit, d)
-    variance = p * (1 - p)
-    weight = p / np.maximum(np.sqrt(variance), LEAST_DEVIATION)
-    covariance = posterior.covariance(np.arange(cells.start, cells.stop))
-    score = np.cumsum((weight[place] * (correct - p[place]))[::-1])[::-1]
-    later = np.cumsum(np.eye(len(p))[place][::-1], axis=0)[::-1]
-    along = later * weight * slope
-    spread = later @ (weight**2 * variance) - np.sum((along @ covariance) * along, axis=1)
-    return np.asarray(score / np.sqrt(spread))
-
-
-def log_likelihood(answers: Answers, logits: np.ndarray, link: Link) -> np.ndarray:
-    """Return the log-likelihood of logits at the answers' cells, along the last axis."""
     p = np.clip(link.accuracy(logits, answers.loads[:, 0]), LEAST_CHANCE, 1 - LEAST_CHANCE)
-    return np.log(p) @ answers.successes + np.log1p(-p) @ (answers.totals - answers.successes)
+    right, wrong = answers.successes, answers.totals - answers.successes
+    if not correlation:
+        return np.log(p) @ right + np.log1p(-p) @ wrong
+    size = 1 / correlation - 1
+    constant = gammaln(size) - gammaln(size + answers.totals)
+    a, b = size * p, size * (1 - p)
+    return (gammaln(a + right) - gammaln(a) + gammaln(b + wrong) - gammaln(b) + constant).sum(-1)
 
 
 def _find_mode(
@@ -515,6 +517,7 @@ def describe_capacity(
         over_rho=_band(CURVE_RHO, over_rho),
         slope=float(np.interp(np.log10(value), x, slopes)) if 0 < value < np.inf else np.nan,
         glm_ECL50=glm_crossing(answers),
+        correlation=belief.correlation,
         asked_N=N,
         asked_d=d,
     )

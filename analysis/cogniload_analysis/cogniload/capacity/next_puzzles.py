@@ -46,8 +46,6 @@ WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
 CROSSINGS_APART = 0.10
 SMOOTHED, FLAT = 3, 0.25
 SURPRISE = 0.01
-DRIFTED, EITHER_SIDE = 3.3, 48
-"""Standard errors from which a change of accuracy counts; puzzles on either side of it."""
 GUESSED = 0.05
 """Above this p, right answers are taken for guesses."""
 NEAR, EASY = 2.0, 4.0
@@ -85,7 +83,7 @@ class CapacitySettings(Settings):
     """
 
     GOALS = (Goal("ECL50", relative=True), Goal("ID50", relative=False, example="±1"))
-    STOP_AFTER = 250
+    STOP_AFTER = 192
 
     goal: str = "ECL50"
     target: float = 0.20
@@ -107,7 +105,7 @@ class CapacitySettings(Settings):
 class CapacityPlan(Plan[Puzzle, Belief]):
     """The design as a pure function: settings, prior, batches so far and answers -> next batch."""
 
-    VERSION = "2"
+    VERSION = "3"
 
     settings: CapacitySettings
     prior: Prior
@@ -176,9 +174,7 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         """Return the interval of ECL50 or ID50."""
         interval = curve.summarize(self.draw(belief, self.settings.goal))
         if self.settings.goal == "ECL50":
-            known = belief.posteriors[0].answers
-            dispersion = curve.find_dispersion(belief.best) if known.n else 1.0
-            return curve.stretch(curve.widen(interval, known), dispersion)
+            return curve.widen(interval, belief.posteriors[0].answers)
         return interval
 
     def choose(
@@ -195,19 +191,8 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         capacity = curve.describe_capacity(
             count_cells(answers), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
         )
-        flags = list(find_flags(capacity, batches, answers, self))
-        dispersion = curve.find_dispersion(self.believe(answers).best) if answers else 1.0
-        if dispersion > 1:
-            flags.append(say("dispersed", dispersion=dispersion))
-        ends = capacity.ECL50.value, capacity.ECL50.low, capacity.ECL50.high
-        wider = curve.stretch(Interval(*ends), dispersion)
-        return replace(
-            capacity,
-            ECL50=replace(capacity.ECL50, low=wider.low, high=wider.high),
-            half_width=design.half_width(wider.low, wider.high),
-            flags=tuple(flags),
-            stopped=batches[-1].stopped,
-        )
+        flags = find_flags(capacity, batches, answers, self)
+        return replace(capacity, flags=tuple(flags), stopped=batches[-1].stopped)
 
 
 def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
@@ -233,8 +218,10 @@ def candidate_cells(candidate: Candidate) -> tuple[tuple[int, int, float], ...]:
 def count_cells(answers: Known) -> Answers:
     """Count answers by cell, in an order that does not depend on that of telling."""
     columns = np.array([(*puzzle[:3], answer.correct) for puzzle, answer in answers.items()])
-    d, N, rho, correct = columns.reshape(-1, 4).T
-    return curve.count_answers({"d": d, "N": N, "rho": rho / 100, "correct": correct})
+    cells, place = np.unique(columns.reshape(-1, 4)[:, :3], axis=0, return_inverse=True)
+    right = np.bincount(place.ravel(), columns.reshape(-1, 4)[:, 3], len(cells))
+    loads = curve.make_loads(cells[:, 0], cells[:, 1], cells[:, 2] / 100)
+    return Answers(loads, right, np.bincount(place.ravel(), minlength=len(cells)).astype(float))
 
 
 def pilot_counts(candidates: Sequence[Candidate], size: int) -> np.ndarray:
@@ -399,8 +386,14 @@ def find_flags(
         yield say("at_chance", right=right, count=count, chance=chance)
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
-    yield from question_drift(batches, answers, plan)
-    yield from plan.question_lost(answers)
+    yield from question_cells(capacity)
+    yield from plan.question_run(answers, batches)
+
+
+def question_cells(capacity: Capacity) -> Iterable[str]:
+    """Yield a sentence if accuracy varies from cell to cell beyond chance and the curve."""
+    if capacity.correlation:
+        yield say("dispersed", vars(capacity))
 
 
 def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Iterable[str]:
@@ -415,6 +408,7 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
         if puzzle.N == smallest and puzzle.d in (MEAN_D, OTHER_D) and puzzle.rho == MEAN_RHO
     }
     belief = plan.believe({p: answer for p, answer in answers.items() if p.N > ECL50})
+    belief = Belief(tuple(p for p in belief.posteriors if not p.correlation))
     place = int(np.searchsorted(curve.curve_N(plan.settings.N), smallest))
     wrong = 1 - curve.draw_accuracy(belief, slice(place, place + 1))[:, 0]
     count = len(shortest)
@@ -422,23 +416,6 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
     if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
         expected = count * float(np.mean(wrong))
         yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
-
-
-def question_drift(batches: Sequence[Batch], answers: Known, plan: CapacityPlan) -> Iterable[str]:
-    """Yield a sentence if accuracy changed during the run, at the change that is clearest.
-
-    Time is the order of asking, so that the order of telling changes nothing.
-    """
-    known = {p: answers[p] for batch in batches for p in batch.puzzles if p in answers}
-    if len(known) < plan.settings.STOP_AFTER:
-        return
-    cells = np.unique([puzzle[:3] for puzzle in known], axis=0, return_inverse=True)[1].ravel()
-    correct = np.array([answer.correct for answer in known.values()])
-    drift = curve.score_drift(plan.believe(known).best, cells, correct)[EITHER_SIDE:-EITHER_SIDE]
-    clearest = int(np.abs(drift).argmax())
-    if abs(drift[clearest]) > DRIFTED:
-        side = "more" if drift[clearest] > 0 else "fewer"
-        yield say("drifted", first=clearest + EITHER_SIDE + 1, side=side)
 
 
 def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
@@ -475,4 +452,6 @@ def estimate_capacity(
         raise ValueError("the frame must hold answers, got none")
     d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
     N = round(tested.min()), round(tested.max())
-    return curve.describe_capacity(answers, find_prior(prior), N, (float(d.min()), float(d.max())))
+    ends = float(d.min()), float(d.max())
+    capacity = curve.describe_capacity(answers, find_prior(prior), N, ends)
+    return replace(capacity, flags=tuple(question_cells(capacity)))

@@ -46,7 +46,8 @@ class LoadGLM:
     its bound, and has no standard error. `llf` and `aic` are those of the Bernoulli likelihood
     (NaN for a penalised fit), `cells` holds the successes and failures of each (d, N, rho), and
     `means` is where the thresholds hold the other knobs. `guesses` holds the guess rate by d; it
-    is empty for the paper's GLM, whose accuracy falls to 0.
+    is empty for the paper's GLM, whose accuracy falls to 0. `correlation` is that of answers to one
+    cell beyond the fit, if it is known from elsewhere: the thresholds' intervals are wider for it.
     """
 
     params: pd.Series
@@ -61,11 +62,21 @@ class LoadGLM:
     problems: dict[str, str]
     profile: pd.DataFrame | None = None
     guesses: pd.Series = field(default_factory=NO_GUESSES.copy)
+    correlation: float = 0.0
 
     @property
     def nobs(self) -> int:
         """The number of responses."""
         return int(self.cells[["successes", "failures"]].to_numpy().sum())
+
+    @property
+    def dispersion(self) -> float:
+        """How many times the variance of single answers the right ones of a cell have, on average.
+
+        It is 1 + (n - 1) correlation of n answers (Williams 1982), averaged over the answers.
+        """
+        total = self.cells[["successes", "failures"]].sum(axis=1)
+        return 1 + self.correlation * float(np.average(total, weights=total) - 1)
 
     @property
     def lapse(self) -> float:
@@ -180,7 +191,7 @@ class LoadGLM:
         eta, by_lapse = eta_at(level, float(self.guess(d)), self.lapse)
         if LAPSE in names:
             to_main.loc["beta_0", LAPSE] = -by_lapse
-        covariance = to_main @ self.cov_params.fillna(0) @ to_main.T
+        covariance = self.dispersion * to_main @ self.cov_params.fillna(0) @ to_main.T
         main = to_main @ self.params.where(names != LAPSE, 0).fillna(0)
         main["beta_0"] -= eta
         if along == "d":
