@@ -2,8 +2,9 @@
 
 One half was open to the author of the rules. The other, and a later author's texts, were read once
 before they were opened, and docs/factor.md has the figures of that reading. Today's rules read all
-answers right. `data/held_out.jsonl` has all texts, with the judgement of a careful reader: whether
-an answer is right, and the first variable of a solution that is wrong.
+their answers right. A third author's texts were written after that. `data/held_out.jsonl` has all
+texts, with the judgement of a careful reader: whether an answer is right, and the first variable of
+a solution that is wrong.
 """
 
 import json
@@ -39,7 +40,17 @@ def test_answers_are_judged_as_a_reader_judges_them(half):
     assert not [row["style"] for row in rows if passes(row) != row["is_right"]]
 
 
-@pytest.mark.parametrize("half", ["open", "sealed", "later"])
+@pytest.mark.parametrize(("hard", "most", "most_passed"), [(False, 2, 0), (True, 21, 2)])
+def test_the_page_has_the_figures_of_the_third_author(hard, most, most_passed):
+    rows = of("third", "answer", hard=hard)
+    misjudged = [row for row in rows if passes(row) != row["is_right"]]
+    assert (len(misjudged), sum(map(passes, misjudged))) == (most, most_passed)
+    assert f"{most} of {len(rows)} {'hard' if hard else 'clear'} ones" in PAGE
+    wrong = of("third", "answer", is_right=False)
+    assert f"{sum(map(passes, wrong))} wrong answers of {len(wrong)} pass" in PAGE
+
+
+@pytest.mark.parametrize("half", ["open", "sealed", "later", "third"])
 def test_first_errors_are_those_of_a_reader(half):
     rows = of(half, "steps")
     read = [(row, read_factor_steps(row["response"], row)) for row in rows]
@@ -47,7 +58,11 @@ def test_first_errors_are_those_of_a_reader(half):
     right = [row for row, steps in claimed if steps.first_error == row["first_error"]]
     clean = [steps for row, steps in claimed if row["kind"] == "none"]
     assert not [steps for steps in clean if steps.error]
-    if half != "open":
+    if half == "third":
+        assert f"claims {len(claimed)} of {len(rows)} solutions" in PAGE
+        assert f"is right in {len(right)} of them" in PAGE
+        assert f"none of the {len(clean)} clean ones" in PAGE
+    elif half != "open":
         assert f"claimed {len(claimed)} of {len(rows)} solutions" in PAGE
         assert f"was right in {len(right)} of them" in PAGE
         assert f"none of the {len(clean)} clean ones" in PAGE
