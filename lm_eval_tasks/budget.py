@@ -185,8 +185,8 @@ class SharedBudgetTask(ConfigurableTask):
             "backend_prompt_tokens": facts.prompt_tokens,
             SPENT: sum(known) if 1 < len(known) == len(tokens) else None,
         }
-        said = {name: fact for name, fact in metrics.items() if fact is not None}
-        return Fields(super().process_results(doc | counts, results) | said)
+        reported = {name: fact for name, fact in metrics.items() if fact is not None}
+        return Fields(super().process_results(doc | counts, results) | reported)
 
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""

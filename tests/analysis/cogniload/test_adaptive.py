@@ -187,9 +187,9 @@ def test_no_flag_where_nothing_is_wrong(undisturbed):
 
 
 def cliff(puzzles, told):
-    """Answer by a cliff, and after it a long flat foot near 40 %, which no line follows."""
+    """Answer by a cliff, and after it a long flat foot near 30 %, which no line follows."""
     draws = np.random.default_rng(told).random(len(puzzles))
-    return [draw < (0.97 if p.N < 30 else 0.42) for p, draw in zip(puzzles, draws, strict=True)]
+    return [draw < (0.97 if p.N < 30 else 0.3) for p, draw in zip(puzzles, draws, strict=True)]
 
 
 def by_cell(puzzles, told):
