@@ -250,6 +250,15 @@ def test_what_is_read_is_not_written(folder, capsys, out):
     assert Path(out).read_bytes() == before
 
 
+def test_a_file_that_is_small_as_its_text_repeats_itself_is_read(tmp_path):
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"id": ["x" * 10_000_000]})
+    pq.write_table(table, path, compression="zstd", write_statistics=False)
+    assert path.stat().st_size * parquet.EXPANSION < 10_000_000
+    with open_parquet(path) as file:
+        assert file.metadata.num_rows == 1
+
+
 def test_small_row_groups_are_read_together(tmp_path):
     """Each read opens the file, and looks at all of its row groups."""
     path, rows = tmp_path / "rows.parquet", pa.table({"id": list("abcdefgh"), "n": range(8)})

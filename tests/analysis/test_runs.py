@@ -139,6 +139,13 @@ def test_a_credential_neither_names_a_run_nor_tells_runs_apart(tmp_path, hold):
     assert not any(key in text for key in keys for text in texts.to_numpy().ravel())
 
 
+def test_the_decoding_names_no_stop_string_length_or_credential(tmp_path):
+    generation = {"temperature": 0, "until": ["x"], "max_gen_toks": 9, "api_key": "mine"}
+    write_run(tmp_path, MODEL, answers(0), generation=generation)
+    (decoding,) = read_samples(tmp_path)["decoding"].unique()
+    assert decoding == "temperature 0, do_sample False"
+
+
 def test_runs_without_a_results_file_are_kept_apart(tmp_path):
     for name, right in (("a", 3), ("b", 5)):
         next(write_run(tmp_path / name, "m", answers(right)).glob("results_*")).unlink()
