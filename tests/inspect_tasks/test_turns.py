@@ -16,7 +16,7 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import attributes, read_state, score_state
 from cogniload_gen.cogniload.turns import turns_of
-from cogniload_gen.turns import HISTORIES, history_of, planted_turn
+from cogniload_gen.turns import HISTORIES, make_conversation, planted_turn, script_of
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
@@ -94,18 +94,42 @@ def test_the_turns_of_a_puzzle_hold_its_text_once_and_the_solvers_states(k):
         for number, turn in enumerate(turns, 1):
             state = solution.states[min(number * k, row["N"])][row["poi"]]
             assert attributes(turn.answer) == state
-            question = {**row, "answer": turn.answer}
-            assert score_state(turn.reply, question).correct
-            share = score_state(turn.error, question).details["state_share"]
-            assert share == pytest.approx(1 - 1 / row["d"])
+            assert score_state(turn.reply, {**row, "answer": turn.answer}).correct
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 100])
+def test_a_planted_error_is_one_wrong_value_and_what_the_statements_make_of_it(k):
+    """The solver says so, of a puzzle of one person that begins in the planted state."""
+    healed = 0
+    for row in rows():
+        turns = list(turns_of(row, k))
+        half, lines = planted_turn(len(turns)), re.findall(r"(?m)^\d+(\. .*)$", row["puzzle"])
+        for number, turn in enumerate(turns):
+            question = {**row, "answer": turn.planted_answer}
+            assert score_state(turn.planted_reply, question).correct
+            if number < half:
+                assert turn.planted_answer == turn.answer
+            elif number == half:
+                share = score_state(turn.planted_reply, {**row, "answer": turn.answer})
+                assert share.details["state_share"] == pytest.approx(1 - 1 / row["d"])
+            else:
+                later = lines[(half + 1) * k : (number + 1) * k]
+                numbered = (f"{place}{line}" for place, line in enumerate(later, 1))
+                text = "\n".join([turns[half].planted_reply, *numbered])
+                states = solve_steps(text + QUESTION.format(row["poi"])).states
+                assert attributes(turn.planted_answer) == states[-1][row["poi"]]
+        healed += turns[-1].planted_answer == row["answer"]
+    assert k == 100 or 0 < healed < COUNT
 
 
 def test_a_model_without_errors_is_right_at_each_turn_of_the_histories_that_are_true(tmp_path):
     rights, metrics = run(never, tmp_path)
     assert rights["own"] == rights["true"] == [[1] * TURNS] * COUNT
-    assert metrics["acc_own"] == metrics["acc_true_last"] == 1
+    assert metrics["acc_own"] == metrics["acc_last_true"] == 1
     assert metrics["errors_per_statement_own"] == metrics["own_minus_true"] == 0
-    assert metrics["planted_minus_true"] < 0  # it believes the error that it is shown
+    # it goes on from the error that it is shown, and that is all it does wrong
+    assert metrics["acc_planted"] < metrics["sound_planted"] == 1
+    assert metrics["planted_minus_true"] == metrics["errors_per_statement_planted"] == 0
 
 
 def test_an_error_that_is_carried_costs_later_turns_and_one_that_is_mended_does_not(tmp_path):
@@ -135,7 +159,7 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_
     sample = tasks.cogniload_turns(k=K, history="own", **PUZZLES).dataset[0]
     state = TaskState("mockllm/model", sample.id, 1, sample.input, [], metadata=sample.metadata)
     replies = [turn["reply"] for turn in sample.metadata["turns"]]
-    replies[1] = sample.metadata["turns"][1]["error"]
+    replies[1] = sample.metadata["turns"][1]["planted_reply"]
     limits = []
 
     async def generate(state, max_tokens):
@@ -163,8 +187,8 @@ def test_every_epoch_of_a_conversation_counts():
         SampleScore(
             score=Score(
                 value=1.0,
-                metadata={"history": name, "right": right, "k": 4, "statements": 10}
-                | {"read": [1, 1, right[-1]]},
+                metadata={"history": name, "right": right, "sound": right, "k": 4}
+                | {"statements": 10, "read": [1, 1, right[-1]]},
             ),
             sample_id=f"puzzle-{puzzle}/{name}",
         )
@@ -180,12 +204,16 @@ def test_every_epoch_of_a_conversation_counts():
 
 
 def test_what_takes_the_place_of_replies():
-    turns = list(turns_of(rows()[0], 2))
-    assert history_of(turns, "own") == [None] * 5
-    assert history_of(turns, "true") == [turn.reply for turn in turns]
-    true, error = [turn.reply for turn in turns[:2]], turns[2].error
-    assert history_of(turns, "planted") == [*true, error, None, None]
-    assert history_of(turns[:1], "planted") == [turns[0].error]
+    row = rows()[0]
+    turns = list(turns_of(row, 2))
+    assert planted_turn(len(turns)) == 2
+    true = [turn.reply for turn in turns]
+    error, *led = (turn.planted_reply for turn in turns[2:])
+    places = {"own": [None] * 5, "true": true, "planted": [*true[:2], error, *led]}
+    for history, instead in places.items():
+        messages = [turn.message for turn in turns]
+        script = script_of(make_conversation(row, 2, history))
+        assert script == list(zip(messages, instead, strict=True))
 
 
 @pytest.mark.parametrize(
