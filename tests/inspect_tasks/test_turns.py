@@ -11,10 +11,11 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 from refusals import refused, refused_command
+from tracker import QUESTION, track
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.state import attributes, read_state, score_state
+from cogniload_gen.cogniload.state import attributes, score_state
 from cogniload_gen.cogniload.turns import turns_of
 from cogniload_gen.turns import HISTORIES, make_conversation, planted_turn, script_of
 from inspect_tasks import tasks
@@ -23,39 +24,18 @@ from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turn
 
 PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
 K, COUNT, TURNS = 4, 12, 3
-QUESTION = "\n\nWhat is the final state of {0}? It must give every attribute of {0}, as above."
 
 
 def rows(**others):
     return generate_puzzles(**PUZZLES | others, twin="question=state").to_pylist()
 
 
-def track(messages, slips):
-    """The reply of a model that goes on from the reply before, and that may skip a turn.
-
-    It parses the statements by the solver and applies them itself.
-    """
-    users = [message.text for message in messages if message.role == "user"]
-    place, poi = len(users) - 1, re.search(r"state of (\w+) after", users[0])[1]
-    beginning = users[0][: users[0].index("\n1. ")]
-    lines = re.findall(r"^\d+\. (.*)$", users[-1], re.MULTILINE)
-    text = "\n".join([beginning, *(f"{i}. {line}" for i, line in enumerate(lines, 1))])
-    solution = solve_steps(text + QUESTION.format(poi))
-    state = dict(solution.states[0][poi])
-    if place:
-        state = read_state(messages[-2].text.lower(), state)
-    for conditions, updates in solution.statements:
-        if conditions.items() <= state.items() and not slips(place, beginning):
-            state |= updates
-    if slips(place, beginning):  # the state is wrong however little the statements change
-        state["hair" if "hair" in state else min(state)] = "nothing"
-    return f"{poi}: " + ", ".join(f"{category}: {value}" for category, value in state.items())
-
-
 def run(slips, folder, **parameters):
     def answer(messages, tools, choice, config):
         assert config.max_tokens > 0
-        output = ModelOutput.from_content("mockllm", track(messages, slips))
+        output = ModelOutput.from_content(
+            "mockllm", track([(one.role, one.text) for one in messages], slips)
+        )
         output.usage = ModelUsage(input_tokens=1, output_tokens=1)
         return output
 
