@@ -9,16 +9,8 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from cogniload_gen import turns
 from cogniload_gen.checks import Given, check_choices
-from cogniload_gen.turns import (
-    HISTORIES,
-    TWIN,
-    late_turns,
-    make_conversation,
-    measure,
-    score_replies,
-    script_of,
-)
 from inspect_tasks.samples import make_rows, read_tokenizer, share_budget
 from inspect_tasks.scoring import limit_of, run_metric
 from inspect_tasks.settings import Settings
@@ -35,11 +27,11 @@ def make_turn_samples(
     Its id is the puzzle's with the history, its input all messages of the user. Errors as
     `make_samples`, and ValueError for a wrong `k` or history.
     """
-    histories = check_choices("history", history, HISTORIES)
+    histories = check_choices("history", history, turns.HISTORIES)
     if "twin" in parameters:
         raise ValueError(f"{task} takes no twin, got {parameters['twin']!r}")
-    puzzles = make_rows(task, settings, {**parameters, "twin": TWIN})
-    rows = [make_conversation(row, k, name) for row in puzzles for name in histories]
+    puzzles = make_rows(task, settings, {**parameters, "twin": turns.TWIN})
+    rows = [turns.make_conversation(row, k, name) for row in puzzles for name in histories]
     return MemoryDataset(share_budget(task, rows, read_tokenizer(task, parameters)), name=task)
 
 
@@ -48,7 +40,7 @@ def take_turns() -> Solver:
     """Have the model reply to each turn, within an equal share of the response limit."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        script, replies = script_of(state.metadata), []
+        script, replies = turns.script_of(state.metadata), []
         state.messages = []
         for message, other in script:
             state.messages.append(ChatMessageUser(content=message))
@@ -73,8 +65,8 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     late: dict[str, dict[str, list[int]]] = {}
     for sample in scores:
         about, puzzle = sample.score.metadata or {}, str(sample.sample_id).rpartition("/")[0]
-        by_history.setdefault(about["history"], []).append(measure(about))
-        late.setdefault(about["history"], {}).setdefault(puzzle, []).extend(late_turns(about))
+        by_history.setdefault(about["history"], []).append(turns.measure(about))
+        late.setdefault(about["history"], {}).setdefault(puzzle, []).extend(turns.late_turns(about))
     measures = {}
     for history, conversations in by_history.items():
         means = {name: fmean(one[name] for one in conversations) for name in conversations[0]}
@@ -83,9 +75,9 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     true = late.pop("true", {})
     for history, puzzles in late.items():
         apart = [
-            fmean(turns) - fmean(true[puzzle])
-            for puzzle, turns in puzzles.items()
-            if turns and true.get(puzzle)
+            fmean(sound) - fmean(true[puzzle])
+            for puzzle, sound in puzzles.items()
+            if sound and true.get(puzzle)
         ]
         if len(apart) > 1:
             measures[f"{history}_minus_true"] = fmean(apart)
@@ -102,7 +94,7 @@ def score_turns() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         replies: list[str] = state.store.get(REPLIES, [])
-        about: dict[str, Any] = score_replies(state.metadata, replies)
+        about: dict[str, Any] = turns.score_replies(state.metadata, replies)
         marks = "".join(map(str, about["right"]))
         last, right = replies[-1] if replies else "", fmean(about["right"])
         return Score(value=right, answer=last, explanation=marks, metadata=about)
