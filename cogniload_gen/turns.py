@@ -85,19 +85,21 @@ def measure(conversation: Mapping[str, Any]) -> dict[str, float]:
     """Return the shares of one conversation, scored by `score_replies`, and what is at risk.
 
     `errors` are those in `at_risk` statements: all where earlier replies are not the model's own,
-    otherwise the first one, after which a model is not at risk any more.
+    otherwise the first one, after which a model is not at risk any more. An error is taken to be in
+    the middle of its turn.
     """
     at_risk = conversation["sound"]
     if conversation["history"] == "own" and 0 in at_risk:
         at_risk = at_risk[: at_risk.index(0) + 1]
+    errors, k = at_risk.count(0), conversation["k"]
     planted = {"sound": fmean(conversation["sound"])}
     return {
         "acc": fmean(conversation["right"]),
         "acc_last": conversation["right"][-1],
         "read": fmean(conversation["read"]),
         **(planted if conversation["history"] == "planted" else {}),
-        "errors": at_risk.count(0),
-        "at_risk": min(len(at_risk) * conversation["k"], conversation["statements"]),
+        "errors": errors,
+        "at_risk": min(len(at_risk) * k, conversation["statements"]) - errors * (k - 1) / 2,
     }
 
 

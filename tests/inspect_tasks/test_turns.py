@@ -1,7 +1,6 @@
 """CogniLoad turn by turn, answered by models whose errors are planted."""
 
 import asyncio
-import re
 from hashlib import sha256
 
 import pytest
@@ -11,13 +10,10 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 from refusals import refused, refused_command
-from tracker import QUESTION, track
+from tracker import track
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.state import attributes, score_state
-from cogniload_gen.cogniload.turns import turns_of
-from cogniload_gen.turns import HISTORIES, make_conversation, planted_turn, script_of
+from cogniload_gen.turns import HISTORIES, planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
@@ -64,44 +60,6 @@ def by_luck(place, beginning):
     return sha256(f"{place} {beginning}".encode()).digest()[0] % 3 == 0
 
 
-@pytest.mark.parametrize("k", [1, 3, 5, 100])
-def test_the_turns_of_a_puzzle_hold_its_text_once_and_the_solvers_states(k):
-    for row in rows():
-        turns, solution = list(turns_of(row, k)), solve_steps(row["puzzle"])
-        text = "\n".join(turn.message.partition("\n\nWhat is the state")[0] for turn in turns)
-        assert row["puzzle"].startswith(text + "\n\nWhat")
-        assert turns[-1].answer == row["answer"]
-        for number, turn in enumerate(turns, 1):
-            state = solution.states[min(number * k, row["N"])][row["poi"]]
-            assert attributes(turn.answer) == state
-            assert score_state(turn.reply, {**row, "answer": turn.answer}).correct
-
-
-@pytest.mark.parametrize("k", [1, 3, 5, 100])
-def test_a_planted_error_is_one_wrong_value_and_what_the_statements_make_of_it(k):
-    """The solver says so, of a puzzle of one person that begins in the planted state."""
-    healed = 0
-    for row in rows():
-        turns = list(turns_of(row, k))
-        half, lines = planted_turn(len(turns)), re.findall(r"(?m)^\d+(\. .*)$", row["puzzle"])
-        for number, turn in enumerate(turns):
-            question = {**row, "answer": turn.planted_answer}
-            assert score_state(turn.planted_reply, question).correct
-            if number < half:
-                assert turn.planted_answer == turn.answer
-            elif number == half:
-                share = score_state(turn.planted_reply, {**row, "answer": turn.answer})
-                assert share.details["state_share"] == pytest.approx(1 - 1 / row["d"])
-            else:
-                later = lines[(half + 1) * k : (number + 1) * k]
-                numbered = (f"{place}{line}" for place, line in enumerate(later, 1))
-                text = "\n".join([turns[half].planted_reply, *numbered])
-                states = solve_steps(text + QUESTION.format(row["poi"])).states
-                assert attributes(turn.planted_answer) == states[-1][row["poi"]]
-        healed += turns[-1].planted_answer == row["answer"]
-    assert k == 100 or 0 < healed < COUNT
-
-
 def test_a_model_without_errors_is_right_at_each_turn_of_the_histories_that_are_true(tmp_path):
     rights, metrics = run(never, tmp_path)
     assert rights["own"] == rights["true"] == [[1] * TURNS] * COUNT
@@ -116,8 +74,10 @@ def test_an_error_that_is_carried_costs_later_turns_and_one_that_is_mended_does_
     rights, metrics = run(at_first, tmp_path, history=["own", "true"])
     assert rights["true"] == [[0, 1, 1]] * COUNT
     assert all(right[0] == 0 for right in rights["own"])
-    assert metrics["errors_per_statement_own"] == 1 / K
-    assert metrics["errors_per_statement_true"] == pytest.approx(COUNT / (6 * 10 + 6 * 12))
+    middle = (K + 1) / 2
+    assert metrics["errors_per_statement_own"] == 1 / middle
+    statements = 6 * 10 + 6 * 12 - COUNT * (K - middle)
+    assert metrics["errors_per_statement_true"] == pytest.approx(COUNT / statements)
     late = [right[planted_turn(TURNS) + 1 :] for right in rights["own"]]
     cost = sum(map(sum, late)) / sum(map(len, late)) - 1
     assert metrics["own_minus_true"] == pytest.approx(cost)
@@ -180,20 +140,7 @@ def test_every_epoch_of_a_conversation_counts():
     assert metrics["acc_own"] == pytest.approx(4 / 6)
     assert metrics["read_own"] == pytest.approx(5 / 6)
     assert metrics["own_minus_true"] == pytest.approx(1 / 2 - 1)
-    assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10))
-
-
-def test_what_takes_the_place_of_replies():
-    row = rows()[0]
-    turns = list(turns_of(row, 2))
-    assert planted_turn(len(turns)) == 2
-    true = [turn.reply for turn in turns]
-    error, *led = (turn.planted_reply for turn in turns[2:])
-    places = {"own": [None] * 5, "true": true, "planted": [*true[:2], error, *led]}
-    for history, instead in places.items():
-        messages = [turn.message for turn in turns]
-        script = script_of(make_conversation(row, 2, history))
-        assert script == list(zip(messages, instead, strict=True))
+    assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10 - 2 * 1.5))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ GROWS_WITH = {
 }  # fmt: skip
 """The places in `Trials.amounts` of what slips of each cause grow with."""
 
-PENALTIES = {"distraction": 4.0, "work": 4.5, "length": 4.0, "luck": 4.5, "step": 6.0}
+PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "step": 6.75}
 """By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py."""
 
 RIVAL = 3.0
