@@ -1,5 +1,6 @@
 """How often `explain_failures` names the causes that a simulated model has, and nothing else; and
-how often the 95 % intervals of its effects hold the truth, that of very many failures.
+how often its 95 % intervals hold the truth: of the effects, that of very many failures, and of the
+shares of the named causes, what is planted.
 
 A model slips on hay, on needles, on every statement, more the later a statement stands, always on
 one kind of needle (a step that it never learnt), or fails by chance alone; some slips do no harm.
@@ -18,12 +19,21 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis import explain_failures
+from cogniload_analysis.compare.why import Why
 
 HARDEST = 0.03
 """Share of needles that are of the kind that is too hard."""
 
 MODERATE = 100, 0.25
 """The N and the rho of a puzzle at which a model is planned."""
+
+
+CAUSES = {
+    "hay": "distraction",
+    "needles": "work",
+    **dict.fromkeys(("each", "position", "late"), "length"),
+}
+"""What slips are called as causes; others by their own names."""
 
 
 class Model(NamedTuple):
@@ -42,6 +52,19 @@ class Model(NamedTuple):
     sizes: Sequence[tuple[int, float]] = (MODERATE,)
     factors: Sequence[float] = (1.0,)
 
+    @property
+    def harmful(self) -> float:
+        """The expected harmful slips of a puzzle at MODERATE, but for steps that are too hard."""
+        return -float(np.log((self.accuracy - self.guess) / (1 - self.guess)))
+
+    @property
+    def truth(self) -> "pd.Series[float]":
+        """The share of the expected harmful slips that is of each cause."""
+        steps, (N, rho) = "step" in self.shares, MODERATE
+        slips = pd.Series(self.shares) * self.harmful
+        slips["step"] = N * rho * HARDEST * self.harm * steps
+        return (slips / slips.sum()).groupby(lambda name: CAUSES.get(name, name)).sum()
+
 
 MODELS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 PLANTED, HELD_OUT = (
@@ -57,8 +80,7 @@ def hazards(model: Model, needle: np.ndarray, hard: np.ndarray, factor: float) -
         "each": 0 * place + 1 / N, "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
         "luck": 0 * place,
     }  # fmt: skip
-    right = (model.accuracy - model.guess) / (1 - model.guess)
-    total = -np.log(right) / model.harm * factor
+    total = model.harmful / model.harm * factor
     slips = sum(share * total * kinds[name] for name, share in model.shares.items())
     return np.clip(slips + ("step" in model.shares) * hard, 0, 1)
 
@@ -100,37 +122,54 @@ def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.Data
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 
 
-def effects_of(frame: pd.DataFrame) -> pd.DataFrame:
+def effects_of(why: Why) -> pd.DataFrame:
     """Return the effects on failures, by the change and what it is compared with."""
-    effects = explain_failures(frame).effects.query("of == 'failed'")
-    return effects.set_index(["change", "against"])[["difference", "low", "high"]]
+    return why.effects[why.effects["of"] == "failed"].set_index(["change", "against"])
 
 
-def coverage(frames: list[pd.DataFrame], truth: pd.Series) -> float:
-    """Return the share of intervals, of all effects and frames, that hold the truth."""
-    effects = pd.concat(map(effects_of, frames))
-    truth = truth.reindex(effects.index)
-    return float((effects["low"].le(truth + 1e-9) & effects["high"].ge(truth - 1e-9)).mean())
+def shares_of(why: Why) -> pd.DataFrame:
+    """Return the shares of the causes that are named, by cause."""
+    assert why.shares is not None
+    return why.shares.set_index("cause").reindex([*why.causes])
+
+
+def held(tables: list[pd.DataFrame], truth: "pd.Series[float]") -> str:
+    """Return the percentage of the intervals in tables that hold the truth, and their number."""
+    rows = pd.concat(tables)
+    true = truth.reindex(rows.index)
+    holds = rows["low"].le(true + 1e-9) & rows["high"].ge(true - 1e-9)
+    return f"{100 * holds.mean():.1f} of {len(rows)}"
 
 
 def main() -> None:
-    """Print how often each planted cause is named."""
+    """Print how often each planted cause is named, and how often the intervals hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     runs, many = (20, 2_000) if parser.parse_args().quick else (200, 20_000)
-    headings = "planted", "failures", "named, nothing else [%]", "coverage [%]", "named"
+    headings = (
+        "planted",
+        "failures",
+        "named, nothing else [%]",
+        "effects [%]",
+        "shares [%]",
+        "named",
+    )
     print(f"| {' | '.join(headings)} |\n{'| --- ' * len(headings)}|")
     for cause, model in tqdm((PLANTED | HELD_OUT).items(), disable=None):
-        truth = effects_of(simulate(model, many, np.random.default_rng(many)))["difference"]
+        truth = explain_failures(simulate(model, many, np.random.default_rng(many)))
         for failures in (60, 120):
-            frames = [
-                simulate(model, failures, np.random.default_rng([run, failures]))
-                for run in range(runs)
+            draws = (np.random.default_rng([run, failures]) for run in range(runs))
+            whys = [explain_failures(simulate(model, failures, draw)) for draw in draws]
+            named = Counter(" ".join(sorted(why.causes)) for why in whys)
+            intervals = [
+                held([*map(effects_of, whys)], effects_of(truth)["difference"]),
+                held([*map(shares_of, whys)], model.truth),
             ]
-            named = Counter(" ".join(sorted(explain_failures(one).causes)) for one in frames)
-            shares = f"{100 * named[model.named] / runs:.0f} | {100 * coverage(frames, truth):.1f}"
             texts = "; ".join(f"{some or 'none'} {count}" for some, count in named.most_common())
-            print(f"| {cause} | {failures} | {shares} | {texts} |", flush=True)
+            right = f"{100 * named[model.named] / runs:.0f}"
+            print(
+                "|", " | ".join([cause, str(failures), right, *intervals, texts]), "|", flush=True
+            )
 
 
 if __name__ == "__main__":

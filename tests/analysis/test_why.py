@@ -9,7 +9,6 @@ import pytest
 from source_tree import ROOT
 
 from cogniload_analysis import explain_failures
-from cogniload_analysis.compare import causes
 from cogniload_analysis.compare.causes import count_trials, loss, show_causes
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
 from cogniload_analysis.load import Load
@@ -37,9 +36,8 @@ def with_loads(frame):
 
 
 @pytest.mark.parametrize("cause", STUDY["PLANTED"])
-def test_planted_causes_are_named_and_no_others(cause, monkeypatch):
+def test_planted_causes_are_named_and_no_others(cause):
     """One run, of fixed draws: the study says how often it is right."""
-    monkeypatch.setattr(causes, "RESAMPLES", 20)
     model = STUDY["PLANTED"][cause]
     frame = STUDY["simulate"](model, 80, np.random.default_rng(4))
     why = explain_failures(frame)

@@ -71,28 +71,26 @@ class Why:
         """The verdict, in at most five sentences: the causes, then what shows them."""
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        again = by_change.get(AGAIN)
         failures = max((row["puzzles"] for row in rows.values()), default=0)
-        sentences = [
-            SAY("again", again) if again is not None else SAY("no_again", puzzles=failures)
-        ]
-        if self.shares is not None and self.causes:
-            parts = [
-                SAY("share", share=share, low=low, high=high, cause=SAY(f"cause_{cause}"))
-                for cause, share, low, high in self.shares.to_numpy().tolist()
-                if cause in self.causes
-            ]
+        first = "again" if AGAIN in by_change else "no_again"
+        sentences = [SAY(first, by_change.get(AGAIN, {"puzzles": failures}))]
+        named = {cause: SAY(f"cause_{cause}") for cause in self.causes}
+        if self.shares is not None and named:
+            shares = self.shares[self.shares["cause"].isin(named)].to_dict("records")
+            parts = [SAY("share", row | {"cause": named[row["cause"]]}) for row in shares]
             sentences.append(SAY("shares", shares=", ".join(parts)))
-        for cause in self.causes:
-            row = by_change.get(CURES_BY_CAUSE.get(cause, ""))
-            if row is not None:
-                sentences.append(SAY("effect", row, what=SAY(f"without_{row['change']}")))
+        shown = (CURES_BY_CAUSE.get(cause, "") for cause in named)
+        sentences += [
+            SAY("effect", by_change[change], what=SAY(f"without_{change}"))
+            for change in shown
+            if change in by_change
+        ]
         if (NEEDLES, TAIL) in rows:
             sentences.append(SAY("partner", rows[NEEDLES, TAIL]))
         if ONLY in by_change:
             sentences.append(SAY("only", by_change[ONLY]))
-        named = " and ".join(SAY(f"cause_{cause}") for cause in self.causes)
-        return [SAY("named", causes=named) if named else SAY("unnamed"), *sentences[:4]]
+        causes = SAY("named", causes=" and ".join(named.values())) if named else SAY("unnamed")
+        return [causes, *sentences[:4]]
 
     @property
     def telling(self) -> str:
