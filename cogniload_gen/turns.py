@@ -92,12 +92,11 @@ def measure(conversation: Mapping[str, Any]) -> dict[str, float]:
     if conversation["history"] == "own" and 0 in at_risk:
         at_risk = at_risk[: at_risk.index(0) + 1]
     errors, k = at_risk.count(0), conversation["k"]
-    planted = {"sound": fmean(conversation["sound"])}
     return {
         "acc": fmean(conversation["right"]),
         "acc_last": conversation["right"][-1],
         "read": fmean(conversation["read"]),
-        **(planted if conversation["history"] == "planted" else {}),
+        "sound": fmean(conversation["sound"]),
         "errors": errors,
         "at_risk": min(len(at_risk) * k, conversation["statements"]) - errors * (k - 1) / 2,
     }

@@ -67,7 +67,7 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
         about, puzzle = sample.score.metadata or {}, str(sample.sample_id).rpartition("/")[0]
         by_history.setdefault(about["history"], []).append(turns.measure(about))
         late.setdefault(about["history"], {}).setdefault(puzzle, []).extend(turns.late_turns(about))
-    measures = {}
+    measures: dict[str, float] = {}
     for history, conversations in by_history.items():
         means = {name: fmean(one[name] for one in conversations) for name in conversations[0]}
         means["errors_per_statement"] = means.pop("errors") / means.pop("at_risk")

@@ -19,7 +19,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis import explain_failures
-from cogniload_analysis.compare.why import Why
 
 HARDEST = 0.03
 """Share of needles that are of the kind that is too hard."""
@@ -28,42 +27,21 @@ MODERATE = 100, 0.25
 """The N and the rho of a puzzle at which a model is planned."""
 
 
-CAUSES = {
-    "hay": "distraction",
-    "needles": "work",
-    **dict.fromkeys(("each", "position", "late"), "length"),
-}
-"""What slips are called as causes; others by their own names."""
-
-
 class Model(NamedTuple):
-    """A simulated model, and what should be named.
+    """A simulated model, and the causes that should be named, with their shares of harmful slips.
 
-    `shares` are the causes' shares of the slips at MODERATE, where it solves a share `accuracy` of
+    `shares` are those of the slips at MODERATE, where it solves a share `accuracy` of
     puzzles; a share `harm` of slips does harm, a model that is lost guesses right with `guess`.
     Each puzzle has one of the `sizes` (N and rho), and its slips are more by one of `factors`.
     """
 
     shares: Mapping[str, float]
-    named: str
+    causes: Mapping[str, float]
     accuracy: float = 0.5
     harm: float = 2 / 3
     guess: float = 0.0
     sizes: Sequence[tuple[int, float]] = (MODERATE,)
     factors: Sequence[float] = (1.0,)
-
-    @property
-    def harmful(self) -> float:
-        """The expected harmful slips of a puzzle at MODERATE, but for steps that are too hard."""
-        return -float(np.log((self.accuracy - self.guess) / (1 - self.guess)))
-
-    @property
-    def truth(self) -> "pd.Series[float]":
-        """The share of the expected harmful slips that is of each cause."""
-        steps, (N, rho) = "step" in self.shares, MODERATE
-        slips = pd.Series(self.shares) * self.harmful
-        slips["step"] = N * rho * HARDEST * self.harm * steps
-        return (slips / slips.sum()).groupby(lambda name: CAUSES.get(name, name)).sum()
 
 
 MODELS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -80,7 +58,8 @@ def hazards(model: Model, needle: np.ndarray, hard: np.ndarray, factor: float) -
         "each": 0 * place + 1 / N, "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
         "luck": 0 * place,
     }  # fmt: skip
-    total = model.harmful / model.harm * factor
+    right = (model.accuracy - model.guess) / (1 - model.guess)
+    total = -np.log(right) / model.harm * factor
     slips = sum(share * total * kinds[name] for name, share in model.shares.items())
     return np.clip(slips + ("step" in model.shares) * hard, 0, 1)
 
@@ -122,23 +101,11 @@ def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.Data
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 
 
-def effects_of(why: Why) -> pd.DataFrame:
-    """Return the effects on failures, by the change and what it is compared with."""
-    return why.effects[why.effects["of"] == "failed"].set_index(["change", "against"])
-
-
-def shares_of(why: Why) -> pd.DataFrame:
-    """Return the shares of the causes that are named, by cause."""
-    assert why.shares is not None
-    return why.shares.set_index("cause").reindex([*why.causes])
-
-
 def held(tables: list[pd.DataFrame], truth: "pd.Series[float]") -> str:
-    """Return the percentage of the intervals in tables that hold the truth, and their number."""
+    """Return the percentage of the intervals in tables that hold the truth, by their index."""
     rows = pd.concat(tables)
     true = truth.reindex(rows.index)
-    holds = rows["low"].le(true + 1e-9) & rows["high"].ge(true - 1e-9)
-    return f"{100 * holds.mean():.1f} of {len(rows)}"
+    return f"{100 * (rows['low'].le(true + 1e-9) & rows['high'].ge(true - 1e-9)).mean():.1f}"
 
 
 def main() -> None:
@@ -146,30 +113,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     runs, many = (20, 2_000) if parser.parse_args().quick else (200, 20_000)
-    headings = (
-        "planted",
-        "failures",
-        "named, nothing else [%]",
-        "effects [%]",
-        "shares [%]",
-        "named",
+    print(
+        "| planted | failures | named alone [%] | effects [%] | shares [%] | named |\n"
+        + "| --- " * 6
+        + "|"
     )
-    print(f"| {' | '.join(headings)} |\n{'| --- ' * len(headings)}|")
     for cause, model in tqdm((PLANTED | HELD_OUT).items(), disable=None):
-        truth = explain_failures(simulate(model, many, np.random.default_rng(many)))
         for failures in (60, 120):
-            draws = (np.random.default_rng([run, failures]) for run in range(runs))
-            whys = [explain_failures(simulate(model, failures, draw)) for draw in draws]
-            named = Counter(" ".join(sorted(why.causes)) for why in whys)
-            intervals = [
-                held([*map(effects_of, whys)], effects_of(truth)["difference"]),
-                held([*map(shares_of, whys)], model.truth),
-            ]
-            texts = "; ".join(f"{some or 'none'} {count}" for some, count in named.most_common())
-            right = f"{100 * named[model.named] / runs:.0f}"
-            print(
-                "|", " | ".join([cause, str(failures), right, *intervals, texts]), "|", flush=True
+            draws = [(run, failures) for run in range(runs)] + [(runs, many)]
+            frames = (simulate(model, draw[1], np.random.default_rng(draw)) for draw in draws)
+            *whys, truth = map(explain_failures, frames)
+            *effects, true = (
+                why.effects.query("of == 'failed'").set_index(["change", "against"])
+                for why in [*whys, truth]
             )
+            shares = [why.shares.set_index("cause").loc[[*why.causes]] for why in whys]
+            named = Counter(" ".join(sorted(why.causes)) for why in whys)
+            texts = "; ".join(f"{some or 'none'} {count}" for some, count in named.most_common())
+            right = 100 * named[" ".join(sorted(model.causes))] / runs
+            intervals = held(effects, true["difference"]), held(shares, pd.Series(model.causes))
+            print(f"| {cause} | {failures} | {right:.0f} | {' | '.join(intervals)} | {texts} |")
 
 
 if __name__ == "__main__":

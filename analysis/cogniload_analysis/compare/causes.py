@@ -133,15 +133,16 @@ def fit(trials: Trials, causes: Sequence[str]) -> Any:
     With `step`, which must be the last cause, the last two are the expected harmful slips at
     needles that are too hard, and the share of slips there that do harm.
     """
-    places, step, bounds = settings(causes)
-    start = [0.4 / max(1, len(places))] * len(places) + [0.3, 0.7] * step
-    return minimize(loss, start, (trials, places, step), "L-BFGS-B", jac=True, bounds=bounds)
+    problem, bounds = settings(trials, causes)
+    start = [0.4 / max(1, len(problem[1]))] * len(problem[1]) + [0.3, 0.7] * problem[2]
+    return minimize(loss, start, problem, "L-BFGS-B", jac=True, bounds=bounds)
 
 
-def settings(causes: Sequence[str]) -> tuple[list[int], bool, list[tuple[float, float]]]:
-    """Return the places in `Trials.amounts` of causes, whether `step` is one, and all bounds."""
+def settings(trials: Trials, causes: Sequence[str]) -> tuple[tuple[Trials, list[int], bool], Any]:
+    """Return the arguments of `loss` but the parameters, and the bounds of these."""
     places, step = [place for cause in causes for place in GROWS_WITH[cause]], "step" in causes
-    return places, step, [(0, np.inf)] * len(places) + [(1e-4, 5), (0.5, 0.999)] * step
+    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999)] * step
+    return (trials, places, step), bounds
 
 
 def loss(
@@ -184,28 +185,23 @@ def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
     Columns: cause, share, low and high, the 95 % interval: the least and the greatest share of
     slips that are nearly as likely as the best ones (WITHIN).
     """
-    places, step, bounds = settings(causes)
-    best = fit(trials, causes)
+    (problem, bounds), best = settings(trials, causes), fit(trials, causes)
     owners = np.array([cause for cause in causes for _ in GROWS_WITH[cause] or [0]])
+    near = NonlinearConstraint(
+        lambda x: loss(x, *problem)[0], -np.inf, best.fun + WITHIN, lambda x: loss(x, *problem)[1]
+    )
 
     def share(slips: np.ndarray, mine: np.ndarray, sign: int) -> tuple[float, np.ndarray]:
         total = max(slips[: len(mine)].sum(), 1e-9)
-        value = slips[: len(mine)] @ mine / total
-        return sign * value, sign * np.append((mine - value) / total, [0] * step)
+        part = slips[: len(mine)] @ mine / total
+        return sign * part, sign * np.append((mine - part) / total, [0] * problem[2])
 
-    def end(mine: np.ndarray, sign: int) -> float:
-        near = NonlinearConstraint(
-            lambda slips: loss(slips, trials, places, step)[0], -np.inf, best.fun + WITHIN,
-            jac=lambda slips: loss(slips, trials, places, step)[1],
-        )  # fmt: skip
-        found = minimize(
-            share, best.x, (mine, sign), "SLSQP", jac=True, bounds=bounds, constraints=near
+    rows = []
+    for cause in causes:
+        mine = (owners == cause).astype(float)
+        ends = (
+            minimize(share, best.x, (mine, sign), None, True, bounds=bounds, constraints=near).fun
+            for sign in (1, -1)
         )
-        return sign * float(found.fun)
-
-    rows = [
-        (cause, share(best.x, mine, 1)[0], end(mine, 1), end(mine, -1))
-        for cause in causes
-        for mine in [(owners == cause).astype(float)]
-    ]
+        rows.append((cause, share(best.x, mine, 1)[0], *np.abs([*ends])))
     return pd.DataFrame(rows, columns=["cause", "share", "low", "high"])

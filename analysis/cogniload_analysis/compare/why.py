@@ -76,15 +76,12 @@ class Why:
         sentences = [SAY(first, by_change.get(AGAIN, {"puzzles": failures}))]
         named = {cause: SAY(f"cause_{cause}") for cause in self.causes}
         if self.shares is not None and named:
-            shares = self.shares[self.shares["cause"].isin(named)].to_dict("records")
-            parts = [SAY("share", row | {"cause": named[row["cause"]]}) for row in shares]
+            shares: Any = self.shares[self.shares["cause"].isin(named)].to_dict("records")
+            parts = [SAY("share", {**row, "cause": named[row["cause"]]}) for row in shares]
             sentences.append(SAY("shares", shares=", ".join(parts)))
-        shown = (CURES_BY_CAUSE.get(cause, "") for cause in named)
-        sentences += [
-            SAY("effect", by_change[change], what=SAY(f"without_{change}"))
-            for change in shown
-            if change in by_change
-        ]
+        shown = (by_change.get(CURES_BY_CAUSE.get(cause, "")) for cause in named)
+        without = ((row, SAY(f"without_{row['change']}")) for row in shown if row)
+        sentences += [SAY("effect", row, what=what) for row, what in without]
         if (NEEDLES, TAIL) in rows:
             sentences.append(SAY("partner", rows[NEEDLES, TAIL]))
         if ONLY in by_change:
@@ -133,11 +130,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     frame = pd.concat(frames, ignore_index=True)
     results = frame["correct"][~is_twin(frame["id"])].astype(float)
     wide = _pair(frame)
-    parts = [
-        _effects(wide[wide[ORIGINAL] == right], of)
-        for of, right in ((FAILED, 0), (SOLVED, 1))
-        if (wide[ORIGINAL] == right).any()
-    ]
+    parts = [_effects(mine, SOLVED if right else FAILED) for right, mine in wide.groupby(ORIGINAL)]
     effects = pd.concat(parts, ignore_index=True)
     cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *NO_CURE], errors="ignore")
     sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)
