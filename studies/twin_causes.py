@@ -54,13 +54,12 @@ def hazards(model: Model, needle: np.ndarray, hard: np.ndarray, factor: float) -
     """Return the chance of a slip at each statement of a text, whose slips are more by a factor."""
     (N, rho), place = MODERATE, np.arange(len(needle)) + 1
     kinds = {
-        "hay": ~needle / (N - N * rho), "needles": needle / (N * rho), "step": 0 * place,
-        "each": 0 * place + 1 / N, "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
-        "luck": 0 * place,
+        "hay": ~needle / (N - N * rho), "needles": needle / (N * rho), "each": 0 * place + 1 / N,
+        "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
     }  # fmt: skip
     right = (model.accuracy - model.guess) / (1 - model.guess)
     total = -np.log(right) / model.harm * factor
-    slips = sum(share * total * kinds[name] for name, share in model.shares.items())
+    slips = sum(share * total * kinds.get(name, 0 * place) for name, share in model.shares.items())
     return np.clip(slips + ("step" in model.shares) * hard, 0, 1)
 
 

@@ -196,12 +196,14 @@ def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
         part = slips[: len(mine)] @ mine / total
         return sign * part, sign * np.append((mine - part) / total, [0] * problem[2])
 
-    rows = []
-    for cause in causes:
-        mine = (owners == cause).astype(float)
-        ends = (
-            minimize(share, best.x, (mine, sign), None, True, bounds=bounds, constraints=near).fun
-            for sign in (1, -1)
-        )
-        rows.append((cause, share(best.x, mine, 1)[0], *np.abs([*ends])))
-    return pd.DataFrame(rows, columns=["cause", "share", "low", "high"])
+    def end(mine: np.ndarray, sign: int) -> float:
+        starts = (factor * best.x + 0.01 for factor in (0.8, 1.0, 1.3))
+        limits = {"jac": True, "bounds": bounds, "constraints": near}
+        found = [minimize(share, start, (mine, sign), **limits) for start in starts]
+        return abs(min((one.fun for one in found if one.success), default=min(sign, 0)))
+
+    masks = [(owners == cause).astype(float) for cause in causes]
+    rows = [(share(best.x, mine, 1)[0], end(mine, 1), end(mine, -1)) for mine in masks]
+    return (
+        pd.DataFrame(rows, [*causes], ["share", "low", "high"]).rename_axis("cause").reset_index()
+    )

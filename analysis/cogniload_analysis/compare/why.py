@@ -25,8 +25,7 @@ SAY = Sentences("why")
 Effect = Mapping[Any, Any]
 """A row of `Why.effects`."""
 
-AGAIN, ONLY = "again", "only"
-NEEDLES, TAIL = "needles", "tail"
+AGAIN, ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
 
 NO_CURE = ("until", ONLY, "question=state")

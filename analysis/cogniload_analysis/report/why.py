@@ -40,20 +40,19 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
     explained: dict[str, Why] = {}
     examples: dict[str, list[Example]] = {}
     by_load: list[pd.DataFrame] = []
+    drawings: dict[str, Drawing] = {}
     loads = [load for load in analysis.loads if load.dtype != "category"]
     for model, rows in frame.groupby("model", observed=True):
         if twins.is_twin(rows["id"]).any() and not twins.is_twin(rows["id"]).all():
             why = explained[str(model)] = twins.explain_failures(rows)
             by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
             examples[str(model)] = show_cure(rows, why, analysis)
+            luck = SAY("removes" if twins.AGAIN in {*why.effects["change"]} else "removes_no_again")
+            drawings[f"{analysis.prefix}why_{name_file(len(explained), str(model))}"] = (
+                SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
+            )  # fmt: skip
     if not explained:
         return findings
-    drawings: dict[str, Drawing] = {}
-    for number, (model, why) in enumerate(explained.items(), start=1):
-        luck = SAY("removes" if twins.AGAIN in {*why.effects["change"]} else "removes_no_again")
-        drawings[f"{analysis.prefix}why_{name_file(number, model)}"] = (
-            SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
-        )  # fmt: skip
     pictures = draw_all(drawings)
     effects = [why.effects.assign(model=model) for model, why in explained.items()]
     sections = [
@@ -94,12 +93,10 @@ def draw_effects(effects: pd.DataFrame, columns: int = PAPER) -> Figure:
 
     def name_changes(axes: Axes) -> None:
         axes.set_xticks(range(len(changes)), changes)
-        axes.set_xlim(-0.5, len(changes) - 0.5)
-        axes.set_ylim(-0.03, 1.03)
+        axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    return draw_panels(
-        [Panel(series, "Change", "Solved", finish=name_changes)], columns, height=2.4
-    )
+    panel = Panel(series, "Change", "Solved", finish=name_changes)
+    return draw_panels([panel], columns, height=2.4)
 
 
 def show_cure(rows: pd.DataFrame, why: Why, analysis: Analysis) -> list[Example]:
