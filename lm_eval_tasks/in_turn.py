@@ -11,8 +11,8 @@ from reprlib import repr as brief
 from typing import NamedTuple
 
 from cogniload_gen.files.run_folder import Block, RunFolder, id_of
+from lm_eval_tasks.recorded import evaluate_again, recorded_arguments
 from lm_eval_tasks.task_names import our_tasks
-from lm_eval_tasks.twins import evaluate_again, recorded_arguments
 
 
 class Count(NamedTuple):

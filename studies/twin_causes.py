@@ -1,5 +1,6 @@
 """How often `explain_failures` names the causes that a simulated model has, and nothing else; and
-how often the 95 % intervals of its effects hold the truth, that of very many failures.
+how often its 95 % intervals hold the truth: of the effects, that of very many failures, and of the
+shares of the named causes, what is planted.
 
 A model slips on hay, on needles, on every statement, more the later a statement stands, always on
 one kind of needle (a step that it never learnt), or fails by chance alone; some slips do no harm.
@@ -27,15 +28,15 @@ MODERATE = 100, 0.25
 
 
 class Model(NamedTuple):
-    """A simulated model, and what should be named.
+    """A simulated model, and the causes that should be named, with their shares of harmful slips.
 
-    `shares` are the causes' shares of the slips at MODERATE, where it solves a share `accuracy` of
+    `shares` are those of the slips at MODERATE, where it solves a share `accuracy` of
     puzzles; a share `harm` of slips does harm, a model that is lost guesses right with `guess`.
     Each puzzle has one of the `sizes` (N and rho), and its slips are more by one of `factors`.
     """
 
     shares: Mapping[str, float]
-    named: str
+    causes: Mapping[str, float]
     accuracy: float = 0.5
     harm: float = 2 / 3
     guess: float = 0.0
@@ -53,13 +54,12 @@ def hazards(model: Model, needle: np.ndarray, hard: np.ndarray, factor: float) -
     """Return the chance of a slip at each statement of a text, whose slips are more by a factor."""
     (N, rho), place = MODERATE, np.arange(len(needle)) + 1
     kinds = {
-        "hay": ~needle / (N - N * rho), "needles": needle / (N * rho), "step": 0 * place,
-        "each": 0 * place + 1 / N, "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
-        "luck": 0 * place,
+        "hay": ~needle / (N - N * rho), "needles": needle / (N * rho), "each": 0 * place + 1 / N,
+        "position": place * 2 / N**2, "late": place**2 * 3 / N**3,
     }  # fmt: skip
     right = (model.accuracy - model.guess) / (1 - model.guess)
     total = -np.log(right) / model.harm * factor
-    slips = sum(share * total * kinds[name] for name, share in model.shares.items())
+    slips = sum(share * total * kinds.get(name, 0 * place) for name, share in model.shares.items())
     return np.clip(slips + ("step" in model.shares) * hard, 0, 1)
 
 
@@ -100,37 +100,38 @@ def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.Data
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 
 
-def effects_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the effects on failures, by the change and what it is compared with."""
-    effects = explain_failures(frame).effects.query("of == 'failed'")
-    return effects.set_index(["change", "against"])[["difference", "low", "high"]]
-
-
-def coverage(frames: list[pd.DataFrame], truth: pd.Series) -> float:
-    """Return the share of intervals, of all effects and frames, that hold the truth."""
-    effects = pd.concat(map(effects_of, frames))
-    truth = truth.reindex(effects.index)
-    return float((effects["low"].le(truth + 1e-9) & effects["high"].ge(truth - 1e-9)).mean())
+def held(tables: list[pd.DataFrame], truth: "pd.Series[float]") -> str:
+    """Return the percentage of the intervals in tables that hold the truth, by their index."""
+    rows = pd.concat(tables)
+    true = truth.reindex(rows.index)
+    return f"{100 * (rows['low'].le(true + 1e-9) & rows['high'].ge(true - 1e-9)).mean():.1f}"
 
 
 def main() -> None:
-    """Print how often each planted cause is named."""
+    """Print how often each planted cause is named, and how often the intervals hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     runs, many = (20, 2_000) if parser.parse_args().quick else (200, 20_000)
-    headings = "planted", "failures", "named, nothing else [%]", "coverage [%]", "named"
-    print(f"| {' | '.join(headings)} |\n{'| --- ' * len(headings)}|")
+    print(
+        "| planted | failures | named alone [%] | effects [%] | shares [%] | named |\n"
+        + "| --- " * 6
+        + "|"
+    )
     for cause, model in tqdm((PLANTED | HELD_OUT).items(), disable=None):
-        truth = effects_of(simulate(model, many, np.random.default_rng(many)))["difference"]
         for failures in (60, 120):
-            frames = [
-                simulate(model, failures, np.random.default_rng([run, failures]))
-                for run in range(runs)
-            ]
-            named = Counter(" ".join(sorted(explain_failures(one).causes)) for one in frames)
-            shares = f"{100 * named[model.named] / runs:.0f} | {100 * coverage(frames, truth):.1f}"
+            draws = [(run, failures) for run in range(runs)] + [(runs, many)]
+            frames = (simulate(model, draw[1], np.random.default_rng(draw)) for draw in draws)
+            *whys, truth = map(explain_failures, frames)
+            *effects, true = (
+                why.effects.query("of == 'failed'").set_index(["change", "against"])
+                for why in [*whys, truth]
+            )
+            shares = [why.shares.set_index("cause").loc[[*why.causes]] for why in whys]
+            named = Counter(" ".join(sorted(why.causes)) for why in whys)
             texts = "; ".join(f"{some or 'none'} {count}" for some, count in named.most_common())
-            print(f"| {cause} | {failures} | {shares} | {texts} |", flush=True)
+            right = 100 * named[" ".join(sorted(model.causes))] / runs
+            intervals = held(effects, true["difference"]), held(shares, pd.Series(model.causes))
+            print(f"| {cause} | {failures} | {right:.0f} | {' | '.join(intervals)} | {texts} |")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""The one turn in which a model answers: a request within the limit of the puzzle's response."""
+"""The turns in which a model answers: requests within the limit of the puzzle's response."""
 
 from typing import Any
 
 import httpx
 import verifiers.v1 as vf
 
+from cogniload_gen.turns import script_of
+
 
 class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
-    """Sends a prompt as one chat message. It runs nothing, so that it needs no sandbox.
+    """Sends a prompt as a chat message, or the messages of a conversation, one after the other.
 
-    The request has the puzzle's own `response_limit` as `max_tokens`; the run's
-    `--sampling.max-tokens` takes its place.
+    It runs nothing, so that it needs no sandbox. Each request has an equal share of the puzzle's
+    own `response_limit` as `max_tokens`; the run's `--sampling.max-tokens` takes its place.
     """
 
     APPENDS_SYSTEM_PROMPT = True
@@ -27,22 +29,28 @@ class PuzzleHarness(vf.Harness[vf.HarnessConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Ask the model once, by way of verifiers' own server, which keeps what is said."""
+        """Ask the model, by way of verifiers' own server, which keeps what is said."""
         system, prompt = self.resolve_text_prompt(data)
-        texts = {"system": system, "user": prompt}
-        body: dict[str, Any] = {
-            "model": ctx.model,
-            "messages": [{"role": role, "content": text} for role, text in texts.items() if text],
-        }
+        row = getattr(data, "row", {})
+        script = script_of(row) if "turns" in row else [(prompt or "", None)]
+        messages = [{"role": "system", "content": system}] if system else []
+        body: dict[str, Any] = {"model": ctx.model, "messages": messages}
         if (limit := getattr(data, "response_limit", None)) is not None:
-            body["max_tokens"] = limit
+            body["max_tokens"] = max(1, limit // len(script))
         async with httpx.AsyncClient(timeout=None, trust_env=False) as client:  # noqa: S113 (the run has a time limit of its own)
-            answer = await client.post(
-                f"{endpoint}/chat/completions",
-                json=body,
-                headers={"Authorization": f"Bearer {secret}"},
-            )
-        return vf.ProgramResult(int(answer.is_error), "", answer.text if answer.is_error else "")
+            for message, other in script:
+                messages.append({"role": "user", "content": message})
+                answer = await client.post(
+                    f"{endpoint}/chat/completions",
+                    json=body,
+                    headers={"Authorization": f"Bearer {secret}"},
+                )
+                if answer.is_error:
+                    return vf.ProgramResult(1, "", answer.text)
+                reply = answer.json()["choices"][0]["message"]["content"] or ""
+                content = reply if other is None else other
+                messages.append({"role": "assistant", "content": content})
+        return vf.ProgramResult(0, "", "")
 
 
 class PuzzleEnvConfig(vf.SingleAgentEnvConfig):
@@ -52,7 +60,7 @@ class PuzzleEnvConfig(vf.SingleAgentEnvConfig):
 
 
 class PuzzleEnv(vf.Env[PuzzleEnvConfig]):
-    """One model, one puzzle, one turn."""
+    """One model, one puzzle."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
         """Let the model answer."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any
 
 import verifiers.v1 as vf
@@ -25,6 +26,7 @@ from cogniload_gen.responses.levels import Climb, at_level, highest_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 from cogniload_gen.source import Source
+from cogniload_gen.turns import HISTORIES, TWIN, make_conversation, measure, score_replies
 from verifiers_tasks.success import Success, SuccessReader, write_success
 
 
@@ -60,6 +62,10 @@ class SharedConfig(vf.TasksetConfig):
     """train, validation or test: no two share any draws."""
     twin: str | None = None
     """The one change that each puzzle has, such as needles or from=50."""
+    k: int | None = Field(None, ge=1)
+    """Statements of a turn: with it, each puzzle is a conversation about the whole state."""
+    history: str = "own"
+    """What the model sees as its earlier replies: own, true or planted."""
     language: str | None = None
     """The language of the puzzles, such as de; English if it is not given."""
     tokenizer: str | None = None
@@ -92,6 +98,9 @@ class SharedConfig(vf.TasksetConfig):
             raise ValueError(f"fall must be below rise = {self.rise}, got {self.fall}")
         if self.task.success is not None and self.num_puzzles is not None:
             raise ValueError("num_puzzles is not for difficulty that follows the model")
+        check_choice("history", self.history, HISTORIES)
+        if self.k is not None and (self.twin is not None or self.tracking):
+            raise ValueError("k goes with neither twin nor tracking")
         self.source(self.knobs)
         return self
 
@@ -115,7 +124,7 @@ class SharedConfig(vf.TasksetConfig):
         count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)
         parameters = {"num_puzzles": count, "seed": self.seed, "split": split}
-        changes = {"twin": self.twin, "language": self.language}
+        changes = {"twin": TWIN if self.k else self.twin, "language": self.language}
         parameters |= {name: value for name, value in changes.items() if value is not None}
         if "tokenizer" in {option.name for option in self.record.options}:
             parameters["tokenizer"] = self.tokenizer
@@ -155,17 +164,37 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
 
     @vf.reward(weight=1.0)
     async def answer(self, trace: vf.Trace) -> float:
-        """Return the answer reward: 1.0 if the answer is right and not hedged."""
-        return answer_score(response_of(trace), self.row)
+        """Return the answer reward: 1.0 if the answer is right and not hedged.
+
+        Of a conversation it is the mean over its turns, each with the share of attributes.
+        """
+        if "turns" not in self.row:
+            return answer_score(response_of(trace), self.row)
+        turns = self.row["turns"]
+        replies = [*responses_of(trace), *[""] * len(turns)]  # those that never came earn nothing
+        pairs = zip(replies, turns, strict=False)
+        return fmean(answer_score(reply, {**self.row, **turn}) for reply, turn in pairs)
 
     @vf.reward(weight=0.0)
     async def steps(self, trace: vf.Trace) -> float:
-        """Return the step reward: how far the response tracks the puzzle's states."""
+        """Return the step reward: how far the response tracks the puzzle's states.
+
+        Of a conversation it is the share of its turns before the first wrong one.
+        """
+        if "turns" in self.row:
+            right = score_replies(self.row, responses_of(trace))["right"]
+            return [*right, 0].index(0) / len(right)
         return step_score(response_of(trace), self.row)
 
     @vf.metric
     async def outcome(self, trace: vf.Trace) -> dict[str, float]:
-        """Return `acc` and each wrong outcome as 1 or 0; `trace.info` gets the whole score."""
+        """Return `acc` and each wrong outcome as 1 or 0; `trace.info` gets the whole score.
+
+        Of a conversation, return the shares and counts of `cogniload_gen.turns.measure`.
+        """
+        if "turns" in self.row:
+            trace.info["score"] = scores = score_replies(self.row, responses_of(trace))
+            return measure(scores)
         share = Share(self.data.prompt_tokens, limit_of(self.data, trace), self.data.counted)
         usage = trace.calls[-1].usage if trace.calls else None
         tokens = (None, None) if usage is None else (usage.input_tokens, usage.completion_tokens)
@@ -186,6 +215,9 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Tell whether the solver reads the gold answer from the text, and it is scored right."""
         row = self.row
+        if "turns" in row:
+            right = score_replies(row, [turn["reply"] for turn in row["turns"]])["right"]
+            return all(right) and row["turns"][-1]["answer"] == row["answer"]
         solved = benchmarks.solve(row["puzzle"]) == row["answer"]
         return solved and benchmarks.score(row["answer"], row).correct
 
@@ -193,10 +225,14 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
 TRACKING = f"\n\n{TRACKING_INSTRUCTION}"
 
 
+def responses_of(trace: vf.Trace) -> list[str]:
+    """Return the responses as the model gave them: `last_reply` would strip it."""
+    return [message.content or "" for message in trace.assistant_messages]
+
+
 def response_of(trace: vf.Trace) -> str:
-    """Return the last response as the model gave it: `last_reply` would strip it."""
-    messages = trace.assistant_messages
-    return (messages[-1].content or "") if messages else ""
+    """Return the last response, "" for none."""
+    return ["", *responses_of(trace)][-1]
 
 
 def limit_of(data: PuzzleData, trace: vf.Trace) -> int:
@@ -247,7 +283,8 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
 
     def make_task(self, row: dict[str, Any], level: int | None = None) -> PuzzleTask:
         """Return a puzzle as a task; ValueError if its prompt leaves no room for a response."""
-        budget = self.config.context_budget
+        budget, k = self.config.context_budget, self.config.k
+        row = row if k is None else make_conversation(row, k, self.config.history)
         prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
         share = self.share(prompt, budget)
         check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})

@@ -8,7 +8,7 @@ from cogniload_gen.cogniload.render import environment_of, sentences_of, templat
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import attributes
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.turns import Turn
+from cogniload_gen.turns import Turn, planted_turn
 
 
 def turns_of(row: Row, k: int) -> Iterator[Turn]:
@@ -20,16 +20,20 @@ def turns_of(row: Row, k: int) -> Iterator[Turn]:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     solution = solve_steps(row["puzzle"])
     question = environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
-    beginning, *statements = list_statements(row)
-    for start in range(0, len(statements), k):
-        lines = [*([] if start else [beginning]), *statements[start : start + k]]
-        now = solution.states[min(start + k, len(statements))][solution.poi]
+    beginning, *lines = list_statements(row)
+    half, planted = planted_turn(-(-len(lines) // k)), {}
+    for number, start in enumerate(range(0, len(lines), k)):
+        now = solution.states[min(start + k, len(lines))][solution.poi]
         state = {category: now[category] for category in attributes(row["answer"])}
+        if number <= half:
+            planted = with_error(state, row) if number == half else state
+        else:
+            for conditions, updates in solution.statements[start : start + k]:
+                planted = planted | updates if conditions.items() <= planted.items() else planted
+        message = [*([] if start else [beginning]), *lines[start : start + k]]
         yield Turn(
-            message="\n".join([*lines, "", question.render(name=solution.poi)]),
-            answer=", ".join(f"{category}: {value}" for category, value in state.items()),
-            reply=sentence(solution.poi, state),
-            error=sentence(solution.poi, with_error(state, row)),
+            "\n".join([*message, "", question.render(name=solution.poi)]),
+            *(say(solution.poi, one) for one in (state, planted) for say in (listed, sentence)),
         )
 
 
@@ -40,6 +44,11 @@ def with_error(state: dict[str, str], row: Row) -> dict[str, str]:
     domain = [value for owner, _, value in pairs if owner == category]
     after = (domain.index(state[category]) + 1) % len(domain)
     return state | {category: domain[after]}
+
+
+def listed(name: str, state: dict[str, str]) -> str:
+    """Return a state as a row's answer gives it."""
+    return ", ".join(f"{category}: {value}" for category, value in state.items())
 
 
 def sentence(name: str, state: dict[str, str]) -> str:

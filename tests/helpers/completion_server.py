@@ -36,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
             with suppress(BrokenBarrierError):
                 server.together.wait()
         prompt = request["messages"][0]["content"]
-        text = respond(prompt)
+        text = server.reply(request["messages"]) if server.reply else respond(prompt)
         choice = {
             "index": 0,
             "message": {"role": "assistant", "content": text},
@@ -82,7 +82,8 @@ class Server(ThreadingHTTPServer):
 
     It answers the first `healthy` requests, then with 500 and the text `failure`. `instead` is put
     over its answers, or is sent in their place where it is a text or gzip's bytes; each of `once`
-    does so one time before. With a barrier in `together` it answers when that opens.
+    does so one time before. With a barrier in `together` it answers when that opens. A `reply`,
+    of all messages, takes the solver's place.
     """
 
     daemon_threads = True
@@ -92,6 +93,7 @@ class Server(ThreadingHTTPServer):
         self.lock, self.requests, self.seen = Lock(), [], []
         self.status, self.healthy, self.window = 200, 10**9, 2048
         self.seconds, self.together, self.instead, self.once = 0, None, {}, []
+        self.reply = None
         self.failure = '{"error": "the engine is dead"}'
         super().__init__(("127.0.0.1", 0), Handler)
 

@@ -1,7 +1,6 @@
 """CogniLoad turn by turn, answered by models whose errors are planted."""
 
 import asyncio
-import re
 from hashlib import sha256
 
 import pytest
@@ -11,51 +10,28 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 from refusals import refused, refused_command
+from tracker import track
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.state import attributes, read_state, score_state
-from cogniload_gen.cogniload.turns import turns_of
-from cogniload_gen.turns import HISTORIES, history_of, planted_turn
+from cogniload_gen.turns import HISTORIES, planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
 
 PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
 K, COUNT, TURNS = 4, 12, 3
-QUESTION = "\n\nWhat is the final state of {0}? It must give every attribute of {0}, as above."
 
 
 def rows(**others):
     return generate_puzzles(**PUZZLES | others, twin="question=state").to_pylist()
 
 
-def track(messages, slips):
-    """The reply of a model that goes on from the reply before, and that may skip a turn.
-
-    It parses the statements by the solver and applies them itself.
-    """
-    users = [message.text for message in messages if message.role == "user"]
-    place, poi = len(users) - 1, re.search(r"state of (\w+) after", users[0])[1]
-    beginning = users[0][: users[0].index("\n1. ")]
-    lines = re.findall(r"^\d+\. (.*)$", users[-1], re.MULTILINE)
-    text = "\n".join([beginning, *(f"{i}. {line}" for i, line in enumerate(lines, 1))])
-    solution = solve_steps(text + QUESTION.format(poi))
-    state = dict(solution.states[0][poi])
-    if place:
-        state = read_state(messages[-2].text.lower(), state)
-    for conditions, updates in solution.statements:
-        if conditions.items() <= state.items() and not slips(place, beginning):
-            state |= updates
-    if slips(place, beginning):  # the state is wrong however little the statements change
-        state["hair" if "hair" in state else min(state)] = "nothing"
-    return f"{poi}: " + ", ".join(f"{category}: {value}" for category, value in state.items())
-
-
 def run(slips, folder, **parameters):
     def answer(messages, tools, choice, config):
         assert config.max_tokens > 0
-        output = ModelOutput.from_content("mockllm", track(messages, slips))
+        output = ModelOutput.from_content(
+            "mockllm", track([(one.role, one.text) for one in messages], slips)
+        )
         output.usage = ModelUsage(input_tokens=1, output_tokens=1)
         return output
 
@@ -84,36 +60,24 @@ def by_luck(place, beginning):
     return sha256(f"{place} {beginning}".encode()).digest()[0] % 3 == 0
 
 
-@pytest.mark.parametrize("k", [1, 3, 5, 100])
-def test_the_turns_of_a_puzzle_hold_its_text_once_and_the_solvers_states(k):
-    for row in rows():
-        turns, solution = list(turns_of(row, k)), solve_steps(row["puzzle"])
-        text = "\n".join(turn.message.partition("\n\nWhat is the state")[0] for turn in turns)
-        assert row["puzzle"].startswith(text + "\n\nWhat")
-        assert turns[-1].answer == row["answer"]
-        for number, turn in enumerate(turns, 1):
-            state = solution.states[min(number * k, row["N"])][row["poi"]]
-            assert attributes(turn.answer) == state
-            question = {**row, "answer": turn.answer}
-            assert score_state(turn.reply, question).correct
-            share = score_state(turn.error, question).details["state_share"]
-            assert share == pytest.approx(1 - 1 / row["d"])
-
-
 def test_a_model_without_errors_is_right_at_each_turn_of_the_histories_that_are_true(tmp_path):
     rights, metrics = run(never, tmp_path)
     assert rights["own"] == rights["true"] == [[1] * TURNS] * COUNT
-    assert metrics["acc_own"] == metrics["acc_true_last"] == 1
+    assert metrics["acc_own"] == metrics["acc_last_true"] == 1
     assert metrics["errors_per_statement_own"] == metrics["own_minus_true"] == 0
-    assert metrics["planted_minus_true"] < 0  # it believes the error that it is shown
+    # it goes on from the error that it is shown, and that is all it does wrong
+    assert metrics["acc_planted"] < metrics["sound_planted"] == 1
+    assert metrics["planted_minus_true"] == metrics["errors_per_statement_planted"] == 0
 
 
 def test_an_error_that_is_carried_costs_later_turns_and_one_that_is_mended_does_not(tmp_path):
     rights, metrics = run(at_first, tmp_path, history=["own", "true"])
     assert rights["true"] == [[0, 1, 1]] * COUNT
     assert all(right[0] == 0 for right in rights["own"])
-    assert metrics["errors_per_statement_own"] == 1 / K
-    assert metrics["errors_per_statement_true"] == pytest.approx(COUNT / (6 * 10 + 6 * 12))
+    middle = (K + 1) / 2
+    assert metrics["errors_per_statement_own"] == 1 / middle
+    statements = 6 * 10 + 6 * 12 - COUNT * (K - middle)
+    assert metrics["errors_per_statement_true"] == pytest.approx(COUNT / statements)
     late = [right[planted_turn(TURNS) + 1 :] for right in rights["own"]]
     cost = sum(map(sum, late)) / sum(map(len, late)) - 1
     assert metrics["own_minus_true"] == pytest.approx(cost)
@@ -135,7 +99,7 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_
     sample = tasks.cogniload_turns(k=K, history="own", **PUZZLES).dataset[0]
     state = TaskState("mockllm/model", sample.id, 1, sample.input, [], metadata=sample.metadata)
     replies = [turn["reply"] for turn in sample.metadata["turns"]]
-    replies[1] = sample.metadata["turns"][1]["error"]
+    replies[1] = sample.metadata["turns"][1]["planted_reply"]
     limits = []
 
     async def generate(state, max_tokens):
@@ -163,8 +127,8 @@ def test_every_epoch_of_a_conversation_counts():
         SampleScore(
             score=Score(
                 value=1.0,
-                metadata={"history": name, "right": right, "k": 4, "statements": 10}
-                | {"read": [1, 1, right[-1]]},
+                metadata={"history": name, "right": right, "sound": right, "k": 4}
+                | {"statements": 10, "read": [1, 1, right[-1]]},
             ),
             sample_id=f"puzzle-{puzzle}/{name}",
         )
@@ -176,16 +140,7 @@ def test_every_epoch_of_a_conversation_counts():
     assert metrics["acc_own"] == pytest.approx(4 / 6)
     assert metrics["read_own"] == pytest.approx(5 / 6)
     assert metrics["own_minus_true"] == pytest.approx(1 / 2 - 1)
-    assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10))
-
-
-def test_what_takes_the_place_of_replies():
-    turns = list(turns_of(rows()[0], 2))
-    assert history_of(turns, "own") == [None] * 5
-    assert history_of(turns, "true") == [turn.reply for turn in turns]
-    true, error = [turn.reply for turn in turns[:2]], turns[2].error
-    assert history_of(turns, "planted") == [*true, error, None, None]
-    assert history_of(turns[:1], "planted") == [turns[0].error]
+    assert metrics["errors_per_statement_own"] == pytest.approx(2 / (8 + 10 - 2 * 1.5))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ from cogniload_gen import generate_factor, solve
 from cogniload_gen.commands import main
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
-from lm_eval_tasks.twins import make_twins, recorded_arguments
+from lm_eval_tasks.recorded import recorded_arguments
+from lm_eval_tasks.twins import make_twins
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 8}
 SAMPLING = ["--gen_kwargs", json.dumps({"temperature": 0.7, "do_sample": True})]

@@ -16,6 +16,7 @@ import verifiers.v1 as vf
 from completion_server import respond, serving
 from replayed import PARAMETERS, replays
 from source_tree import ROOT
+from tracker import track
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
 from verifiers.v1.trace import ModelCall, Trace, TraceTask
@@ -28,6 +29,7 @@ from cogniload_gen.responses.context_budget import response_limit
 from cogniload_gen.responses.levels import at_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.tokens import estimate
+from cogniload_gen.turns import HISTORIES, measure, score_replies, script_of
 
 SMALL = {
     "cogniload": {"d": [1, 3], "N": [5, 20], "rho": [50]},
@@ -185,6 +187,9 @@ def test_counts_tell_a_response_that_was_cut_off():
     ({"num_puzzles": 0}, "num_puzzles must be .*, got 0"),
     ({"context_budget": 99}, "context_budget must be .*, got 99"),
     ({"fall": 0.9}, "fall must be below rise = 0.8, got 0.9"),
+    ({"k": 0}, "greater than or equal to 1"),
+    ({"k": 2, "twin": "again"}, "k goes with neither twin nor tracking"),
+    ({"history": "false"}, "history must be one of own, true, planted, got 'false'"),
     ({"task": {"success": "x"}, "num_puzzles": 3}, "num_puzzles is not for difficulty"),
 ])  # fmt: skip
 def test_a_wrong_value_is_refused_in_one_line(given, said):
@@ -342,3 +347,47 @@ def test_the_hubs_package_has_the_same_classes(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "upstream" / "prime-intellect")
     assert taskset_class("cogniload_puzzles") is verifiers_tasks.PuzzleTaskset
     assert harness_class("cogniload_puzzles") is verifiers_tasks.PuzzleHarness
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_a_served_model_takes_the_turns_of_a_puzzle(history, tmp_path):
+    """A model that errs in the first turn, and else goes on from the reply that it sees before."""
+    given = {"d": 3, "N": 10, "rho": 50, "k": 4, "history": history}
+    arguments = [part for name, value in given.items() for part in (f"--env.taskset.{name}", value)]
+    with serving() as server:
+        server.reply = lambda messages: track(
+            [(one["role"], one["content"]) for one in messages], lambda place, _: place == 0
+        )
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        model = ("--model", "solver", "--client.base-url", url, "--no-push", "--run.name", "run")
+        ran = run("vf-eval", *arguments, *model, "-n", 4, folder=tmp_path)
+        requests = server.requests
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
+    tasks = {task.data.id: task for task in islice(taskset(**given), 4)}
+    assert len(lines) == 4
+    for line in lines:
+        (trace,) = json.loads(line)["traces"]
+        data, task = trace["task"]["data"], tasks[trace["task"]["data"]["id"]]
+        script = script_of(task.row)
+        assert data["id"].endswith(f"/{history}")
+        assert asyncio.run(task.validate(None)) is True
+        mine = [r["messages"] for r in requests if r["messages"][0]["content"] == script[0][0]]
+        longest = max(mine, key=len)
+        assert sorted(map(len, mine)) == [1, 3, 5]
+        assert [one["content"] for one in longest[::2]] == [message for message, _ in script]
+        assert {r["max_tokens"] for r in requests if r["messages"] in mine} == {
+            task.data.response_limit // 3
+        }
+        replies = [n["message"]["content"] for n in trace["nodes"] if n.get("sampled")]
+        seen = [other or reply for (_, other), reply in zip(script, replies, strict=True)]
+        assert [one["content"] for one in longest[1::2]] == seen[:2]
+        scores = score_replies(task.row, replies)
+        assert trace["info"]["score"] == scores
+        assert scores["right"][0] == 0
+        assert (scores["sound"] == [0, 1, 1]) == (history != "own") or 1 not in scores["sound"][1:]
+        assert trace["metrics"] == pytest.approx(measure(scores))
+        assert trace["rewards"]["answer"]["score"] == pytest.approx(
+            sum(scores["state_share"]) / len(script)
+        )
+        assert trace["rewards"]["steps"]["score"] == 0

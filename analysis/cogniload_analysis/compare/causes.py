@@ -12,25 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import gammaln
+from scipy.stats import chi2
 
-from cogniload_analysis.intervals import TAILS
+from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_gen.grid import split_twin
 
-GROWS_WITH = {
-    "distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": [],
-}  # fmt: skip
+GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": []}
 """The places in `Trials.amounts` of what slips of each cause grow with."""
 
-PENALTIES = {"distraction": 4.0, "work": 4.5, "length": 4.0, "luck": 4.5, "step": 6.0}
+PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "step": 6.75}
 """By how much a cause must raise twice the log-likelihood to be named: studies/twin_causes.py."""
 
 RIVAL = 3.0
 """Nothing is named where quite other causes come within this of the best."""
 
-RESAMPLES = 200
-"""Draws of the puzzles that the intervals of shares are from."""
+WITHIN = chi2.ppf(CONFIDENCE, 1) / 2
+"""How far below the best log-likelihood the shares of an interval may be."""
 
 HARD = np.arange(6)
 """How many needles of a puzzle may be too hard."""
@@ -46,7 +45,6 @@ class Trials(NamedTuple):
         kept: The share of the puzzle's needles in the text; 1 for a single statement (A, 1).
         alone: Whether the text is a single statement (A, 1).
         first: The place of each puzzle's own attempt (P).
-        weight: How often each puzzle counts (P).
         selected: Whether puzzles were chosen by their own results, which are then conditions.
         changes: The changes that were tried.
     """
@@ -56,7 +54,6 @@ class Trials(NamedTuple):
     kept: np.ndarray
     alone: np.ndarray
     first: np.ndarray
-    weight: np.ndarray
     selected: bool
     changes: frozenset[str]
 
@@ -92,7 +89,7 @@ def count_trials(frame: pd.DataFrame) -> Trials | None:
     return Trials(
         rows["correct"].to_numpy(float)[tried],
         (amounts / np.maximum(amounts[own & tried].mean(axis=0), 1e-9))[tried],
-        kept[tried, None], alone[tried, None], first, np.ones(len(first)), selected,
+        kept[tried, None], alone[tried, None], first, selected,
         frozenset(change[tried]),
     )  # fmt: skip
 
@@ -120,12 +117,8 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
 def show_causes(trials: Trials) -> list[str]:
     """Return the causes that the twins can show: only a second attempt tells steps from slips."""
     parts, clean = trials.changes & {"tail", "from", "until"}, trials.changes & {"needles", "hay"}
-    needed: dict[str, object] = {
-        "distraction": parts and clean,
-        "work": parts and clean,
-        "length": parts or clean,
-    }
-    needed |= {"step": trials.changes >= {"only", "again"}}
+    both, step = bool(parts and clean), trials.changes >= {"only", "again"}
+    needed = {"distraction": both, "work": both, "length": bool(parts or clean), "step": step}
     return [cause for cause in PENALTIES if needed.get(cause, True)]
 
 
@@ -134,17 +127,22 @@ def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [some for some in combinations(causes, size) if not {"distraction", "work"} <= {*some}]
 
 
-def fit(trials: Trials, causes: Sequence[str], start: Sequence[float] | None = None) -> Any:
+def fit(trials: Trials, causes: Sequence[str]) -> Any:
     """Return scipy's result of the fit of causes: the expected slips that grow with each amount.
 
     With `step`, which must be the last cause, the last two are the expected harmful slips at
     needles that are too hard, and the share of slips there that do harm.
     """
+    problem, bounds = settings(trials, causes)
+    start = [0.4 / max(1, len(problem[1]))] * len(problem[1]) + [0.3, 0.7] * problem[2]
+    return minimize(loss, start, problem, "L-BFGS-B", jac=True, bounds=bounds)
+
+
+def settings(trials: Trials, causes: Sequence[str]) -> tuple[tuple[Trials, list[int], bool], Any]:
+    """Return the arguments of `loss` but the parameters, and the bounds of these."""
     places, step = [place for cause in causes for place in GROWS_WITH[cause]], "step" in causes
-    if start is None:
-        start = [0.4 / max(1, len(places))] * len(places) + [0.3, 0.7] * step
     bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999)] * step
-    return minimize(loss, start, (trials, places, step), "L-BFGS-B", jac=True, bounds=bounds)
+    return (trials, places, step), bounds
 
 
 def loss(
@@ -167,10 +165,9 @@ def loss(
     both = known + np.add.reduceat(scores, trials.first)
     before = known + scores[trials.first] if trials.selected else np.full_like(known, -np.inf)
     total, fixed = (np.logaddexp.reduce(part, axis=1)[:, None] for part in (both, before))
-    after = trials.weight[:, None] * np.exp(both - total)
-    change = after.copy()
+    after = change = np.exp(both - total)
     if trials.selected:
-        total, change = total - fixed, after - trials.weight[:, None] * np.exp(before - fixed)
+        total, change = total - fixed, after - np.exp(before - fixed)
     slope = np.repeat(after, np.diff([*trials.first, len(right)]), axis=0)
     slope[trials.first] = change
     slope *= np.where(right, 1, -chance / (1 - chance))
@@ -179,24 +176,34 @@ def loss(
         by_mean = (change * (hard - mean)).sum()  # by the logarithm of the mean
         by_harm = (slope * times * trials.kept / (1 - harmed)).sum() + by_mean / harm
         gradient += [-by_mean / expected, by_harm]
-    return -float(trials.weight @ total[:, 0]), np.array(gradient)
+    return -float(total.sum()), np.array(gradient)
 
 
 def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
     """Return the share of the expected slips that each cause explains, in one fit of them all.
 
-    Columns: cause, share, low and high, the 95 % interval over puzzles drawn with replacement.
+    Columns: cause, share, low and high, the 95 % interval: the least and the greatest share of
+    slips that are nearly as likely as the best ones (WITHIN).
     """
-    best, draws, puzzles = fit(trials, causes).x, np.random.default_rng(0), len(trials.first)
-    weights = draws.multinomial(puzzles, np.full(puzzles, 1 / puzzles), RESAMPLES)
-    drawn = [add_up(fit(trials._replace(weight=w), causes, best).x, causes) for w in weights]
-    low, high = np.quantile(drawn, TAILS, axis=0)
-    shares = add_up(best, causes)
-    return pd.DataFrame({"cause": list(causes), "share": shares, "low": low, "high": high})
+    (problem, bounds), best = settings(trials, causes), fit(trials, causes)
+    owners = np.array([cause for cause in causes for _ in GROWS_WITH[cause] or [0]])
+    near = NonlinearConstraint(
+        lambda x: loss(x, *problem)[0], -np.inf, best.fun + WITHIN, lambda x: loss(x, *problem)[1]
+    )
 
+    def share(slips: np.ndarray, mine: np.ndarray, sign: int) -> tuple[float, np.ndarray]:
+        total = max(slips[: len(mine)].sum(), 1e-9)
+        part = slips[: len(mine)] @ mine / total
+        return sign * part, sign * np.append((mine - part) / total, [0] * problem[2])
 
-def add_up(parameters: np.ndarray, causes: Sequence[str]) -> np.ndarray:
-    """Return the shares of the expected slips that are of each cause."""
-    left = iter(parameters)
-    slips = np.array([sum(next(left) for _ in GROWS_WITH[cause] or [0]) for cause in causes])
-    return slips / max(slips.sum(), 1e-9)
+    def end(mine: np.ndarray, sign: int) -> float:
+        starts = (factor * best.x + 0.01 for factor in (0.8, 1.0, 1.3))
+        limits = {"jac": True, "bounds": bounds, "constraints": near}
+        found = [minimize(share, start, (mine, sign), **limits) for start in starts]
+        return abs(min((one.fun for one in found if one.success), default=min(sign, 0)))
+
+    masks = [(owners == cause).astype(float) for cause in causes]
+    rows = [(share(best.x, mine, 1)[0], end(mine, 1), end(mine, -1)) for mine in masks]
+    return (
+        pd.DataFrame(rows, [*causes], ["share", "low", "high"]).rename_axis("cause").reset_index()
+    )

@@ -25,8 +25,7 @@ SAY = Sentences("why")
 Effect = Mapping[Any, Any]
 """A row of `Why.effects`."""
 
-AGAIN, ONLY = "again", "only"
-NEEDLES, TAIL = "needles", "tail"
+AGAIN, ONLY, NEEDLES, TAIL = "again", "only", "needles", "tail"
 FAILED, SOLVED = "failed", "solved"
 
 NO_CURE = ("until", ONLY, "question=state")
@@ -71,28 +70,23 @@ class Why:
         """The verdict, in at most five sentences: the causes, then what shows them."""
         rows = _rows(self.effects, FAILED)
         by_change = {change: row for (change, against), row in rows.items() if against != TAIL}
-        again = by_change.get(AGAIN)
         failures = max((row["puzzles"] for row in rows.values()), default=0)
-        sentences = [
-            SAY("again", again) if again is not None else SAY("no_again", puzzles=failures)
-        ]
-        if self.shares is not None and self.causes:
-            parts = [
-                SAY("share", share=share, low=low, high=high, cause=SAY(f"cause_{cause}"))
-                for cause, share, low, high in self.shares.to_numpy().tolist()
-                if cause in self.causes
-            ]
+        first = "again" if AGAIN in by_change else "no_again"
+        sentences = [SAY(first, by_change.get(AGAIN, {"puzzles": failures}))]
+        named = {cause: SAY(f"cause_{cause}") for cause in self.causes}
+        if self.shares is not None and named:
+            shares: Any = self.shares[self.shares["cause"].isin(named)].to_dict("records")
+            parts = [SAY("share", {**row, "cause": named[row["cause"]]}) for row in shares]
             sentences.append(SAY("shares", shares=", ".join(parts)))
-        for cause in self.causes:
-            row = by_change.get(CURES_BY_CAUSE.get(cause, ""))
-            if row is not None:
-                sentences.append(SAY("effect", row, what=SAY(f"without_{row['change']}")))
+        shown = (by_change.get(CURES_BY_CAUSE.get(cause, "")) for cause in named)
+        without = ((row, SAY(f"without_{row['change']}")) for row in shown if row)
+        sentences += [SAY("effect", row, what=what) for row, what in without]
         if (NEEDLES, TAIL) in rows:
             sentences.append(SAY("partner", rows[NEEDLES, TAIL]))
         if ONLY in by_change:
             sentences.append(SAY("only", by_change[ONLY]))
-        named = " and ".join(SAY(f"cause_{cause}") for cause in self.causes)
-        return [SAY("named", causes=named) if named else SAY("unnamed"), *sentences[:4]]
+        causes = SAY("named", causes=" and ".join(named.values())) if named else SAY("unnamed")
+        return [causes, *sentences[:4]]
 
     @property
     def telling(self) -> str:
@@ -135,11 +129,7 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     frame = pd.concat(frames, ignore_index=True)
     results = frame["correct"][~is_twin(frame["id"])].astype(float)
     wide = _pair(frame)
-    parts = [
-        _effects(wide[wide[ORIGINAL] == right], of)
-        for of, right in ((FAILED, 0), (SOLVED, 1))
-        if (wide[ORIGINAL] == right).any()
-    ]
+    parts = [_effects(mine, SOLVED if right else FAILED) for right, mine in wide.groupby(ORIGINAL)]
     effects = pd.concat(parts, ignore_index=True)
     cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *NO_CURE], errors="ignore")
     sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)

@@ -8,18 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.compare.why import (
-    AGAIN,
-    BANDS,
-    FAILED,
-    SAY,
-    TAIL,
-    Why,
-    effects_by_load,
-    explain_failures,
-    is_twin,
-    split_id,
-)  # fmt: skip
+from cogniload_analysis.compare import why as twins
+from cogniload_analysis.compare.why import SAY, Why
 from cogniload_analysis.display.cells import points, points_interval
 from cogniload_analysis.display.content import Findings, Verdict, name_file
 from cogniload_analysis.display.figures import PAPER, Drawing, Panel, Series, draw_all, draw_panels
@@ -36,7 +26,7 @@ def show_effect(difference: float, low: float, high: float) -> str:
 
 def show_band(band: int) -> str:
     """Set the name of a third of the levels of a load."""
-    return BANDS[band].capitalize()
+    return twins.BANDS[band].capitalize()
 
 
 TABLES = read_tables("why", show_effect, show_band)
@@ -50,20 +40,19 @@ def add_why(findings: Findings, frame: pd.DataFrame, analysis: Analysis) -> Find
     explained: dict[str, Why] = {}
     examples: dict[str, list[Example]] = {}
     by_load: list[pd.DataFrame] = []
+    drawings: dict[str, Drawing] = {}
     loads = [load for load in analysis.loads if load.dtype != "category"]
     for model, rows in frame.groupby("model", observed=True):
-        if is_twin(rows["id"]).any() and not is_twin(rows["id"]).all():
-            why = explained[str(model)] = explain_failures(rows)
-            by_load.append(effects_by_load(rows, loads).assign(model=model))
+        if twins.is_twin(rows["id"]).any() and not twins.is_twin(rows["id"]).all():
+            why = explained[str(model)] = twins.explain_failures(rows)
+            by_load.append(twins.effects_by_load(rows, loads).assign(model=model))
             examples[str(model)] = show_cure(rows, why, analysis)
+            luck = SAY("removes" if twins.AGAIN in {*why.effects["change"]} else "removes_no_again")
+            drawings[f"{analysis.prefix}why_{name_file(len(explained), str(model))}"] = (
+                SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
+            )  # fmt: skip
     if not explained:
         return findings
-    drawings: dict[str, Drawing] = {}
-    for number, (model, why) in enumerate(explained.items(), start=1):
-        luck = SAY("removes" if AGAIN in {*why.effects["change"]} else "removes_no_again")
-        drawings[f"{analysis.prefix}why_{name_file(number, model)}"] = (
-            SAY("picture", model=model, removes=luck), partial(draw_effects, why.effects),
-        )  # fmt: skip
     pictures = draw_all(drawings)
     effects = [why.effects.assign(model=model) for model, why in explained.items()]
     sections = [
@@ -91,31 +80,28 @@ def _name_cause(verdict: Verdict, explained: dict[str, Why]) -> Verdict:
 
 def draw_effects(effects: pd.DataFrame, columns: int = PAPER) -> Figure:
     """Draw how many puzzles are solved after each change: of failures, and of solved ones."""
-    rows = effects[effects["against"] != TAIL]
+    rows = effects[effects["against"] != twins.TAIL]
     changes = list(dict.fromkeys(rows["change"]))
     series = []
     for of, mine in rows.groupby("of"):
-        right = mine["turned"] if of == FAILED else mine["puzzles"] - mine["turned"]
+        right = mine["turned"] if of == twins.FAILED else mine["puzzles"] - mine["turned"]
         low, high = wilson_interval(right, mine["puzzles"])
-        shift = -0.06 if of == FAILED else 0.06  # the two intervals of a change stand apart
+        shift = -0.06 if of == twins.FAILED else 0.06  # the two intervals of a change stand apart
         places = mine["change"].map(changes.index) + shift
         share = right / mine["puzzles"]
-        label = SAY(f"puzzles_{of}")
-        series.append(Series(label, places, share, low, high, joined=False))
+        series.append(Series(SAY(f"puzzles_{of}"), places, share, low, high, joined=False))
 
     def name_changes(axes: Axes) -> None:
         axes.set_xticks(range(len(changes)), changes)
-        axes.set_xlim(-0.5, len(changes) - 0.5)
-        axes.set_ylim(-0.03, 1.03)
+        axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    return draw_panels(
-        [Panel(series, "Change", "Solved", finish=name_changes)], columns, height=2.4
-    )
+    panel = Panel(series, "Change", "Solved", finish=name_changes)
+    return draw_panels([panel], columns, height=2.4)
 
 
 def show_cure(rows: pd.DataFrame, why: Why, analysis: Analysis) -> list[Example]:
     """Return the easiest failure that the telling change cures, and its twin; or nothing."""
-    ids = pd.DataFrame(map(split_id, rows["id"].astype(str)), rows.index, ["base", "change"])
+    ids = pd.DataFrame(map(twins.split_id, rows["id"].astype(str)), rows.index, ["base", "change"])
     cured = rows.join(ids)[ids["base"].isin(why.cures.get(why.telling, ()))]
     if cured.empty:
         return []
