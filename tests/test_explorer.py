@@ -92,15 +92,6 @@ def browser(tmp_path_factory):
         yield browser
 
 
-def wait_until(browser, expression):
-    """Return the value of an expression on the page, once it is true."""
-    for _ in range(18_000):
-        if value := browser.evaluate(expression):
-            return value
-        time.sleep(0.1)
-    raise AssertionError(f"never true: {expression}")
-
-
 LIBRARY = """
 const shown = [...document.querySelectorAll('label')].filter(label => label.offsetParent);
 const box = label => shown.find(one => one.innerText.trim().startsWith(label))
