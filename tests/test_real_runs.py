@@ -224,7 +224,8 @@ def test_a_new_score_keeps_what_was_retrieved(tmp_path):
     rescore(CHECKS["retrieved"], tmp_path / "samples.jsonl")
     lines = (tmp_path / "samples.jsonl").read_text("utf-8").splitlines()
     for before, after in zip(samples_of(CHECKS["retrieved"]), map(json.loads, lines), strict=True):
-        for name in ("recall", "closure_recall", "not_retrieved", "not_reasoned"):
+        assert after["recall"] == [after["doc"]["found"], after["doc"]["needed"]]
+        for name in ("closure_recall", "not_retrieved", "not_reasoned"):
             assert after[name] == before[name]
 
 

@@ -123,7 +123,7 @@ def test_lapses_are_said_with_the_n_from_which_accuracy_falls():
 
 
 def test_where_every_answer_is_wrong_the_decay_is_not_determined():
-    design = DecayDesign(budget=32)
+    design = DecayDesign(budget=64)
     while not design.done:
         batch = design.ask()
         design.tell(batch, [False] * len(batch))
