@@ -133,6 +133,19 @@ def marks_of(response, row):
     return [[response[first:last], name] for name, first, last in sorted(places, key=itemgetter(1))]
 
 
+def test_a_link_opens_the_tab_of_its_benchmark_with_the_graph(server, browser):
+    row = make_row("factor", N=5, context=0, index=3)
+    browser.command("Page.navigate", url=f"{server}/?dataset=factor&N=5&context=0&index=3")
+    wait_until(browser, "box('The puzzle')?.value", row["puzzle"])
+    drawn = sorted(etree.fromstring(draw_graph(row)).xpath("//*[local-name()='text']/text()"))
+    wait_until(
+        browser,
+        "[...document.querySelectorAll('svg[role=img] text')].filter("
+        "one => one.getClientRects().length).map(one => one.textContent).sort()",
+        drawn,
+    )
+
+
 @pytest.mark.parametrize("index", range(int(os.environ.get("EXPLORED", "3"))))
 def test_the_page_agrees_with_the_package_and_a_response_runs_nothing(server, browser, index):
     address = {"d": 1 + index % 12, "N": 4 + 7 * index % 40, "rho": 1 + 37 * index % 100}
