@@ -30,8 +30,8 @@ def play(
     Each response becomes a line of `out/samples_TASK_DATE.jsonl`, scored and with its `seconds`,
     before the next puzzle is shown; `cogniload report` takes the folder's name for the model's.
     Puzzles that the folder has responses to are not shown again, and one whose line is empty is
-    left out. EOFError, of `ask`, ends; KeyboardInterrupt loses no earlier response. Raises
-    ValueError for a line that is no sample, and FileExistsError for a link in a file's place.
+    left out. EOFError or KeyboardInterrupt, of `ask`, ends. Raises ValueError for a line that is no
+    sample, and FileExistsError for a link in a file's place.
     """
     outcomes: Counter[OutcomeName] = Counter()
     make_inner_folder(out)
@@ -44,7 +44,7 @@ def play(
         begun = monotonic()
         try:
             response = ask("Your answer (Enter leaves it out, Ctrl-D ends): ").strip()
-        except EOFError:
+        except (EOFError, KeyboardInterrupt):
             break
         if not response:
             continue

@@ -12,6 +12,7 @@ from cogniload_gen.benchmark import OutcomeName, Score, StepsRead
 from cogniload_gen.files.inputs import MALFORMED, read_lines
 from cogniload_gen.files.whole import make_inner_folder, whole_file
 from cogniload_gen.sample import STEP_FACTS, score_metrics, step_metrics
+from lm_eval_tasks.metrics import split_failure
 
 Judged = TypeVar("Judged")
 
@@ -34,6 +35,7 @@ def rescore(
             if file:
                 steps = step_metrics(str(sample["filtered_resps"][0]), sample["doc"])
                 metrics = score_metrics(scored) | steps
+                metrics |= split_failure(sample["doc"], int(scored.correct))
                 file.write(json.dumps(replace_metrics(sample, metrics)) + "\n")
     return outcomes, changed
 

@@ -22,15 +22,15 @@ def source():
     return datasets()["cogniload"].puzzles(**PARAMETERS)
 
 
-def answers(*lines):
-    """Return what types lines one by one, and then Ctrl-D."""
+def answers(*lines, end=EOFError):
+    """Return what types lines one by one, and then Ctrl-D or Ctrl-C."""
     left = iter(lines)
 
     def ask(_):
         try:
             return next(left)
         except StopIteration:
-            raise EOFError from None
+            raise end from None
 
     return ask
 
@@ -55,7 +55,8 @@ def test_responses_are_scored_timed_and_read_by_the_report(source, tmp_path):
 
 def test_it_goes_on_where_it_ended_and_leaves_out_empty_lines(source, tmp_path):
     rows, shown = generate_puzzles(**PARAMETERS).to_pylist(), []
-    play(source, tmp_path, ask=answers(rows[0]["answer"], " "), say=shown.append)
+    stopped = answers(rows[0]["answer"], " ", end=KeyboardInterrupt)
+    assert play(source, tmp_path, ask=stopped, say=shown.append).total() == 1
     shown.clear()
     play(source, tmp_path, ask=answers(*3 * ["x"]), say=shown.append)
     assert [row["puzzle"] in "".join(shown) for row in rows] == [False, True, True, True]

@@ -13,8 +13,13 @@ from source_tree import ROOT
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_analysis import budget_curve, explain_failures, read_samples
+from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.display import figures
+from cogniload_analysis.report.write import build_parts, build_report
+from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, read_steps, score, solve
 from cogniload_gen.commands import main
+from lm_eval_tasks.rescore import rescore
 
 RUNS = ROOT / "examples/real"
 MAX_RESPONSE_TOKENS = 512
@@ -213,6 +218,22 @@ def test_no_step_is_wrong_by_what_was_not_retrieved():
     retrieved, needed = (sum(doc[name] for doc in docs) for name in ("found", "needed"))
     text = page("examples/real/README.md")
     assert f"BM25 retrieved {retrieved} of the {needed} statements" in text
+
+
+def test_a_new_score_keeps_what_was_retrieved(tmp_path):
+    rescore(CHECKS["retrieved"], tmp_path / "samples.jsonl")
+    lines = (tmp_path / "samples.jsonl").read_text("utf-8").splitlines()
+    for before, after in zip(samples_of(CHECKS["retrieved"]), map(json.loads, lines), strict=True):
+        assert after["recall"] == [after["doc"]["found"], after["doc"]["needed"]]
+        for name in ("closure_recall", "not_retrieved", "not_reasoned"):
+            assert after[name] == before[name]
+
+
+def test_a_model_at_chance_has_no_fits(monkeypatch):
+    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg/>")
+    (part,) = build_parts(read_benchmarks(RUNS / "SmolLM2-135M-Instruct", ANALYSES))
+    assert not part.section("fits")
+    assert "A model at chance has no fits." in build_report([part])["report.html"].decode()
 
 
 def test_turn_by_turn_the_model_s_own_replies_cost_their_form_alone():

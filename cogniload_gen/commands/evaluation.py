@@ -56,7 +56,7 @@ def run_play(arguments: Namespace) -> None:
         vars(arguments).update(FIRST_PUZZLES)
     outcomes = play(select_puzzles(arguments), arguments.out)
     right = sum(count for outcome, count in outcomes.items() if outcome.correct)
-    print(f"\n{right} of {counted(outcomes.total(), 'response')} right, in {arguments.out}")
+    print(f"\n{right} of {counted(outcomes.total(), 'new response')} right, in {arguments.out}")
 
 
 def run_explore(arguments: Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,8 +31,9 @@ def build() -> gr.Blocks:
         gr.Markdown("# CogniLoad explorer\nChoose a puzzle, follow its states, judge a response.")
         titles = {benchmark.dataset: benchmark.title for benchmark in benchmarks.BENCHMARKS}
         tabs, sliders, shown = find_tabs(), [], []
+        views = gr.Tabs()
         for tab in tabs:
-            with gr.Tab(titles[tab.dataset].partition(",")[0]):
+            with views, gr.Tab(titles[tab.dataset].partition(",")[0], id=tab.dataset):
                 row, mine, texts = choose_puzzle(tab)
                 sliders.append(mine)
                 shown.append([row, *texts])
@@ -41,7 +43,7 @@ def build() -> gr.Blocks:
                     picture = gr.HTML()
                     row.change(partial(show_picture, tab), row, picture)
                 judge_responses(row)
-        loaded = page.load(read_link, None, [slider for mine in sliders for slider in mine])
+        loaded = page.load(read_link, None, [views, *chain.from_iterable(sliders)])
         for tab, mine, outputs in zip(tabs, sliders, shown, strict=True):
             loaded = loaded.then(partial(show_puzzle, tab), mine, outputs)
     return page
@@ -73,12 +75,14 @@ def show_puzzle(tab: Tab, *levels: int) -> tuple[Any, str, str]:
     return row, row["puzzle"], link
 
 
-def read_link(request: gr.Request) -> list[int]:
-    """Return the levels of all sliders, as the page's address has them."""
-    query = dict(request.query_params)
-    levels = []
-    for tab in find_tabs():
+def read_link(request: gr.Request) -> list[Any]:
+    """Return the tab and the levels of all sliders, as the page's address has them."""
+    query, tabs = dict(request.query_params), find_tabs()
+    levels: list[Any] = [gr.Tabs(selected=tabs[0].dataset)]
+    for tab in tabs:
         mine = query if query.get("dataset") == tab.dataset else {}
+        if mine:
+            levels[0] = gr.Tabs(selected=tab.dataset)
         for name, (low, high, first) in {**tab.levels, "index": INDEX}.items():
             text = mine.get(name, "")
             levels.append(min(max(int(text), low), high) if text.isdecimal() else first)

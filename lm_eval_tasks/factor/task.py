@@ -93,29 +93,12 @@ def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
     """Return the metrics of one response, and for each number of the fit what it is fitted to.
 
     `doc` is as for `metrics.process_results`. A retrieved prompt adds the metrics of
-    `split_failure`.
+    `metrics.split_failure`.
     """
     scored = metrics.process_results(doc, results)
     complexity, *_ = benchmarks.of(doc).knobs
     result = (doc[complexity.name], scored["acc"], doc["context"], doc.get("noise"))
-    return scored | dict.fromkeys(DECAY, result) | split_failure(doc, scored["acc"])
-
-
-def split_failure(doc: dict, right: int) -> dict[str, Any]:
-    """Return what became of a retrieved prompt; empty for a whole one.
-
-    `recall` is [statements found, statements needed]. A wrong answer is `not_retrieved` if any of
-    these is missing, else `not_reasoned`: acc, `not_retrieved` and `not_reasoned` add up to 1.
-    """
-    if "retrieval" not in doc:
-        return {}
-    closed = doc["found"] == doc["needed"]
-    return {
-        "recall": [doc["found"], doc["needed"]],
-        "closure_recall": int(closed),
-        "not_retrieved": int(not right and not closed),
-        "not_reasoned": int(not right and closed),
-    }
+    return scored | dict.fromkeys(DECAY, result) | metrics.split_failure(doc, scored["acc"])
 
 
 def share_found(counts: Sequence[Sequence[int]]) -> float:

@@ -72,6 +72,15 @@ def test_a_row_is_named_by_what_differs(tmp_path, first, second, one, other):
     assert table["correct"].to_dict() == {f"{MODEL}, {one}": 11, f"{MODEL}, {other}": 2}
 
 
+def test_runs_of_two_tasks_are_named_by_these_and_not_by_how_they_were_served(tmp_path):
+    write_run(tmp_path / "a", MODEL, answers(11), model_args={"eos_string": "<|im_end|>"})
+    write_run(tmp_path / "b", MODEL, answers(2), task="cogniload_bare")
+    frame = read_samples(tmp_path)
+    names = {"cogniload": 11, "cogniload_bare": 2}
+    labels = frame["correct"].groupby(label_models(frame)).sum()
+    assert labels.to_dict() == {f"Qwen3-8B ({task})": right for task, right in names.items()}
+
+
 @pytest.mark.parametrize(
     ("changes", "of", "names"),
     [

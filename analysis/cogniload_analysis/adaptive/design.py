@@ -495,7 +495,7 @@ def describe_interval(interval: Located, extent: tuple[float, float], unit: str 
     `extent` is the range of the puzzles, beyond which a value is no more than beyond it. An
     interval that passes both of its ends determines nothing. A `unit` follows the numbers.
     """
-    if interval.low < extent[0] and interval.high > extent[1]:
+    if np.isnan(interval.value) or (interval.low < extent[0] and interval.high > extent[1]):
         return "not determined"
 
     def number(value: float) -> str:

@@ -101,7 +101,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         drawing = words.say("picture_budgets"), partial(figures.draw_budgets, curves)
         pictures |= draw_all({"budgets": drawing})
     return Findings(
-        tables=[*made, *run_tables],
+        tables=[*drop_fits(made, at_chance), *run_tables],
         pictures=pictures,
         models=describe_models(
             made,
@@ -128,6 +128,17 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         },
         symbols=tables.SYMBOLS,
     )
+
+
+def drop_fits(made: Sequence[Table], at_chance: set[str]) -> list[Table]:
+    """Return the tables without the fits of models at chance, and without those left empty."""
+    kept = [
+        replace(table, data=table.data[~table.data["model"].isin(at_chance)])
+        if table.spec.section == "fits"
+        else table
+        for table in made
+    ]
+    return [table for table in kept if len(table.data)]
 
 
 def build_tables(
@@ -331,7 +342,7 @@ def describe_models(
                 *map(words.say_fit, rows_of(data["fit"], row["model"])),
                 *map(say_flag, notes.get(row["model"], ())),
             ],
-            "problems": row["problems"],
+            "problems": "" if row["model"] in at_chance else row["problems"],
             "estimator": row["estimator"],
             "picture": pictures[row["model"]],
             "heat": {

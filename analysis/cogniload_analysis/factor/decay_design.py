@@ -186,7 +186,8 @@ class DecayEstimate:
     is where the line reaches an accuracy of 1; without meaning where the CDO is not positive, of
     which `no_phase_1` is the probability. `cap` and `floor` are accuracies. `over_N` holds N,
     accuracy, low and high. `half_width` is half the width of the goal's interval, as its target has
-    it: a share, or units of the goal. `flags` say what to mind, `stopped` why it has stopped.
+    it: a share, or units of the goal. `flags` say what to mind, `stopped` why it has stopped. Where
+    no answer is right, `CDF` and `CDO` would be the prior's, and are NaN.
     """
 
     n: int
@@ -268,9 +269,11 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         bands = pd.DataFrame([vars(belief.interval(column)) for column in belief.accuracy(N).T])
         intervals = {name: belief.interval(getattr(belief, name)) for name in PARAMETERS}
         start = belief.interval(belief.start)
+        right = any(answer.correct for answer in answers.values())
+        unknown = {} if right else dict.fromkeys(("CDF", "CDO"), design.Interval(*3 * [np.nan]))
         return DecayEstimate(
             n=len(answers),
-            **intervals,
+            **intervals | unknown,
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
             half_width=self.settings.wanted.half_width(goal.low, goal.high),
             over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),

@@ -27,7 +27,9 @@ from cogniload_gen.words import read_words
 say = Sentences("runs")
 
 SETTINGS = read_words("cogniload_analysis", "settings")
-DECODING, LIMITS, QUANTISATION = (SETTINGS[of] for of in ("decoding", "limits", "quantisation"))
+DECODING, LIMITS, QUANTISATION, LAST = (
+    SETTINGS[of] for of in ("decoding", "limits", "quantisation", "last")
+)
 """Which settings name a run (data/settings.toml)."""
 
 ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
@@ -266,7 +268,7 @@ def name_settings(runs: Sequence[Run]) -> list[str]:
         of_task = [other for other in alike if other.task == run.task]
         phrases = [run.model] if len(alike) < len(of_base) else []
         for mine, theirs in (
-            (run.settings, [other.settings for other in alike]),
+            (run.settings, [other.settings | {"task": other.task} for other in alike]),
             (run.own, [other.own for other in of_task]),
         ):
             phrases += [mine.get(name, f"{name} unset") for name in _differing(theirs)]
@@ -354,11 +356,16 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
 
 
 def _differing(about: Sequence[Settings]) -> list[str]:
-    """Return the names of the settings that differ: of decoding, as many as tell all apart."""
-    names = sorted({name for settings in about for name in settings})
+    """Return the names of the settings that differ: of decoding, as many as tell all apart.
+
+    The `last` ones are left out where the others and the task tell as much.
+    """
+    names = sorted({name for settings in about for name in settings} - {"task"})
     differing = [name for name in names if _count_groups(about, [name]) > 1]
-    decoding = [name for name in DECODING if name in differing]
-    return [name for name in differing if name not in decoding] + _needed(about, decoding)
+    first = [name for name in differing if name not in (*DECODING, *LAST)]
+    first += _needed(about, [name for name in DECODING if name in differing])
+    order = ["task", *first, *(name for name in LAST if name in differing)]
+    return first + [name for name in _needed(about, order) if name in LAST]
 
 
 def _needed(about: Sequence[Settings], names: Iterable[str]) -> list[str]:

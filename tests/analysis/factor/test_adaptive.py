@@ -122,6 +122,14 @@ def test_lapses_are_said_with_the_n_from_which_accuracy_falls():
     assert inside >= 3  # of 4; fewer have a chance of 1 in 70 if 95 % is true
 
 
+def test_where_every_answer_is_wrong_the_decay_is_not_determined():
+    design = DecayDesign(budget=64)
+    while not design.done:
+        batch = design.ask()
+        design.tell(batch, [False] * len(batch))
+    assert [line.split()[1:] for line in design.summary()[2:4]] == 2 * [["not", "determined"]]
+
+
 def test_quantiles_of_weighted_values():
     draws = np.random.default_rng(1).normal(size=4000)
     weights = np.ones(4000) / 4000
