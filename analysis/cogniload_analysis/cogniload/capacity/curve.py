@@ -500,7 +500,7 @@ def describe_capacity(
     """
     belief = believe(answers, curve_loads(N), prior)
     over_N, over_d, over_rho = (draw_accuracy(belief, part) for part in CURVES)
-    crossing, NT50 = _describe_ECL50(over_N, answers, N), largest_root(CURVE_RHO, over_rho)
+    crossing, NT50 = find_ECL50(over_N, answers, N), largest_root(CURVE_RHO, over_rho)
     share = float(np.mean(~np.isnan(NT50)))
     x, value = np.log10(curve_N(N)), crossing.value
     slopes = np.gradient(belief.best.mean[OVER_N], x)
@@ -522,13 +522,8 @@ def describe_capacity(
     )
 
 
-def describe_ECL50(answers: Answers, prior: Prior, N: tuple[int, int]) -> Threshold:
-    """Return `describe_capacity`'s ECL50, without the curves over the other loads."""
-    belief = believe(answers, curve_loads(N), prior)
-    return _describe_ECL50(draw_accuracy(belief, OVER_N), answers, N)
-
-
-def _describe_ECL50(accuracy: np.ndarray, answers: Answers, N: tuple[int, int]) -> Threshold:
+def find_ECL50(accuracy: np.ndarray, answers: Answers, N: tuple[int, int]) -> Threshold:
+    """Return the ECL50 that draws of the curve over N say."""
     return _threshold(widen(summarize(crossings_N(accuracy, N)), answers), N, "N")
 
 
