@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from jinja2 import Template
 from matplotlib import rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -35,6 +36,9 @@ FAINT = "#999999"
 FONT, WHOLE_FONT = "DejaVu Sans Part", "DejaVu Sans"
 DATA = Path(str(files("cogniload_analysis"))) / "data"
 fontManager.ttflist.append(FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name=FONT))
+
+STACKED = Template((DATA / "stacked.svg").read_text("utf-8"), trim_blocks=True)
+"""The SVG of windows onto another, by rows."""
 
 STYLE = rc_params_from_file(DATA / "report.mplstyle", use_default_template=False)
 """The house style of matplotlib."""
@@ -231,23 +235,10 @@ def stack_panels(figure: Figure, svg: bytes) -> bytes:
     wide = max(sum(end - begin for begin, end in spans) for *_, spans in windows)
     for at in below:
         windows.append((height - bottom, bottom, [(at.x0, at.x0 + min(width / len(below), wide))]))
-    content, y = "", 0.0
-    for top, size, spans in windows:
-        x = 0.0
-        for begin, end in spans:
-            across, down = f"{end - begin:.2f}", f"{size:.2f}"
-            content += (
-                f'<svg x="{x:.2f}" y="{y:.2f}" width="{across}" height="{down}" '
-                f'viewBox="{begin:.2f} {top:.2f} {across} {down}">'
-                f'<use href="#whole" width="{width:.2f}" height="{height:.2f}"/></svg>'
-            )
-            x += end - begin
-        y += size
-    whole = svg[svg.index(b"<svg ") :].decode().replace("<svg ", '<svg id="whole" ', 1)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.2f}pt" height="{y:.2f}pt" '
-        f'viewBox="0 0 {wide:.2f} {y:.2f}"><defs>{whole}</defs>{content}</svg>'
-    ).encode()
+    high = sum(size for _, size, _ in windows)
+    drawn = svg[svg.index(b"<svg ") :].decode()
+    about = {"svg": drawn, "width": width, "height": height, "wide": wide, "high": high}
+    return STACKED.render(windows=windows, **about).encode()
 
 
 def _draw_panel(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:
