@@ -1,6 +1,5 @@
 """Figures in the house style: panels of series, with a legend, for paper and for a phone."""
 
-import gc
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -194,15 +193,10 @@ def save_figure(figure: Figure, kind: Literal["svg", "pdf"]) -> bytes:
 
 def draw_all(drawings: Mapping[str, Drawing]) -> dict[str, Picture]:
     """Draw every figure for paper and for a phone, and return the pictures by name."""
-    # Figures leave much garbage. What is no garbage yet is not looked through for each again.
-    gc.freeze()
-    try:
-        return {
-            name: _draw(name, *drawing)
-            for name, drawing in tqdm(drawings.items(), "drawing", unit="figure", disable=None)
-        }
-    finally:
-        gc.unfreeze()
+    return {
+        name: _draw(name, *drawing)
+        for name, drawing in tqdm(drawings.items(), "drawing", unit="figure", disable=None)
+    }
 
 
 def _draw(name: str, caption: str, draw: Callable[[], Figure]) -> Picture:
