@@ -28,7 +28,7 @@ from cogniload_gen.text import Pieces, gather, line_up
 OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
 """The category of each value of all of them, one after the other: this order numbers the values."""
 
-FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())], dtype=np.int32)[:-1]
+FIRST_VALUE = np.cumsum([0, *map(len, VOCABULARIES.values())])[:-1]
 """The number of each category's first value."""
 
 
@@ -231,7 +231,7 @@ def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.n
     )
     place = np.arange(conditions.shape[1])
     used = np.ones((len(t), 1), bool), place < k, place < m
-    ids = np.concatenate(columns, axis=1, dtype=np.int32)[np.concatenate(used, axis=1)]
+    ids = np.concatenate(columns, axis=1)[np.concatenate(used, axis=1)]
     return ids, np.concatenate([[0], np.cumsum(1 + k + m)])
 
 
@@ -273,7 +273,7 @@ def arrange(values: np.ndarray, place: np.ndarray, axis: int) -> np.ndarray:
 def clauses(value: np.ndarray, count: np.ndarray, kind: tuple[int, int]) -> np.ndarray:
     """Return the fragments of clauses about `value` (numbers), the first `count` of them used."""
     followed, last = kind
-    return value + np.where(np.arange(value.shape[-1]) == count - 1, *np.int32([last, followed]))
+    return value + np.where(np.arange(value.shape[-1]) == count - 1, last, followed)
 
 
 def value_numbers(puzzles: Puzzles) -> np.ndarray:
