@@ -8,8 +8,11 @@ import pyarrow as pa
 
 from cogniload_gen.grid import Selection
 
-FIRST_BLOCK, LARGEST_BLOCK = 16, 2**26
-"""Rows, and bytes, that are made at once: alone, each row would take many times as long."""
+FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**26
+"""Rows that are made at once, how many times as many next, and at most so many bytes.
+
+A block's time hardly depends on its rows until there are some hundred of each difficulty.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Rows:
         if not 0 <= place < count:
             size = FIRST_BLOCK
             if 0 < place == count:
-                size = max(size, min(8 * count, count * LARGEST_BLOCK // self._block.nbytes))
+                size = max(size, min(GROWTH * count, count * LARGEST_BLOCK // self._block.nbytes))
             stop = min(number + size, len(self._source.selection))
             if not 0 <= number < stop:
                 raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")

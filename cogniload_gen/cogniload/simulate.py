@@ -240,22 +240,18 @@ def draw_statements(
     """What is drawn of each statement at one attempt: the first fields of Statements, as rows."""
     d = len(domain_size)
     words = children(attempt, 3 * d + 3)
-    condition_words, update_words, value_words = words[: 3 * d].reshape(3, d, -1)
-    m_word, k_word, reference_word = words[3 * d :]
+    # one call for both: on few statements, calls take the time
+    places = permutation(words[: 2 * d].reshape(2, d, -1).swapaxes(0, 1)).swapaxes(0, 1)
+    value_words, structure_words, reference_word = np.split(words[2 * d :], [d, d + 2])
     # Step 2: the reference person, who meets the conditions, so that a hay affects a non-PoI
-    other = uniform(reference_word, n - 1)
+    other = uniform(reference_word[0], n - 1)
     reference = np.where(needle, poi, other + (other >= poi))
     # Step 3: the structure
-    k, m = 1 + uniform(k_word, d), 1 + uniform(m_word, d)
+    m, k = 1 + uniform(structure_words, d)
     # Step 4: the values to update to; a hay's are one fewer, as it skips the one that the PoI has
     u = uniform(value_words, domain_size - ~needle)
     return np.concatenate(
-        [
-            np.stack([needle, reference, k, m]),
-            permutation(condition_words),
-            permutation(update_words),
-            u,
-        ],
+        [[needle, reference, k, m], places.reshape(2 * d, -1), u],
         dtype=np.uint8,
         casting="unsafe",
     )

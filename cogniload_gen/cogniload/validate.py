@@ -40,4 +40,4 @@ def valid(
 def states(S: np.ndarray, person: np.ndarray) -> np.ndarray:
     """Return the state (category x puzzle) of one person in each puzzle."""
     puzzles = len(person)
-    return np.take(S.reshape(len(S), -1), person * puzzles + np.arange(puzzles), axis=1)
+    return S.reshape(len(S), -1).take(person * puzzles + np.arange(puzzles), axis=1)

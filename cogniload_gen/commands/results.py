@@ -1,5 +1,6 @@
 """The commands about results: report, leaderboard, compare, why, plan, view and demo."""
 
+import gc
 import shlex
 import sys
 from argparse import Namespace
@@ -33,9 +34,13 @@ def report(
     price: tuple[float, float] | None = None,
 ) -> None:
     """Write a report by `cogniload_analysis`, an extra, and print where it is."""
+    gc.disable()  # what imports make stays, and need not be looked through for garbage
     with needing("the report", "analysis"):
+        import cogniload_analysis.report.why  # noqa: F401  (matplotlib)
         from cogniload_analysis.analyses import ANALYSES
         from cogniload_analysis.report.write import write_report
+    gc.freeze()
+    gc.enable()
     among = [analysis.configured(options) for analysis in ANALYSES]
     runs = by_label(results)
     page = write_report(runs, out, among=among, force=force, price=price, say=print)

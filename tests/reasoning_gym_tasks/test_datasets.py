@@ -73,7 +73,7 @@ def test_items_are_the_rows_of_the_same_grid(name):
 
 
 def test_rows_are_made_in_blocks_that_grow_while_they_are_read_in_order():
-    source = cogniload_source(cogniload_grid([1, 2], 3, 50, num_puzzles=500))
+    source = cogniload_source(cogniload_grid([1, 2], 3, 50, num_puzzles=1000))
     made = []
 
     def tables(start, stop):
@@ -83,11 +83,11 @@ def test_rows_are_made_in_blocks_that_grow_while_they_are_read_in_order():
     rows = replace(source, tables=tables).rows()
     expected = [row for table in source.tables() for row in table.to_pylist()]
     assert list(rows) == expected
-    assert made == [(0, 16), (16, 144), (144, 1000)]
-    assert [rows[place] for place in (900, 3, 4)] == [expected[place] for place in (900, 3, 4)]
+    assert made == [(0, 16), (16, 1040), (1040, 2000)]
+    assert [rows[place] for place in (1900, 3, 4)] == [expected[place] for place in (1900, 3, 4)]
     assert made[3:] == [(3, 19)]
-    for place in (-1, 1000):
-        with pytest.raises(IndexError, match=f"there are 1000 rows, got {place}"):
+    for place in (-1, 2000):
+        with pytest.raises(IndexError, match=f"there are 2000 rows, got {place}"):
             rows[place]
 
 

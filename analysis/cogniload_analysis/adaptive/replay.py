@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
-from cogniload_analysis.display.figures import COLOURS, PAPER, Panel, Series, draw_panels
+from cogniload_analysis.display.figures import COLOURS, Panel, Series, draw_panels
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("replay")
@@ -291,7 +291,7 @@ def curve_panel(
     return Panel(series, label, "Accuracy", "", finish_curve)
 
 
-def draw_shrink(batches: pd.DataFrame, label: str, columns: int = PAPER) -> Figure:
+def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
     """Draw the goal's interval by the number of answers, from the rows of `batch_table`.
 
     The axis is logarithmic where the goal is relative and was found to be above 0.
@@ -302,7 +302,7 @@ def draw_shrink(batches: pd.DataFrame, label: str, columns: int = PAPER) -> Figu
     shown = (bounded[name] for name in ("n", "value", "low", "high"))
     series = Series("the goal, 95 % interval", *shown)
     finish = partial(_finish_shrink, logarithmic=logarithmic)
-    return draw_panels([Panel([series], "Answers", label, "", finish)], columns, height=2.4)
+    return draw_panels([Panel([series], "Answers", label, "", finish)], height=2.4)
 
 
 def _finish_shrink(axes: Axes, *, logarithmic: bool) -> None:

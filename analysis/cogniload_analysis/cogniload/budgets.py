@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
+from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.display.verdict import is_at_chance
@@ -40,8 +41,10 @@ def budget_curve(frame: pd.DataFrame, budgets: Sequence[int] | None = None) -> p
     limited = known["ending"].isin([LIMIT, WINDOW]) if "ending" in known else False
     known = known.assign(lost=limited & ~known["correct"].astype(bool))
     rows = [
-        {"model": str(model), "budget": budget} | _describe_budget(mine, budget)
+        {"model": str(model), "budget": budget}
+        | _describe_budget(mine, budget, at_chance=at_chance)
         for model, mine in known.groupby("model", observed=True)
+        for at_chance in [is_at_chance(mine, LOADS)]
         for budget in budgets or list_budgets(mine)
     ]
     return pd.DataFrame(rows)
@@ -54,15 +57,13 @@ def list_budgets(frame: pd.DataFrame) -> list[int]:
     return [*takewhile(lambda budget: budget < longest, doubled), longest]
 
 
-def _describe_budget(frame: pd.DataFrame, budget: int) -> dict[str, float]:
+def _describe_budget(frame: pd.DataFrame, budget: int, *, at_chance: bool) -> dict[str, float]:
     tokens = frame["response_tokens"]
     solved = frame["correct"].astype(bool) & (tokens <= budget)
     cut = frame["lost"] & (tokens < budget)
     by_puzzle = pd.DataFrame({"least": solved, "most": solved | cut}).groupby(frame["id"]).mean()
     least, most = (by_puzzle[name].to_numpy() for name in ("least", "most"))
-    ECL50 = tables.settle(
-        estimate_capacity(frame.assign(correct=solved)), at_chance=is_at_chance(frame, LOADS)
-    ).ECL50
+    ECL50 = Threshold(status=UNKNOWN) if at_chance else estimate_ECL50(frame.assign(correct=solved))
     spent = tokens.clip(upper=budget).sum()
     return {
         "responses": len(frame),

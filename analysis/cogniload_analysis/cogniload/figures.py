@@ -1,7 +1,7 @@
 """Stage 5: the paper's figures 1 and 3 to 7, a model's fitted curves, and the ranking.
 
-Every function takes frames and returns a matplotlib figure. `columns` is the number of panels
-side by side: 3 on paper, 1 on a phone. rho is drawn in percent, as in the paper.
+Every function takes frames and returns a matplotlib figure. rho is drawn in percent, as in the
+paper.
 """
 
 from dataclasses import replace
@@ -20,7 +20,6 @@ from cogniload_analysis.display.figures import (
     COLOURS,
     DPI,
     FAINT,
-    PAPER,
     STYLE,
     Panel,
     Series,
@@ -44,10 +43,10 @@ MOST_TICKS = 7
 N_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 
 
-def draw_accuracy(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_accuracy(frame: pd.DataFrame) -> Figure:
     """Draw accuracy by d, N and rho, each averaged over the other two. Figure 1."""
     panels = [_accuracy_panel(frame, load) for load in varying(frame)]
-    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
 def varying(frame: pd.DataFrame) -> list[str]:
@@ -55,31 +54,31 @@ def varying(frame: pd.DataFrame) -> list[str]:
     return [load for load in LABELS if frame[load].nunique() > 1] or [*LABELS]
 
 
-def draw_rho_by_d(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_rho_by_d(frame: pd.DataFrame) -> Figure:
     """Draw accuracy by rho at the lowest, the middle and the highest d. Figure 3."""
-    return _draw_rho_by(frame, "d", columns)
+    return _draw_rho_by(frame, "d")
 
 
-def draw_rho_by_N(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_rho_by_N(frame: pd.DataFrame) -> Figure:
     """Draw accuracy by rho at the lowest, the middle and the highest N. Figure 4."""
-    return _draw_rho_by(frame, "N", columns)
+    return _draw_rho_by(frame, "N")
 
 
-def draw_accuracy_by(frame: pd.DataFrame, load: str, columns: int = PAPER) -> Figure:
+def draw_accuracy_by(frame: pd.DataFrame, load: str) -> Figure:
     """Draw accuracy by one load with Wilson's 90 % intervals. Figures 5 (d), 6 (rho), 7 (N)."""
-    return draw_panels([_accuracy_panel(frame, load, intervals=True)], columns, height=4.2)
+    return draw_panels([_accuracy_panel(frame, load, intervals=True)], height=4.2)
 
 
-def draw_fit(frame: pd.DataFrame, glm: LoadGLM, columns: int = PAPER) -> Figure:
+def draw_fit(frame: pd.DataFrame, glm: LoadGLM) -> Figure:
     """Draw one model's accuracy by d, N and rho, and the fitted GLM through the points.
 
     Points and curve are averages over the other loads; the intervals are Wilson's, 95 %.
     """
     panels = [_fit_panel(frame, glm, load) for load in varying(frame)]
-    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
-def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
     """Draw one model's survival by statement, and the accuracy that is predicted by N and by d.
 
     The frames are its rows of `survival_table` and of `prediction_table`. A load with one level,
@@ -103,10 +102,10 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame, columns: int 
         fitted = Series("GLM", level, rows["glm"])
         series = [_measured(level, rows), predicted, fitted]
         panels.append(_panel(pd.DataFrame({load: level}), load, series))
-    return draw_panels(panels, columns, height=PANEL_HEIGHT)
+    return draw_panels(panels, height=PANEL_HEIGHT)
 
 
-def draw_run(cells: pd.DataFrame, curve: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_run(cells: pd.DataFrame, curve: pd.DataFrame) -> Figure:
     """Draw one adaptive run: its curve along each load, over the measured accuracy.
 
     The frames are its rows of `asked_table` and `curve_table`.
@@ -119,7 +118,7 @@ def draw_run(cells: pd.DataFrame, curve: pd.DataFrame, columns: int = PAPER) -> 
         rows = rows.assign(level=_scale(rows["level"], load))
         finish = partial(_finish_run, level=rows["level"].to_numpy(float), load=load)
         panels.append(curve_panel(points, rows, label, finish))
-    return draw_panels(panels, columns, height=PANEL_HEIGHT)
+    return draw_panels(panels, height=PANEL_HEIGHT)
 
 
 def _finish_run(axes: Axes, level: np.ndarray, load: str) -> None:
@@ -188,7 +187,7 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_outcomes(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_outcomes(frame: pd.DataFrame) -> Figure:
     """Draw the share of each wrong outcome by N, a panel a model, of twelve at most."""
     wrong = [name for name in frame["outcome"].cat.categories if name.startswith("wrong")]
     panels = []
@@ -198,10 +197,10 @@ def draw_outcomes(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
         series = [Series(name, shares.index.to_numpy(float), shares[name]) for name in wrong]
         panel = _panel(rows, "N", series, shorten_name(str(model)))
         panels.append(replace(panel, ylabel="Share of responses"))
-    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
-def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_tokens(frame: pd.DataFrame) -> Figure:
     """Draw the mean tokens of a response by d, N and rho, each averaged over the other two."""
     known = frame.dropna(subset="response_tokens")
     panels = []
@@ -214,10 +213,10 @@ def draw_tokens(frame: pd.DataFrame, columns: int = PAPER) -> Figure:
         levels = np.sort(_scale(known[load].unique(), load))
         finish = partial(_set_x_axis, levels=levels, logarithmic=load == "N")
         panels.append(Panel(series, LABELS[load], "Tokens of a response", "", finish))
-    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
-def draw_budgets(curves: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_budgets(curves: pd.DataFrame) -> Figure:
     """Draw each model's accuracy and ECL50 by the response budget: rows of `budget_curve`."""
     drawn, ECL50 = curves.copy(), ["ECL50", "ECL50_low", "ECL50_high"]
     drawn[ECL50] = drawn[ECL50].clip(1, curves["max_tested"].max())
@@ -234,7 +233,7 @@ def draw_budgets(curves: pd.DataFrame, columns: int = PAPER) -> Figure:
         ]
         finish = partial(_finish_budgets, budgets=drawn["budget"], logarithmic=value == "ECL50")
         panels.append(Panel(series, "Response budget (tokens)", label, "", finish))
-    return draw_panels(panels, columns, height=PANEL_HEIGHT)
+    return draw_panels(panels, height=PANEL_HEIGHT)
 
 
 def _finish_budgets(axes: Axes, budgets: pd.Series, *, logarithmic: bool) -> None:
@@ -248,13 +247,13 @@ def _finish_budgets(axes: Axes, budgets: pd.Series, *, logarithmic: bool) -> Non
     axes.minorticks_off()
 
 
-def _draw_rho_by(frame: pd.DataFrame, load: str, columns: int) -> Figure:
+def _draw_rho_by(frame: pd.DataFrame, load: str) -> Figure:
     levels = sorted(frame[load].unique())
     chosen = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
     panels = [
         _accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}") for level in chosen
     ]
-    return draw_panels(panels, columns, height=PANEL_HEIGHT, share_y=True)
+    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
 def _accuracy_panel(

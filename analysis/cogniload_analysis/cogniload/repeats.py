@@ -5,7 +5,7 @@ import pandas as pd
 
 from cogniload_analysis.attempts import chance_of_any, chance_of_majority, numbers_of_attempts
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
 from cogniload_analysis.columns import column, members
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.intervals import clustered_interval
@@ -77,12 +77,11 @@ def _describe_attempts(
             ]
         )
     solved_puzzles = puzzles[LOADS].assign(successes=solved, failures=1 - solved)
-    ECL50 = tables.settle(estimate_capacity(solved_puzzles)).ECL50
     row: dict[str, float] = {"puzzles": len(puzzles)}
     for name, shares in (("any", solved), ("majority", majority)):
         row |= {name: float(shares.mean())}
         row |= dict(zip((f"{name}_low", f"{name}_high"), clustered_interval(shares), strict=True))
-    row |= tables.name_ends("ECL50", ECL50)
+    row |= tables.name_ends("ECL50", estimate_ECL50(solved_puzzles))
     return row | {"min_tested": puzzles["N"].min(), "max_tested": puzzles["N"].max()}
 
 

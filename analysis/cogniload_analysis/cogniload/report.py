@@ -258,7 +258,7 @@ def draw_pictures(
         )
         for model, rows in responses.items()
     }
-    drawings: dict[str, Callable[..., Figure]] = {"ranking": lambda columns: ranked}
+    drawings: dict[str, Callable[..., Figure]] = {"ranking": lambda: ranked}
     if responses:
         frame = pd.concat(responses.values())
         drawings |= {

@@ -27,6 +27,7 @@ from cogniload_analysis.cogniload.fits.thresholds import (
     LoadMeans,
     Threshold,
     Thresholds,
+    settle_crossing,
 )
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display import cells
@@ -206,12 +207,13 @@ def settle(capacity: Capacity, *, at_chance: bool = False) -> Capacity:
 
     These are all of them at chance, and else those whose intervals pass both ends of the loads.
     """
-    unknown: dict[str, Any] = {}
-    for name in LOAD_OF:
-        crossing, (least, most) = getattr(capacity, name), tested_ends(capacity, name)
-        if at_chance or (crossing.low < least and crossing.high > most):
-            unknown[name] = Threshold(status=UNKNOWN)
-    return replace(capacity, **unknown)
+    unknown = Threshold(status=UNKNOWN)
+    settled: dict[str, Any] = {
+        name: unknown if at_chance else settle_crossing(crossing, tested_ends(capacity, name))
+        for name in LOAD_OF
+        for crossing in [getattr(capacity, name)]
+    }
+    return replace(capacity, **settled)
 
 
 def meaning_table(glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]) -> pd.DataFrame:

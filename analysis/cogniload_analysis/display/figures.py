@@ -1,6 +1,5 @@
 """Figures in the house style: panels of series, with a legend, for paper and for a phone."""
 
-import gc
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from jinja2 import Template
 from matplotlib import rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -36,11 +36,14 @@ FONT, WHOLE_FONT = "DejaVu Sans Part", "DejaVu Sans"
 DATA = Path(str(files("cogniload_analysis"))) / "data"
 fontManager.ttflist.append(FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name=FONT))
 
+STACKED = Template((DATA / "stacked.svg").read_text("utf-8"), trim_blocks=True)
+"""The SVG of windows onto another, by rows."""
+
 STYLE = rc_params_from_file(DATA / "report.mplstyle", use_default_template=False)
 """The house style of matplotlib."""
 
-# Panels side by side on paper and on a phone.
-PAPER, PHONE = 3, 1
+# Panels side by side.
+ACROSS = 3
 
 # Inches. matplotlib's own layout measures every text several times, and takes longer than drawing.
 DPI = 72
@@ -52,8 +55,8 @@ Values = Sequence[float] | np.ndarray | pd.Series
 Style = dict[str, Any]
 """How a series is drawn: matplotlib's color, marker and linestyle."""
 
-Drawing = tuple[str, Callable[[int], Figure]]
-"""A caption, and a function from the number of panels side by side to the figure."""
+Drawing = tuple[str, Callable[[], Figure]]
+"""A caption, and a function that draws the figure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,28 +93,26 @@ class Panel:
 
 def draw_panels(
     panels: Sequence[Panel],
-    columns: int,
     *,
     height: float = 3.0,
     share_y: bool = False,
     legends: Literal["below", "inside"] = "below",
 ) -> Figure:
-    """Draw panels of a `height` in inches, `columns` side by side.
+    """Draw panels of a `height` in inches, up to three side by side.
 
-    With `share_y`, all have the same y axis, labelled once a row. There is one legend below the
-    panels, or one inside each.
+    With `share_y`, all have the same y axis, labelled once a row. The legend is below the panels,
+    one for each of its columns, or inside each panel.
     """
     labels = {series.label for panel in panels for series in panel.series}
     below = legends == "below"
-    across = min(columns, len(panels))
+    across = min(ACROSS, len(panels))
     down = math.ceil(len(panels) / across)
-    per_row = 2 if columns == PHONE else 3 if across == 1 else 4
-    width = 4.2 if columns == PHONE else 6.5 if across == 1 else 9.5
+    per_row, width = (3, 5.0) if across == 1 else (4, 9.5)
     longest = max((len(shorten_name(label)) for label in labels), default=0)
-    per_row = min(per_row, int(width / (LEGEND_MARK + LEGEND_LETTER * longest)))
-    legend_height = LINE * math.ceil(len(labels) / per_row) if below else 0
+    per_row = max(1, min(per_row, int(width / (LEGEND_MARK + LEGEND_LETTER * longest))))
+    lines = math.ceil(len(labels) / per_row) if below else 0
     with rc_context(STYLE):
-        figure = Figure(figsize=(width, height * down + legend_height + 0.3), dpi=DPI)
+        figure = Figure(figsize=(width, height * down + LINE * lines + 0.3), dpi=DPI)
         grid = figure.subplots(down, across, sharey=share_y, squeeze=False)
         styles: dict[str, Style] = {}
         for axes, panel in zip(grid.flat, panels, strict=False):
@@ -123,14 +124,15 @@ def draw_panels(
                 axes.legend(handles=_handles(styles), fontsize=7)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        if below and styles:
+        handles = _handles(styles) if below else []
+        for place in range(0, len(handles), lines):
+            left = place / lines / math.ceil(len(handles) / lines)
             figure.legend(
-                handles=_handles(styles),
-                loc="lower center",
-                ncols=min(per_row, len(styles)),
-                borderaxespad=0.2,
+                handles=handles[place : place + lines],
+                loc="upper left",
+                bbox_to_anchor=(left, (LINE * lines + MARGIN) / figure.get_figheight()),
             )
-        place_panels(figure, grid, legend_height + MARGIN if below else 0)
+        place_panels(figure, grid, LINE * lines + MARGIN if below else 0)
     return figure
 
 
@@ -191,21 +193,46 @@ def save_figure(figure: Figure, kind: Literal["svg", "pdf"]) -> bytes:
 
 def draw_all(drawings: Mapping[str, Drawing]) -> dict[str, Picture]:
     """Draw every figure for paper and for a phone, and return the pictures by name."""
-    # Figures leave much garbage. What is no garbage yet is not looked through for each again.
-    gc.freeze()
-    try:
-        return {
-            name: _draw(name, *drawing)
-            for name, drawing in tqdm(drawings.items(), "drawing", unit="figure", disable=None)
-        }
-    finally:
-        gc.unfreeze()
+    return {
+        name: _draw(name, *drawing)
+        for name, drawing in tqdm(drawings.items(), "drawing", unit="figure", disable=None)
+    }
 
 
-def _draw(name: str, caption: str, draw: Callable[[int], Figure]) -> Picture:
-    wide, narrow = draw(PAPER), draw(PHONE)
-    svg, pdf = save_figure(wide, "svg"), save_figure(wide, "pdf")
-    return Picture(name, caption, svg, pdf, svg if narrow is wide else save_figure(narrow, "svg"))
+def _draw(name: str, caption: str, draw: Callable[[], Figure]) -> Picture:
+    figure = draw()
+    svg, pdf = save_figure(figure, "svg"), save_figure(figure, "pdf")
+    return Picture(name, caption, svg, pdf, stack_panels(figure, svg))
+
+
+def stack_panels(figure: Figure, svg: bytes) -> bytes:
+    """Return the SVG of a figure with its panels, and then its legends, one below the other.
+
+    Each is a window onto the same drawing. A panel whose y axis is labelled in the first one of its
+    row has that label beside it.
+    """
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    if len(panels) == 1:
+        return svg
+    width, height = DPI * figure.get_size_inches()
+    below = [legend.get_bbox_to_anchor() for legend in figure.legends]
+    bottom = below[0].y0 if below else 0.0
+    tall = (height - bottom) / math.ceil(len(panels) / ACROSS)
+    windows: list[tuple[float, float, list[tuple[float, float]]]] = []
+    for number, axes in enumerate(panels):
+        row, column = divmod(number, ACROSS)
+        first, end = panels[number - column], axes.bbox.x1 + DPI * MARGIN
+        begin = panels[number - 1].bbox.x1 + DPI * MARGIN if column else 0.0
+        shared = axes.get_shared_y_axes().joined(axes, first)
+        spans = [(0.0, first.bbox.x0), (axes.bbox.x0, end)] if shared else [(begin, end)]
+        windows.append((row * tall, tall, spans))
+    wide = max(sum(end - begin for begin, end in spans) for *_, spans in windows)
+    for at in below:
+        windows.append((height - bottom, bottom, [(at.x0, at.x0 + min(width / len(below), wide))]))
+    high = sum(size for _, size, _ in windows)
+    drawn = svg[svg.index(b"<svg ") :].decode()
+    about = {"svg": drawn, "width": width, "height": height, "wide": wide, "high": high}
+    return STACKED.render(windows=windows, **about).encode()
 
 
 def _draw_panel(axes: Axes, panel: Panel, styles: dict[str, Style]) -> None:

@@ -22,7 +22,7 @@ from cogniload_analysis.adaptive.replay import (
     say_run,
     set_up,
 )
-from cogniload_analysis.display.figures import PAPER, draw_panels
+from cogniload_analysis.display.figures import draw_panels
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.factor import decay_design
 from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
@@ -104,16 +104,14 @@ def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
     return say_run(row, [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")])
 
 
-def draw_run(counts: pd.DataFrame, curve: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_run(counts: pd.DataFrame, curve: pd.DataFrame) -> Figure:
     """Draw one adaptive run: its curve over the measured accuracy.
 
     The frames are its rows of `asked_table` and `curve_table`.
     """
     label = COMPLEXITY[counts["suite"].iloc[0]]
     curve = curve.rename(columns={"N": "level"})
-    return draw_panels(
-        [curve_panel(level_table(counts, "N"), curve, label, _finish)], columns, height=2.6
-    )
+    return draw_panels([curve_panel(level_table(counts, "N"), curve, label, _finish)], height=2.6)
 
 
 def _finish(axes: Axes) -> None:

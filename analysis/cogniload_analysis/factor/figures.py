@@ -1,7 +1,6 @@
 """FACTOR, stage 6: the paper's figures 1, 3, 4, 5 and 6, and a model's accuracies with their fits.
 
-Every function takes fits or tables and returns a matplotlib figure. `columns` is the number of
-panels side by side: 3 on paper, 1 on a phone.
+Every function takes fits or tables and returns a matplotlib figure.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLoca
 
 from cogniload_analysis.display.figures import (
     FAINT,
-    PAPER,
     Panel,
     Series,
     Values,
@@ -39,26 +37,26 @@ NAMED_MODELS = ("Llama-3.1-70B-Instruct", "GPT-4o-mini-2024-07-18", "Mistral-Lar
 LARGEST_PANELS = 3
 
 
-def draw_by_context(decays: Decays, columns: int = PAPER) -> Figure:
+def draw_by_context(decays: Decays) -> Figure:
     """Draw one model's accuracy by N, a series a context, and its logarithm with the fits.
 
     `decays` holds one model and one suite. Figures 1a and 1c.
     """
     labels = {condition: _label_context(*condition[2:]) for condition in decays}
-    return draw_panels(_accuracy_panels(decays, labels), columns)
+    return draw_panels(_accuracy_panels(decays, labels))
 
 
-def draw_by_model(decays: Decays, columns: int = PAPER) -> Figure:
+def draw_by_model(decays: Decays) -> Figure:
     """Draw the models' accuracy by N at their shortest context, and its logarithm with the fits.
 
     `decays` holds one suite. Figures 1c and 4a.
     """
     shortest = _shortest(decays)
     labels = {condition: condition[0] for condition in shortest}
-    return draw_panels(_accuracy_panels(shortest, labels), columns)
+    return draw_panels(_accuracy_panels(shortest, labels))
 
 
-def draw_mean_accuracy(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_mean_accuracy(table: pd.DataFrame) -> Figure:
     """Draw the accuracy of each model averaged over N, by context; the best first. Figure 1b.
 
     `table` is `decay_table`'s rows of one suite.
@@ -77,10 +75,10 @@ def draw_mean_accuracy(table: pd.DataFrame, columns: int = PAPER) -> Figure:
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(best) - 0.3))
 
     panel = Panel(series, "Accuracy, mean over N", "", finish=finish)
-    return draw_panels([panel], columns, height=1.1 + 0.22 * len(best))
+    return draw_panels([panel], height=1.1 + 0.22 * len(best))
 
 
-def draw_two_phases(decays: Decays, columns: int = PAPER) -> Figure:
+def draw_two_phases(decays: Decays) -> Figure:
     """Draw the two phases of up to three models at their shortest context. Figure 3.
 
     The points, the curve min(1, exp(CDF N + CDO)) and, where it has a meaning, N_eff between the
@@ -103,10 +101,10 @@ def draw_two_phases(decays: Decays, columns: int = PAPER) -> Figure:
         series = _accuracy_series(decay, "measured, and the fit")
         title = shorten_name(condition[0])
         panels.append(Panel([series], COMPLEXITY[condition[1]], "Accuracy", title, finish))
-    return draw_panels(panels, columns)
+    return draw_panels(panels)
 
 
-def draw_realistic(decays: Decays, model: str, columns: int = PAPER) -> Figure:
+def draw_realistic(decays: Decays, model: str) -> Figure:
     """Draw the realistic suite: models, then `model` by context and, if it had several, by noise.
 
     `decays` holds the realistic suite alone. Figure 4.
@@ -124,10 +122,10 @@ def draw_realistic(decays: Decays, model: str, columns: int = PAPER) -> Figure:
     ]
     if len(noises) > 1:
         panels.append(_accuracy_panel(by_noise, labels, "By noise"))
-    return draw_panels(panels, columns, legends="inside")
+    return draw_panels(panels, legends="inside")
 
 
-def draw_cdf_cdo(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_cdf_cdo(table: pd.DataFrame) -> Figure:
     """Draw CDF and CDO by context with 95 % intervals, beside three published models. Figure 5.
 
     `table` is `decay_table`'s rows of one suite; the published models are of the symbolic one.
@@ -158,10 +156,10 @@ def draw_cdf_cdo(table: pd.DataFrame, columns: int = PAPER) -> Figure:
 
         label = "CDF × 100" if scale == 100 else name
         panels.append(Panel(series, "Context (tokens)", label, finish=finish))
-    return draw_panels(panels, columns)
+    return draw_panels(panels)
 
 
-def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame) -> Figure:
     """Draw N_eff and the gap to the clean context's by the number of attempts t. Figure 6.
 
     `attempts` and `sampling` are `attempts_table` and `sampling_table` of one suite; the lines
@@ -193,7 +191,7 @@ def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame, columns: int =
     if sampling["k"][sampling["source"] == HERE].notna().any():
         logarithmic = partial(finish, log_y=True)
         panels.append(Panel(gaps, "Attempts t", "Nclean − Neff", finish=logarithmic))
-    return draw_panels(panels, columns)
+    return draw_panels(panels)
 
 
 def _accuracy_panels(decays: Decays, labels: dict[Condition, str]) -> list[Panel]:
@@ -261,17 +259,17 @@ def _draw_window(axes: Axes, decay: ComplexityDecay) -> None:
     axes.axhline(decay.floor, color=FAINT, linewidth=0.6)
 
 
-def draw_by_hops(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_by_hops(table: pd.DataFrame) -> Figure:
     """Draw each model's accuracy by hops at its shortest context; `table` is `hops_table`'s."""
     shortest = table["context"] == table.groupby("model", observed=True)["context"].transform("min")
     series = [
         Series(str(model), rows["hops"], rows["accuracy"], rows["low"], rows["high"])
         for model, rows in table[shortest].groupby("model", observed=True)
     ]
-    return draw_panels([Panel(series, "Hops of the deepest variable", "Accuracy")], columns)
+    return draw_panels([Panel(series, "Hops of the deepest variable", "Accuracy")])
 
 
-def draw_shortcuts(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_shortcuts(table: pd.DataFrame) -> Figure:
     """Draw accuracy by N beside the baselines; `table` has `shortcut_table`'s of one model and
     suite.
     """
@@ -283,10 +281,10 @@ def draw_shortcuts(table: pd.DataFrame, columns: int = PAPER) -> Figure:
             for label, name in shown.items()
         ]
         panels.append(Panel(series, "Complexity N", "Accuracy", f"{context:,} tokens, {noise}"))
-    return draw_panels(panels, columns)
+    return draw_panels(panels)
 
 
-def draw_retrieval(table: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_retrieval(table: pd.DataFrame) -> Figure:
     """Draw the shares of what became of retrieved prompts, as stacked bars by N.
 
     `table` is `retrieval_table`'s by N, of one model and suite.
@@ -309,7 +307,7 @@ def draw_retrieval(table: pd.DataFrame, columns: int = PAPER) -> Figure:
         title = "\n".join(wrap(f"{_label_context(context, noise)}: {method}", 34))
         finish = partial(bars, rows)
         panels.append(Panel(legend, COMPLEXITY[suite], "Share of the responses", title, finish))
-    return draw_panels(panels, columns)
+    return draw_panels(panels)
 
 
 def _set_accuracy(axes: Axes) -> None:

@@ -12,7 +12,7 @@ from cogniload_analysis.compare import why as twins
 from cogniload_analysis.compare.why import SAY, Why
 from cogniload_analysis.display.cells import points, points_interval
 from cogniload_analysis.display.content import Findings, Verdict, name_file
-from cogniload_analysis.display.figures import PAPER, Drawing, Panel, Series, draw_all, draw_panels
+from cogniload_analysis.display.figures import Drawing, Panel, Series, draw_all, draw_panels
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import Example, describe_response
@@ -78,7 +78,7 @@ def _name_cause(verdict: Verdict, explained: dict[str, Why]) -> Verdict:
     return replace(verdict, sentences=[*verdict.sentences, why.verdict[0]]) if why else verdict
 
 
-def draw_effects(effects: pd.DataFrame, columns: int = PAPER) -> Figure:
+def draw_effects(effects: pd.DataFrame) -> Figure:
     """Draw how many puzzles are solved after each change: of failures, and of solved ones."""
     rows = effects[effects["against"] != twins.TAIL]
     changes = list(dict.fromkeys(rows["change"]))
@@ -95,8 +95,7 @@ def draw_effects(effects: pd.DataFrame, columns: int = PAPER) -> Figure:
         axes.set_xticks(range(len(changes)), changes)
         axes.set(xlim=(-0.5, len(changes) - 0.5), ylim=(-0.03, 1.03))
 
-    panel = Panel(series, "Change", "Solved", finish=name_changes)
-    return draw_panels([panel], columns, height=2.4)
+    return draw_panels([Panel(series, "Change", "Solved", finish=name_changes)], height=2.4)
 
 
 def show_cure(rows: pd.DataFrame, why: Why, analysis: Analysis) -> list[Example]:

@@ -1,7 +1,7 @@
 """The figures: the same bytes each time, and told apart without colour."""
 
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -9,17 +9,18 @@ import pytest
 from lm_eval_layout import BETA, simulate_counts, to_rows
 from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from cogniload_analysis import accuracy_table, fit_load_glm, ranking_table
 from cogniload_analysis.cogniload import figures
 from cogniload_analysis.display.figures import (
+    DPI,
     FONT,
-    PAPER,
-    PHONE,
     WHOLE_FONT,
     save_figure,
     series_style,
+    stack_panels,
 )
 
 
@@ -40,9 +41,9 @@ DRAWINGS = {
     "figure 1": figures.draw_accuracy,
     "figure 3": figures.draw_rho_by_d,
     "figure 4": figures.draw_rho_by_N,
-    "figure 5": lambda frame, columns=3: figures.draw_accuracy_by(frame, "d", columns),
-    "figure 6": lambda frame, columns=3: figures.draw_accuracy_by(frame, "rho", columns),
-    "figure 7": lambda frame, columns=3: figures.draw_accuracy_by(frame, "N", columns),
+    "figure 5": lambda frame: figures.draw_accuracy_by(frame, "d"),
+    "figure 6": lambda frame: figures.draw_accuracy_by(frame, "rho"),
+    "figure 7": lambda frame: figures.draw_accuracy_by(frame, "N"),
 }
 
 
@@ -56,31 +57,70 @@ def test_a_figure_is_the_same_bytes_each_time(frame, name):
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_panels_stand_side_by_side_on_paper_and_below_each_other_on_a_phone(frame, name):
-    wide, narrow = DRAWINGS[name](frame), DRAWINGS[name](frame, columns=1)
-    assert (
-        len(wide.axes)
-        == len(narrow.axes)
-        == (3 if name in {"figure 1", "figure 3", "figure 4"} else 1)
-    )
-    assert narrow.get_figwidth() < wide.get_figwidth()
-    for figure in (wide, narrow):
-        assert all(axes.get_ylim() == (-0.03, 1.03) for axes in figure.axes)
+def test_figures_have_a_panel_a_load_and_one_axis_of_accuracy(frame, name):
+    axes = DRAWINGS[name](frame).axes
+    assert len(axes) == (3 if name in {"figure 1", "figure 3", "figure 4"} else 1)
+    assert all(each.get_ylim() == (-0.03, 1.03) for each in axes)
 
 
-@pytest.mark.parametrize("columns", [PAPER, PHONE])
 @pytest.mark.parametrize("name", ["figure 1", "figure 3", "figure 5"])
-def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, name, columns):
+def test_no_text_is_cut_off_and_no_legend_lies_on_an_axis(frame, name):
     """However long the names of models are."""
     long = frame.assign(model=frame["model"].astype(str) + " in a setting of many words")
-    figure = DRAWINGS[name](long, columns=columns)
+    figure = DRAWINGS[name](long)
     renderer = FigureCanvasAgg(figure).get_renderer()
-    legend = figure.legends[0].get_window_extent(renderer)
+    legends = [legend.get_window_extent(renderer) for legend in figure.legends]
     extents = [axes.get_tightbbox(renderer) for axes in figure.axes]
-    for extent in (legend, *extents):
+    for extent in (*legends, *extents):
         assert figure.bbox.count_contains(extent.corners()) == 4
-    assert all(extent.y0 > legend.y1 for extent in extents)
-    assert all(Bbox.intersection(*pair) is None for pair in pairwise(extents))
+    assert all(extent.y0 > legend.y1 for extent in extents for legend in legends)
+    for side_by_side in (legends, extents):
+        assert all(Bbox.intersection(*pair) is None for pair in pairwise(side_by_side))
+
+
+WINDOW = re.compile(rb'<svg x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" viewBox="(.+?)">')
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        figures.draw_accuracy,
+        figures.draw_rho_by_d,
+        figures.draw_outcomes,
+        lambda frame: figures.draw_fit(one := frame[frame["model"] == "a"], fit_load_glm(one)),
+    ],
+)
+def test_on_a_phone_each_text_is_whole_in_a_window_and_none_covers_another(draw):
+    frame = simulate_models(["a", "another", "long names in a setting of many words", "last"])
+    figure = draw(frame.assign(outcome=pd.Categorical(["wrong_logic"] * len(frame))))
+    width, height = DPI * figure.get_size_inches()
+    svg = save_figure(figure, "svg")
+    stacked = stack_panels(figure, svg)
+    assert svg[svg.index(b"<svg ") + 5 :] in stacked
+    shown, placed = [], []
+    for x, y, wide, tall, view in WINDOW.findall(stacked):
+        left, top, *size = map(float, view.split())
+        assert size == [float(wide), float(tall)]
+        shown.append(Bbox.from_bounds(left, height - top - size[1], *size))
+        placed.append(Bbox.from_bounds(float(x), float(y), *size).padded(-0.1))
+    page = Bbox.from_bounds(0, 0, *map(float, re.search(rb'="0 0 (\S+) (\S+)"', stacked).groups()))
+    assert page.width < width / 2
+    assert all(page.count_contains(place.corners()) == 4 for place in placed)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    drawn = re.findall("<!-- (.*?) -->", svg.decode())
+    texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text() in drawn]
+    assert len(texts) > 20
+    for text in texts:
+        corners = text.get_window_extent(renderer).corners()
+        assert any(window.count_contains(corners) == 4 for window in shown), text
+    pairs = combinations(placed, 2)
+    assert all(Bbox.intersection(*pair) is None for pair in pairs)
+
+
+def test_a_single_panel_is_the_same_on_a_phone(frame):
+    figure = DRAWINGS["figure 5"](frame)
+    svg = save_figure(figure, "svg")
+    assert stack_panels(figure, svg) == svg
 
 
 def test_two_fonts_of_a_figure_have_two_names():

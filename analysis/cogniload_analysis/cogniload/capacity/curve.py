@@ -500,8 +500,7 @@ def describe_capacity(
     """
     belief = believe(answers, curve_loads(N), prior)
     over_N, over_d, over_rho = (draw_accuracy(belief, part) for part in CURVES)
-    ECL50, NT50 = crossings_N(over_N, N), largest_root(CURVE_RHO, over_rho)
-    crossing = _threshold(widen(summarize(ECL50), answers), N, "N")
+    crossing, NT50 = find_ECL50(over_N, answers, N), largest_root(CURVE_RHO, over_rho)
     share = float(np.mean(~np.isnan(NT50)))
     x, value = np.log10(curve_N(N)), crossing.value
     slopes = np.gradient(belief.best.mean[OVER_N], x)
@@ -521,6 +520,11 @@ def describe_capacity(
         asked_N=N,
         asked_d=d,
     )
+
+
+def find_ECL50(accuracy: np.ndarray, answers: Answers, N: tuple[int, int]) -> Threshold:
+    """Return the ECL50 that draws of the curve over N say."""
+    return _threshold(widen(summarize(crossings_N(accuracy, N)), answers), N, "N")
 
 
 def glm_crossing(answers: Answers) -> float:

@@ -25,7 +25,7 @@ from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Pl
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
+from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold, settle_crossing
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("capacity")
@@ -455,3 +455,13 @@ def estimate_capacity(
     ends = float(d.min()), float(d.max())
     capacity = curve.describe_capacity(answers, find_prior(prior), N, ends)
     return replace(capacity, flags=tuple(question_cells(capacity)))
+
+
+def estimate_ECL50(frame: pd.DataFrame) -> Threshold:
+    """Return `estimate_capacity`'s ECL50 alone, in half of its time, where it is determined."""
+    answers = curve.count_answers(frame)
+    tested = 10 ** answers.loads[:, 1]
+    N = round(tested.min()), round(tested.max())
+    belief = curve.believe(answers, curve.curve_loads(N), find_prior("published"))
+    over_N = curve.draw_accuracy(belief, curve.OVER_N)
+    return settle_crossing(curve.find_ECL50(over_N, answers, N), N)
