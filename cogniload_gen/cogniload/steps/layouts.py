@@ -13,6 +13,9 @@ LABELS = {"one": 1} | {
 }
 """Numbers that are words, besides those that the lexicon knows."""
 
+MOST = 5000
+"""A text of more lines, which no puzzle has a use for, is left as it is."""
+
 AFTER_LABELS = frozenset(("stop", "close", "colon", "dash"))
 BEFORE_LABELS = frozenset(("open", "dash", "hash", "label"))
 STEPS = frozenset(("number", "start", "label"))
@@ -21,6 +24,8 @@ HEADS = STEPS | {"noun", "person", "word"}
 
 def usual(lines: list[Line]) -> list[Line]:
     """Return lines with tables turned, and Roman numbers and boxes to tick read."""
+    if len(lines) > MOST:
+        return lines
     changed: list[Line] = []
     for (mark, count), block in groupby(numbered(list(map(unticked, lines))), delimiter):
         rows = list(block)
