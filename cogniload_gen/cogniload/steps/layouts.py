@@ -98,7 +98,9 @@ def numbered(lines: list[Line]) -> list[Line]:
         number = int(word.data) if word.kind == "count" else LABELS.get(str(word.data))
         if number and kinds(line[place + 1 : place + 2]) & AFTER_LABELS:
             found[i] = place, word._replace(kind="number", data=number)
-    if len(found) > 2 and all(a.data < b.data for (_, a), (_, b) in pairwise(found.values())):
+    if len(found) > 2 and all(
+        int(a.data) < int(b.data) for (_, a), (_, b) in pairwise(found.values())
+    ):
         lines = [*lines]
         for i, (place, word) in found.items():
             lines[i] = [*lines[i][:place], word, *lines[i][place + 1 :]]
