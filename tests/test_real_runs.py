@@ -74,7 +74,7 @@ def last_option(row):
 
 
 def test_the_reader_agrees_with_the_labels_of_real_responses():
-    """The rules were mended on every second label, beginning with the first."""
+    """The rules were mended on every second label first, then on the others too."""
     samples = {
         (re.search("Qwen2.5[^/]*|SmolLM2[^/]*", str(file))[0], sample["doc"]["id"]): sample
         for file in (*RUNS.glob("*/**/samples_cogniload_worked_*.gz"), CHECKS["again"])

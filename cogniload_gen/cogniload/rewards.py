@@ -203,8 +203,8 @@ def answer_reward(response: str, row: Row) -> float:
     lower, place = response.lower(), score.evidence[0]
     begin = start_of(lower, place)
     lead = lower[begin:place]
-    own = "|".join(map(re.escape, spellings_of(answer)))
-    own = re.compile(rf"(?<![\w-])(?:{own})(?:e?s)?(?![^\W_])")
+    forms = "|".join(map(re.escape, spellings_of(answer)))
+    own = re.compile(rf"(?<![\w-])(?:{forms})(?:e?s)?(?![^\W_])")
     rest = own.sub(" ", MARKS.sub(" ", lower[begin:]))
     read, mentions = own.subn(" ", MARKS.sub(" ", "\n".join(window.text for window in windows)))
     others = {option.lower() for option in columns["options"]} - {answer}

@@ -265,7 +265,30 @@ def bracketed(drifts=False):
     return "\n".join(["Ann = [red hat, park, pizza]", *lines, answer])
 
 
+ROWS = [state.split(", ") for state in ("red hat, park, pizza", *STATES)]
+TURNED = "\n".join(
+    f"|{head}|" + "|".join(cells) + "|"
+    for head, *cells in [("", *"012345"), *zip(("hat", "place", "food"), *ROWS, strict=True)]
+)
+CSV = "\n".join(["step,hat,place,food", *(f"{t},{','.join(row)}" for t, row in enumerate(ROWS))])
+LABELLED = list(zip(("I", "II", "III", "IV", "V"), STATES, strict=True))
+ROMAN = "\n".join(f"{label}. Ann: {state}" for label, state in LABELLED)
+BOXES = "\n".join(f"- [x] {len(label)}. Ann: {state}" for label, state in LABELLED[:3])
+FIRST = """I am Ann, with a red hat, in the park, after pizza.
+1. This isn't about me.
+2. That's me: I now have a green hat and eat pasta.
+3. Bob gets a red hat.
+4. Nothing changes for me.
+5. I ate pasta, so I put on a blue hat."""
+ODD = [f"Ann:\n{text}\nAnn is wearing a blue hat." for text in (TURNED, CSV, ROMAN)]
+
+
 @pytest.mark.parametrize(("text", "claim"), [
+    *((text, (None, None)) for text in ODD),
+    (ODD[0].replace("blue hat|\n", "pink hat|\n"), (5, "wrong_value")),
+    (ODD[1].replace("2,green hat", "2,pink hat"), (2, "wrong_value")),
+    (f"{RIGHT[0]}\n{BOXES}\n4. Ann: {STATES[3]}\n5. Ann: {STATES[4]}", (None, None)),
+    (f"{FIRST}\n{RIGHT[6]}", (4, "missed")),
     (CHAIN + "\nAnn is wearing a blue hat.", (None, None)),
     (bracketed(), (None, None)),
     (bracketed(drifts=True), (3, "drifted")),

@@ -13,6 +13,9 @@ LABELS = {"one": 1} | {
 }
 """Numbers that are words, besides those that the lexicon knows."""
 
+MOST = 5000
+"""A text of more lines, which no puzzle has a use for, is left as it is."""
+
 AFTER_LABELS = frozenset(("stop", "close", "colon", "dash"))
 BEFORE_LABELS = frozenset(("open", "dash", "hash", "label"))
 STEPS = frozenset(("number", "start", "label"))
@@ -21,6 +24,8 @@ HEADS = STEPS | {"noun", "person", "word"}
 
 def usual(lines: list[Line]) -> list[Line]:
     """Return lines with tables turned, and Roman numbers and boxes to tick read."""
+    if len(lines) > MOST:
+        return lines
     changed: list[Line] = []
     for (mark, count), block in groupby(numbered(list(map(unticked, lines))), delimiter):
         rows = list(block)
@@ -93,7 +98,9 @@ def numbered(lines: list[Line]) -> list[Line]:
         number = int(word.data) if word.kind == "count" else LABELS.get(str(word.data))
         if number and kinds(line[place + 1 : place + 2]) & AFTER_LABELS:
             found[i] = place, word._replace(kind="number", data=number)
-    if len(found) > 2 and all(a.data < b.data for (_, a), (_, b) in pairwise(found.values())):
+    if len(found) > 2 and all(
+        int(a.data) < int(b.data) for (_, a), (_, b) in pairwise(found.values())
+    ):
         lines = [*lines]
         for i, (place, word) in found.items():
             lines[i] = [*lines[i][:place], word, *lines[i][place + 1 :]]

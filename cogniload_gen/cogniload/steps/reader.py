@@ -830,7 +830,7 @@ class Reader:
         voice = self.voice
         if voice.rest:
             return
-        for_whom = people_of(self.words[i + 1 : i + 4]) if "value" not in self.kinds else NOBODY
+        for_whom = people_of(self.words[i + 1 : i + 4]) if not self.attached else NOBODY
         if self.poi in (for_whom or voice.who):
             self.block.evidence.append(Same(3, self.words[i].start))
         elif not for_whom and not (voice.who and voice.explicit):

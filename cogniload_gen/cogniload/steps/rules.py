@@ -18,7 +18,9 @@ S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the thi
     number in parentheses beside an arrow labels its change ("red → blue (3)"). Of
     blocks that go back and forth, the longest chain in which the statements rise counts, and others
     only for statements that are not in it.
-S3. People. A value is of the person named last in its sentence, of several if they are joined
+    Roman numbers and words that number the lines are labels.
+S3. People. "I" is whom the response says it is, or the PoI where it has or wears things. A value
+    is of the person named last in its sentence, of several if they are joined
     ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
     PoI. A sentence that names nobody goes on with the people of its block; a block that named
     nobody yet, and what follows "the people", "needs", "if" and the like, quotes the statement.
