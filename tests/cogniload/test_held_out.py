@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from source_tree import ROOT
+from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_gen import generate_puzzles, score
 from cogniload_gen.cogniload.solve import solve_steps
@@ -74,6 +75,7 @@ def rows_of(path):
         ("steps_sealed", (16, 9, 9, 9, 3, 0)),
         ("steps_open", (22, 14, 14, 14, 5, 0)),
         ("steps_later_sealed", (48, 42, 42, 40, 10, 0)),
+        ("steps_third", (64, 46, 46, 44, 15, 0)),
         ("steps_later_open", (48, 46, 46, 46, 12, 0)),
     ],
 )
@@ -83,15 +85,18 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
 
 
-def test_the_page_has_the_sealed_figures():
-    traces, claimed, first, kind, clean, accused = agreement(
-        rows_of(DATA / "steps_later_sealed.jsonl")
-    )
-    assert (
-        f"| {traces} | {claimed} ({claimed / traces:.0%}, 75 to 94) | "
-        f"{first} ({first / claimed:.0%}, 92 to 100) | "
-        f"{kind} ({kind / claimed:.0%}, 84 to 99) | {accused} of {clean} (0 to 28) |"
-    ).replace("%", " %") in PAGE
+@pytest.mark.parametrize("name", ["steps_later_sealed", "steps_third"])
+def test_the_page_has_the_sealed_figures(name):
+    traces, claimed, first, kind, clean, accused = agreement(rows_of(DATA / f"{name}.jsonl"))
+    cells = [f"{traces}", *(f"{n} ({n / of:.0%}, {interval(n, of)})" for n, of in (
+        (claimed, traces), (first, claimed), (kind, claimed)))]  # fmt: skip
+    cells.append(f"{accused} of {clean} ({interval(accused, clean)})")
+    assert f"| {' | '.join(cells)} |".replace("%", " %") in PAGE
+
+
+def interval(count, of):
+    low, high = proportion_confint(count, of, method="wilson")
+    return f"{100 * low:.0f} to {100 * high:.0f}"
 
 
 HELD_OUT = rows_of(DATA / "languages_held_out.jsonl")
