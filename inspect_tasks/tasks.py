@@ -13,7 +13,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Metric, accuracy, stderr
 
 from cogniload_gen.checks import Given
-from cogniload_gen.turns import HISTORIES
+from cogniload_gen.conversations import HISTORIES
 from inspect_tasks.adaptive_tasks import estimate, make_asking
 from inspect_tasks.fits import crossings, decay, thresholds
 from inspect_tasks.samples import make_samples

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import verifiers.v1 as vf
 
-from cogniload_gen.turns import script_of
+from cogniload_gen.conversations import script_of
 
 
 class PuzzleHarness(vf.Harness[vf.HarnessConfig]):

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_choice, check_known
+from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS
 from cogniload_gen.responses.context_budget import (
     CONTEXT_BUDGET,
@@ -26,7 +27,6 @@ from cogniload_gen.responses.levels import Climb, at_level, highest_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
 from cogniload_gen.source import Source
-from cogniload_gen.turns import HISTORIES, TWIN, make_conversation, measure, score_replies
 from verifiers_tasks.success import Success, SuccessReader, write_success
 
 
@@ -190,7 +190,7 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
     async def outcome(self, trace: vf.Trace) -> dict[str, float]:
         """Return `acc` and each wrong outcome as 1 or 0; `trace.info` gets the whole score.
 
-        Of a conversation, return the shares and counts of `cogniload_gen.turns.measure`.
+        Of a conversation, return the shares and counts of `cogniload_gen.conversations.measure`.
         """
         if "turns" in self.row:
             trace.info["score"] = scores = score_replies(self.row, responses_of(trace))

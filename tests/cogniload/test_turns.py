@@ -13,7 +13,8 @@ from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import attributes, score_state
 from cogniload_gen.cogniload.turns import sentence, turns_of
-from cogniload_gen.turns import make_conversation, measure, planted_turn, score_replies, script_of
+from cogniload_gen.conversations import make_conversation, measure, score_replies, script_of
+from cogniload_gen.turns import planted_turn
 
 COUNT = 12
 
