@@ -45,12 +45,12 @@ def score_replies(row: Mapping[str, Any], replies: Sequence[str]) -> dict[str, A
     that was planted), could be `read`, and the share of the attributes that is right
     (`state_share`). `statements` is their number.
     """
-    said = [*replies, *[""] * (len(row["turns"]) - len(replies))]
+    spoken = [*replies, *[""] * (len(row["turns"]) - len(replies))]
     names = ("answer", "planted_answer" if row["history"] == "planted" else "answer")
     scores, led = (
         [
             benchmarks.score(reply, {**row, "answer": turn[name]})
-            for reply, turn in zip(said, row["turns"], strict=True)
+            for reply, turn in zip(spoken, row["turns"], strict=True)
         ]
         for name in names
     )

@@ -1,4 +1,4 @@
-"""A run's own model, asked again: the arguments that the run recorded, for `cogniload eval`."""
+"""The arguments that a run recorded, for `cogniload eval` to put more puzzles to its model."""
 
 import json
 import re

@@ -44,8 +44,8 @@ def step_reward(response: str, row: Row) -> float:
     known = TALK.union(WORD.findall(f"{solution} {row.get('puzzle', '')}".lower()))
     expected = variables(solution, known)
     claimed = variables(response, known)
-    given = (part for part in SENTENCE.split(solution) if part.count("=") == 1)
-    copied = variables("\n".join(given), known)
+    definitions = (part for part in SENTENCE.split(solution) if part.count("=") == 1)
+    copied = variables("\n".join(definitions), known)
     first = next(iter(expected.values()))
     blind = max(
         run(name in copied for name in expected), run(v == first for v in expected.values())

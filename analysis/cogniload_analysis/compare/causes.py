@@ -199,8 +199,8 @@ def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
     def end(mine: np.ndarray, sign: int) -> float:
         starts = (factor * best.x + 0.01 for factor in (0.8, 1.0, 1.3))
         limits = {"jac": True, "bounds": bounds, "constraints": near}
-        found = [minimize(share, start, (mine, sign), **limits) for start in starts]
-        return abs(min((one.fun for one in found if one.success), default=min(sign, 0)))
+        minima = [minimize(share, start, (mine, sign), **limits) for start in starts]
+        return abs(min((one.fun for one in minima if one.success), default=min(sign, 0)))
 
     masks = [(owners == cause).astype(float) for cause in causes]
     rows = [(share(best.x, mine, 1)[0], end(mine, 1), end(mine, -1)) for mine in masks]

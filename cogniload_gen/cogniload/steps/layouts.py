@@ -91,17 +91,17 @@ def unticked(line: Line) -> Line:
 
 def numbered(lines: list[Line]) -> list[Line]:
     """Return lines with Roman numbers and words for labels, where these rise, as numbers."""
-    found: dict[int, tuple[int, Word]] = {}
+    labels: dict[int, tuple[int, Word]] = {}
     for i, line in enumerate(lines):
         place = next((j for j, w in enumerate(line[:4]) if w.kind not in BEFORE_LABELS), 0)
         word = line[place]
         number = int(word.data) if word.kind == "count" else LABELS.get(str(word.data))
         if number and kinds(line[place + 1 : place + 2]) & AFTER_LABELS:
-            found[i] = place, word._replace(kind="number", data=number)
-    if len(found) > 2 and all(
-        int(a.data) < int(b.data) for (_, a), (_, b) in pairwise(found.values())
+            labels[i] = place, word._replace(kind="number", data=number)
+    if len(labels) > 2 and all(
+        int(a.data) < int(b.data) for (_, a), (_, b) in pairwise(labels.values())
     ):
         lines = [*lines]
-        for i, (place, word) in found.items():
+        for i, (place, word) in labels.items():
             lines[i] = [*lines[i][:place], word, *lines[i][place + 1 :]]
     return lines
