@@ -14,7 +14,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_analysis import budget_curve, explain_failures, read_samples
 from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.display import figures
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, read_steps, score, solve
@@ -229,8 +228,7 @@ def test_a_new_score_keeps_what_was_retrieved(tmp_path):
             assert after[name] == before[name]
 
 
-def test_a_model_at_chance_has_no_fits(monkeypatch):
-    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg/>")
+def test_a_model_at_chance_has_no_fits():
     (part,) = build_parts(read_benchmarks(RUNS / "SmolLM2-135M-Instruct", ANALYSES))
     assert not part.section("fits")
     assert "A model at chance has no fits." in build_report([part])["report.html"].decode()
