@@ -42,4 +42,4 @@ def browser(tmp_path_factory):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave the figures empty, which takes most of a report's time, where a test needs none."""
-    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg/>")
+    monkeypatch.setattr(figures, "save_figure", lambda *_: b"<svg />")

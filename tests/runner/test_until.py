@@ -230,7 +230,7 @@ def test_a_complete_run_asks_nothing_and_merges_once(server, undisturbed):
 
 
 def test_it_can_be_reported(undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg/>")
+    monkeypatch.setattr(panels, "save_figure", lambda *_: b"<svg />")
     assert command("report", undisturbed[0], "--out", tmp_path)[0] == 0
     assert ' id="adaptive-runs">' in (tmp_path / "report.html").read_text("utf-8")
 

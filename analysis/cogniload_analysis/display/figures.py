@@ -125,7 +125,7 @@ def draw_panels(
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
         handles = _handles(styles) if below else []
-        for place in range(0, len(handles), lines):
+        for place in range(0, len(handles), max(lines, 1)):
             left = place / lines / math.ceil(len(handles) / lines)
             figure.legend(
                 handles=handles[place : place + lines],

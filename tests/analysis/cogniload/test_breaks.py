@@ -15,7 +15,6 @@ from cogniload_analysis import fit_load_glm, fit_step_hazard, read_samples
 from cogniload_analysis.cogniload import breaks, figures
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.cogniload.fits.step_hazard import SLIPS
-from cogniload_analysis.display.tables import TableSpec
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import pick_failures, split_end
 from cogniload_analysis.report.write import write_report
@@ -264,7 +263,7 @@ def test_the_section_shows_its_tables_and_a_figure(planted, tmp_path):
     out = write_report(planted, tmp_path / "out")
     assert_numbers_are_of_the_tables(out)
     page = read_page(out)
-    declared = [spec for spec in vars(breaks).values() if isinstance(spec, TableSpec)]
+    declared = breaks.TABLES.values()
     names = {spec.name.format(load=load) for spec in declared for load in ("d", "N")}
     assert len(names) == 8
     for name in names:

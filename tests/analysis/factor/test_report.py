@@ -218,17 +218,16 @@ def test_two_phases_are_parted_at_n_eff_where_it_has_a_meaning(decays):
         assert floor.get_ydata()[0] == fit.floor
 
 
-@pytest.mark.parametrize("columns", [1, 3])
-def test_a_realistic_figure_is_drawn_for_paper_and_phone(decays, columns):
+def test_a_realistic_figure_has_a_panel_more_with_several_noises(decays):
     realistic = of(decays, "realistic")
     general = {(*each[:3], "general"): fit for each, fit in realistic.items() if each[2] == 4000}
     for some, titles in (
         (realistic, ["Models, shortest context", "By context"]),
         (realistic | general, ["Models, shortest context", "By context", "By noise"]),
     ):
-        figure = figures.draw_realistic(some, "org/whole", columns)
+        figure = figures.draw_realistic(some, "org/whole")
         assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == titles
-        assert figure.get_figwidth() == (4.2 if columns == 1 else 9.5)
+        assert figure.get_figwidth() == 9.5
 
 
 def assert_recomputable(page_file, accuracy_range=(0.1, 0.9)):
@@ -252,7 +251,7 @@ def laid_out(monkeypatch):
     def save_figure(figure, kind):
         if kind == "svg":
             figure.draw_without_rendering()
-        return b"<svg/>"
+        return b"<svg />"
 
     monkeypatch.setattr(panels, "save_figure", save_figure)
 
