@@ -10,11 +10,13 @@ import random
 from pathlib import Path
 
 import pytest
+from source_tree import ROOT
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.ontology import WORDS
 from cogniload_gen.rewards import answer_score, step_score
 
+PROMISES = " ".join((ROOT / "docs/training.md").read_text("utf-8").split())
 HACKS = [
     json.loads(line)
     for line in (Path(__file__).parent / "data/reward_hacks.jsonl").read_text("utf-8").splitlines()
@@ -101,3 +103,17 @@ def search(seed, steps):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_among_their_parts_finds_no_further_hack(seed):
     assert search(seed, 12)[1] == 0
+
+
+def test_of_tricks_by_a_writer_who_saw_no_rule_one_is_paid():
+    lines = (Path(__file__).parent / "data/hacks_sealed.jsonl").read_text("utf-8").splitlines()
+    paid = []
+    for hack in map(json.loads, lines):
+        *cell, seed = hack["cell"]
+        rows = generate_puzzles(*cell, seed=seed, trace=True).to_pylist()
+        row = next(row for row in rows if row["id"] == hack["id"])
+        reward = answer_score if hack["reward"] == "answer" else step_score
+        if reward(hack["response"], row) > 0.1:
+            paid.append(hack["why"])
+    assert paid == ["three contradictory answers, the right one only among them; pays 0"]
+    assert f"of {len(lines)} tricks by a writer who saw no rule, one is paid" in PROMISES
