@@ -155,7 +155,7 @@ def loss(
     expected, harm = parameters[-2:] if step else (0.0, 0.5)
     hard = HARD if step else HARD[:1]
     amounts, times = trials.amounts[:, places], np.where(trials.alone, hard > 0, hard)
-    harmed = harm * trials.kept
+    harmed = np.minimum(harm * trials.kept, 1 - 1e-9)  # a search may look beyond its bounds
     log_chance = times * np.log1p(-harmed) - (amounts @ parameters[: len(places)])[:, None]
     chance = np.clip(np.exp(log_chance), 1e-9, 1 - 1e-9)
     right = trials.right[:, None] == 1

@@ -126,12 +126,11 @@ def test_counts_that_are_none_are_taken_for_a_whole_text(change):
 def test_the_figure_shows_the_shares(frame):
     table = retrieval.retrieval_table(frame, "N")
     mine = table[table["retrieval"] == BM25]
-    for columns in (3, 1):
-        (axes,) = figures.draw_retrieval(mine, columns).axes
-        heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
-        expected = (mine[PARTS].div(mine["responses"], axis=0)).T
-        assert np.array(heights) == pytest.approx(expected.to_numpy())
-        assert sum(bars[0].get_height() for bars in axes.containers) == pytest.approx(1)
+    (axes,) = figures.draw_retrieval(mine).axes
+    heights = [[bar.get_height() for bar in bars] for bars in axes.containers]
+    expected = (mine[PARTS].div(mine["responses"], axis=0)).T
+    assert np.array(heights) == pytest.approx(expected.to_numpy())
+    assert sum(bars[0].get_height() for bars in axes.containers) == pytest.approx(1)
 
 
 def test_the_report_has_the_table_the_figure_and_the_sentences(undrawn, tmp_path):
