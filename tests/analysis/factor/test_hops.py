@@ -81,5 +81,5 @@ def test_tables_and_figures_can_be_shown(frame):
     by_hops, table = hops.hops_table(frame), hops.shortcut_table(frame)
     assert TABLES["by_hops"].show(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
     assert len(TABLES["shortcuts"].show(table)) == len(table) == 3
-    assert len(figures.draw_by_hops(by_hops, 3).axes) == 1
-    assert len(figures.draw_shortcuts(table[table["suite"] == "symbolic"], 3).axes) == 1
+    assert len(figures.draw_by_hops(by_hops).axes) == 1
+    assert len(figures.draw_shortcuts(table[table["suite"] == "symbolic"]).axes) == 1
