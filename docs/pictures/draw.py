@@ -20,7 +20,7 @@ from rich.text import Text
 from cogniload_gen.commands import main
 
 ROOT = Path(__file__).parents[2]
-FIGURES = {"why": "why_01_*", "budgets": "budgets"}
+FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}
 """The figures of the report, by their names in the gallery."""
 
 LONGEST, LINES = 124, 10
