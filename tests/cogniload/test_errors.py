@@ -109,7 +109,7 @@ def test_the_reader_reads_ten_thousand_as_planned():
     counts = count_readings(rows, 0.5)
     assert counts.total() == 10_000
     assert counts[True] >= 9_990
-    assert counts[False] <= 1
+    assert counts[False] <= 2  # docs/steps.md has this figure
 
 
 STIFF = re.compile(r"\b(?:has|have|with|wearing|get|gets|starts with|needs) (?:ate|read|in the)\b")
