@@ -4,7 +4,8 @@ import gc
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ def run_report(arguments: Namespace) -> None:
 
 def find_price(arguments: Namespace) -> tuple[float, float] | None:
     """Return the price that the arguments name, if they do."""
+    if arguments.price is None:
+        return None
     from lm_eval_tasks.runner.caps import read_price
 
-    return None if arguments.price is None else read_price(arguments.price)
+    return read_price(arguments.price)
 
 
 def report(
@@ -34,17 +37,25 @@ def report(
     price: tuple[float, float] | None = None,
 ) -> None:
     """Write a report by `cogniload_analysis`, an extra, and print where it is."""
-    gc.disable()  # what imports make stays, and need not be looked through for garbage
-    with needing("the report", "analysis"):
+    with needing("the report", "analysis"), uncollected():
         import cogniload_analysis.report.why  # noqa: F401  (matplotlib)
         from cogniload_analysis.analyses import ANALYSES
         from cogniload_analysis.report.write import write_report
-    gc.freeze()
-    gc.enable()
     among = [analysis.configured(options) for analysis in ANALYSES]
     runs = by_label(results)
     page = write_report(runs, out, among=among, force=force, price=price, say=print)
     print(f"report   {page}")
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Spare what is made here a search for garbage, now and later: modules stay."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def run_leaderboard(arguments: Namespace) -> None:
