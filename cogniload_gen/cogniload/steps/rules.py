@@ -54,7 +54,7 @@ S8. Errors. The first error is at the first statement after which that story's s
     an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
-    "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
+    "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the best story costs
     more than DEAREST, unless it costs no more up to the first error, which is clearer by 1 then
     (and not "drifted", or the text is regular), nor an error after an initial state that
     contradicts itself, nor "stopped" where a later statement has a label and values, but
@@ -113,6 +113,9 @@ Of 3,000 planted errors none costs more than 6.5; of the traces that the rules w
 2 of 114 do.
 """
 
+MOST_WORDS = 200_000
+"""Words and marks with a meaning; a text of more, six times the paper's window, is not read."""
+
 LEAST_COVERAGE = 0.5
 """The least share of statements that the text must decide so that "drifted" is claimed (S9)."""
 
@@ -156,9 +159,10 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
     more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
     """
     lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"], language_of_row(row))
-    if len(response) > LONGEST:
+    words = lexicon.read(response) if len(response) <= LONGEST else None
+    if words is None or len(words) > MOST_WORDS:
         return Steps()
-    blocks = Reader(lexicon).read(lexicon.read(response))
+    blocks = Reader(lexicon).read(words)
     align(blocks, lexicon.solution)
     attribute_to_poi(blocks, lexicon.solution)
     return judge(sort_blocks(blocks, len(lexicon.solution.statements)), lexicon, margin)
