@@ -93,7 +93,7 @@ from cogniload_gen.cogniload.steps.story import (
     overwrite,
 )
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.responses.mention import LONGEST, Told
+from cogniload_gen.responses.mention import LONGEST, MOST_WORDS, Told
 
 ERRORS = (
     "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
@@ -112,9 +112,6 @@ DEAREST = 7.0
 Of 3,000 planted errors none costs more than 6.5; of the traces that the rules were worked out on,
 2 of 114 do.
 """
-
-MOST_WORDS = 200_000
-"""Words and marks with a meaning; a text of more, six times the paper's window, is not read."""
 
 LEAST_COVERAGE = 0.5
 """The least share of statements that the text must decide so that "drifted" is claimed (S9)."""
