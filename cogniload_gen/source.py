@@ -45,9 +45,12 @@ class Rows:
 
     def __init__(self, source: Source) -> None:
         self._source, self._start, self._block = source, 0, source.schema.empty_table()
+        self._next: dict[int, dict[str, Any]] = {}
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        """Return a row; IndexError if there is none of this number."""
+        """Return a row, which is the caller's own; IndexError if there is none of this number."""
+        if number in self._next:
+            return self._next.pop(number)
         place, count = number - self._start, len(self._block)
         if not 0 <= place < count:
             size = FIRST_BLOCK
@@ -58,5 +61,6 @@ class Rows:
                 raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")
             self._block = pa.concat_tables(self._source.tables(number, stop))
             self._start, place = number, 0
-        (row,) = self._block.slice(place, 1).to_pylist()
-        return row
+        # rows of a table become dicts in a tenth of the time if several do at once
+        self._next = dict(enumerate(self._block.slice(place, FIRST_BLOCK).to_pylist(), number))
+        return self._next.pop(number)

@@ -242,9 +242,9 @@ def draw_statements(
     words = children(attempt, 3 * d + 3)
     # one call for both: on few statements, calls take the time
     places = permutation(words[: 2 * d].reshape(2, d, -1).swapaxes(0, 1)).swapaxes(0, 1)
-    value_words, structure_words, reference_word = np.split(words[2 * d :], [d, d + 2])
+    value_words, structure_words, reference_word = words[2 * d : -3], words[-3:-1], words[-1]
     # Step 2: the reference person, who meets the conditions, so that a hay affects a non-PoI
-    other = uniform(reference_word[0], n - 1)
+    other = uniform(reference_word, n - 1)
     reference = np.where(needle, poi, other + (other >= poi))
     # Step 3: the structure
     m, k = 1 + uniform(structure_words, d)

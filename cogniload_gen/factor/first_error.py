@@ -26,7 +26,7 @@ T5. Kinds. "reference": it is computed from other variables, or by another opera
     none, and no variable that depends on it has its right value; "answer": all values are right,
     but the scorer calls the answer wrong.
 T6. Reading. The response is read if it gives values to a third of the needed variables or more, and
-    the first error is at no doubtful variable (T3), and it is no longer than LONGEST. Nor is it
+    the first error is at no doubtful variable (T3), and within LONGEST and MOST_WORDS. Nor is it
     read if a sentence names a variable beside a number, in no equation, and the first error would
     be that this variable is unresolved, or one that depends on it; nor if more stands in the
     sentence of an "invented" value. Where it is not read, nothing is claimed.
@@ -56,7 +56,8 @@ from cogniload_gen.factor.solve import (
     spell,
     symbolic_relations,
 )
-from cogniload_gen.responses.mention import LONGEST, Told
+from cogniload_gen.responses.mention import LONGEST, MOST_WORDS, Told
+from cogniload_gen.tokens import estimate
 
 ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
 """The kinds of a first error (T5)."""
@@ -223,7 +224,7 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     """
     columns = check_texts(row, ("puzzle", "suite", "answer"))
     problem = problem_of(columns["puzzle"], columns["suite"])
-    if len(response) > LONGEST:
+    if len(response) > LONGEST or estimate(response) > MOST_WORDS:
         return FactorSteps()
     text = plain(response, problem)
     equations = read_equations(text, len(problem.names))

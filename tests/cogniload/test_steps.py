@@ -17,6 +17,7 @@ from cogniload_gen.cogniload.steps.rules import (
     ERRORS,
     LONGEST,
     MARGIN,
+    MOST_WORDS,
     Steps,
     lexicon_of,
     read_steps,
@@ -364,6 +365,14 @@ def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     """Each of these takes ten times as long, or more, if the time is quadratic in the length."""
     with within(30):
         read_all(piece * (LONGEST // 10 // len(piece)), ROW)
+
+
+def test_no_text_of_more_words_than_the_most_is_read():
+    """Each of its words takes some 5 us at worst, so that the whole takes no more than a second."""
+    right = "\n".join(RIGHT)
+    room = (MOST_WORDS - len(lexicon_of(ROW["puzzle"]).read(right)) - 2) // 2
+    assert read_all("1\n" * room + right, ROW).read
+    assert not read_all("1\n" * (room + 2) + right, ROW).read
 
 
 def test_quoted_statements_are_aligned_in_linear_time():

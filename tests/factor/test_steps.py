@@ -14,6 +14,7 @@ from cogniload_gen.benchmarks import read_steps, score
 from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.first_error import read_factor_steps
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
+from cogniload_gen.responses.mention import MOST_WORDS
 
 DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()
@@ -190,6 +191,12 @@ def test_long_hostile_text_takes_no_longer_than_its_length(piece):
     for row in (SYMBOLIC[-1], REALISTIC[-1]):
         with within(30):
             read_factor_steps(piece * (100_000 // len(piece)), row)
+
+
+@pytest.mark.parametrize(("signs", "read"), [(MOST_WORDS // 2, True), (MOST_WORDS, False)])
+def test_no_text_of_more_words_than_the_most_is_read(signs, read):
+    steps = read_factor_steps("!" * signs + "\n" + SYMBOLIC[8]["solution"], SYMBOLIC[8])
+    assert steps.read == read
 
 
 def told_solutions(half):

@@ -54,7 +54,7 @@ S8. Errors. The first error is at the first statement after which that story's s
     an "answer" error.
 S9. Reading. A response is read if it says of a statement more than whom it names, and the next best
     story that puts the first error elsewhere costs at least MARGIN more (STOP_MARGIN for
-    "stopped"), and it is no longer than LONGEST. Nothing is claimed where the best story costs
+    "stopped"), and within LONGEST and MOST_WORDS. Nothing is claimed where the best story costs
     more than DEAREST, unless it costs no more up to the first error, which is clearer by 1 then
     (and not "drifted", or the text is regular), nor an error after an initial state that
     contradicts itself, nor "stopped" where a later statement has a label and values, but
@@ -93,7 +93,7 @@ from cogniload_gen.cogniload.steps.story import (
     overwrite,
 )
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.responses.mention import LONGEST, Told
+from cogniload_gen.responses.mention import LONGEST, MOST_WORDS, Told
 
 ERRORS = (
     "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
@@ -156,9 +156,10 @@ def read_steps(response: str, row: Mapping, *, margin: float = MARGIN) -> Steps:
     more, and is wrong more often (S9). Raises ValueError if the row has no text that is a puzzle.
     """
     lexicon = lexicon_of(check_texts(row, ("puzzle",))["puzzle"], language_of_row(row))
-    if len(response) > LONGEST:
+    words = lexicon.read(response) if len(response) <= LONGEST else None
+    if words is None or len(words) > MOST_WORDS:
         return Steps()
-    blocks = Reader(lexicon).read(lexicon.read(response))
+    blocks = Reader(lexicon).read(words)
     align(blocks, lexicon.solution)
     attribute_to_poi(blocks, lexicon.solution)
     return judge(sort_blocks(blocks, len(lexicon.solution.statements)), lexicon, margin)

@@ -385,6 +385,7 @@ def _find_mode(
         return float(log_likelihood(answers, mean + smooth, link) - a @ smooth / 2)
 
     a = np.zeros_like(mean)
+    here = height(a)
     for _ in range(MODE_STEPS):
         logit = mean + K @ a
         p, slope = link.accuracy(logit, d), link.slope(logit, d)
@@ -394,11 +395,11 @@ def _find_mode(
         b = precision * (logit - mean) + (right - total * p) * slope / variance
         factor = cho_factor(np.eye(len(a)) + root[:, None] * K * root, lower=True)
         step = b - root * cho_solve(factor, root * (K @ b)) - a
-        before, size = height(a), 1.0
-        while size > 1e-6 and height(a + size * step) < before:
+        before, size = here, 1.0
+        while (here := height(a + size * step)) < before and size > 1e-6:
             size /= 2
         a = a + size * step
-        if height(a) - before < MODE_TOLERANCE:
+        if here - before < MODE_TOLERANCE:
             break
     return a, precision
 
