@@ -186,10 +186,8 @@ def ask_twins(
             write_twins(twins, file)
     if StoredPuzzles(file, texts=False).ids != twins.table["id"]:
         raise ValueError(f"{out} holds other twins, of another budget or seed: name another --out")
-    selection: dict[str, Any] = {"path": str(file.parent)}
-    if twins.context_budget is not None:
-        selection["context_budget"] = twins.context_budget
-    metadata = json.dumps({twins.benchmark.dataset: selection})
+    limit = {"context_budget": twins.context_budget} if twins.context_budget is not None else {}
+    metadata = json.dumps({twins.benchmark.dataset: {"path": str(file.parent)} | limit})
     arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
     evaluate_again(out / ANSWERS, arguments, **blocks)
     return out / ANSWERS

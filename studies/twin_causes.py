@@ -76,9 +76,8 @@ def answer(
 
 def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.DataFrame:
     """Return the responses of a model to puzzles, as many failures as solved, and their twins."""
-    rows, left, index = [], {False: failures, True: failures}, 0
+    rows, left = [], {False: failures, True: failures}
     while any(left.values()):
-        index += 1
         N, rho = model.sizes[draws.integers(len(model.sizes))]
         needle, factor = np.arange(N) < (needles := round(N * rho)), draws.choice(model.factors)
         draws.shuffle(needle)
@@ -93,45 +92,46 @@ def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.Data
             f"from={N // 2}": slice(N // 2, None), f"only={at + 1}": slice(at, at + 1),
             "hay=0": needle,
         }  # fmt: skip
-        rows.append((f"puzzle-{index}", right, N, needles))
+        rows.append((id := f"puzzle-{len(rows)}", right, N, needles))
         for twin, rule in kept.items():
             result = answer(model, needle[rule], hard[rule], factor, draws)[0]
-            rows.append((f"puzzle-{index}~{twin}", result, N, int(needle[rule].sum())))
+            rows.append((f"{id}~{twin}", result, N, int(needle[rule].sum())))
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 
 
 def held(tables: list[pd.DataFrame], truth: "pd.Series[float]") -> str:
     """Return the percentage of the intervals in tables that hold the truth, by their index."""
-    rows = pd.concat(tables)
-    true = truth.reindex(rows.index)
-    return f"{100 * (rows['low'].le(true + 1e-9) & rows['high'].ge(true - 1e-9)).mean():.1f}"
+    rows = pd.concat(tables).join(truth.rename("true"))
+    return f"{rows.eval('low <= true + 1e-9 and high >= true - 1e-9').mean():.1%}"
+
+
+def measure(model: Model, runs: int, many: int) -> list[str]:
+    """Return the cells of a model's row, from runs of 60 failures; `many` have the true effects."""
+    draws = (np.random.default_rng([run, 60]) for run in range(runs))
+    whys = [explain_failures(simulate(model, 60, rng)) for rng in draws]
+    truth = explain_failures(simulate(model, many, np.random.default_rng(many)).drop(columns="N"))
+    *effects, true = (
+        why.effects.query("of == 'failed'").set_index(["change", "against"])
+        for why in [*whys, truth]
+    )
+    shares = [why.shares.set_index("cause").reindex([*model.causes]) for why in whys]
+    named = Counter(", ".join(sorted(why.causes)) or "none" for why in whys)
+    right = ", ".join(sorted(model.causes))
+    rate = named.pop(right, 0) / runs
+    others = "; ".join(f"{some} {count / runs:.0%}" for some, count in named.most_common(2))
+    intervals = held(effects, true["difference"]), held(shares, pd.Series(model.causes))
+    return [right, f"{rate:.0%}", others, *intervals]
 
 
 def main() -> None:
     """Print how often each planted cause is named, and how often the intervals hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    runs, many = (20, 2_000) if parser.parse_args().quick else (200, 20_000)
-    print(
-        "| planted | failures | named alone [%] | effects [%] | shares [%] | named |\n"
-        + "| --- " * 6
-        + "|"
-    )
-    for cause, model in tqdm((PLANTED | HELD_OUT).items(), disable=None):
-        for failures in (60, 120):
-            draws = [(run, failures) for run in range(runs)] + [(runs, many)]
-            frames = (simulate(model, draw[1], np.random.default_rng(draw)) for draw in draws)
-            *whys, truth = map(explain_failures, frames)
-            *effects, true = (
-                why.effects.query("of == 'failed'").set_index(["change", "against"])
-                for why in [*whys, truth]
-            )
-            shares = [why.shares.set_index("cause").loc[[*why.causes]] for why in whys]
-            named = Counter(" ".join(sorted(why.causes)) for why in whys)
-            texts = "; ".join(f"{some or 'none'} {count}" for some, count in named.most_common())
-            right = 100 * named[" ".join(sorted(model.causes))] / runs
-            intervals = held(effects, true["difference"]), held(shares, pd.Series(model.causes))
-            print(f"| {cause} | {failures} | {right:.0f} | {' | '.join(intervals)} | {texts} |")
+    runs, many = (20, 500) if parser.parse_args().quick else (200, 5_000)
+    heads = "planted", "should be named", "alone", "most often otherwise", "effects", "shares"
+    print(f"| {' | '.join(heads)} |\n{'| --- ' * len(heads)}|")
+    for planted, model in tqdm((PLANTED | HELD_OUT).items(), disable=None):
+        print(f"| {' | '.join([planted, *measure(model, runs, many)])} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pyarrow as pa
 from cogniload_gen.checks import check_flag
 from cogniload_gen.cogniload.simulate import simulate
 from cogniload_gen.cogniload.table import SCHEMA, TRACE_SCHEMA, tabulate
-from cogniload_gen.cogniload.twins import laid_out, make_twins, most_statements
+from cogniload_gen.cogniload.twins import lay_out, make_twins, most_statements
 from cogniload_gen.grid import Batch, Selection, batch_bounds
 from cogniload_gen.source import Source
 
@@ -54,7 +54,7 @@ def batch_tables(selection: Selection, batch: Batch, trace: bool) -> Iterator[pa
     # those of each difficulty are simulated together, and put back into their rows afterwards
     rows = {level: np.flatnonzero(d == level) for level in np.unique(d).tolist()}
     puzzles = {
-        level: laid_out(
+        level: lay_out(
             simulate(batch.keys[row], level, N[row], needles[row]), language=selection.language
         )
         for level, row in rows.items()

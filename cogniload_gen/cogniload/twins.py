@@ -8,6 +8,7 @@ the PoI may become identical.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,14 +72,9 @@ def other_names(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
     return replace(puzzles, people=(puzzles.people + shift) % len(PEOPLE))
 
 
-def laid_out(puzzles: Puzzles, **changes: Any) -> Puzzles:
+def lay_out(puzzles: Puzzles, *_: object, **changes: Any) -> Puzzles:
     """Return the puzzles with changes of their layout."""
     return replace(puzzles, layout=replace(puzzles.layout, **changes))
-
-
-def translation(language: str) -> Callable[[Puzzles, int, np.ndarray], Puzzles]:
-    """Return what makes the puzzles' twins in a language."""
-    return lambda puzzles, *_: laid_out(puzzles, language=language)
 
 
 def with_hay(puzzles: Puzzles, number: int, keys: np.ndarray) -> Puzzles:
@@ -93,14 +89,14 @@ MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
     "needles": without_hay,
     "tail": tail,
     "names": other_names,
-    "question=first": lambda puzzles, *_: laid_out(puzzles, question_first=True),
-    "question=state": lambda puzzles, *_: laid_out(puzzles, whole_state=True),
+    "question=first": partial(lay_out, question_first=True),
+    "question=state": partial(lay_out, whole_state=True),
     "from": begin_after,
     "until": until,
     "only": only,
-    "reminder": lambda puzzles, number, _: laid_out(puzzles, reminder=number),
+    "reminder": lambda puzzles, number, _: lay_out(puzzles, reminder=number),
     "hay": with_hay,
-    **{f"language={language}": translation(language) for language in LANGUAGES},
+    **{f"language={language}": partial(lay_out, language=language) for language in LANGUAGES},
 }
 """What makes the twins of each change, of the puzzles, its number and their keys."""
 
@@ -108,9 +104,8 @@ MAKERS: dict[str, Callable[[Puzzles, int, np.ndarray], Puzzles]] = {
 def keep(puzzles: Puzzles, kept: np.ndarray) -> Puzzles:
     """Return the puzzles with some of their statements, at least one each."""
     count = np.add.reduceat(kept, puzzles.first_statement[:-1], dtype=int)
-    return replace(
-        puzzles, statements=puzzles.statements.take(kept), first_statement=offsets(count)
-    )
+    statements = puzzles.statements.take(kept)
+    return replace(puzzles, statements=statements, first_statement=offsets(count))
 
 
 def numbers(puzzles: Puzzles) -> np.ndarray:

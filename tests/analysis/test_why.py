@@ -7,10 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import binom, chi2
 from source_tree import ROOT
 
 from cogniload_analysis import explain_failures
-from cogniload_analysis.compare.causes import count_trials, fit, loss, share_slips, show_causes
+from cogniload_analysis.compare.causes import (
+    NEAR,
+    count_trials,
+    fit,
+    loss,
+    share_slips,
+    show_causes,
+)
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
 from cogniload_analysis.load import Load
 from cogniload_analysis.report.why import TABLES, draw_effects
@@ -45,6 +53,8 @@ def test_planted_causes_are_named_and_no_others(cause):
     assert {*why.causes} == {*model.causes}
     assert why.shares["share"].sum() == pytest.approx(1)
     assert why.shares["low"].le(why.shares["high"]).all()
+    alone = len(model.causes) == 1
+    assert (why.shares["high"].max() == 1) == alone  # the end itself, not what comes close to it
     named = why.shares[why.shares["cause"].isin(why.causes)]
     assert named["share"].sum() > 0.7
     assert f"{100 * named['share'].iloc[0]:.0f} %" in why.verdict[2]
@@ -56,8 +66,8 @@ def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(ag
     columns = {"again": "1"} if again else {}
     frame = frame_of(original="0", needles="1", tail="0", from_51="1", only_7="0", **columns)
     trials = count_trials(with_loads(frame))
-    hay, places, luck, hard, harm = 0.2, 0.3, 0.1, 0.6, 0.7
-    parameters = np.array([hay, 0.05, places, luck, hard, harm])
+    hay, places, luck, hard, harm, hit = 0.2, 0.3, 0.1, 0.6, 0.7, 0.8
+    parameters = np.array([hay, 0.05, places, luck, hard, harm, hit])
 
     def chance(k, needles, length, share):
         slips = hay * (length - needles) / 75 + 0.05 * length / 100
@@ -70,12 +80,12 @@ def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(ag
         prior = np.exp(-mean) * mean**k / factorial(k)
         wrong = 1 - chance(k, 25, 100, 1)
         rest = chance(k, 25, 25, 1) * (1 - chance(k, 6, 25, 6 / 25)) * chance(k, 24, 49, 24 / 25)
-        rest *= (1 - chance(min(k, 1), 1, 1, 1)) * (chance(k, 25, 100, 1) if again else 1)
+        rest *= (1 - chance(min(k, 1), 1, 1, hit)) * (chance(k, 25, 100, 1) if again else 1)
         likelihood, condition = likelihood + prior * wrong * rest, condition + prior * wrong
     value, slope = loss(parameters, trials, [0, 2, 3, 4], True)
     assert value == pytest.approx(-np.log(likelihood / condition if again else likelihood))
-    for place in range(6):
-        step = 1e-6 * np.eye(6)[place]
+    for place in range(7):
+        step = 1e-6 * np.eye(7)[place]
         ends = [loss(parameters + sign * step, trials, [0, 2, 3, 4], True)[0] for sign in (1, -1)]
         assert slope[place] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-4)
 
@@ -98,6 +108,26 @@ def test_the_interval_of_a_share_ends_where_it_is_less_likely_by_half_of_chi_squ
         assert found - best == pytest.approx(1.92, abs=0.02)
     assert (shares["low"] <= shares["share"]).all()
     assert (shares["share"] <= shares["high"]).all()
+
+
+def test_no_slips_of_some_kinds_are_near_by_the_quantile_of_a_mixture_of_chi_squares():
+    """Each of n independent amounts is above zero in half of the samples without slips."""
+    for n in (2, 3, 4):
+        above = np.arange(1, n + 1)
+        assert binom.pmf(above, n, 0.5) @ chi2.sf(2 * NEAR[n - 1], above) == pytest.approx(
+            0.05, abs=3e-4
+        )
+
+
+def test_a_single_statement_that_is_not_too_hard_takes_nothing_from_the_share_of_a_step():
+    """The first slip, which is tried alone, is often one on another needle."""
+    model = STUDY["HELD_OUT"]["step and needles"]
+    draws = map(np.random.default_rng, range(10))
+    trials = (count_trials(STUDY["simulate"](model, 60, rng)) for rng in draws)
+    shares = [
+        share_slips(one, ["work", "length", "luck", "step"])["share"].iloc[-1] for one in trials
+    ]
+    assert np.mean(shares) == pytest.approx(model.causes["step"], abs=0.05)
 
 
 @pytest.mark.parametrize(("changes", "shown"), [

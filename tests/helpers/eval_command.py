@@ -106,6 +106,23 @@ def quietly(*arguments):
         sys.exit(main([str(argument) for argument in arguments]))
 
 
+def start_killed(event, name, *arguments):
+    """The command in a process that is killed before the first such event of a file of that name.
+
+    Events are those of `sys.audit`; the file may have a longer name.
+    """
+    return run_apart(killed_before, event, name, *arguments)
+
+
+def killed_before(event, name, *arguments):
+    def kill(happens, details):
+        if happens == event and name in str(details[0]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(kill)
+    quietly(*arguments)
+
+
 def with_files_of(size, err, *arguments):
     """The command, which may write files of that size, with its standard error in a file."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

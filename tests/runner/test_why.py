@@ -19,6 +19,7 @@ from eval_command import (
     model_args,
     read,
     start,
+    start_killed,
     wait_for,
 )
 
@@ -270,59 +271,67 @@ def test_puzzles_of_factor_have_twins(tmp_path, suite, loads):
     assert all({*mine} == changes for mine in twins.values())
 
 
-BUDGET, BLOCK = 24, 3
+BUDGET, BLOCK = 12, 3
+
+WRITTEN = [
+    ("open", ".twins.parquet."), ("os.link", ".twins.parquet."), ("os.remove", ".twins.parquet."),
+    ("os.link", ".run.json."), 1, ("os.rename", ".digest-"), ("os.link", ".block-"),
+    ("os.remove", ".block-"),
+]  # fmt: skip
+"""Moments, each before an event of a file, or after a number of requests."""
+
+MERGED = [("os.rename", ".samples_"), ("os.link", ".results_")]
 
 
 @pytest.mark.slow
-def test_killed_at_several_moments_or_in_shards_every_twin_is_answered_once(
-    sampled, server, tmp_path
-):
-    """Kills as it starts, after some answers, and as a block is written; a block half answered.
+def test_killed_at_ten_moments_in_shards_every_twin_is_answered_once(sampled, server, tmp_path):
+    """Eight kills of the one shard or the other, a block half answered, then both shards at once.
 
-    Then the same by two shards at once. The samples are those of a command that nothing disturbs.
+    And two kills as the results are written. The samples are those of an undisturbed command.
     """
     options = ["--budget", BUDGET, "--block_size", BLOCK, "--model_args", model_args(server)]
 
     def why(out, *others):
         return ["why", sampled, "--out", tmp_path / out, *options, *others]
 
-    def answers(out):
-        return read(tmp_path / out / "answers")[1]
-
-    _, verdict, _ = command(*why("undisturbed"))
-    twins = pq.read_table(tmp_path / "undisturbed/puzzles/twins.parquet")["id"].to_pylist()
-    assert sorted(sample["doc"]["id"] for sample in answers("undisturbed")) == sorted(twins)
-    folder, before = tmp_path / "killed", {}
-    for moment in ["twins.parquet", "block-", 4]:
-        earlier, files = len(server.requests), {*folder.rglob("*")}
-        answer_only(server, moment if isinstance(moment, int) else BLOCK)
-        process = start(*why("killed"))
+    def kill_at(moment, *others):
+        earlier = len(server.requests)
         if isinstance(moment, int):
-            wait_for(lambda: len(server.requests) > earlier + moment)  # noqa: B023
+            answer_only(server, moment)
+            process = start(*why("killed", *others))
+            wait_for(lambda: len(server.requests) > earlier + moment)
+            process.kill()
         else:
-            wait_for(lambda: any(moment in path.name for path in {*folder.rglob("*")} - files))  # noqa: B023
-        process.kill()
+            process = start_killed(*moment, *why("killed", *others))
         process.join()
-        assert process.exitcode == -signal.SIGKILL
+        server.together = None
+        assert process.exitcode == -signal.SIGKILL, moment
+
+    code, verdict, err = command(*why("undisturbed"))
+    assert code == 0, err
+    twins = pq.read_table(tmp_path / "undisturbed/puzzles/twins.parquet")["id"].to_pylist()
+    answers = read(tmp_path / "undisturbed/answers")[1]
+    assert sorted(sample["doc"]["id"] for sample in answers) == sorted({*twins})
+    folder, before = tmp_path / "killed", {}
+    for place, moment in enumerate(WRITTEN):
+        kill_at(moment, "--shard", f"{1 + place % 2}/2")
         done = {file: file.read_bytes() for file in done_blocks(folder / "answers")}
         assert done.items() >= before.items()
         before = done
-    assert 0 < len(before) < BUDGET // BLOCK
-    server.together = None
+    assert len(before) == 1
+    assert [*folder.rglob("*.part")]
     server.healthy = len(server.requests) + BLOCK + 1  # a block, and one twin of the next
     assert command(*why("killed"))[0] == 2
-    assert len(done_blocks(folder / "answers")) == len(before) + 1
-    (folder / "puzzles/.twins.parquet.abc.part").write_text("half of")  # whenever the kill came
+    assert len(done_blocks(folder / "answers")) == 2
     server.healthy, earlier = 10**9, len(server.requests)
-    assert command(*why("killed"))[:2] == (0, verdict)
-    assert len(server.requests) == earlier + BUDGET - BLOCK * (len(before) + 1)
-    processes = [start(*why("shards", "--shard", f"{shard}/2")) for shard in (1, 2)]
-    earlier = len(server.requests)
+    processes = [start(*why("killed", "--shard", f"{shard}/2")) for shard in (1, 2)]
     for process in processes:
         process.join()
         assert process.exitcode == 0
-    assert len(server.requests) == earlier + BUDGET
-    assert command(*why("shards"))[:2] == (0, verdict)
-    assert answers("undisturbed") == answers("killed") == answers("shards")
-    assert len(server.requests) == earlier + BUDGET
+    assert len(server.requests) == earlier + BUDGET - 2 * BLOCK
+    for moment in MERGED:
+        kill_at(moment)
+    assert command(*why("killed"))[:2] == (0, verdict)
+    assert read(folder / "answers")[1] == answers
+    assert len(server.requests) == earlier + BUDGET - 2 * BLOCK
     assert not [*tmp_path.rglob("*.part")]

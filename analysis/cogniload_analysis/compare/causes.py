@@ -28,8 +28,9 @@ PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "st
 RIVAL = 3.0
 """Nothing is named where quite other causes come within this of the best."""
 
-WITHIN = chi2.ppf(CONFIDENCE, 1) / 2
-"""How far below the best log-likelihood the shares of an interval may be."""
+NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
+"""How far below the best log-likelihood the shares of an interval may be. The others are for ends
+where 2 to 4 amounts bring no slips, which none can bring fewer of: mixtures of chi-squares."""
 
 HARD = np.arange(6)
 """How many needles of a puzzle may be too hard."""
@@ -127,21 +128,22 @@ def choose(causes: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [some for some in combinations(causes, size) if not {"distraction", "work"} <= {*some}]
 
 
-def fit(trials: Trials, causes: Sequence[str]) -> Any:
+def fit(trials: Trials, causes: Sequence[str], surely: float = 1.0) -> Any:
     """Return scipy's result of the fit of causes: the expected slips that grow with each amount.
 
-    With `step`, which must be the last cause, the last two are the expected harmful slips at
-    needles that are too hard, and the share of slips there that do harm.
+    With `step`, which must be the last cause, the last three are the expected harmful slips at
+    needles that are too hard, the share of slips there that do harm, and the chance, at least
+    `surely`, that the single statement of a puzzle with such needles is one of them.
     """
-    problem, bounds = settings(trials, causes)
-    start = [0.4 / max(1, len(problem[1]))] * len(problem[1]) + [0.3, 0.7] * problem[2]
+    problem, bounds = settings(trials, causes, surely)
+    start = [0.4 / max(1, len(problem[1]))] * len(problem[1]) + [0.3, 0.7, 1.0] * problem[2]
     return minimize(loss, start, problem, "L-BFGS-B", jac=True, bounds=bounds)
 
 
-def settings(trials: Trials, causes: Sequence[str]) -> tuple[tuple[Trials, list[int], bool], Any]:
+def settings(trials: Trials, causes: Sequence[str], surely: float) -> tuple[Any, Any]:
     """Return the arguments of `loss` but the parameters, and the bounds of these."""
     places, step = [place for cause in causes for place in GROWS_WITH[cause]], "step" in causes
-    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999)] * step
+    bounds = [(0, None)] * len(places) + [(1e-4, 5), (0.5, 0.999), (surely, 1)] * step
     return (trials, places, step), bounds
 
 
@@ -152,10 +154,11 @@ def loss(
 
     A puzzle has a Poisson number of needles that are too hard; with it, attempts are independent.
     """
-    expected, harm = parameters[-2:] if step else (0.0, 0.5)
+    expected, harm, hit = parameters[-3:] if step else (0.0, 0.5, 1.0)
     hard = HARD if step else HARD[:1]
     amounts, times = trials.amounts[:, places], np.where(trials.alone, hard > 0, hard)
-    harmed = np.minimum(harm * trials.kept, 1 - 1e-9)  # a search may look beyond its bounds
+    kept = np.where(trials.alone, hit, trials.kept)
+    harmed = np.minimum(harm * kept, 1 - 1e-9)  # a search may look beyond its bounds
     log_chance = times * np.log1p(-harmed) - (amounts @ parameters[: len(places)])[:, None]
     chance = np.clip(np.exp(log_chance), 1e-9, 1 - 1e-9)
     right = trials.right[:, None] == 1
@@ -174,8 +177,9 @@ def loss(
     gradient = [*(slope.sum(axis=1) @ amounts)]
     if step:
         by_mean = (change * (hard - mean)).sum()  # by the logarithm of the mean
-        by_harm = (slope * times * trials.kept / (1 - harmed)).sum() + by_mean / harm
-        gradient += [-by_mean / expected, by_harm]
+        failing = (slope * times / (1 - harmed)).sum(axis=1)
+        by_harm, by_hit = failing @ kept[:, 0] + by_mean / harm, failing @ trials.alone[:, 0] * harm
+        gradient += [-by_mean / expected, by_harm, by_hit]
     return -float(total.sum()), np.array(gradient)
 
 
@@ -183,27 +187,31 @@ def share_slips(trials: Trials, causes: Sequence[str]) -> pd.DataFrame:
     """Return the share of the expected slips that each cause explains, in one fit of them all.
 
     Columns: cause, share, low and high, the 95 % interval: the least and the greatest share of
-    slips that are nearly as likely as the best ones (WITHIN).
+    slips that are nearly as likely as the best ones (NEAR).
     """
-    (problem, bounds), best = settings(trials, causes), fit(trials, causes)
+    (problem, bounds), best = settings(trials, causes, 0.0), fit(trials, causes, 0.0)
     owners = np.array([cause for cause in causes for _ in GROWS_WITH[cause] or [0]])
     near = NonlinearConstraint(
-        lambda x: loss(x, *problem)[0], -np.inf, best.fun + WITHIN, lambda x: loss(x, *problem)[1]
+        lambda x: loss(x, *problem)[0], -np.inf, best.fun + NEAR[0], lambda x: loss(x, *problem)[1]
     )
 
     def share(slips: np.ndarray, mine: np.ndarray, sign: int) -> tuple[float, np.ndarray]:
         total = max(slips[: len(mine)].sum(), 1e-9)
         part = slips[: len(mine)] @ mine / total
-        return sign * part, sign * np.append((mine - part) / total, [0] * problem[2])
+        return sign * part, sign * np.append((mine - part) / total, [0, 0] * problem[2])
 
-    def end(mine: np.ndarray, sign: int) -> float:
+    def end(cause: str, mine: np.ndarray, sign: int) -> float:
+        edge = [cause] if sign < 0 else [other for other in causes if other != cause]
+        further = NEAR[(~np.isin(owners, edge)).sum() - 1]
+        if edge and fit(trials, edge, 0.0).fun <= best.fun + further:
+            return float(sign < 0)  # a search only comes close
         starts = (factor * best.x + 0.01 for factor in (0.8, 1.0, 1.3))
         limits = {"jac": True, "bounds": bounds, "constraints": near}
         minima = [minimize(share, start, (mine, sign), **limits) for start in starts]
         return abs(min((one.fun for one in minima if one.success), default=min(sign, 0)))
 
-    masks = [(owners == cause).astype(float) for cause in causes]
-    rows = [(share(best.x, mine, 1)[0], end(mine, 1), end(mine, -1)) for mine in masks]
-    return (
-        pd.DataFrame(rows, [*causes], ["share", "low", "high"]).rename_axis("cause").reset_index()
-    )
+    rows = []
+    for cause in causes:
+        mine = (owners == cause).astype(float)
+        rows.append((cause, share(best.x, mine, 1)[0], end(cause, mine, 1), end(cause, mine, -1)))
+    return pd.DataFrame(rows, columns=["cause", "share", "low", "high"])
