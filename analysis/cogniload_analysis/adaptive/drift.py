@@ -10,7 +10,7 @@ from cogniload_analysis.sentences import Sentences
 
 say = Sentences("replay")
 
-FALLEN = 1.7
+FALLEN = 1.6
 """The logarithm of the likelihood ratio from which a fall counts."""
 
 EXPECTED = 3.0
@@ -28,33 +28,34 @@ LEAST = 250
 LEAST_VARIANCE = 0.09
 """No response counts as if its variance were below this one."""
 
-CURVED, ALIKE, APART = 4.5, 2.0, 8.0
-"""Standard deviations of a curve's coefficients, and of the logits of cells about the curve: cells
-that are alike say something of each other."""
+CURVED, APART = 4.5, 1.0
+"""Standard deviations of a curve's coefficients, and of the logits about the curve."""
 
 STEPS, LARGEST_LOGIT = 10, 6.0
 """Newton's steps of a fit, and the largest logit on their way."""
 
 
-def score_drift(cells: ArrayLike, correct: ArrayLike, deviation: float = ALIKE) -> np.ndarray:
+def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     """Return, for each response, the score statistic of a change of accuracy from it on.
 
     `cells` (a row of loads a response) and `correct` are in the order of time. The alternative is
-    between a change of the logit and one by a factor. Without it, the logits of cells have a
-    standard `deviation` about a curve that is quadratic in the ranks of the loads. So each cell is
-    compared with itself, and the less it says, the more with others. Without a change the statistic
-    has about mean 0 and variance 1. It is 0 where the responses say little of a change.
+    between a change of the logit and one by a factor. Without it, the logits of cells vary, as do
+    those of levels of a load, about a curve that is quadratic in the ranks of the loads. So each
+    cell is compared with itself, and the less it says, the more with others. Without a change the
+    statistic has about mean 0 and variance 1. It is 0 where the responses say little of a change.
     """
     loads, place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)
     place, right = place.ravel(), np.asarray(correct, dtype=float)
     total, solved = np.bincount(place).astype(float), np.bincount(place, right)
-    curve = curve_terms(loads, place)
+    levels = [np.unique(load, return_inverse=True)[1] for load in loads.T]
+    curve = curve_terms(np.stack(levels, axis=1), place)
     p = fit_curve(curve, total, solved)
     variance = np.maximum(p * (1 - p), LEAST_VARIANCE)
     weight = p / np.sqrt(variance)
-    # The cells' own deviations from the curve, to first order.
-    terms = np.hstack([curve, np.eye(len(loads))])
-    spread = np.repeat([CURVED, deviation], [curve.shape[1], len(loads)])
+    # How levels of loads and cells deviate from the curve, to first order.
+    own = np.hstack([np.eye(level.max() + 1)[level] for level in (*levels, np.arange(len(loads)))])
+    terms = np.hstack([curve, own])
+    spread = np.repeat([CURVED, APART], [curve.shape[1], own.shape[1]])
     precision = (terms.T * total * variance) @ terms + np.diag(spread**-2)
     mean = p + variance * (terms @ np.linalg.solve(precision, terms.T @ (solved - total * p)))
     here = np.eye(len(loads))[place][::-1]
@@ -69,11 +70,10 @@ def score_drift(cells: ArrayLike, correct: ArrayLike, deviation: float = ALIKE) 
     return np.where(seen, over / np.sqrt(np.where(seen, information, 1)), 0)
 
 
-def curve_terms(loads: np.ndarray, place: np.ndarray) -> np.ndarray:
+def curve_terms(ranks: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Return the terms of a curve, a row a cell; `place` says which cell each response is of."""
-    ranks = np.stack([np.unique(load, return_inverse=True)[1] for load in loads.T], axis=1)
-    ranks = (ranks - ranks[place].mean(axis=0)) / np.maximum(ranks[place].std(axis=0), 1e-9)
-    return np.hstack([np.ones((len(loads), 1)), ranks, ranks**2])
+    scaled = (ranks - ranks[place].mean(axis=0)) / np.maximum(ranks[place].std(axis=0), 1e-9)
+    return np.hstack([np.ones((len(ranks), 1)), scaled, scaled**2])
 
 
 def fit_curve(terms: np.ndarray, total: np.ndarray, solved: np.ndarray) -> np.ndarray:
@@ -90,16 +90,14 @@ def fit_curve(terms: np.ndarray, total: np.ndarray, solved: np.ndarray) -> np.nd
 def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
     """Yield a sentence if accuracy changed over responses in the order of time.
 
-    A fall counts by its likelihood ratio, which is averaged over its places. A rise is looked for
-    within cells, and counts where it is much clearer. The sentence names the clearest place.
-    Arguments as for `score_drift`.
+    A fall counts by its likelihood ratio, which is averaged over its places; a rise must be much
+    clearer. The sentence names the clearest place. Arguments as for `score_drift`.
     """
     if len(np.asarray(correct)) < LEAST:
         return
-    fall, rise = -score_drift(cells, correct), score_drift(cells, correct, APART)
-    places = fall[fall != 0]
-    ratios = EXPECTED * places - EXPECTED**2 / 2
-    if len(places) and logsumexp(ratios) - np.log(len(places)) > FALLEN:
-        yield say("drifted", first=int(fall.argmax()) + 1, side="fewer")
-    elif rise.max() > RISEN:
-        yield say("drifted", first=int(rise.argmax()) + 1, side="more")
+    drift = score_drift(cells, correct)
+    ratios = -EXPECTED * drift[drift != 0] - EXPECTED**2 / 2
+    if len(ratios) and logsumexp(ratios) - np.log(len(ratios)) > FALLEN:
+        yield say("drifted", first=int(drift.argmin()) + 1, side="fewer")
+    elif drift.max() > RISEN:
+        yield say("drifted", first=int(drift.argmax()) + 1, side="more")
