@@ -53,21 +53,24 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     variance = np.maximum(p * (1 - p), LEAST_VARIANCE)
     weight = p / np.sqrt(variance)
     # How levels of loads and cells deviate from the curve, to first order.
-    own = np.hstack([np.eye(level.max() + 1)[level] for level in (*levels, np.arange(len(loads)))])
-    terms = np.hstack([curve, own])
-    spread = np.repeat([CURVED, APART], [curve.shape[1], own.shape[1]])
-    precision = (terms.T * total * variance) @ terms + np.diag(spread**-2)
-    mean = p + variance * (terms @ np.linalg.solve(precision, terms.T @ (solved - total * p)))
+    terms = np.hstack([curve, *(np.eye(level.max() + 1)[level] for level in levels)])
+    spread = np.where(np.arange(terms.shape[1]) < curve.shape[1], CURVED, APART)
+    left, over = 1 / (1 + total * variance * APART**2), solved - total * p
+    precision = (terms.T * total * variance * left) @ terms + np.diag(spread**-2)
+    shared = terms @ np.linalg.solve(precision, terms.T @ (left * over))
+    own = APART**2 * left * (over - total * variance * shared)
+    mean = p + variance * (shared + own)
     here = np.eye(len(loads))[place][::-1]
     later = np.cumsum(here, axis=0)[::-1]
     later_solved = np.cumsum(here * right[::-1, None], axis=0)[::-1]
-    # What cells explain of a change is no sign of it.
-    explained = (later * variance * weight) @ terms
-    explained = np.sum(explained * np.linalg.solve(precision, explained.T).T, axis=1)
+    # What levels and cells explain of a change is no sign of it.
+    moved = (later * variance * weight * left) @ terms
+    explained = later**2 @ ((variance * weight * APART) ** 2 * left)
+    explained += np.sum(moved * np.linalg.solve(precision, moved.T).T, axis=1)
     information = later @ (variance * weight**2) - explained
     seen = information > INFORMATION * (total @ (variance * weight**2)) / 4
-    over = (later_solved - later * mean) @ weight
-    return np.where(seen, over / np.sqrt(np.where(seen, information, 1)), 0)
+    score = (later_solved - later * mean) @ weight
+    return np.where(seen, score / np.sqrt(np.where(seen, information, 1)), 0)
 
 
 def curve_terms(ranks: np.ndarray, place: np.ndarray) -> np.ndarray:
