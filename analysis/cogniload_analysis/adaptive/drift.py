@@ -1,16 +1,23 @@
-"""Whether accuracy changed with time: a score test over all places of the change, within cells."""
+"""Whether accuracy changed with time: a score test over all places of the change."""
 
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logsumexp
 
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("replay")
 
-DRIFTED = 3.3
-"""Standard errors from which a change counts."""
+FALLEN = 1.6
+"""The logarithm of the likelihood ratio from which a fall counts."""
+
+EXPECTED = 3.0
+"""The likelihood ratio is that of a fall by this many standard errors."""
+
+RISEN = 4.0
+"""Standard errors from which a rise counts: servers that fail are more frequent."""
 
 INFORMATION = 0.3
 """A change is looked for where it can be seen by this share of what halves of all cells show."""
@@ -18,41 +25,82 @@ INFORMATION = 0.3
 LEAST = 250
 """Fewer responses say nothing of a change."""
 
-LEAST_DEVIATION = 0.3
-"""No response counts as if its standard deviation were below this one."""
+LEAST_VARIANCE = 0.09
+"""No response counts as if its variance were below this one."""
+
+CURVED, APART = 4.5, 1.0
+"""Standard deviations of a curve's coefficients, and of the logits about the curve."""
+
+STEPS, LARGEST_LOGIT = 10, 6.0
+"""Newton's steps of a fit, and the largest logit on their way."""
 
 
 def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     """Return, for each response, the score statistic of a change of accuracy from it on.
 
     `cells` (a row of loads a response) and `correct` are in the order of time. The alternative is
-    between a change of the logit and one by a factor. Each cell is compared with itself, so neither
-    the shape of the accuracy nor cells that vary matter, and without a change the statistic has
-    mean 0 and variance 1. It is 0 where the responses say little of a change.
+    between a change of the logit and one by a factor. Without it, the logits of cells vary, as do
+    those of levels of a load, about a curve that is quadratic in the ranks of the loads. So each
+    cell is compared with itself, and the less it says, the more with others. Without a change the
+    statistic has about mean 0 and variance 1. It is 0 where the responses say little of a change.
     """
-    place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)[1].ravel()
-    right, total = np.bincount(place, np.asarray(correct)), np.bincount(place)
-    mean, p = right / total, (right + 0.5) / (total + 1)
-    weight = p / np.maximum(np.sqrt(p * (1 - p)), LEAST_DEVIATION)
-    here = np.eye(len(total))[place][::-1]
+    loads, place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)
+    place, right = place.ravel(), np.asarray(correct, dtype=float)
+    total, solved = np.bincount(place).astype(float), np.bincount(place, right)
+    levels = [np.unique(load, return_inverse=True)[1] for load in loads.T]
+    curve = curve_terms(np.stack(levels, axis=1), place)
+    p = fit_curve(curve, total, solved)
+    variance = np.maximum(p * (1 - p), LEAST_VARIANCE)
+    weight = p / np.sqrt(variance)
+    # How levels of loads and cells deviate from the curve, to first order.
+    terms = np.hstack([curve, *(np.eye(level.max() + 1)[level] for level in levels)])
+    spread = np.where(np.arange(terms.shape[1]) < curve.shape[1], CURVED, APART)
+    left, over = 1 / (1 + total * variance * APART**2), solved - total * p
+    precision = (terms.T * total * variance * left) @ terms + np.diag(spread**-2)
+    shared = terms @ np.linalg.solve(precision, terms.T @ (left * over))
+    own = APART**2 * left * (over - total * variance * shared)
+    mean = p + variance * (shared + own)
+    here = np.eye(len(loads))[place][::-1]
     later = np.cumsum(here, axis=0)[::-1]
-    solved = np.cumsum(here * np.asarray(correct)[::-1, None], axis=0)[::-1]
-    # Of the later responses of a cell, the number of right ones is hypergeometric.
-    unit = weight**2 * mean * (1 - mean) / np.maximum(total - 1, 1)
-    variance, most = later * (total - later) @ unit, total**2 / 4 @ unit
-    seen = variance > INFORMATION * most
-    return np.where(seen, (solved - later * mean) @ weight / np.sqrt(variance + ~seen), 0)
+    later_solved = np.cumsum(here * right[::-1, None], axis=0)[::-1]
+    # What levels and cells explain of a change is no sign of it.
+    moved = (later * variance * weight * left) @ terms
+    explained = later**2 @ ((variance * weight * APART) ** 2 * left)
+    explained += np.sum(moved * np.linalg.solve(precision, moved.T).T, axis=1)
+    information = later @ (variance * weight**2) - explained
+    seen = information > INFORMATION * (total @ (variance * weight**2)) / 4
+    score = (later_solved - later * mean) @ weight
+    return np.where(seen, score / np.sqrt(np.where(seen, information, 1)), 0)
+
+
+def curve_terms(ranks: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Return the terms of a curve, a row a cell; `place` says which cell each response is of."""
+    scaled = (ranks - ranks[place].mean(axis=0)) / np.maximum(ranks[place].std(axis=0), 1e-9)
+    return np.hstack([np.ones((len(ranks), 1)), scaled, scaled**2])
+
+
+def fit_curve(terms: np.ndarray, total: np.ndarray, solved: np.ndarray) -> np.ndarray:
+    """Return the accuracy of each cell by the curve that its answers and the prior say."""
+    line = np.zeros(terms.shape[1])
+    for _ in range(STEPS):
+        p = expit(np.clip(terms @ line, -LARGEST_LOGIT, LARGEST_LOGIT))
+        precision = (terms.T * total * p * (1 - p)) @ terms + np.eye(len(line)) / CURVED**2
+        slope = terms.T @ (solved - total * p) - line / CURVED**2
+        line += np.linalg.solve(precision, slope)
+    return expit(np.clip(terms @ line, -LARGEST_LOGIT, LARGEST_LOGIT))
 
 
 def question_drift(cells: ArrayLike, correct: ArrayLike) -> Iterable[str]:
     """Yield a sentence if accuracy changed over responses in the order of time.
 
-    It names the change that is clearest. Arguments as for `score_drift`.
+    A fall counts by its likelihood ratio, which is averaged over its places; a rise must be much
+    clearer. The sentence names the clearest place. Arguments as for `score_drift`.
     """
     if len(np.asarray(correct)) < LEAST:
         return
     drift = score_drift(cells, correct)
-    clearest = int(np.abs(drift).argmax())
-    if abs(drift[clearest]) > DRIFTED:
-        side = "more" if drift[clearest] > 0 else "fewer"
-        yield say("drifted", first=clearest + 1, side=side)
+    ratios = -EXPECTED * drift[drift != 0] - EXPECTED**2 / 2
+    if len(ratios) and logsumexp(ratios) - np.log(len(ratios)) > FALLEN:
+        yield say("drifted", first=int(drift.argmin()) + 1, side="fewer")
+    elif drift.max() > RISEN:
+        yield say("drifted", first=int(drift.argmax()) + 1, side="more")
