@@ -3,17 +3,19 @@
 T1. Text. The response is read with subscripts and mathematical letters in ASCII and
     without emphasis and LaTeX marks. A variable is "v" and a number (symbolic suite), or a place's
     animal in the words of the problem: "South Zoo's Fox", "South Zoo Fox", "Fox at South Zoo"
-    (realistic suite). "Define South Zoo's Fox as d" and "let d be South Zoo's Fox" make a letter
-    stand for it from there on.
+    (realistic suite); so are "South Zoo | Fox" and "Fox:" on a line under one that names a place
+    and no number. "Define South Zoo's Fox as d" and "let d be South Zoo's Fox" make a letter stand
+    for it from there on. Numbers in words are digits.
 T2. Equations. They are the chains of the answer reader's lexer (R5, R6 of `reading/answer.py`),
     from their first variable or letter on: equals signs join it to operands, joined by + - * and
     words for these ("3 more than v1", "the sum of v1 and v2"). One goes on in the next line if that
     begins with an equals sign or if the line before names the variable alone, in ", which is" and
     a comment's #, and after a correction ("13, no, 14"). A table's row, a record of JSON and "South
-    Zoo has 2 foxes" are equations too. Its value is the last operand if that is one number. The
-    operands that name variables are its references; letters that stand for no variable count as
-    what they were set to. What is denied, ends with a question mark or begins within an expression
-    is no equation.
+    Zoo has 2 foxes" are equations too, and so are "v1 (2)", "v1 [1 + 1] = 2", "v1 follows from v2:
+    1 + 1 = 2", and "v1, v2 and v3 are 2", one for each variable. Its value is the last operand if
+    that is one number. The operands that name variables are its references; letters that stand for
+    no variable count as what they were set to. What is denied, ends with a question mark or begins
+    within an expression is no equation.
 T3. Values. A variable has the last value that the response gives it. If a right value stands before
     a wrong one, the variable is doubtful.
 T4. First error. A value is wrong if the puzzle gives another. The first wrong variable is, of those
@@ -27,9 +29,10 @@ T5. Kinds. "reference": it is computed from other variables, or by another opera
     but the scorer calls the answer wrong.
 T6. Reading. The response is read if it gives values to a third of the needed variables or more, and
     the first error is at no doubtful variable (T3), and within LONGEST and MOST_WORDS. Nor is it
-    read if a sentence names a variable beside a number, in no equation, and the first error would
-    be that this variable is unresolved, or one that depends on it; nor if more stands in the
-    sentence of an "invented" value. Where it is not read, nothing is claimed.
+    read if it names a variable outside equations, or in one without a value, and the first error
+    would be that this variable is unresolved, or one that depends on it; nor if more stands in the
+    sentence of an "invented" value. A right answer gives the target's variables their value. Where
+    it is not read, nothing is claimed.
 
 The time is linear in the response's length, and no text makes it raise.
 """
@@ -44,8 +47,9 @@ from typing import NamedTuple
 
 from cogniload_gen.checks import check_texts
 from cogniload_gen.factor.reading.equations import canonical_name, chains, lexer
+from cogniload_gen.factor.reading.text import NUMBER_WORDS, clean, compiled
 from cogniload_gen.factor.reading.text import VARIABLE_FIRST as NAMED
-from cogniload_gen.factor.reading.text import clean, compiled
+from cogniload_gen.factor.reading.text import spelled as spelled_out
 from cogniload_gen.factor.score import score_row
 from cogniload_gen.factor.solve import (
     TOTAL,
@@ -71,7 +75,13 @@ SPOT = 0xE000
 patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
 MOST_LETTERS = 1000
-MARKS = str.maketrans({**dict.fromkeys("_&@<>\x01\x02", " "), **dict.fromkeys("⇒⟹⟶➜↦≡≔", "=")})
+MARKS = str.maketrans(
+    {
+        **dict.fromkeys("_&@<>\x01\x02", " "),
+        **dict.fromkeys("↦≡≔", "="),
+        **dict.fromkeys("⟹⟶➜→", "⇒"),
+    }
+)
 NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
 """Keys of JSON whose value is a variable."""
 
@@ -169,11 +179,14 @@ def problem_of(puzzle: str, suite: str) -> Problem:
         names = [key for key in keys if isinstance(key, tuple)]
         places = one_of({place for place, _ in names})
         kinds = one_of({form for _, kind in names for form in plurals(kind)})
+        alone = rf"(?P<head>{places})(?!(?:'s)? {kinds})(?=[^\n=0-9|]*$)"
         pattern = re.compile(
-            rf"\b(?:{places}(?:'s)? {kinds}|{kinds} (?:at|in|of) {places})\b", re.IGNORECASE
+            rf"\b(?:{places}(?:'s| *\|)? {kinds}|{kinds} (?:at|in|of|\|) {places})\b"
+            rf"|^[^\n=0-9|]{{0,40}}?\b{alone}|^[^\w\n|]*(?P<kind>{kinds})(?= *[:=])",
+            re.IGNORECASE | re.MULTILINE,
         )
         holds = re.compile(
-            rf"\b(?P<place>{places}) (?:has|have|had|holds|houses|contains)"
+            rf"\b(?P<place>{places}) (?:has|have|had|holds|houses|contains|keeps|hosts|owns)"
             rf"(?: exactly| a total of)? (?P<value>[0-9]{{1,9}}) (?P<kind>{kinds})\b",
             re.IGNORECASE,
         )
@@ -212,7 +225,7 @@ def spelled(key: Name) -> list[str]:
     return [
         form.format(place, several)
         for several in plurals(key[1])
-        for form in ("{0}'s {1}", "{0} {1}", "{1} at {0}", "{1} in {0}", "{1} of {0}")
+        for form in ("{0}'s {1}", "{0} {1}", "{1} {0}", "{1} at {0}", "{1} in {0}", "{1} of {0}")
     ]
 
 
@@ -240,7 +253,8 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
         return FactorSteps(coverage=coverage)
     right = score_row(response, row).outcome.correct
     unclear = unread(text, equations, last, problem) if len(last) < len(problem.names) else set()
-    missing = [] if right and row["suite"] == "realistic" else unresolved(last, problem)
+    known = {i for i, value in enumerate(problem.values) if right and value == row.get("target")}
+    missing = [] if right and row["suite"] == "realistic" else unresolved({*last, *known}, problem)
     i, error, is_clear = None, None if right else "answer", True
     if sources:
         i = sources[0]
@@ -299,7 +313,7 @@ def depends(i: int, some: set[int], problem: Problem) -> bool:
     return not some.isdisjoint(closure(problem.terms[i], problem))
 
 
-def unresolved(last: Mapping[int, Equation], problem: Problem) -> list[int]:
+def unresolved(last: Iterable[int], problem: Problem) -> list[int]:
     """The needed variables that have no value and no dependent with one, by depth."""
     resolved = closure(last, problem)
     return [i for i in problem.needed if i not in resolved]
@@ -308,15 +322,12 @@ def unresolved(last: Mapping[int, Equation], problem: Problem) -> list[int]:
 def unread(
     text: str, equations: list[tuple[int, Equation]], last: Mapping[int, Equation], problem: Problem
 ) -> set[int]:
-    """The variables with no value that a sentence names beside a number, in no equation (T6)."""
+    """The variables with no value that the text names in no equation, or in one without (T6)."""
     ends = [0, *(equation.stop for _, equation in equations)]
     starts = [*(equation.start for _, equation in equations), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    names: set[int] = set()
-    for part in patterns.part_end.split(rest):
-        mentions = patterns.mention.findall(part)
-        if any(mention.isdecimal() for mention in mentions):
-            names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
+    names = {ord(mention) - SPOT for mention in patterns.spot.findall(rest)}
+    names.update(i for i, _ in equations)
     return {i for i in names if i < len(problem.names) and i not in last}
 
 
@@ -364,12 +375,23 @@ def plain(response: str, problem: Problem) -> str:
     text = patterns.letter.sub(
         lambda match: spots.get(match[0], match[0]).ljust(len(match[0])), text
     )
-    text = patterns.arrow.sub("= ", clean(text)).translate(MARKS)
+    text = patterns.leads.sub("⇒ ", patterns.arrow.sub("= ", clean(text))).translate(MARKS)
+    text = NUMBER_WORDS.sub(lambda match: spelled_out(match).ljust(len(match[0])), text)
+    text = patterns.signed.sub(lambda match: "-".rjust(len(match[0])), text)
     text = re.sub(r"[^\S\n]", " ", text)
 
+    place = ""
+
     def spotted(match: re.Match) -> str:
-        name = match[0] if problem.pattern else canonical_name(match[0])
-        number = numbers.get(name)
+        nonlocal place
+        if not problem.pattern:
+            number = numbers.get(canonical_name(match[0]))
+        else:
+            place = match["head"] or place
+            name = f"{place} {match['kind']}" if match["kind"] else re.sub(r" *\|", "", match[0])
+            number = numbers.get(name)
+            if number is None and (match["head"] or match["kind"]):
+                return match[0]
         return ("?" if number is None else chr(SPOT + number)).ljust(len(match[0]))
 
     if problem.holds:
@@ -382,6 +404,7 @@ def plain(response: str, problem: Problem) -> str:
     text = patterns.goes_on.sub(
         lambda match: ("" if "\n" in match[0] else "=").ljust(len(match[0])), text
     )
+    text = patterns.listed.sub(lambda match: match[0].replace(",", "&"), text)
     return re.sub(r",(?![0-9]{3})", "\n", text)
 
 
@@ -406,10 +429,10 @@ def key_as_sign(match: re.Match, numbers: Mapping[str, int]) -> str:
 
 def in_signs(match: re.Match) -> str:
     """Words for an operation as signs."""
-    if match["amount"] and not match["than"]:
-        return match[0].replace(" ", "", 1).ljust(len(match[0]))  # no number: "3 more than that"
+    if (match["amount"] or match["other"]) and not match["than"]:
+        return match[0].replace(" ", "").ljust(len(match[0]))  # no number: "3 more than that"
     if match["than"]:
-        sign = "-" if match["how"] in ("less", "lower", "fewer") else "+"
+        sign = "-" if match["how"] in ("less", "lower", "fewer", "below") else "+"
         text = f"{match['than']} {sign} {match['amount']}"
     elif match["sum"]:
         text = f"({'+'.join(patterns.spot.findall(match['sum']))})"
@@ -429,7 +452,7 @@ def row_as_equation(match: re.Match) -> str:
     begun = False
     for cell in match[0].split("|"):
         bare = cell.strip()
-        kept = bare and (patterns.cell if begun else patterns.spot).fullmatch(bare)
+        kept = bare and (patterns.cell if begun else patterns.first_cell).fullmatch(bare)
         cells.append(cell if kept else " " * len(cell))
         if len(cells) > 1:
             cells[-1] = ("=" if begun and kept and bare[0] != "=" else " ") + cells[-1]
@@ -447,7 +470,10 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
     )
     for chain in chains(text, TOKEN):
         operands = [*dropwhile(lambda operand: operand.kind != "variable", chain.operands)]
-        if len(operands) < 2 or chain.parts < len(chain.operands):
+        kinds = [operand.kind for operand in operands]
+        is_list = chain.parts == 2 and kinds[-1:] == ["number"] and set(kinds[:-1]) == {"variable"}
+        listed = operands[1:-1] if is_list else []
+        if len(operands) < 2 or chain.parts < len(chain.operands) - len(listed):
             continue
         start, stop = operands[0].start, operands[-1].stop
         if any(sign.unequal for sign in chain.signs) or text[stop : stop + 4].lstrip()[:1] == "?":
@@ -460,7 +486,7 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
         value: int | None = None
         references: Linear | None = None
         sums: list[int] = []
-        for kind, digits, first, last in operands[1:]:
+        for kind, digits, first, last in operands[1 + len(listed) :]:
             total = linear(text[first:last], meant)
             named = total is not None and total.keys() - {""}
             value = int(digits) if kind == "number" and total is not None else None
@@ -472,7 +498,9 @@ def read_equations(text: str, count: int) -> list[tuple[int, Equation]]:
             continue  # "let d = South Zoo's Fox"
         number = ord(name[0]) - SPOT
         if number < count:
-            equations.append((number, Equation(value, references, sums, start, stop)))
+            equation = Equation(value, references, sums, start, stop)
+            numbers = [number, *(ord(one.text[0]) - SPOT for one in listed)]
+            equations += [(i, equation) for i in numbers if i < count]
         elif references is not None:
             meant[name] = references
     return equations

@@ -144,6 +144,31 @@ def test_a_row_without_a_column_is_refused(row, missing):
         read_steps("x", row | {missing: None})
 
 
+LAYOUTS = {
+    "a table": "| {0} (given) | {1} |",
+    "brackets": "- {0} ({1})",
+    "questions": "What is {0}? It is {1}.",
+    "places apart": "| 1 | {2} | {3} | {1} |",
+    "under places": "### {2}\n- **{3}**: {1}",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("row", [SYMBOLIC[20], REALISTIC[20]], ids=lambda row: row["suite"])
+def test_values_are_read_in_any_layout(layout, row):
+    values = {
+        name: told.value for name, told in read_factor_steps(row["solution"], row).told.items()
+    }
+    places = [name.split("'s ") * 2 for name in values]
+    lines = [
+        LAYOUTS[layout].format(*pair, *place)
+        for pair, place in zip(values.items(), places, strict=True)
+    ]
+    if "'s" in row["solution"] or "{2}" not in LAYOUTS[layout]:
+        told = read_factor_steps("\n".join(lines), row).told
+        assert {name: told[name].value for name in told} == values
+
+
 CASES = tomllib.loads((DATA / "steps.toml").read_text("utf-8"))
 
 

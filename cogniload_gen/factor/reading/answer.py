@@ -77,6 +77,9 @@ C5. If none concludes, and the response neither refuses nor breaks off, the answ
     variables to which the response last gives the target value, if there are any, if it gives every
     variable that it sets equal to another a value, and if it ends with a value, not with a plan or
     a question.
+C6. No answer is one to which the statements after it may add, or from which they may take: one of
+    its variables gets another value there, or stands there by itself in no equation; or another
+    variable has neither a value that is not the target, nor a computation, nor a denial beside it.
 
 Realistic suite. Each chain has its value as in R6; the number of a step or a heading is no value,
 nor is what follows a value as its reason. The subject is the animal and the place of the question,
@@ -85,7 +88,7 @@ N1. The answer is the first value after the last "answer:", "answer is" and the 
     statement in which a number follows it, or what the statements from a correction after it on
     conclude with ("so it is 35", "that makes 35"), or else the first value of that correction;
 N2. else the last value, outside parentheses and in bold print if there is one, of the last
-    statement that has a value, remarks, headings and tables apart, if it concludes: if it names the
+    statement that has a value, remarks and tables apart, if it concludes: if it names the
     subject; or if it names no other place or animal, is no step of the work ("Define ...", "x =
     ..."), and has bold print, corrects another, has a NUMBER_CUE ("therefore", "has", ...), holds
     no other words, or is the last sentence, or if it is the last statement and ends with "so it is
@@ -98,16 +101,21 @@ N3. Else the last statement that names the subject and ends with a value, or the
 N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
     statement that something is unknown (ABSENT), and a sum that is left open ("3 times the Bear of
     South Zoo"), have no value.
+N5. No answer is one after which another number stands that is not in the text before it, or ends
+    its statement as in N2 ("so it is 35"), with no other place, and not only other animals, beside
+    it, unless the answer itself follows that.
 """
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
+from math import inf
 from re import compile, escape
 from typing import NamedTuple
 
 from cogniload_gen.factor.reading.equations import (
     Claims,
+    canonical_number,
     chains,
     claims_of,
     committed,
@@ -197,7 +205,7 @@ MOST_DENYING_WORDS = 8
 
 
 def read_variables(response: str, target: int) -> Reading:
-    """The variables that a response concludes to have the target value (C1 to C5)."""
+    """The variables that a response concludes to have the target value (C1 to C6)."""
     passage = statements_of(response)
     resolve(passage, lambda text: list(dict.fromkeys(names_of(tokens(text)))))
     if "?" in response or "？" in response:
@@ -205,7 +213,42 @@ def read_variables(response: str, target: int) -> Reading:
     reading = last_conclusion(passage, str(target), remarks=False)
     if reading is None:
         reading = last_conclusion(passage, str(target), remarks=True)
-    return reading or last_listed(passage, str(target)) or last_stated(passage, str(target))
+    reading = reading or last_listed(passage, str(target)) or last_stated(passage, str(target))
+    names = set((reading.value or "none").split(", ")) - {"none"}
+    later = following(reading, passage)
+    is_open = any(
+        takes_up(text, one.text, names, str(target)) for one in later for text in one.parts
+    )
+    return reading._replace(value=None, rule="C6") if is_open else reading
+
+
+def following(reading: Reading, passage: Sequence[Statement]) -> list[Statement]:
+    """The statements after those that an answer was read from; none where there is no answer."""
+    stop = reading.place[1] if reading.value and reading.place else inf
+    return [one for one in passage if one.start >= stop]
+
+
+def takes_up(text: str, head: str, names: set[str], target: str) -> bool:
+    """Whether a text under a head may add variables to an answer, or take some of its own back."""
+    text = patterns.offer.sub("", text)
+    sure = committed(text) or text
+    named = in_text(sure)
+    if text.endswith("?") or not named:
+        return False
+    claims = read_claims(text, target) + read_claims(sure, target)
+    equal = {name for one in claims for name in one.equal}
+    other = {name for one in claims for name in one.other} - equal
+    if other & names or equal - names:
+        return True
+    for link in chains(sure):
+        is_computed = any(kind == "expression" for kind, *_ in link.operands)
+        if is_computed or (len(link.operands) > 1 and names.issuperset(link.names)):
+            equal.update(link.names)
+    numbers = numbers_in(number_text(f"{head} {text}") or "")
+    is_apart = bool(numbers) and target not in numbers and str(len(names | named)) not in numbers
+    is_apart |= bool(patterns.apart.search(head)) and not patterns.adding.search(text)
+    strangers = named - names - other - equal - taken_out(text)
+    return bool(strangers and not is_apart) or not (named >= names or named & names <= equal)
 
 
 def before_next(passage: Sequence[Statement], target: str) -> Sequence[Statement]:
@@ -295,11 +338,6 @@ def denies_one(statement: Statement, target: str) -> bool:
     return bool(is_on_one and claims_of(committed(statement.text) or "", target).other)
 
 
-def refuses(statement: Statement) -> bool:
-    """Whether a statement says that its author can't tell, and takes nothing back."""
-    return is_refusal(statement.text) and not patterns.correction.search(statement.text)
-
-
 def joint_reading(
     joined: Sequence[tuple[Statement, Conclusion]], denied: set[str], passage: Sequence[Statement]
 ) -> Reading | None:
@@ -308,7 +346,7 @@ def joint_reading(
     if not sure:
         return None
     is_certain = patterns.strong_cue.search(sure[0][0].whole)
-    if not is_certain and (is_unfinished(passage) or any(map(refuses, passage))):
+    if not is_certain and (is_unfinished(passage) or any(is_refusal(one.text) for one in passage)):
         return None
     place = joined[-1][0].start, joined[0][0].stop
     names = set().union(*(concluded.names for _, concluded in joined))
@@ -526,6 +564,35 @@ def read_number(response: str, question: str | None = None) -> Reading:
         passage, lambda text: list(values(patterns.parentheses.sub("", number_text(text) or "")))
     )
     subject = subject_of(passage, question)
+    reading = number_given(response, passage, subject)
+    is_open = retaken(response, reading, passage, subject)
+    return reading._replace(value=None, rule="N5") if is_open else reading
+
+
+def retaken(
+    response: str, reading: Reading, passage: Sequence[Statement], subject: Sequence[str]
+) -> bool:
+    """Whether what follows a number may be another answer (N5)."""
+    later = following(reading, passage)
+    before = response[passage[0].start : later[0].start] if later else ""
+    known = set(map(canonical_number, patterns.any_number.findall(before)))
+    texts = (patterns.offer.sub("", one.whole) for one in reversed(later) if not one.is_question)
+    for text in texts:
+        sure = number_text(text) or (text if patterns.plan.search(text) else "")
+        for part in reversed(patterns.clause_end.split(sure)):
+            numbers = list(values(part))
+            ends = patterns.concluded.search(part)
+            clause = ends[0] if ends and not patterns.relative.match(ends[0]) else part
+            own = f"{reading.value} + " in part or may_be_own(subject, clause)
+            if numbers and own and numbers[-1] == reading.value:
+                return False
+            if numbers and own and (ends or not known.issuperset(numbers)):
+                return True
+    return False
+
+
+def number_given(response: str, passage: Sequence[Statement], subject: Sequence[str]) -> Reading:
+    """The number that a response gives, whatever follows it (N1 to N4)."""
     for place in reversed(range(len(passage))):
         statement = passage[place]
         text = number_text(statement.whole)
@@ -542,9 +609,7 @@ def read_number(response: str, question: str | None = None) -> Reading:
         statement = passage[place]
         text = number_text(statement.whole) or ""
         outside = patterns.parentheses.sub("", text)
-        if is_apart(statement, passage) or (
-            place and asks_of_another(passage[place - 1].whole, subject)
-        ):
+        if is_apart(statement) or (place and asks_of_another(passage[place - 1].whole, subject)):
             continue
         is_found |= names(subject, statement) and bool(patterns.computed.search(statement.whole))
         counted = outside if is_of_another(subject, text) else text
@@ -573,7 +638,7 @@ def revised(later: Sequence[Statement], subject: Sequence[str], *, is_open: bool
     texts = [(one, number_text(one.whole) or "") for one in later[next(starts, len(later)) :]]
     texts = [(one, text) for one, text in texts if any(values(text))]
     for statement, text in reversed(texts):
-        if patterns.concluded.search(text) and text[:3] != "yes" and not is_apart(statement, later):
+        if patterns.concluded.search(text) and text[:3] != "yes" and not is_apart(statement):
             return number_of(statement, part_on(subject, text), "N1", first=False)
     is_corrected = texts and patterns.correction.match(texts[0][0].text)
     is_own = is_corrected and not is_of_another(subject, texts[0][1])
@@ -626,12 +691,8 @@ def table_number(passage: Sequence[Statement], subject: Sequence[str]) -> Readin
     return None
 
 
-def is_apart(statement: Statement, passage: Sequence[Statement]) -> bool:
-    """Whether a statement is a remark, a row of a table, or a heading other than a last number."""
-    if statement.origin.is_heading:
-        return statement is not passage[-1] or any(
-            kind == "word" for kind, *_ in tokens(statement.whole)
-        )
+def is_apart(statement: Statement) -> bool:
+    """Whether a statement is a remark or a row of a table."""
     return statement.is_remark or statement.origin.is_row
 
 
@@ -690,24 +751,17 @@ def concludes(
         names(subject, statement)
         or any(f" {letter} = " in f" {text}" for letter in letters)
         or (ends and not (is_elsewhere(subject, after) or is_of_another(subject, ends[0])))
-        or (not subject and ends_work(statement, text, passage))
     ):
         return True
     if is_of_another(subject, text) or any(is_refusal(other.text) for other in passage):
         return False
     is_sentence = is_last and patterns.sentence.search(text)
-    outside = patterns.parentheses.sub("", text).strip()
     says_so = (
         holds_no_more(text, subject)
         or patterns.number_cue.search(text)
-        or (len(passage) == 1 and patterns.counted.fullmatch(outside))
         or (is_sentence and not patterns.unfinished.search(text))
     )
-    is_sure = (
-        bold
-        or patterns.correction.match(statement.text)
-        or (is_last and patterns.derived.match(text))
-    )
+    is_sure = bold or patterns.correction.match(statement.text)
     return bool(is_sure or (says_so and not patterns.work.search(statement.whole)))
 
 
@@ -724,30 +778,23 @@ def is_of_another(subject: Sequence[str], text: str) -> bool:
     return is_other or is_elsewhere(subject, text)
 
 
+def may_be_own(subject: Sequence[str], text: str) -> bool:
+    """Whether a text names no other place than the subject's, and no other animals only."""
+    animal, place = subject or ("", "")
+    is_other = (patterns.animal.search(text) or "animals" in text) and animal not in text
+    return not is_other and not patterns.place.search(text.replace(place, ""))
+
+
 def is_elsewhere(subject: Sequence[str], text: str) -> bool:
     """Whether a text speaks of another place than the subject's, if that is known."""
     place = subject and patterns.place.search(text.replace(subject[1], ""))
     return bool(subject and (place or patterns.possessive.search(text)))
 
 
-def ends_work(statement: Statement, text: str, passage: Sequence[Statement]) -> bool:
-    """Whether a statement gives a place's animal a number, and nothing but remarks follow."""
-    if statement.items or not (
-        patterns.told.search(statement.text) and patterns.final_number.search(text)
-    ):
-        return False
-    later = passage[passage.index(statement) + 1 :]
-    return all(other.is_remark or patterns.closed.search(other.whole) for other in later)
-
-
 def letters_of(passage: Sequence[Statement], subject: Sequence[str]) -> list[str]:
     """The letters that a response lets stand for the subject."""
     defined = (part for statement in passage for part in patterns.defined.findall(statement.whole))
-    if subject:
-        meant = [part for part in defined if all(name in part for name in subject)]
-    else:
-        meant = [part for part in defined if "number of" in part]
-        meant = meant if len(meant) == 1 else []
+    meant = [part for part in defined if subject and all(name in part for name in subject)]
     return [letter for part in meant for letter in patterns.letter.findall(part)]
 
 
