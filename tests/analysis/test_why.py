@@ -44,6 +44,7 @@ def test_planted_causes_are_named_and_no_others(cause):
     why = explain_failures(frame)
     assert {*why.causes} == {*model.causes}
     assert why.shares["share"].sum() == pytest.approx(1)
+    assert ("step" in set(why.shares["cause"])) == ("step" in model.causes)
     assert why.shares["low"].le(why.shares["high"]).all()
     named = why.shares[why.shares["cause"].isin(why.causes)]
     assert named["share"].sum() > 0.7
@@ -55,7 +56,8 @@ def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(ag
     """By hand, for a puzzle that failed: sums over the number of needles that are too hard."""
     columns = {"again": "1"} if again else {}
     frame = frame_of(original="0", needles="1", tail="0", from_51="1", only_7="0", **columns)
-    trials = count_trials(with_loads(frame))
+    alone = with_loads(frame).head(1).assign(id="p-1", N=200)  # without twins, it says nothing
+    trials = count_trials(pd.concat([with_loads(frame), alone][: 1 + again]))
     hay, places, luck, hard, harm = 0.2, 0.3, 0.1, 0.6, 0.7
     parameters = np.array([hay, 0.05, places, luck, hard, harm])
 
@@ -170,6 +172,14 @@ def test_without_again_what_a_guess_cures_is_no_cause(accuracy):
         cured += effects.loc["from", "p_holm"] < 0.05
     assert named <= 2
     assert cured == 12  # so that the failure itself is no fair reference
+
+
+def test_what_spoils_is_no_cause_and_where_another_change_cures_more_it_is_no_luck():
+    tried = {"original": "0" * 40, "again": "1" * 20 + "0" * 20}
+    for mark, causes in (("0", ("luck",)), ("1", ("words",))):
+        frame = frame_of(**tried, names=mark * 40)
+        assert explain_failures(frame).causes == causes
+        assert explain_failures(with_loads(frame)).causes == causes
 
 
 def test_the_change_that_tells_is_that_of_the_cause_or_else_the_one_that_cures_most():

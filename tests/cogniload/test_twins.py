@@ -13,11 +13,10 @@ import pytest
 from cogniload_analysis.samples.read import read_chance
 from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks, generate_puzzles, read_steps, score, solve
-from cogniload_gen.cogniload.knobs import TWIN, Cell
+from cogniload_gen.cogniload.knobs import TWIN
 from cogniload_gen.cogniload.ontology import PEOPLE, WORDS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import state_reward
-from cogniload_gen.cogniload.twins import most_statements
 from cogniload_gen.configurations import configuration_of, read_entry
 from cogniload_gen.hub.push import configuration_of_dataset
 from cogniload_gen.task_puzzles import make_puzzles, published_puzzles
@@ -111,14 +110,6 @@ def test_parts_begin_and_end_at_the_true_states(originals, twins):
         assert lines_of(twins["from=3"][number])[1] == statements[3:]
         hay = types_of(row)[3:].count("hay")
         assert len(statements) - 3 - hay == twins["from=3"][number]["needles"]
-
-
-def test_a_batch_is_as_large_as_what_it_makes_allows():
-    """Puzzles are made before their twins, so whichever is longer counts."""
-    for cell in (Cell(1, 20, 50), Cell(1, 20, 5)):
-        for twin in (None, "needles", "hay=3", "hay=30"):
-            made = generate_puzzles(*cell, 1, twin=twin).to_pylist()[0]
-            assert most_statements(cell, twin) == max(cell.N, len(lines_of(made)[1]))
 
 
 def test_nobody_keeps_a_name_in_thousands_of_puzzles():
