@@ -56,8 +56,7 @@ def test_the_likelihood_is_that_of_attempts_given_each_number_of_hard_needles(ag
     """By hand, for a puzzle that failed: sums over the number of needles that are too hard."""
     columns = {"again": "1"} if again else {}
     frame = frame_of(original="0", needles="1", tail="0", from_51="1", only_7="0", **columns)
-    alone = with_loads(frame).head(1).assign(id="p-1", N=200)  # without twins, it says nothing
-    trials = count_trials(pd.concat([with_loads(frame), alone][: 1 + again]))
+    trials = count_trials(with_loads(frame))
     hay, places, luck, hard, harm = 0.2, 0.3, 0.1, 0.6, 0.7
     parameters = np.array([hay, 0.05, places, luck, hard, harm])
 
@@ -267,3 +266,10 @@ def test_what_has_no_twins_is_refused():
 ])  # fmt: skip
 def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):
     assert split_id(id) == ("c-1", change)
+
+
+def test_beside_second_attempts_a_puzzle_without_twins_says_nothing():
+    frame = with_loads(frame_of(original="0", again="1", needles="1"))
+    alone = frame.head(1).assign(id="p-1", N=200)
+    trials, same = map(count_trials, (frame, pd.concat([frame, alone])))
+    np.testing.assert_array_equal(trials.amounts, same.amounts)
