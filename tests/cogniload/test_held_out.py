@@ -76,6 +76,7 @@ def rows_of(path):
         ("steps_open", (22, 14, 14, 14, 5, 0)),
         ("steps_later_sealed", (48, 42, 42, 40, 10, 0)),
         ("steps_third", (64, 46, 46, 44, 15, 0)),
+        ("steps_fourth", (64, 49, 48, 44, 13, 0)),
         ("steps_later_open", (48, 46, 46, 46, 12, 0)),
     ],
 )
@@ -85,7 +86,7 @@ def test_the_docs_figures_on_held_out_traces(name, counts):
     assert not any(read_steps(r["response"], r).read for r in rows if r.get("unreadable"))
 
 
-@pytest.mark.parametrize("name", ["steps_later_sealed", "steps_third"])
+@pytest.mark.parametrize("name", ["steps_later_sealed", "steps_third", "steps_fourth"])
 def test_the_page_has_the_sealed_figures(name):
     traces, claimed, first, kind, clean, accused = agreement(rows_of(DATA / f"{name}.jsonl"))
     cells = [f"{traces}", *(f"{n} ({n / of:.0%}, {interval(n, of)})" for n, of in (
