@@ -21,6 +21,7 @@ from cogniload_gen import Outcome, benchmarks, generate_factor, solve
 from cogniload_gen import score as score_response
 from cogniload_gen.draws import address_key
 from cogniload_gen.extras import how_to_install
+from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.links import TASKS
 
 TASK = "cogniload_mini"
@@ -69,7 +70,8 @@ def model_folder(out: Path) -> Path:
     if find_spec("gguf") is None:
         raise FileNotFoundError(f"the demo needs {how_to_install('demo')}")
     folder = out / "models" / MODEL
-    folder.mkdir(parents=True, exist_ok=True)
+    for place in (out, folder.parent, folder, out / MODEL):
+        make_inner_folder(place)
     link = folder / MODEL_FILE
     link.unlink(missing_ok=True)
     file = Path(wheel.origin).with_name(MODEL_FILE)

@@ -11,6 +11,7 @@ from reprlib import repr as brief
 from typing import NamedTuple
 
 from cogniload_gen.files.run_folder import Block, RunFolder, id_of
+from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.recorded import evaluate_again, recorded_arguments
 from lm_eval_tasks.task_names import our_tasks
 
@@ -44,6 +45,7 @@ def answer_in_turn(
         raise ValueError(f"the two runs must be of tasks of ours, got {brief(min(others))}")
     limit, blocks = ["--limit", str(budget)], -(-budget // block_size)
     settings = [[*tasks[0], *limit, *recorded_arguments(run, [])] for run in runs.values()]
+    make_inner_folder(out)
     for number in range(1, blocks + 1):
         for name, arguments in zip(runs, settings, strict=True):
             if not RunFolder(out / name / "state").is_done(Block(number, "", ())):

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from harness import random_state_put_back
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.commands import main
 from cogniload_gen.files.whole import make_inner_folder, open_to_append
+from lm_eval_tasks import demo
+from lm_eval_tasks.demo import MODEL
 from lm_eval_tasks.runner.store import Store
 
 GRID = ["--d", "1", "--N", "3", "--rho", "50", "--num-puzzles", "3"]
@@ -25,6 +28,9 @@ NAME = "cogniload-v1-d1-N3-rho50-num_puzzles3-seed42"
 SAMPLES = "model/samples_any_2026-11-22T08-00-00.jsonl"
 RETRIEVE = ["retrieve", "--suite", "realistic", "--op", "2", "--num-puzzles", "1"]
 RETRIEVE += ["--retriever", "random", "--budget", "500"]
+EVALUATE = ["eval", "--tasks", "cogniload_mini", "--model", "dummy", "--limit", "1"]
+EVALUATE += ["--metadata", '{"cogniload": {"d": 1, "N": 5, "rho": 50, "num_puzzles": 1}}']
+RACE = "compare one two --until one>two --out race --budget 1 --block_size 1"
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +50,9 @@ def prepared(tmp_path_factory) -> Path:
             table = f"{responses}.jsonl"
             assert main(["score", "--dataset", "puzzles.jsonl", table, "--out", out]) == 0
         write_release(folder / "release")
+        with random_state_put_back():
+            assert main([*EVALUATE, "--output_path", "one"]) == 0
+        shutil.copytree("one", "two")
     return folder
 
 
@@ -66,6 +75,13 @@ def folder(prepared, tmp_path, monkeypatch) -> Path:
     (tmp_path / "victim").mkdir()
     (tmp_path / "victim" / "file").write_text("mine")
     return tmp_path
+
+
+def write_as_lm_eval(model: Path, out: Path) -> None:
+    """Stand in for the demo's evaluation, which takes minutes."""
+    (out / MODEL).mkdir(exist_ok=True)
+    shutil.copy(SAMPLES, out / MODEL / f"samples_{demo.TASK}_2026-11-22T08-00-00.jsonl")
+    (out / MODEL / "results_2026-11-22T08-00-00.json").write_text("{}", "utf-8")
 
 
 def plant(path: Path, kind: str) -> None:
@@ -116,6 +132,16 @@ WRITES = [
     (f"score {SAMPLES} --out new/again.jsonl --force", "new"),
     (f"steps {SAMPLES} --out new/steps.jsonl --force", "new/steps.jsonl"),
     ("play --out human", "human"),
+    ("demo", "demo"),
+    ("demo", "demo/models"),
+    ("demo", f"demo/models/{MODEL}"),
+    ("demo", f"demo/{MODEL}"),
+    ("demo", "demo/report"),
+    ("view model --no_open --out logs", "logs"),
+    ("view model --no_open --out logs --bundle site", "site"),
+    (RACE, "race"),
+    (RACE, "race/one"),
+    (RACE, "race/two/state"),
 ]
 
 
@@ -134,11 +160,13 @@ def test_what_is_planted_leads_no_command_out_of_its_folder(
 ):
     """A link is replaced or refused, and what is no file is left as it is."""
     monkeypatch.setattr("sys.stdin", io.StringIO("blue\n"))
+    monkeypatch.setattr(demo, "evaluate", write_as_lm_eval)
     path = Path(place)
     if kind:
         plant(path, kind)
         planted = path.lstat()
-    code = main(complete(command))
+    with random_state_put_back():
+        code = main(complete(command))
     shown = capsys.readouterr().err.splitlines()
     assert [*(folder / "victim").iterdir()] == [folder / "victim" / "file"]
     assert (folder / "victim" / "file").read_text() == "mine"

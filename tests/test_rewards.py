@@ -297,6 +297,19 @@ def test_as_verifiers_calls():
             assert asyncio.run(reward(task=task, trace=trace)) == expected
 
 
+def test_two_values_of_a_category_are_none_though_another_category_has_the_second():
+    first = 0
+    for puzzle in DRAWN:
+        state = dict(zip(puzzle["categories"], puzzle["poi_states"][0], strict=True))
+        clothes = [(name, value) for name, value in state.items() if name.startswith("clothes")]
+        for (name, value), (_, other) in pairwise(clothes):
+            second = f" and {CLAUSES[name].format(other)}."
+            lines = tracking(puzzle).replace(".\n", f"{second}\n", 1)
+            assert value == other or step_score(lines, puzzle) == 0
+            first += value != other
+    assert first > 20
+
+
 FACTOR = [
     *generate_factor("symbolic", N=[1, 6, 39], num_puzzles=4).to_pylist(),
     *generate_factor("realistic", op=[2, 9, 20], num_puzzles=4).to_pylist(),
@@ -338,12 +351,20 @@ def test_factors_solution_is_paid_step_by_step(puzzle):
     assert wrong != steps[0]
     assert step_score(wrong + "".join(steps[1:]), puzzle) == 0
     assert step_score("".join([*steps, *steps]), puzzle) == rewards[-1]
-    for told in ([*steps, wrong], [wrong, *steps]):  # two values are none
+    together = wrong.rstrip(".\n") + ", "
+    for told in ([*steps, wrong], [wrong, *steps], [together, *steps]):  # two values are none
         assert step_score("".join(told), puzzle) == 0
     assert step_score(puzzle["puzzle"].partition("\n\n")[0], puzzle) == 0
     assert answer_score(puzzle["solution"], puzzle) == 1
     wrong = re.sub(r"v?\d+\.$", lambda found: f"{found[0][:-1]}9.", last)
     assert answer_score("".join(steps) + wrong, puzzle) == (wrong == last)  # "No variable ..."
+
+
+def test_factors_conclusion_that_no_variable_is_equal_takes_nothing_back():
+    puzzle = generate_factor("symbolic", N=6, num_puzzles=17).to_pylist()[-1]
+    assert puzzle["answer"] == "none"
+    steps, _ = solution_steps(puzzle)
+    assert 0 < step_score("".join(steps), puzzle) == step_score(puzzle["solution"], puzzle)
 
 
 def test_factors_steps_count_in_any_order_and_other_words():

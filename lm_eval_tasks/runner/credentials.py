@@ -39,11 +39,11 @@ def public(values: Any, name: str = "", *, texts: bool = True) -> Any:
 
     In a mapping, what a credential's name holds is left out, unless it is true, false or null and
     the name is of letters, so that it holds no credential itself. With `texts`, what looks like a
-    credential inside a text is hidden as well.
+    credential inside a text or a name is hidden as well.
     """
     if isinstance(values, Mapping):
         return {
-            key: public(value, str(key), texts=texts)
+            hide(str(key)) if texts else key: public(value, str(key), texts=texts)
             for key, value in values.items()
             if not names_credential(str(key))
             or ((value is None or isinstance(value, bool)) and not re.search(r"[^A-Za-z_-]", key))

@@ -52,6 +52,7 @@ def test_planted_causes_are_named_and_no_others(cause):
     why = explain_failures(frame)
     assert {*why.causes} == {*model.causes}
     assert why.shares["share"].sum() == pytest.approx(1)
+    assert ("step" in set(why.shares["cause"])) == ("step" in model.causes)
     assert why.shares["low"].le(why.shares["high"]).all()
     alone = len(model.causes) == 1
     assert (why.shares["high"].max() == 1) == alone  # the end itself, not what comes close to it
@@ -202,6 +203,14 @@ def test_without_again_what_a_guess_cures_is_no_cause(accuracy):
     assert cured == 12  # so that the failure itself is no fair reference
 
 
+def test_what_spoils_is_no_cause_and_where_another_change_cures_more_it_is_no_luck():
+    tried = {"original": "0" * 40, "again": "1" * 20 + "0" * 20}
+    for mark, causes in (("0", ("luck",)), ("1", ("words",))):
+        frame = frame_of(**tried, names=mark * 40)
+        assert explain_failures(frame).causes == causes
+        assert explain_failures(with_loads(frame)).causes == causes
+
+
 def test_the_change_that_tells_is_that_of_the_cause_or_else_the_one_that_cures_most():
     frame = frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40)
     found = explain_failures(with_loads(frame))
@@ -287,3 +296,10 @@ def test_what_has_no_twins_is_refused():
 ])  # fmt: skip
 def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):
     assert split_id(id) == ("c-1", change)
+
+
+def test_beside_second_attempts_a_puzzle_without_twins_says_nothing():
+    frame = with_loads(frame_of(original="0", again="1", needles="1"))
+    alone = frame.head(1).assign(id="p-1", N=200)
+    trials, same = map(count_trials, (frame, pd.concat([frame, alone])))
+    np.testing.assert_array_equal(trials.amounts, same.amounts)

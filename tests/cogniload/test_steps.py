@@ -143,6 +143,23 @@ def test_a_story_that_leaves_too_much_unexplained_is_not_claimed(aside, read):
     assert steps.read == read
 
 
+def test_an_early_error_is_claimed_where_it_is_clearer_by_one_than_the_rest_is_explained():
+    states = [", ".join(people["Ann"].values()) for people in solve_steps(PUZZLE).states]
+    lines = [(t, f"{RIGHT[t]} Ann: {states[t]}, from a pink hat.") for t in range(2, 6)]
+    text = told((1, "1. Ann matches. Ann: red hat, zoo, pizza."), *lines)
+    steps = read_steps(text, ROW)
+    for needed, read in ((steps.margin - 1, True), (steps.margin - 0.9, False)):
+        assert read_steps(text, ROW, margin=needed).read == read
+
+
+@pytest.mark.parametrize("wrong", ["blue", "green"])
+def test_after_an_initial_state_that_contradicts_itself_no_error_is_claimed(wrong):
+    missed = (2, "2. Ann does not match."), (4, "4. Not Ann."), (5, "5. Not Ann."), (6, "")
+    assert read_all(told(*missed), ROW).first_error == 2
+    start = f"Start: Ann has a {wrong} hat. {RIGHT[0].removeprefix('Start: ')}"
+    assert not read_all(told((0, start), *missed), ROW).read
+
+
 def test_what_is_told_comes_with_its_place():
     text = told()
     steps = read_all(text, ROW)

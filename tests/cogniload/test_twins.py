@@ -14,7 +14,7 @@ from cogniload_analysis.samples.read import read_chance
 from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks, generate_puzzles, read_steps, score, solve
 from cogniload_gen.cogniload.knobs import TWIN
-from cogniload_gen.cogniload.ontology import WORDS
+from cogniload_gen.cogniload.ontology import PEOPLE, WORDS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import state_reward
 from cogniload_gen.configurations import configuration_of, read_entry
@@ -110,6 +110,12 @@ def test_parts_begin_and_end_at_the_true_states(originals, twins):
         assert lines_of(twins["from=3"][number])[1] == statements[3:]
         hay = types_of(row)[3:].count("hay")
         assert len(statements) - 3 - hay == twins["from=3"][number]["needles"]
+
+
+def test_nobody_keeps_a_name_in_thousands_of_puzzles():
+    grid = 1, 1, 100, 20 * len(PEOPLE)
+    pair = [generate_puzzles(*grid, twin=twin)["people"].to_pylist() for twin in (None, "names")]
+    assert not any(old[0] == new[0] for old, new in zip(*pair, strict=True))
 
 
 def test_names_differ_and_nothing_else(originals, twins):

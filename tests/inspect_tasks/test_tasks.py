@@ -32,7 +32,7 @@ from cogniload_gen import benchmarks, solve
 from cogniload_gen.files.write import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.fits import decay, thresholds
-from inspect_tasks.samples import SHARE
+from inspect_tasks.samples import SHARE, read_tokenizer
 from inspect_tasks.scoring import generate_within_budget, said_tokens
 from inspect_tasks.settings import read_settings
 from lm_eval_tasks.budget import count_prompt_tokens
@@ -143,6 +143,13 @@ def test_a_fit_has_a_metric_for_each_number_that_is_determined():
         [ECL50.value, ECL50.low, ECL50.high]
     )
     assert not [name for name in measured if name.startswith("NT50")]  # one rho alone
+
+
+def test_the_log_says_that_prompts_are_estimated_unless_a_tokenizer_counts_them(caplog):
+    assert read_tokenizer("task", {"tokenizer": "name"}) == "name"
+    assert not caplog.records
+    assert read_tokenizer("task", {}) is None
+    assert "estimated by their words" in caplog.text
 
 
 def test_a_decay_is_fitted_to_one_context_alone():

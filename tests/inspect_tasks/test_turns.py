@@ -17,6 +17,7 @@ from cogniload_gen.conversations import HISTORIES
 from cogniload_gen.turns import planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
+from inspect_tasks.scoring import limit_of
 from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
 
 PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
@@ -111,6 +112,7 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_
 
     state = asyncio.run(take_turns()(state, generate))
     assert limits == [sample.metadata[SHARE]["response_limit"] // TURNS] * TURNS
+    assert limit_of(state, turns=10**6) == 1  # more turns than tokens
     assert [message.text for message in state.messages[1::2]] == replies
     score = asyncio.run(score_turns()(state, Target("")))
     assert score.metadata["right"] == [1, 0, 1]

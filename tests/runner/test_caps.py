@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from until_command import respond_by_capacity, until_arguments
 
-from lm_eval_tasks.runner.caps import Caps, Price, Tokens, add_tokens, count_tokens, read_caps
+from lm_eval_tasks.runner.caps import (
+    Caps,
+    Price,
+    Spending,
+    Tokens,
+    add_tokens,
+    count_tokens,
+    read_caps,
+)
 
 
 @pytest.fixture
@@ -29,6 +37,14 @@ def spent(folder):
         [sum(sample[name] for sample in block) for name in ("prompt_tokens", "response_tokens")]
         for block in samples
     ]
+
+
+def test_a_cost_that_is_exactly_spent_is_reached():
+    spending = Spending(None, Caps(price=Price(1, 1), cost=2.0))
+    spending.counts = {1: Tokens(10**6, 10**6 - 1)}
+    assert spending.reason_to_stop([]) is None
+    spending.counts = {1: Tokens(10**6, 10**6)}
+    assert spending.reason_to_stop([]) == "a cost of 2.00 reaches --max-cost 2.00"
 
 
 def test_a_run_stops_before_the_block_that_would_follow_its_cap(server, tmp_path):

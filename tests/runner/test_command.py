@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from functools import partial
 from threading import Event
 from types import SimpleNamespace
 
@@ -14,6 +15,8 @@ from harness import manager
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.evaluator_utils import get_sample_size
+from lm_eval.tasks import TaskManager
+from other_tasks import COLOURS, MULTIPLE_CHOICE
 
 from cogniload_gen.files.run_folder import Block, RunFolder, indices_of
 from lm_eval_tasks.runner.progress import Part, Status, blocks_of_shard, lines_of, seconds_left
@@ -187,6 +190,22 @@ def test_a_log_tells_where_a_run_is(server, tmp_path):
     _, out, err = command("eval", "--merge", tmp_path)
     assert out.splitlines()[-1].startswith("results  ")
     assert err == f"next: cogniload report {tmp_path} --out {tmp_path / 'report'}\n"
+
+
+@pytest.mark.parametrize(("own", "asked", "examples"), [
+    ("", None, 0), ("", 3, 3), ("num_fewshot: 0", 3, 0), ("num_fewshot: 2", None, 2),
+    ("num_fewshot: 2", 0, 0), ("num_fewshot: 2", 3, 3),
+])  # fmt: skip
+def test_another_s_task_has_the_examples_that_lm_eval_gives_it(
+    tmp_path, monkeypatch, own, asked, examples
+):
+    """Those that are asked for, unless its YAML says that it has none."""
+    (tmp_path / "colours.yaml").write_text(f"{MULTIPLE_CHOICE}{own}\n", "utf-8")
+    (tmp_path / "colours.py").write_text(COLOURS, "utf-8")
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
+    given = {"tasks": ["colours"], "num_fewshot": asked, "gen_kwargs": {}}
+    (task,) = load_tasks(SimpleNamespace(**given), str(tmp_path), {})["tasks"].values()
+    assert task.get_config("num_fewshot") == examples
 
 
 WITH_A_STOP = """

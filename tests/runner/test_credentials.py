@@ -44,6 +44,7 @@ def test_names_of_credentials(name):
     assert names_credential(name)
     assert public({name: SECRET, "model": "m"}) == {"model": "m"}
     assert public({"extra": [{name: SECRET}]}) == {"extra": [{}]}
+    assert public({"a": {"sk-0123456789abcdef": name}}) == {"a": {"***": name}}
 
 
 @pytest.mark.parametrize("name", PUBLIC_NAMES.split())

@@ -139,6 +139,7 @@ def test_an_estimate_is_marked():
     assert share_budget(TextModel(), request()) == Share(4, 3968, counted=True)
     scored = Share(8, 3968, counted=False).scored(None, 3)
     assert (scored["prompt_tokens"], scored["context_budget"]) == (None, 3976)
+    assert Share(8, 3968, counted=True).scored(9, 3)["prompt_tokens"] == 8  # whoever else counts
 
 
 @pytest.mark.parametrize("name", LIMIT_NAMES)

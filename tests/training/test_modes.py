@@ -11,6 +11,7 @@ from experiments import (
     STRATEGIES,
     Run,
     in_order,
+    is_admitted,
     make_model,
     make_trainer,
     read_size,
@@ -20,6 +21,7 @@ from tokenizer import END, make_tokenizer
 from trl import SFTTrainer
 
 from cogniload_dataset import load_dataset
+from cogniload_gen.factor.knobs import SCALES, STAGE
 from cogniload_gen.factor.solve import symbolic_relations
 
 IGNORED = -100
@@ -120,6 +122,15 @@ def test_a_size_bounds_the_filler_before_it_is_scaled(micro, split, scale):
     assert len(lengths) == (8 if scale == 8 else 48)
     most = 100 + 30 * micro["puzzles"]["max_N"] + scale * micro["puzzles"]["max_filler"]
     assert max(lengths) < most
+
+
+@pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
+def test_a_size_admits_what_is_at_its_bounds_and_nothing_beyond(split, scale):
+    limits, index = {"max_N": 3, "max_filler": 20}, STAGE * SCALES.index(8) * (scale == 8)
+    for N in (1, 3, 4):
+        for context in (20 * scale - 1, 20 * scale, 20 * scale + 1):
+            row = {"N": N, "context": context, "index": index}
+            assert is_admitted(row, split, limits) == (N <= 3 and context <= 20 * scale)
 
 
 def test_the_loss_counts_what_the_strategy_says(batch):

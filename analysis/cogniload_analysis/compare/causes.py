@@ -103,7 +103,7 @@ def explain_trials(trials: Trials) -> tuple[tuple[str, ...], pd.DataFrame]:
     """
     possible = show_causes(trials)
     fits = {some: fit(trials, some).fun for size in (1, 2) for some in choose(possible, size)}
-    pair = {*min((some for some in fits if len(some) == 2), key=fits.__getitem__)}
+    pair = {*min((some for some in fits if len(some) == 2), key=fits.__getitem__, default=())}
     fits |= {some: fit(trials, some).fun for some in choose(possible, 3) if pair < {*some}}
     costs = {some: 2 * fits[some] + sum(PENALTIES[cause] for cause in some) for some in fits}
     best = min(costs, key=costs.__getitem__)

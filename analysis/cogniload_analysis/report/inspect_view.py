@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -31,7 +32,7 @@ from cogniload_analysis.samples.read import holds
 from cogniload_gen.benchmark import Row
 from cogniload_gen.extras import require
 from cogniload_gen.files.inputs import show_controls
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files.whole import make_inner_folder, whole_file
 
 TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
 LONGEST_ID = 1000
@@ -54,7 +55,7 @@ def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
-    out.mkdir(parents=True, exist_ok=True)
+    make_inner_folder(out)
     return [_write_log(file, out, force) for file in runs]
 
 
@@ -66,10 +67,10 @@ def bundle_logs(logs: Path, out: Path) -> None:
     """
     from inspect_ai.log import bundle_log_dir  # noqa: PLC0415  (an extra)
 
+    if os.path.lexists(out):
+        raise FileExistsError(f"{out} exists: choose another name or remove it")
     # Whole, so that Inspect takes no path for the name of a place to upload to.
     logs, out = logs.resolve(), out.resolve()
-    if out.exists():
-        raise FileExistsError(f"{out} exists: choose another name or remove it")
     if out.is_relative_to(logs):
         raise ValueError(f"the site must be outside of the logs' folder {logs}, got {out}")
     bundle_log_dir(str(logs), str(out))

@@ -138,10 +138,10 @@ def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -
     """Write files into a folder, each so that no reader ever finds a part of it.
 
     Raises FileExistsError where one exists, unless `force`; a link is then replaced, not followed.
-    One in the place of an inner folder is refused. Where not all can be written, as on a full disk,
+    One in the place of a folder is refused. Where not all can be written, as on a full disk,
     those that are new are removed again.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    make_inner_folder(out)
     for folder in sorted({folder for name in files for folder in Path(name).parents} - {Path()}):
         make_inner_folder(out / folder)
     made: list[Path] = []

@@ -225,6 +225,17 @@ def test_survival_of_responses_that_are_all_alike(kind):
     assert not curve[["low", "high"]].isin([np.inf, -np.inf]).any(axis=None)
 
 
+@pytest.mark.parametrize(("missed", "half"), [(10, None), (11, 3)])
+def test_the_half_is_where_fewer_than_half_are_still_right(missed, half):
+    kinds, places = (
+        np.repeat(pair, [missed, 20 - missed]) for pair in (["missed", ""], [3, np.nan])
+    )
+    read = (
+        simulate(20, 1).assign(N=20, error=kinds, first_error=places).replace({"error": {"": None}})
+    )
+    assert breaks._describe_breaks(read)["half"] == pytest.approx(half or np.nan, nan_ok=True)
+
+
 def test_the_hazard_is_that_of_the_puzzles_in_the_samples(planted, puzzles):
     frame = read_samples(planted)
     (read,) = breaks.choose_read(frame).values()

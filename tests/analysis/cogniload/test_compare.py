@@ -3,6 +3,7 @@
 import tomllib
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,14 +15,18 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, plan_comparison, published_table
-from cogniload_analysis.cogniload.fits.glm import TERMS
+from cogniload_analysis.cogniload.fits.glm import TERMS, fit_load_glm
 from cogniload_analysis.cogniload.plan import (
     count_puzzles,
     expected_accuracies,
     lower_accuracies,
     mean_prompt_tokens,
 )
-from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
+from cogniload_analysis.cogniload.threshold_differences import (
+    _draw_differences,
+    _read_draws,
+    compare_thresholds,
+)
 from cogniload_analysis.compare.paired import compare_pairs
 from cogniload_gen.commands import main
 
@@ -133,6 +138,31 @@ def test_equal_answers_differ_by_nothing():
     assert found.loc["ECL50", "difference"] == pytest.approx(1)
     assert found.loc["ID50", "difference"] == pytest.approx(0)
     assert (found["p"] == 1).all()
+
+
+def test_both_are_held_at_the_mean_loads_of_all_their_responses():
+    frame = answer(PAIR, 20, np.random.default_rng(7))
+    frame = frame[(frame["model"] == "a") | (frame["d"] < 7)]
+    alone = [fit_load_glm(rows) for _, rows in frame.groupby("model")]
+    loads = frame.assign(log10_N=np.log10(frame["N"]))[["d", "log10_N", "rho"]]
+    found = compare_thresholds(frame, [("a", "b")]).set_index("measure")
+    values = found.loc["ECL50", ["first_value", "second_value"]]
+    for glm, value in zip(alone, values, strict=True):
+        expected = capacity_thresholds(*glm.params[list(TERMS)], **loads.mean())[0]
+        assert value == pytest.approx(expected, rel=1e-6)
+
+
+def test_draws_whose_slope_has_another_sign_are_unknown_and_count_against_a_difference():
+    fits = [SimpleNamespace(beta=beta) for beta in PAIR]
+    covariance = np.zeros((10, 10))
+    covariance[1, 1], covariance[7, 7] = PAIR[0][1] ** 2, PAIR[1][2] ** 2
+    ECL50, _, ID50 = _draw_differences(*fits, covariance, PAPER_MEANS)
+    passed = norm.sf(1)  # the slopes' standard errors are as large as they are
+    for unknown in (np.isnan(ECL50), np.isnan(ID50)):
+        assert unknown.mean() == pytest.approx(passed, abs=0.02)
+    drawn = np.array([np.nan] * 3 + [1.0] * 96)
+    (low, high), p = _read_draws(drawn)
+    assert (low, high, p) == (-np.inf, np.inf, 2 * 4 / 100)
 
 
 def test_what_has_no_threshold_says_why():

@@ -326,6 +326,12 @@ def test_losses_are_those_of_the_line_and_one_stray_context_moves_them_little():
     assert name_failure_mode(contexts, cdf[::-1], cdo).cdf_loss < 0
 
 
+def test_one_pair_of_six_may_rise():
+    for cdf, name in (([-0.1, -0.2, -0.19, -0.3], "stable CDO, degrading CDF"),
+                      ([-0.1, -0.2, -0.18, -0.19], "no steady trend of CDO or CDF")):  # fmt: skip
+        assert name_failure_mode([0, 1000, 3000, 7000], cdf, [0.2] * 4).name == name
+
+
 def test_two_contexts_have_no_mode_and_odd_ones_are_refused():
     mode = name_failure_mode([0, 1000, 2000], [-0.1, np.nan, -0.2], [0, 0, 0])
     assert mode.name == ""
@@ -519,6 +525,18 @@ def test_a_floor_is_found_and_one_out_of_reach_is_noticed():
     floor, cdf = re.match(r"a floor of (\d+) % .* CDF is (.*?):", highest.note).groups()
     assert (int(floor), float(cdf)) == pytest.approx((43, -0.12), rel=0.1)
     assert highest.cdf > -0.06  # what the warning is about
+    few = responses(curve(-0.12, 0.2, 0.43), 50, 3)
+    assert "a floor of 43 % fits better" in fit_complexity_decay(few).note
+
+
+def test_a_decay_is_bounded_where_the_steepest_is_less_likely_by_the_drop():
+    right = np.array([[9.0, 7, 1, 0]])
+    counts = likelihood.Counts(np.arange(1.0, 5), right, 10 - right, (0.0, 0.0))
+    (curve,), (best,) = likelihood.fit(counts)
+    steepest = likelihood.profile(counts, curve[None], "CDF", likelihood.LOWEST[:1])[0]
+    for share in (0.9, 1.1):
+        drop = share * (best - steepest)
+        assert likelihood.is_bounded(counts, curve, best, drop) == (share < 1)
 
 
 def test_the_cdf_is_less_certain_where_the_floor_is_not_known():
