@@ -2,9 +2,9 @@
 
 One half was open to the author of the rules. The other, and the texts of a later, a third and a
 fourth author, were read once before they were opened, and docs/factor.md has the figures of that
-reading. Today's rules read all answers of the first two right, and no rule was mended on the fourth. `data/held_out.jsonl` has all texts, with the
-judgement of a careful reader: whether an answer is right, and the first variable of a solution that
-is wrong.
+reading. Today's rules read all answers of the first two right, and no rule was mended on the
+fourth. `data/held_out.jsonl` has all texts, with the judgement of a careful reader: whether an
+answer is right, and the first variable of a solution that is wrong.
 """
 
 import json
