@@ -11,12 +11,11 @@ import yaml
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.checks import check_shard
-from cogniload_gen.credentials import names_credential
 from cogniload_gen.files.inputs import read_whole
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
 from lm_eval_tasks.runner.caps import CAPS, read_caps
-from lm_eval_tasks.runner.credentials import hide
+from lm_eval_tasks.runner.credentials import hide, public
 from lm_eval_tasks.runner.search import read_until, refuse_beside_until
 
 REFUSED = (
@@ -73,8 +72,8 @@ def read_configuration(
             "samples must be a mapping of tasks to lists of indices, or a JSON file that holds "
             f"one, got {brief(config.samples)}"
         )
-    for number, name in enumerate(config.gen_kwargs or (), start=1):
-        if names_credential(str(name)):  # the name may hold the credential: it is not repeated
+    for number, setting in enumerate((config.gen_kwargs or {}).items(), start=1):
+        if public(dict([setting])) != dict([setting]):  # the message repeats no credential
             raise ValueError(
                 f"key {number} of gen_kwargs is refused: a credential would be written beside each "
                 "response; give it in --model_args or the environment"

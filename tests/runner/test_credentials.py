@@ -207,7 +207,9 @@ def test_no_secret_is_written_or_said(server, tmp_path, place, caplog):
 
 def test_gen_kwargs_hold_no_credential_and_a_misspelt_option_repeats_none(tmp_path, capfd):
     arguments = ("--model", "dummy", "--tasks", "cogniload_mini", "--output_path", tmp_path / "out")
-    for kwargs in (f"n=1,api_key={SECRET}", f"n=1,api_key_{SECRET}=1"):
+    shape = f"sk-{40 * SECRET[:3]}"
+    nested = json.dumps({"n": 1, "extra": [{"auth_token": SECRET}]})
+    for kwargs in (f"n=1,api_key={SECRET}", f"n=1,api_key_{SECRET}=1", f"n=1,x={shape}", nested):
         error = error_of("eval", *arguments, "--gen_kwargs", kwargs)
         assert "key 2 of gen_kwargs is refused" in error
         assert shows_nothing(error)
