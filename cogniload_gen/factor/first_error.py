@@ -29,8 +29,8 @@ T5. Kinds. "reference": it is computed from other variables, or by another opera
     but the scorer calls the answer wrong.
 T6. Reading. The response is read if it gives values to a third of the needed variables or more, and
     the first error is at no doubtful variable (T3), and within LONGEST and MOST_WORDS. Nor is it
-    read if it names a variable outside equations, or in one without a value, and the first error
-    would be that this variable is unresolved, or one that depends on it; nor if more stands in the
+    read if a sentence names a variable beside a number, in no equation, and the first error would
+    be that this variable is unresolved, or one that depends on it; nor if more stands in the
     sentence of an "invented" value. A right answer gives the target's variables their value. Where
     it is not read, nothing is claimed.
 
@@ -322,12 +322,15 @@ def unresolved(last: Iterable[int], problem: Problem) -> list[int]:
 def unread(
     text: str, equations: list[tuple[int, Equation]], last: Mapping[int, Equation], problem: Problem
 ) -> set[int]:
-    """The variables with no value that the text names in no equation, or in one without (T6)."""
+    """The variables with no value that a sentence names beside a number, in no equation (T6)."""
     ends = [0, *(equation.stop for _, equation in equations)]
     starts = [*(equation.start for _, equation in equations), len(text)]
     rest = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-    names = {ord(mention) - SPOT for mention in patterns.spot.findall(rest)}
-    names.update(i for i, _ in equations)
+    names: set[int] = set()
+    for part in patterns.part_end.split(rest):
+        mentions = patterns.mention.findall(part)
+        if any(mention.isdecimal() for mention in mentions):
+            names |= {ord(mention) - SPOT for mention in mentions if not mention.isdecimal()}
     return {i for i in names if i < len(problem.names) and i not in last}
 
 
