@@ -20,6 +20,7 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="cogniload-tests-")
 
 import numpy as np
 import pytest
+from browser import Browser, find_browser
 from hypothesis import HealthCheck, settings
 
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
@@ -102,3 +103,14 @@ def tokenizer_folder(tmp_path_factory):
     from real_model import save_tokenizer  # noqa: PLC0415 (it takes seconds, and few tests need it)
 
     return save_tokenizer(tmp_path_factory.mktemp("tokenizer"))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Yield a browser for all tests of a module, which are skipped without one, but not in CI."""
+    if find_browser() is None:
+        if "CI" in os.environ:
+            pytest.fail("chromium is not installed: apt-get install chromium")
+        pytest.skip("chromium is not installed")
+    with Browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running

@@ -10,7 +10,6 @@ from operator import itemgetter
 from urllib.parse import urlencode
 
 import pytest
-from browser import Browser, find_browser
 from lxml import etree
 
 from cogniload_gen import generate_factor, generate_puzzles
@@ -86,15 +85,6 @@ def server(tmp_path_factory):
     yield f"http://127.0.0.1:{port}"
     running.terminate()
     running.communicate()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A browser for all tests of the page."""
-    if find_browser() is None:
-        pytest.skip("Chromium isn't installed")
-    with Browser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 LIBRARY = """

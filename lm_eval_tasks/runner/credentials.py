@@ -34,23 +34,23 @@ known: ContextVar[tuple[str, ...]] = ContextVar("known", default=())
 """The credentials of the run in progress, the longest first."""
 
 
-def public(values: Any, name: str = "", *, texts: bool = True) -> Any:
+def public(values: Any, name: str = "") -> Any:
     """Return a copy of JSON-like values in which no credential is left.
 
     In a mapping, what a credential's name holds is left out, unless it is true, false or null and
-    the name is of letters, so that it holds no credential itself. With `texts`, what looks like a
-    credential inside a text or a name is hidden as well.
+    the name is of letters, so that it holds no credential itself. What looks like a credential
+    inside a text or a name is hidden as well.
     """
     if isinstance(values, Mapping):
         return {
-            hide(str(key)) if texts else key: public(value, str(key), texts=texts)
+            hide(str(key)): public(value, str(key))
             for key, value in values.items()
             if not names_credential(str(key))
             or ((value is None or isinstance(value, bool)) and not re.search(r"[^A-Za-z_-]", key))
         }
     if isinstance(values, list | tuple):
-        return [public(value, name, texts=texts) for value in values]
-    if isinstance(values, str) and texts:
+        return [public(value, name) for value in values]
+    if isinstance(values, str):
         return public_url(values) if name == "base_url" else hide(values)
     return values
 

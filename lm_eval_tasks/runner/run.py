@@ -93,7 +93,7 @@ def resolve(
     free["model_args"] = {n: arg for n, arg in model_args.items() if n in FREE_OF_MODEL}
     settings |= {
         "tasks": [name for task in tasks for name in str(task).split(",")],
-        "gen_kwargs": public(config.gen_kwargs, texts=False),
+        "gen_kwargs": config.gen_kwargs,  # without credentials, by `read_configuration`
         "model_args": {n: arg for n, arg in model_args.items() if n not in FREE_OF_MODEL},
         "metadata": public(
             {  # lm-eval has mixed the model's arguments into it

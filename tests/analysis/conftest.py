@@ -1,9 +1,6 @@
 """What the tests of the analysis share."""
 
-import os
-
 import pytest
-from browser import Browser, find_browser
 from lm_eval_layout import BETA, SMALL, make_samples, write_factor_runs, write_run
 
 from cogniload_analysis.display import figures
@@ -27,16 +24,6 @@ def simulated(tmp_path_factory):
     write_run(folder, "org/whole", make_samples(BETA, 3, 1, grid=SMALL))
     write_run(folder, "org/other", make_samples(BETA, 3, 2, grid=SMALL))
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if find_browser() is None:
-        if "CI" in os.environ:
-            pytest.fail("chromium is not installed: apt-get install chromium")
-        pytest.skip("chromium is not installed")
-    with Browser(tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture

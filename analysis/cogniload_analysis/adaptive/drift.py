@@ -31,6 +31,9 @@ LEAST_VARIANCE = 0.09
 CURVED, APART = 4.5, 1.0
 """Standard deviations of a curve's coefficients, and of the logits about the curve."""
 
+MOST_LEVELS = 100
+"""Neighbouring levels of a load count as one where it has more."""
+
 STEPS, LARGEST_LOGIT = 10, 6.0
 """Newton's steps of a fit, and the largest logit on their way."""
 
@@ -47,7 +50,7 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     loads, place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)
     place, right = place.ravel(), np.asarray(correct, dtype=float)
     total, solved = np.bincount(place).astype(float), np.bincount(place, right)
-    levels = [np.unique(load, return_inverse=True)[1] for load in loads.T]
+    levels = [level_of(load) for load in loads.T]
     curve = curve_terms(np.stack(levels, axis=1), place)
     p = fit_curve(curve, total, solved)
     variance = np.maximum(p * (1 - p), LEAST_VARIANCE)
@@ -60,17 +63,37 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     shared = terms @ np.linalg.solve(precision, terms.T @ (left * over))
     own = APART**2 * left * (over - total * variance * shared)
     mean = p + variance * (shared + own)
-    here = np.eye(len(loads))[place][::-1]
-    later = np.cumsum(here, axis=0)[::-1]
-    later_solved = np.cumsum(here * right[::-1, None], axis=0)[::-1]
     # What levels and cells explain of a change is no sign of it.
-    moved = (later * variance * weight * left) @ terms
-    explained = later**2 @ ((variance * weight * APART) ** 2 * left)
+    share = variance * weight
+    moved = sums_from(share[place, None] * left[place, None] * terms[place])
+    explained = sums_from((2 * count_later(place) + 1) * ((share * APART) ** 2 * left)[place])
     explained += np.sum(moved * np.linalg.solve(precision, moved.T).T, axis=1)
-    information = later @ (variance * weight**2) - explained
+    information = sums_from((share * weight)[place]) - explained
     seen = information > INFORMATION * (total @ (variance * weight**2)) / 4
-    score = (later_solved - later * mean) @ weight
+    score = sums_from((right - mean[place]) * weight[place])
     return np.where(seen, score / np.sqrt(np.where(seen, information, 1)), 0)
+
+
+def level_of(load: np.ndarray) -> np.ndarray:
+    """Return the rank of each cell's load among its levels, of MOST_LEVELS at most."""
+    ranks = np.unique(load, return_inverse=True)[1]
+    levels: np.ndarray = ranks * MOST_LEVELS // max(MOST_LEVELS, ranks.max(initial=0) + 1)
+    return levels
+
+
+def sums_from(values: np.ndarray) -> np.ndarray:
+    """Return the sums of values from each of them on."""
+    sums: np.ndarray = np.cumsum(values[::-1], axis=0)[::-1]
+    return sums
+
+
+def count_later(place: np.ndarray) -> np.ndarray:
+    """Return how many later responses are of the same cell as each."""
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place))
+    later = np.empty(len(place))
+    later[order] = ends[place[order]] - 1 - np.arange(len(place))
+    return later
 
 
 def curve_terms(ranks: np.ndarray, place: np.ndarray) -> np.ndarray:
