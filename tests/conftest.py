@@ -20,7 +20,6 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="cogniload-tests-")
 
 import numpy as np
 import pytest
-from browser import Browser, find_browser
 from hypothesis import HealthCheck, settings
 
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
@@ -108,6 +107,8 @@ def tokenizer_folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """Yield a browser for all tests of a module, which are skipped without one, but not in CI."""
+    from browser import Browser, find_browser  # noqa: PLC0415 (this file is copied without it)
+
     if find_browser() is None:
         if "CI" in os.environ:
             pytest.fail("chromium is not installed: apt-get install chromium")
