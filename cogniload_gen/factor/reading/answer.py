@@ -51,12 +51,14 @@ Symbolic suite. A statement concludes with
 C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "no other",
     "except v3" and the like (NOT_EMPTY), nor numbers without the target among them (unless it says
     "answer"); yet if it gives variables the target value before that, or after a "but", "so" and
-    the like (CONTRAST) that follows, with these, as with those of a last "only v3";
+    the like (CONTRAST) that follows, with these, as with those of a last "only v3". It is open if
+    what follows in the statement may take it back as in C6;
 C2. else, if it gives the value to "every variable", "all 3 of them" or the like, or denies that one
     differs from it, all that the response names but those excepted; else the variables that it
     gives the target value, without those that an aside gives another, if a CUE ("answer",
     "variable", "only", "therefore", ...) is in it or a word joins them to the value ("v3 is equal
-    to 2", not "v3 = 2"); of "all variables but v3", those that the response names otherwise;
+    to 2", not "v3 = 2"), unless a last "only v3" names fewer; of "all variables but v3", those
+    that the response names otherwise. In JSON, what follows the last "answer:" counts;
 C3. else its listed variables, without those that it gives another value, if it says "answer",
     "result", "only", "therefore" or the like (LIST_CUE), corrects another, names the target without
     a variable ("the variable equal to 2 in this text is v3"), or holds nothing but variables. An
@@ -64,12 +66,13 @@ C3. else its listed variables, without those that it gives another value, if it 
 C4. The answer is the conclusion of the last statement that has one. If no CUE is in it, but "also"
     or the like or only one variable, that of the statement before it is added, and so on; an
     equation with "also" ("Also, v7 = 2") is added to what concludes before it. What a correction
-    after it gives another value, or a statement takes out ("without v3", "v3 drops out"), is taken
-    away, and "none" is nothing once an equation after it
-    gives the target. Remarks are read only if nothing else concludes. A table's row that no line
+    after it, or a statement that is added, gives another value, or a statement takes out ("without
+    v3", "v3 drops out"), is taken away, and "none" is nothing once an equation after it gives the
+    target. Remarks are read only if nothing else concludes. A table's row that no line
     opens, and a statement that breaks off, conclude nothing; where the response breaks off or
     refuses, a conclusion needs a CERTAIN cue ("answer", "only", "variable"). One that leaves a
-    choice ("v4 or v6") or a doubt ("might be") is no answer.
+    choice ("v4 or v6") or a doubt ("might be") is no answer, nor is one that is WITHDRAWN
+    there or later, or after which work is left ("I still have to check").
 C5. If none concludes, and the response neither refuses nor breaks off, the answer is what the last
     statement with variables lists without a number or an UNFINISHED word ("I get v4."), or none if
     it denies the target to all of them; else none, if no variable has been given the target and the
@@ -98,12 +101,15 @@ N2. else the last value, outside parentheses and in bold print if there is one, 
     subject is not known, an equation of a place's animal that ends the response concludes.
 N3. Else the last statement that names the subject and ends with a value, or the row or cell of a
     table that stands for the subject.
-N4. A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
-    statement that something is unknown (ABSENT), and a sum that is left open ("3 times the Bear of
-    South Zoo"), have no value.
+N4. An announced number (N1) is no answer unless an equals sign, an OPENER or the like stands right
+    before it (not "twice 23"), nor if other words than the animal and the place follow it ("23
+    dozen", "23 less the Fox"), or if its statement ends with another number as in N2 ("23, so 46").
+    A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer, nor
+    is one that is WITHDRAWN. A statement that something is unknown (ABSENT), and a sum that is left
+    open ("3 times the Bear of South Zoo"), have no value.
 N5. No answer is one after which another number stands that is not in the text before it, or ends
     its statement as in N2 ("so it is 35"), with no other place, and not only other animals, beside
-    it, unless the answer itself follows that.
+    it, or which a correction gives, unless the answer itself follows that.
 """
 
 from collections.abc import Callable, Sequence
@@ -114,6 +120,7 @@ from re import compile, escape
 from typing import NamedTuple
 
 from cogniload_gen.factor.reading.equations import (
+    Chain,
     Claims,
     canonical_number,
     chains,
@@ -216,10 +223,16 @@ def read_variables(response: str, target: int) -> Reading:
     reading = reading or last_listed(passage, str(target)) or last_stated(passage, str(target))
     names = set((reading.value or "none").split(", ")) - {"none"}
     later = following(reading, passage)
-    is_open = any(
+    is_open = is_withdrawn(reading, passage) or any(
         takes_up(text, one.text, names, str(target)) for one in later for text in one.parts
     )
     return reading._replace(value=None, rule="C6") if is_open else reading
+
+
+def is_withdrawn(reading: Reading, passage: Sequence[Statement]) -> bool:
+    """Whether a response withdraws its answer, there or later, or says that work is left (C4)."""
+    start = reading.place[0] if reading.place else inf
+    return any(one.stop > start and patterns.withdrawn.search(one.whole) for one in passage)
 
 
 def following(reading: Reading, passage: Sequence[Statement]) -> list[Statement]:
@@ -315,6 +328,7 @@ def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool)
             return None
         else:
             joined.append((statement, concluded))
+            denied |= claims_of(committed(statement.text) or "", target).other - concluded.names
             if not concluded.goes_on and not (place and repeats(statement, passage[place - 1])):
                 break
     return joint_reading(joined, denied, passage)
@@ -366,6 +380,7 @@ def conclusion(
     is_bare_row = statement.origin.is_row and not statement.items
     if text is None or is_bare_row or patterns.dangling.search(statement.whole):
         return None
+    text = patterns.labelled_answer.split(text)[-1]
     whole = "\n".join((text, *statement.items))
     is_correction = bool(patterns.correction.search(statement.text))
     has_cue = is_correction or bool(patterns.cue.search(whole))
@@ -376,12 +391,16 @@ def conclusion(
         return Conclusion(names, "C2", has_cue=True, is_open=not names)
     names = none_but(whole, target)
     if names is not None:
-        return Conclusion(names, "C1", has_cue or not names, adds, is_hedged)
+        *_, after = patterns.empty.split(statement.whole)
+        after = patterns.denied.sub("", after)
+        is_open = is_hedged or (not names and takes_up(after, whole, names, target))
+        return Conclusion(names, "C1", has_cue or not names, adds, is_open)
     outer, *asides = read_claims(text, target)
     entries = [listed_entry(item, target, outer) for item in statement.items]
     other = set().union(*(aside.other - aside.equal for aside in asides))
-    is_open = outer.is_choice or is_hedged
     equal = outer.equal.union(*(entry.equal for entry in entries)) - other
+    only = patterns.only.search(text)
+    is_open = outer.is_choice or is_hedged or bool(only and in_text(only[1]) < equal)
     if equal:
         says_so = (
             has_cue
@@ -565,7 +584,7 @@ def read_number(response: str, question: str | None = None) -> Reading:
     )
     subject = subject_of(passage, question)
     reading = number_given(response, passage, subject)
-    is_open = retaken(response, reading, passage, subject)
+    is_open = is_withdrawn(reading, passage) or retaken(response, reading, passage, subject)
     return reading._replace(value=None, rule="N5") if is_open else reading
 
 
@@ -584,6 +603,7 @@ def retaken(
             ends = patterns.concluded.search(part)
             clause = ends[0] if ends and not patterns.relative.match(ends[0]) else part
             own = f"{reading.value} + " in part or may_be_own(subject, clause)
+            own |= bool(patterns.correction.match(text))
             if numbers and own and numbers[-1] == reading.value:
                 return False
             if numbers and own and (ends or not known.issuperset(numbers)):
@@ -603,7 +623,7 @@ def number_given(response: str, passage: Sequence[Statement], subject: Sequence[
             is_open = bool(patterns.correction.search(after))
             corrected_to = revised(passage[place + 1 :], subject, is_open=is_open)
             after = labelled(subject, after) or after
-            return corrected_to or number_of(statement, after, "N1", first=True)
+            return corrected_to or number_of(statement, after, "N1", subject)
     is_found = False
     for place in reversed(range(len(passage))):
         statement = passage[place]
@@ -618,9 +638,7 @@ def number_given(response: str, passage: Sequence[Statement], subject: Sequence[
         bold = bold_number(response[statement.start : statement.stop + len("**")])
         is_answer = is_found or concludes(statement, text, bold, subject, passage)
         if is_answer and not cut_after(statement, passage):
-            return number_of(
-                statement, bold or own_equation(text, passage, subject), "N2", first=False
-            )
+            return number_of(statement, bold or own_equation(text, passage, subject), "N2")
         break
     for statement in reversed(passage) if subject and not breaks_off(passage) else ():
         text = number_text(statement.whole)
@@ -628,7 +646,7 @@ def number_given(response: str, passage: Sequence[Statement], subject: Sequence[
             continue
         is_count = patterns.counted.fullmatch(text) and holds_no_more(text, subject)
         if is_count or (names(subject, statement) and patterns.final_number.search(text)):
-            return number_of(statement, text, "N3", first=False)
+            return number_of(statement, text, "N3")
     return table_number(passage, subject) or Reading(None, "N2")
 
 
@@ -639,10 +657,10 @@ def revised(later: Sequence[Statement], subject: Sequence[str], *, is_open: bool
     texts = [(one, text) for one, text in texts if any(values(text))]
     for statement, text in reversed(texts):
         if patterns.concluded.search(text) and text[:3] != "yes" and not is_apart(statement):
-            return number_of(statement, part_on(subject, text), "N1", first=False)
+            return number_of(statement, part_on(subject, text), "N1")
     is_corrected = texts and patterns.correction.match(texts[0][0].text)
     is_own = is_corrected and not is_of_another(subject, texts[0][1])
-    return number_of(*texts[0], "N1", first=True) if is_own else None
+    return number_of(*texts[0], "N1", subject) if is_own else None
 
 
 def asks_of_another(text: str, subject: Sequence[str]) -> bool:
@@ -715,22 +733,39 @@ def number_text(text: str) -> str | None:
     return text or None
 
 
-def number_of(statement: Statement, text: str, rule: str, *, first: bool) -> Reading:
-    """The first or the last value of a text, or none if it is open (N4)."""
+def number_of(
+    statement: Statement, text: str, rule: str, subject: Sequence[str] | None = None
+) -> Reading:
+    """The last value of a text, or none if it is open (N4); the first value, given a subject."""
     text = corrected(text, lambda after: any(values(after)))
     outside = patterns.parentheses.sub("", text)
     text = outside if any(values(outside)) else text
     place = statement.start, statement.stop
     links = [link for link in chains(text) if any(kind != "variable" for kind, *_ in link.operands)]
-    link = links[0] if first else next(x for x in reversed(links) if x.value is not None)
+    is_last = subject is None
+    link = next(x for x in reversed(links) if x.value is not None) if is_last else links[0]
     if (
         link.value is None
+        or not (is_last or stands_alone(link, text, subject))
         or link.is_choice
         or patterns.hedge.search(text)
         or patterns.rough.search(text)
     ):
         return Reading(None, "N4", place)
     return Reading(link.value, rule, place)
+
+
+def stands_alone(link: Chain, text: str, subject: Sequence[str]) -> bool:
+    """Whether an announced number is all that is counted: not "twice 23", "23 dozen" (N4)."""
+    before, after = text[: link.operands[0].start], text[link.operands[-1].stop :]
+    unit, rest = patterns.unit.fullmatch(after).groups()
+    ends = patterns.concluded.search(rest)
+    is_other = ends and link.value not in values(ends[0]) and may_be_own(subject, ends[0])
+    is_unit = holds_no_more(unit, subject) if subject else len(unit.split()) < 2
+    is_unit &= not any(values(unit))
+    is_unit |= any(letter.isalpha() and not letter.isascii() for letter in unit)
+    is_unit |= bool(patterns.computed.search(after))
+    return bool(patterns.announced.search(before)) and is_unit and not is_other
 
 
 def concludes(
