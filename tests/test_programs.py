@@ -29,7 +29,7 @@ def test_it_finds_what_it_imports(file, monkeypatch):
 
 
 @pytest.mark.parametrize(("study", "table", "counts", "runs", "page", "labels"), [
-    ("comparison_coverage", "paired", [200], 200, "compare", 2),
+    ("comparison_coverage", "paired", [1000], 1000, "compare", 2),
     ("comparison_coverage", "looks", [20], 20, "compare", 1),
     ("comparison_coverage", "thresholds", [10], 10, "compare", 2),
     ("comparison_coverage", "guesses", [10], 10, "glm_fit", 2),
