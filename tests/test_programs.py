@@ -36,9 +36,7 @@ def test_it_finds_what_it_imports(file, monkeypatch):
     ("decay_coverage", "coverage", [1, 1], 48, "factor", 2),
     ("decay_coverage", "warnings", [1, 1], 48, "factor", 1),
 ])  # fmt: skip
-def test_a_study_prints_its_page_s_table(
-    study, table, counts, runs, page, labels, monkeypatch, capsys
-):
+def test_a_study_prints_its_table(study, table, counts, runs, page, labels, monkeypatch, capsys):
     """Few runs of each row agree with the shares on the page, within four standard errors."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     monkeypatch.syspath_prepend(ROOT / "studies")
