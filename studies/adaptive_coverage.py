@@ -6,13 +6,13 @@ see a change with time.
 """
 
 from functools import cache, partial
-from itertools import product
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from machine import machine
-from simulated import Job, percent, run_all, study_parser
+from simulated import Job, percent, print_table, run_all, study_parser
 from threshold_puzzles import MODELS, bias, crossing_of, error_of, make_accuracy
 
 from cogniload_analysis import AdaptiveDesign
@@ -33,9 +33,10 @@ STEEP = "gemini-2.5-pro"
 LIKE_PUBLISHED = [model for model in MODELS if model != "gemini-2.5-flash-lite"]
 DEGRADES_AFTER, LOST = 300, 0.10
 NOTES = ("from cell to cell", "changed during the run")
-HEAD = """| truth | runs | held | held or flagged | bias | puzzles (median, mean) | any flag | \
-"from cell to cell" | "changed" |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+HEADS = (
+    *("truth", "runs", "held", "held or flagged", "bias", "puzzles (median, mean)", "any flag"),
+    *('"from cell to cell"', '"changed"'),
+)
 
 prior_without = cache(lambda model: published_prior(without=[model]))
 published = cache(lambda model: make_accuracy(model, "FI"))
@@ -83,16 +84,14 @@ def run_world(job: Job, lengths: int, least: int, **until: Any) -> list[dict]:
     ]
 
 
-def print_worlds(rows: pd.DataFrame) -> None:
-    """A row a world, as docs/glm_fit.md has it."""
-    for world, group in rows.groupby("world", sort=False):
-        flags = group["flags"]
-        shares = [group["inside"], group["inside"] | (flags != ""), flags != ""]
-        shares += [flags.str.contains(note) for note in NOTES]
-        held, either, *noted = [percent(share.mean()) for share in shares]
-        n = f"{group['n'].median():.0f}, {group['n'].mean():.0f}"
-        cells = [world, str(len(group)), held, either, bias(group["error"]), n, *noted]
-        print(f"| {' | '.join(cells)} |", flush=True)
+def show_world(rows: pd.DataFrame) -> list[str]:
+    """The row of a world, by its runs."""
+    flags = rows["flags"]
+    shares = [rows["inside"], rows["inside"] | (flags != ""), flags != ""]
+    shares += [flags.str.contains(note) for note in NOTES]
+    held, either, *noted = [percent(share.mean()) for share in shares]
+    n = f"{rows['n'].median():.0f}, {rows['n'].mean():.0f}"
+    return [rows["world"].iloc[0], str(len(rows)), held, either, bias(rows["error"]), n, *noted]
 
 
 def main() -> None:
@@ -101,12 +100,14 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=192)
     parser.add_argument("--target", type=float, default=0.2)
     arguments = parser.parse_args()
-    print(machine(), HEAD, sep="\n")
+    print(machine())
     until = {"target": arguments.target, "budget": arguments.budget}
     run = partial(run_world, lengths=arguments.lengths, least=arguments.least, **until)
-    for world in arguments.worlds:
-        jobs = list(product([""], [world], range(arguments.seeds)))
-        print_worlds(run_all(run, jobs, arguments.processes))
+    jobs = {
+        world: [("", world, seed) for seed in range(arguments.seeds)] for world in arguments.worlds
+    }
+    rows = (show_world(run_all(run, of_world, arguments.processes)) for of_world in jobs.values())
+    print_table(chain([HEADS], rows))
 
 
 if __name__ == "__main__":

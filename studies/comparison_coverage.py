@@ -1,12 +1,13 @@
 """How often the intervals of comparisons and of thresholds hold, by simulation.
 
-Prints four tables in Markdown: coverage of paired differences; how soon the anytime-valid p
-decides, beside one look; the thresholds' differences from the joint GLM; and ECL50 by the GLM with
-and without a guess rate and a lapse rate, as in docs/compare.md and docs/glm_fit.md. `--quick` runs
-a tenth of the simulations.
+Prints the tables of docs/compare.md (coverage of paired differences; how soon the anytime-valid p
+decides, beside one look; the thresholds' differences from the joint GLM) and of docs/glm_fit.md
+(ECL50 by the GLM with and without a guess rate and a lapse rate). `--quick` runs a tenth of the
+simulations.
 """
 
 import argparse
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 from machine import machine
 from scipy.special import expit
 from scipy.stats import norm
-from simulated import percent
+from simulated import percent, print_table
 from tqdm import tqdm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, fit_load_glm, published_table
@@ -34,6 +35,7 @@ PAIRS = (
 )
 LAPSE = 0.05
 ATTEMPTS = (1, 2, 4, 8)
+LOOKS = "points apart", "anytime-valid", "McNemar, one look", "McNemar, each look", "mean puzzles"
 FIRST_LOOK = 30
 """Before this puzzle nobody looks at McNemar's p."""
 
@@ -43,31 +45,30 @@ def hold(intervals: pd.DataFrame, truth: float) -> float:
     return ((intervals["low"] <= truth) & (truth <= intervals["high"])).mean()
 
 
-def paired(simulations: int) -> pd.DataFrame:
-    """Return the coverage of differences in accuracy of models that answer the same puzzles."""
-    rows = []
-    for gap, puzzles, attempts in product((0, 0.03), (54, 140, 1400), ATTEMPTS):
-        generator = np.random.default_rng([1, puzzles, attempts])
-        chance = generator.beta(1, 1, (simulations, puzzles))
-        better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
-        apart = generator.binomial(attempts, better) - generator.binomial(attempts, chance)
-        if attempts == 1:
-            intervals = compare_pairs((apart > 0).sum(axis=1), (apart < 0).sum(axis=1), puzzles)
-        else:
-            intervals = compare_means(apart / attempts)
-        share = np.mean((intervals.low <= gap) & (gap <= intervals.high))
-        rows.append((100 * gap, puzzles, attempts, percent(share)))
-    names = ["points apart", "puzzles", "attempts", "coverage"]
-    table = pd.DataFrame(rows, columns=names).pivot(index=names[:2], columns="attempts")["coverage"]
-    return table.add_suffix(" attempts").reset_index()
+def paired(simulations: int) -> Iterator[list[str]]:
+    """Yield the coverage of differences in accuracy of models that answer the same puzzles."""
+    yield ["points apart", "puzzles", *(f"{n} attempt{'s' * (n > 1)}" for n in ATTEMPTS)]
+    for gap, puzzles in product((0, 0.03), (54, 140, 1400)):
+        row = [f"{100 * gap:.0f}", f"{puzzles:,}"]
+        for attempts in ATTEMPTS:
+            generator = np.random.default_rng([1, puzzles, attempts])
+            chance = generator.beta(1, 1, (simulations, puzzles))
+            better = np.where(chance < 1 - 2 * gap, chance + gap / (1 - 2 * gap), chance)
+            apart = generator.binomial(attempts, better) - generator.binomial(attempts, chance)
+            if attempts == 1:
+                intervals = compare_pairs((apart > 0).sum(axis=1), (apart < 0).sum(axis=1), puzzles)
+            else:
+                intervals = compare_means(apart / attempts)
+            row.append(percent(np.mean((intervals.low <= gap) & (gap <= intervals.high))))
+        yield row
 
 
-def looks(simulations: int) -> pd.DataFrame:
-    """Return how often p falls to 5 % within 2,000 puzzles, by looking at each or once at the end.
+def looks(simulations: int) -> Iterator[list[str]]:
+    """Yield how often p falls to 5 % within 2,000 puzzles, by looking at each or once at the end.
 
     Puzzles are those of `paired`, each answered once by both models.
     """
-    rows = []
+    yield list(LOOKS)
     puzzles = np.arange(1, 2001)
     for gap in (0, 0.02, 0.05, 0.1, 0.15, 0.2):
         generator = np.random.default_rng(4)
@@ -83,14 +84,12 @@ def looks(simulations: int) -> pd.DataFrame:
             if anytime.any():
                 stops[run] = anytime.argmax() + 1
             decided[:, run] = anytime.any(), mcnemar[-1], mcnemar[FIRST_LOOK:].any()
-        rows.append((100 * gap, *map(percent, decided.mean(axis=1)), f"{stops.mean():,.0f}"))
-    names = ["points apart", "anytime", "one look", "McNemar at each look", "mean puzzles"]
-    return pd.DataFrame(rows, columns=names)
+        yield [f"{100 * gap:.0f}", *map(percent, decided.mean(axis=1)), f"{stops.mean():,.0f}"]
 
 
-def thresholds(simulations: int) -> pd.DataFrame:
-    """Return the coverage of the differences of thresholds, 10 puzzles a cell, 1,400 in all."""
-    rows = []
+def thresholds(simulations: int) -> Iterator[list[str]]:
+    """Yield the coverage of the differences of thresholds, 10 puzzles a cell, 1,400 in all."""
+    yield ["models", "measure", "coverage"]
     for first, second in PAIRS:
         betas = [BETAS.loc[name].to_numpy(float) for name in (first, second)]
         ours, theirs = (capacity_thresholds(*beta, **vars(PAPER_MEANS)) for beta in betas)
@@ -102,11 +101,11 @@ def thresholds(simulations: int) -> pd.DataFrame:
             for _ in tqdm(range(simulations), f"{first}, {second}", disable=None)
         ]
         table = pd.concat(differences)
+        models = f"twice {first}" if first == second else f"{first}, {second}"
         for measure, value in truth.items():
             matches = table[(table["measure"] == measure) & table["p"].notna()]
             if not np.isnan(value) and len(matches):
-                rows.append((first, second, measure, len(matches), percent(hold(matches, value))))
-    return pd.DataFrame(rows, columns=["first", "second", "measure", "runs", "coverage"])
+                yield [models, measure, percent(hold(matches, value))]
 
 
 def answer(betas: list[np.ndarray], puzzles: int, generator: np.random.Generator) -> pd.DataFrame:
@@ -122,9 +121,14 @@ def answer(betas: list[np.ndarray], puzzles: int, generator: np.random.Generator
     return pd.concat([frame.assign(id=np.arange(len(design))) for frame in frames])
 
 
-def guesses(simulations: int) -> pd.DataFrame:
-    """Return bias and coverage of ECL50 where models guess and lapse, 1,400 puzzles."""
-    rows = []
+def guesses(simulations: int) -> Iterator[list[str]]:
+    """Yield bias and coverage of ECL50 where models guess and lapse, 1,400 puzzles."""
+    fits = "plain", "guess and lapse"
+    yield [
+        "model",
+        "true ECL50",
+        *(f"{fit}: {what}" for fit in fits for what in ("bias", "coverage")),
+    ]
     for model in MODELS:
         beta = BETAS.loc[model].to_numpy(float)
         p = CHANCE + (1 - CHANCE - LAPSE) * expit(DESIGN @ beta)
@@ -132,23 +136,24 @@ def guesses(simulations: int) -> pd.DataFrame:
         for _ in tqdm(range(simulations), model, disable=None):
             successes = generator.binomial(10, p)
             cells = PAPER_GRID.assign(successes=successes, failures=10 - successes)
-            for name, fit in (
-                ("plain", fit_load_glm(cells)),
-                ("guess and lapse", fit_load_glm(cells, "options", lapse=True)),
-            ):
+            made = fit_load_glm(cells), fit_load_glm(cells, "options", lapse=True)
+            for name, fit in zip(fits, made, strict=True):
                 threshold = fit.thresholds().ECL50
                 estimates.append((name, threshold.value, threshold.low, threshold.high))
         table = pd.DataFrame(estimates, columns=["fit", "value", "low", "high"])
         guess = 1 / (PAPER_MEANS.d + 1)
         eta = np.log((0.5 - guess) / (0.5 - LAPSE))
         truth = capacity_thresholds(beta[0] - eta, *beta[1:], **vars(PAPER_MEANS))[0]
-        row: dict[str, object] = {"model": model, "true ECL50": f"{truth:.1f}"}
-        for name in ("plain", "guess and lapse"):
+        row = [model, f"{truth:.1f}"]
+        for name in fits:
             matches = table[(table["fit"] == name) & table["value"].notna()]
-            row[f"{name}: bias"] = f"{100 * (matches['value'].median() / truth - 1):+.0f} %"
-            row[f"{name}: coverage"] = f"{100 * hold(matches, truth):.0f} %"
-        rows.append(row)
-    return pd.DataFrame(rows)
+            row.append(f"{100 * (matches['value'].median() / truth - 1):+.0f} %")
+            row.append(f"{100 * hold(matches, truth):.0f} %")
+        yield row
+
+
+TABLES = {paired: 4000, looks: 2000, thresholds: 1000, guesses: 60}
+"""The tables, and the simulations of each row."""
 
 
 def main() -> None:
@@ -156,14 +161,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
     share = 10 if parser.parse_args().quick else 1
     print(machine())
-    for table in (
-        paired(4000 // share),
-        looks(2000 // share),
-        thresholds(1000 // share),
-        guesses(60 // share),
-    ):
-        lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
-        print("", *(f"| {' | '.join(line)} |" for line in lines), sep="\n", flush=True)
+    for table, simulations in TABLES.items():
+        print_table(table(simulations // share))
 
 
 if __name__ == "__main__":

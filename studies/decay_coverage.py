@@ -4,20 +4,22 @@ Simulates responses at N = 1 to 39 from each CDF and CDO of Tables 1 to 3 whose 
 first phase (48 of 49: o1-mini's does not), with 50 and 500 puzzles an N: with and without lapses
 and a floor, which the fit estimates, knows, takes for 0, or warns of where it is too high. An
 interval holds the truth where the profile of the likelihood there lies within the chi-square limit
-of its maximum.
+of its maximum. Prints the two tables of docs/factor.md.
 
 Takes the number of runs of a condition, 100 by default, and K to take every Kth condition.
 """
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from functools import cache
+from itertools import chain, product
 
 import numpy as np
 import pandas as pd
 from machine import machine
 from scipy.stats import chi2
-from simulated import percent
+from simulated import percent, print_table
 
 from cogniload_analysis import ACCURACY_RANGES, published_table
 from cogniload_analysis.factor import likelihood
@@ -38,8 +40,12 @@ CASES = {
     "3 % floor, taken for 0": (0.0, 0.03, (0.0, 0.0)),
     **{f"{floor} % floor": (0.0, floor / 100, OPEN) for floor in (8, 12, 20, 43)},
 }
+PUZZLES = (50, 500)
+HIGHER = ("8 % floor", "12 % floor", "20 % floor", "43 % floor")
+FLOORS = {"plain": "0", "3 % floor": "3 %"} | {case: case.removesuffix(" floor") for case in HIGHER}
 
 
+@cache
 def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
     """Return the coverage of CDF, CDO and N_eff, the CDF's bias and the share of warnings."""
     lapses, floor, floors = CASES[case]
@@ -64,15 +70,30 @@ def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
     gain = likelihood.fit(high)[1] - likelihood.log_likelihood(high, fits)
     warned = np.mean(gain >= LIKELIER) if floors == OPEN else np.nan
     bias = np.median(fits[:, 0] / cdf - 1)
-    return pd.Series(held | {"bias of CDF, median": bias, "warned of a higher floor": warned})
+    return pd.Series(held | {"bias": bias, "warned": warned})
+
+
+def coverage(runs: int, every: int) -> Iterator[list[str]]:
+    """Yield how often intervals hold, and the bias, where the floor is one that the fit allows."""
+    yield ["puzzles an N", "responses", "CDF", "CDO", "N_eff", "median bias of CDF"]
+    for puzzles, case in product(PUZZLES, [case for case in CASES if case not in HIGHER]):
+        shares = simulate(puzzles, case, runs, every).drop("warned")
+        yield [str(puzzles), case, *map(percent, shares)]
+
+
+def warnings(runs: int, every: int) -> Iterator[list[str]]:
+    """Yield how often a fit warns of a higher floor, and the bias of its CDF."""
+    heads = ([f"warned, {puzzles} puzzles an N", "bias of CDF"] for puzzles in PUZZLES)
+    yield ["true floor", *chain(*heads)]
+    for case, floor in FLOORS.items():
+        shares = (simulate(puzzles, case, runs, every) for puzzles in PUZZLES)
+        yield [floor, *chain(*((percent(of.warned), f"{100 * of.bias:.0f} %") for of in shares))]
 
 
 def main(runs: int = 100, every: int = 1) -> None:
     print(machine())
-    for puzzles, case in product((50, 500), CASES):
-        shares = simulate(puzzles, case, runs, every).items()
-        shown = ", ".join(f"{name} {percent(share)}" for name, share in shares)
-        print(f"{puzzles} puzzles an N, {case}: {shown}", flush=True)
+    for table in (coverage, warnings):
+        print_table(table(runs, every))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What the studies of adaptive designs share: their options, their runs, and where a run stops."""
+"""What studies share: options, runs, where an adaptive run stops, and tables in Markdown."""
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -38,6 +38,15 @@ def at_stop(rows: pd.DataFrame, target: float, least: int, run: Sequence[str]) -
     ordered = rows.assign(met=met, target=target, order=order)
     ordered = ordered.sort_values(["met", "order"], ascending=[False, True])
     return ordered.drop(columns="order").groupby(list(run)).head(1).sort_index()
+
+
+def print_table(rows: Iterable[Sequence[str]]) -> None:
+    """Print a table in Markdown, each row as soon as it is known; the first has the headings."""
+    print()
+    for number, row in enumerate(rows):
+        print(f"| {' | '.join(row)} |", flush=True)
+        if number == 0:
+            print("|" + " --- |" * len(row))
 
 
 def percent(share: float) -> str:

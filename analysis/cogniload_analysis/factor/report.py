@@ -69,7 +69,7 @@ def report_factor(
         tables=built + run_tables,
         pictures=pictures | run_pictures,
         models=[
-            describe_model(suite, model, data, pictures[name])
+            describe_model(suite, model, data, pictures.get(name))
             for (suite, model), name in names.items()
         ],
         verdicts=[
@@ -78,7 +78,7 @@ def report_factor(
                 model,
                 frame[(frame["suite"] == suite) & (frame["model"] == model)],
                 _rows_of(data, "factor_decay", suite, model).iloc[0].to_dict(),
-                pictures[name],
+                pictures.get(name),
             )
             for (suite, model), name in names.items()
         ],
@@ -127,18 +127,19 @@ def draw_pictures(
 ) -> dict[str, Picture]:
     """Return the pictures of the part: each model's accuracies, and the paper's figures.
 
-    `names` has the name of the picture of each (suite, model).
+    `names` has the name of the picture of each (suite, model). A figure of zeros alone is left out.
     """
     drawings: dict[str, Drawing] = {}
-    if "factor_by_hops" in data:
+    if "factor_by_hops" in data and data["factor_by_hops"]["accuracy"].any():
         draw = partial(figures.draw_by_hops, data["factor_by_hops"])
         drawings["factor_hops"] = say("picture_hops"), draw
     for (suite, model), name in names.items():
         about = {"suite": suite, "model": model}
         mine = {key: decay for key, decay in decays.items() if key[:2] == (model, suite)}
-        drawings[name] = say("picture_model", about), partial(figures.draw_by_context, mine)
+        if _rows_of(data, "factor_decay", suite, model)["mean_accuracy"].any():
+            drawings[name] = say("picture_model", about), partial(figures.draw_by_context, mine)
         shortcuts = _rows_of(data, "factor_shortcuts", suite, model)
-        if len(shortcuts):
+        if len(shortcuts) and shortcuts["accuracy"].any():
             draw = partial(figures.draw_shortcuts, shortcuts)
             drawings[f"{name}_shortcuts"] = say("picture_shortcuts", about), draw
         retrieved = _rows_of(data, "factor_retrieval_by_N", suite, model)
@@ -146,7 +147,7 @@ def draw_pictures(
             place = name.replace("factor_", "factor_retrieval_", 1)
             draw = partial(figures.draw_retrieval, retrieved)
             drawings[place] = say("picture_retrieval", about), draw
-    for suite in sorted({suite for suite, _ in names}):
+    for suite in sorted({suite for (suite, _), name in names.items() if name in drawings}):
         drawings |= _draw_suite(suite, data, decays)
     return draw_all(drawings)
 
@@ -184,24 +185,28 @@ FRONT = ("factor_figure_1c_symbolic", "factor_figure_4")
 
 
 def describe_verdict(
-    suite: str, model: str, frame: pd.DataFrame, decay: dict, picture: Picture
+    suite: str, model: str, frame: pd.DataFrame, decay: dict, picture: Picture | None
 ) -> Verdict:
-    """Return what the first screen says of a model in a suite; `decay` is its first row."""
+    """Return what the first screen says of a model in a suite; `decay` is its first row.
+
+    Without a `picture`, the model solved nothing.
+    """
     spans = measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    sentences = [say_solved(frame, cut), say_spans(spans), say_wrong(frame, MEANINGS)]
-    return Verdict(f"{model}, {suite} suite", say_capacity(decay), sentences, picture)
+    broken_by = [say_spans(spans)] if picture else []
+    sentences = [say_solved(frame, cut), *broken_by, say_wrong(frame, MEANINGS)]
+    headline = say_capacity(decay) if picture else say("none_solved")
+    return Verdict(f"{model}, {suite} suite", headline, sentences, picture)
 
 
-def describe_model(suite: str, model: str, data: Frames, picture: Picture) -> dict[str, object]:
-    """Return what the page says of a model in a suite."""
-    phrases = {
-        "factor_decay": say_decay,
-        "factor_modes": say_mode,
-        "factor_sampling": say_sampling,
-        "factor_retrieval": retrieval.say_retrieval,
-    }
-    sentences = [
+def describe_model(
+    suite: str, model: str, data: Frames, picture: Picture | None
+) -> dict[str, object]:
+    """Return what the page says of a model in a suite; without a `picture`, it solved nothing."""
+    fits = {"factor_decay": say_decay, "factor_modes": say_mode, "factor_sampling": say_sampling}
+    phrases = (fits if picture else {}) | {"factor_retrieval": retrieval.say_retrieval}
+    sentences = [] if picture else [say("none_solved")]
+    sentences += [
         say(row)
         for name, say in phrases.items()
         for row in _rows_of(data, name, suite, model).to_dict("records")

@@ -22,6 +22,7 @@ from refusals import refused
 from report_reader import (
     assert_numbers_are_of_the_tables,
     links_of,
+    page_text,
     read_page,
     read_table,
     written_files,
@@ -259,12 +260,12 @@ def laid_out(monkeypatch):
 @pytest.mark.parametrize(
     ("samples", "sentence"),
     [
-        ([one_sample()], "Without filler: no decay can be fitted"),
+        ([one_sample("correct"), one_sample()], "Without filler: no decay can be fitted"),
         ([one_sample("correct", make_factor_puzzle(N)) for N in range(1, 6)], "as every response"),
         (make_factor_samples(-0.1, 0.2, 10, 1, N=range(2, 21), suite="realistic"), "Without noise"),
         (make_factor_samples(-0.05, 0.3, 10, 1, context=4000), "With 4,000 tokens of filler"),
     ],
-    ids=["one response", "all right", "one realistic context", "one symbolic context"],
+    ids=["two responses", "all right", "one realistic context", "one symbolic context"],
 )
 def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(
     laid_out, tmp_path, samples, sentence
@@ -277,6 +278,23 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(
     assert sentence in text
     assert "no failure mode" in text
     assert ("No response was wrong." in text) == all(sample["acc"] for sample in samples)
+
+
+def test_a_model_that_solves_nothing_is_in_words_and_in_no_figure_of_zeros(undrawn, tmp_path):
+    """Alone, and beside a model that solves some of one suite."""
+    nothing = dict.fromkeys(DECAYS, (0, -99))
+    write_factor_runs(tmp_path / "runs", "org/none", nothing, puzzles=2)
+    drawn = []
+    for _ in range(2):
+        page_file = write_report(tmp_path / "runs", tmp_path / "out", force=True)
+        assert_numbers_are_of_the_tables(page_file)
+        page = read_page(page_file)
+        drawn.append({figure.get("id") for figure in page.cssselect("figure")})
+        said = [*map(page_text, page.cssselect(".said"))]
+        assert said.count("Solves no puzzle at any complexity, so nothing is determined.") == 4
+        write_factor_runs(tmp_path / "runs", "org/some", ONE_LENGTH, puzzles=2)
+    assert not [name for name in drawn[1] if "none" in name or "realistic" in name] + [*drawn[0]]
+    assert {"figure-factor_figure_1b_symbolic", "figure-factor_figure_3_symbolic"} <= drawn[1]
 
 
 def test_options_of_the_command_reach_the_report(undrawn, simulated, tmp_path):
