@@ -121,7 +121,7 @@ def test_what_is_known_is_hidden_wherever_it_comes_up():
 
 def test_the_environment_is_hidden(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
-    monkeypatch.setenv("OLDPWD", "/a/folder")  # it names no password
+    monkeypatch.setenv("PWD", "/a/folder")  # it names no password
     with hidden({}):
         assert hide("got from-the-environment in /a/folder") == "got *** in /a/folder"
     assert hide("got from-the-environment") == "got from-the-environment"

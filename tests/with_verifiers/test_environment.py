@@ -103,10 +103,12 @@ def test_without_a_number_of_puzzles_it_is_endless(name):
     assert taskset(num_puzzles=1).bounded
 
 
-def test_a_prompt_may_say_how_steps_are_read():
+def test_a_prompt_may_say_how_steps_are_read_and_be_in_another_language():
     (task,) = taskset(num_puzzles=1, d=2, N=6, rho=50, tracking=True)
     assert task.data.prompt == f"{task.row['puzzle']}\n\n{TRACKING_INSTRUCTION}"
     assert solve(task.row["puzzle"]) == task.row["answer"]
+    (german,) = taskset(num_puzzles=1, d=2, N=6, rho=50, language="de")
+    assert "-de-" in german.data.id
 
 
 @pytest.mark.parametrize("name", SMALL)
