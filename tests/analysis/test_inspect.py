@@ -94,8 +94,8 @@ def sorted_by_id(rows):
 
 @pytest.mark.parametrize("suffix", [".eval", ".json"])
 def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
-    """Of any task whose score's metadata holds the outcome."""
-    from inspect_ai.model import ModelOutput  # noqa: PLC0415
+    """Of any task whose score's metadata holds the outcome; the run's settings go before."""
+    from inspect_ai.model import GenerateConfig, ModelOutput  # noqa: PLC0415
     from inspect_ai.scorer import Score  # noqa: PLC0415
 
     puzzles = [make_puzzle(1, 20, 5, index) for index in range(3)]
@@ -113,14 +113,17 @@ def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
     spec = inspect_log.EvalSpec(
         created="2026-11-21T08:26:58+00:00", task="mine/cogniload-mini", task_version="1.0",
         dataset=inspect_log.EvalDataset(), model="openai/gpt", config=inspect_log.EvalConfig(),
+        model_generate_config=GenerateConfig(temperature=0.5, max_tokens=7),
     )  # fmt: skip
     file = tmp_path / f"2026-11-21T08-26-58_cogniload{suffix}"
-    log = inspect_log.EvalLog(status="success", eval=spec, samples=samples)
+    plan = inspect_log.EvalPlan(config=GenerateConfig(temperature=0.1))
+    log = inspect_log.EvalLog(status="success", eval=spec, plan=plan, samples=samples)
     inspect_log.write_eval_log(log, str(file))
     frame = read_samples(tmp_path)
     assert frame["id"].tolist() == [puzzle["id"] for puzzle in puzzles]
     assert set(frame["model"]) == {"openai/gpt"}
     assert set(frame["task"]) == {"cogniload_mini"}
+    assert (set(frame["decoding"]), set(frame["output_limit"])) == ({"temperature 0.1"}, {"7"})
     assert frame["correct"].all()
     assert frame["prompt_tokens"].eq(9).all()
     sample = read_line(frame["file"][2], frame["offset"][2])

@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from itertools import pairwise, product
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -354,6 +355,10 @@ def test_the_interval_of_a_recall_holds_the_truth_as_often_as_it_says():
         pairs = [(found, 3), (2 * found, 6)] * puzzles
         assert recall.ratio_interval(pairs) == pytest.approx(expected)
         assert expected[1] - expected[0] > 0.02
+    # Of statements in equal numbers it is that of a mean, by the deviation of a sample.
+    margin = NormalDist().inv_cdf(0.95) * np.std([0.25, 0.5, 0.75, 0.5], ddof=1) / 2
+    pairs = [(found, 4) for found in (1, 2, 3, 2)]
+    assert recall.ratio_interval(pairs) == pytest.approx((0.5 - margin, 0.5 + margin))
     few = [(9, 10), (10, 10), (10, 10)]
     assert recall.ratio_interval(few)[1] == 1.0
     assert recall.ratio_interval([(10 - found, 10) for found, _ in few])[0] == 0.0

@@ -19,6 +19,7 @@ from until_command import respond_by_capacity, respond_by_decay, until_arguments
 from cogniload_analysis import AdaptiveDesign
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
+from cogniload_gen import solve
 from inspect_tasks import tasks
 from inspect_tasks.scoring import check_window
 
@@ -125,6 +126,18 @@ def test_a_batch_that_lost_a_puzzle_ends_the_run(tmp_path):
     log = run(made, answering(fail), tmp_path, fail_on_error=False)
     assert len(log.samples) == 64
     assert any(sample.error for sample in log.samples)
+
+
+def test_a_later_epoch_may_answer_otherwise(tmp_path):
+    """The design knows one answer to each puzzle, the one that came first."""
+    asked = set()
+
+    def err_later(prompt):
+        again, _ = prompt in asked, asked.add(prompt)
+        return "I can't tell." if again else f"In the end it is {solve(prompt)}."
+
+    log = run(tasks.cogniload_adaptive(budget=64), answering(err_later), tmp_path, epochs=2)
+    assert (log.status, len(log.samples)) == ("success", 128), log.error
 
 
 @pytest.mark.parametrize(("given", "said"), REFUSED["adaptive"])

@@ -135,6 +135,7 @@ def test_counts_in_the_metadata_tell_a_response_that_was_cut_off():
     ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
     ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
     ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
+    ("cogniload", {"seed": False}, "seed must be .*, got False"),
     ("cogniload", {"size": 0}, "size must be .*, got 0"),
     ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
     ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),

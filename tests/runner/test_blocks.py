@@ -1,6 +1,7 @@
 """Blocks, their lines on the disk, and the line of progress."""
 
 import json
+import logging
 import random
 import sys
 from collections import Counter
@@ -15,7 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_gen.files.run_folder import Block, cut_in_blocks
 from lm_eval_tasks.runner.blocks import Evaluator, sample_line
-from lm_eval_tasks.runner.progress import Progress
+from lm_eval_tasks.runner.progress import ADVICE, Progress, each_warning_once
 
 
 @given(
@@ -63,8 +64,11 @@ def test_the_line_of_progress(capfd, monkeypatch):
     with Progress([4, 4, 8]) as progress:
         progress.add_done(samples_of_block(0))
         progress.start_now()
-        for _ in range(3):
+        progress.add_partial("loglikelihood", None, "x")
+        assert progress.bar.n == 4
+        for _ in range(13):
             progress.add_partial("generate_until", None, "x")
+        assert progress.bar.n == 16
         progress.add_block(samples_of_block(4))
     said = capfd.readouterr().err
     assert "continuing at block 2 of 3\n" in said
@@ -96,4 +100,13 @@ def test_without_a_terminal_progress_is_a_line_a_block(capfd, monkeypatch):
     with Progress([1]) as progress:
         progress.start_now()
         progress.add_block([{"doc_id": 0, "response_tokens": None, "acc": None}])
+        progress.start_now()  # nothing is left to continue at
     assert capfd.readouterr().err == "block 1 of 1 done: 1 of 1 puzzles\n"
+
+
+def test_a_warning_is_shown_once(capfd):
+    log = logging.getLogger("lm_eval.tasks")
+    with each_warning_once():
+        for warning in ("it is slow", f"None given. {ADVICE} or not.", "it is slow"):
+            log.warning(warning)
+    assert capfd.readouterr().err == "warning: it is slow\n"

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from threading import Event
 from types import SimpleNamespace
@@ -160,6 +161,7 @@ DONE_OF = "no block is done of "
     ([1, 4, 7, 2], {"1/3": Part(3, []), "2/3": Part(1, [])}, "--shard 3/3", SAME),
     ([1], {"?": Part(1, [])}, "--shard 1/1", SAME),
     ([], {}, "--shard 1/1", SAME),
+    (range(1, 9), {"1/1": Part(8, [])}, None, None),
 ])  # fmt: skip
 def test_shards_without_a_block_and_the_next_command_are_named(
     tmp_path, done, shards, missing, following
@@ -168,6 +170,16 @@ def test_shards_without_a_block_and_the_next_command_are_named(
     named = [line for line in lines if line.startswith(DONE_OF)]
     assert named == ([f"{DONE_OF}{missing}"] if missing else [])
     assert following is None or lines[-1] == f"next: {following}"
+    shown = [line.split(":")[0] for line in lines if line.startswith("shard ")]
+    assert shown == [f"shard {name}" for name in shards if name not in ("1/1", "?")]
+
+
+def test_nobody_knows_how_many_blocks_a_design_takes(tmp_path):
+    design = SimpleNamespace(goal="ECL50", line="n 40")
+    status = replace(status_of([1], {"1/2": Part(1, [])}), search=SimpleNamespace(design=design))
+    first, *others = lines_of(tmp_path, status)
+    assert first == f"{tmp_path}: 1 blocks are done, 1 puzzles (until ECL50)"
+    assert others == ["n 40", "shard 1/2: 1 blocks", f"next: {SAME}"]
 
 
 @pytest.mark.parametrize("other", [("--model", "hf"), ("--shard", "1/2"), ("--merge", "x")])

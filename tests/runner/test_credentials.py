@@ -114,13 +114,16 @@ def test_what_is_known_is_hidden_wherever_it_comes_up():
         raise OSError(2, "gone", "a file of se/cret")
     with hidden({"base_url": "http://h/v1?n=1;api_key=kkkk"}):
         assert hide("kkkk") == "***"
+    with hidden({"api_key": "kkkk", "token": "kkkk-and-more"}):
+        assert hide("kkkk-and-more kkkk") == "*** ***"
     assert "se/cret" not in str(raised.value)
 
 
 def test_the_environment_is_hidden(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
+    monkeypatch.setenv("PWD", "/a/folder")  # it names no password
     with hidden({}):
-        assert hide("got from-the-environment") == "got ***"
+        assert hide("got from-the-environment in /a/folder") == "got *** in /a/folder"
     assert hide("got from-the-environment") == "got from-the-environment"
 
 

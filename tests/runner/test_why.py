@@ -64,8 +64,8 @@ def by_base(ids):
     return changes
 
 
-def write(folder, samples):
-    file = folder / "samples_cogniload_mini_2026.jsonl"
+def write(folder, samples, name="cogniload_mini_2026"):
+    file = folder / f"samples_{name}.jsonl"
     file.write_text("\n".join(map(json.dumps, samples)), "utf-8")
     return file
 
@@ -144,14 +144,37 @@ def test_published_results_are_explained_without_the_runs_state(sampled, server,
     assert "tried again" in out
 
 
-def test_greedy_decoding_has_no_second_attempt(sampled, tmp_path):
+@pytest.mark.parametrize("greedy", [{"temperature": 0}, {"do_sample": False}])
+def test_greedy_decoding_has_no_second_attempt(sampled, tmp_path, greedy):
+    """And each changes the statement of the first wrong step, where that is known."""
     samples = read(sampled)[1]
     for sample in samples:
-        sample["arguments"]["gen_args_0"]["arg_1"]["temperature"] = 0
+        sample["arguments"]["gen_args_0"]["arg_1"] = greedy
+        sample["steps_read"] = {"first_error": 5}
     ids = make_twins(write(tmp_path, samples), 40, 0).table["id"].to_pylist()
     changes = {id.partition("~")[2] for id in ids}
+    assert {change for change in changes if change.startswith("only")} == {"only=5"}
     assert "needles" in changes
-    assert "again" not in changes
+    assert not {"again", "hay=0"} & changes
+
+
+def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):
+    """Failures fill what solved puzzles leave; a later attempt and twins choose none."""
+    rows = generate_factor("symbolic", N=5, num_puzzles=5).to_pylist()
+    twins = generate_factor("symbolic", N=5, num_puzzles=5, twin="order=solved").to_pylist()
+    write(tmp_path, [{"doc": row, "acc": row is rows[0]} for row in rows[:4]])
+    write(tmp_path, [{"doc": row, "acc": row is not rows[0]} for row in rows + twins], "x_2027")
+    with pytest.raises(ValueError, match=r"one task, got .*/cogniload_mini, .*/x: name a"):
+        make_twins(tmp_path, 12, 0)
+    (tmp_path / "samples_x_2027.jsonl").rename(tmp_path / "samples_cogniload_mini_2027.jsonl")
+    for budget, failed, solved in ((15, 3, 2), (12, 2, 2), (11, 1, 1), (4, 1, 1)):
+        made = make_twins(tmp_path, budget, 0).table["id"].to_pylist()
+        chosen = {id.partition("~")[0] for id in made}
+        right = [row["id"] in chosen for row in (rows[0], rows[4])]
+        assert (len(chosen) - sum(right), sum(right)) == (failed, solved), budget
+        assert len(made) == min(budget, 3 * len(chosen))
+    with pytest.raises(ValueError, match="budget must be at least 3, the twins of one puzzle"):
+        make_twins(tmp_path, 2, 0)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
@@ -183,11 +206,12 @@ def test_twins_are_written_for_others_and_their_responses_belong_to_the_run(
 
 
 def test_what_can_not_be_explained_is_refused_in_a_line(sampled, tmp_path):
-    def rename(sample):
-        sample["doc"]["puzzle"] = "Please: " + sample["doc"]["puzzle"]
+    def rename(sample, name="puzzle"):
+        sample["doc"][name] = "Please: " + sample["doc"][name]
 
     for broken, words in [
         (rename, "not what this version makes"),
+        (lambda sample: rename(sample, "id"), "not what this version makes"),
         (lambda sample: sample.update(acc=1), "no failure"),
     ]:
         samples = read(sampled)[1][:6]

@@ -13,7 +13,7 @@ import lm_eval
 import pytest
 
 from cogniload_gen.commands import main
-from lm_eval_tasks.links import TASKS
+from lm_eval_tasks.links import TASKS, refuse_others
 
 
 @pytest.fixture
@@ -60,9 +60,13 @@ def test_lm_eval_finds_linked_tasks(lm_eval_copy):
 def test_a_folder_that_is_not_ours_is_left_alone(lm_eval_copy):
     copy, environment = lm_eval_copy
     folder = copy / "tasks" / TASKS.name
-    (folder / "theirs").mkdir(parents=True)
+    (folder / "theirs.yaml").mkdir(parents=True)
     for link in ("--link", "--unlink"):
         code, _, err = run(environment, "cogniload_gen", "tasks", link)
         assert code == 2
         assert "is not ours" in err
-    assert [path.name for path in folder.iterdir()] == ["theirs"]
+    assert [path.name for path in folder.iterdir()] == ["theirs.yaml"]
+    (folder / "theirs.yaml").rename(folder.with_name("theirs"))
+    (folder / "theirs").symlink_to("../theirs")
+    with pytest.raises(FileExistsError, match="is not ours"):
+        refuse_others(folder)

@@ -58,3 +58,9 @@ def test_it_is_saved_as_others_read_it(tmp_path):
     assert read(text)["input_ids"] == TOKENIZER(text)["input_ids"]
     assert read.decode(read(text)["input_ids"]) == text
     assert (read.pad_token, read.eos_token) == (PAD, END)
+
+
+def test_prompts_of_a_batch_end_together():
+    ids = TOKENIZER([",", ",,,"], padding=True)["input_ids"]
+    comma = TOKENIZER.convert_tokens_to_ids(",")
+    assert [each[-1] for each in ids] == [comma, comma]

@@ -52,7 +52,7 @@ def same_rows(name, count, **given):
 
 
 def scored(task, response, usage=None, asked=None):
-    """Return the trace of a response, scored from what an environment server is sent."""
+    """Return the trace of a response (or of none), scored from what a server is sent."""
     data = type(task.data).model_validate(task.data.model_dump())
     task = type(task)(data, task.config)
     told = TraceTask(type="PuzzleTask", data=data, key=task.key, hash=task.hash)
@@ -60,8 +60,8 @@ def scored(task, response, usage=None, asked=None):
     trace = Trace(task=told, state=state_cls(type(task))(), agent=agent)
     trace.nodes = [
         MessageNode(message=UserMessage(content=data.prompt)),
-        MessageNode(parent=0, message=AssistantMessage(content=response), sampled=True),
-    ]
+        MessageNode(parent=0, message=AssistantMessage(content=response or ""), sampled=True),
+    ][: 1 + (response is not None)]
     limit = data.response_limit if asked is None else asked
     trace.calls = [ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)]
     asyncio.run(task.score(trace))
@@ -103,10 +103,12 @@ def test_without_a_number_of_puzzles_it_is_endless(name):
     assert taskset(num_puzzles=1).bounded
 
 
-def test_a_prompt_may_say_how_steps_are_read():
+def test_a_prompt_may_say_how_steps_are_read_and_be_in_another_language():
     (task,) = taskset(num_puzzles=1, d=2, N=6, rho=50, tracking=True)
     assert task.data.prompt == f"{task.row['puzzle']}\n\n{TRACKING_INSTRUCTION}"
     assert solve(task.row["puzzle"]) == task.row["answer"]
+    (german,) = taskset(num_puzzles=1, d=2, N=6, rho=50, language="de")
+    assert "-de-" in german.data.id
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -187,8 +189,10 @@ def test_counts_tell_a_response_that_was_cut_off():
     ({"num_puzzles": 0}, "num_puzzles must be .*, got 0"),
     ({"context_budget": 99}, "context_budget must be .*, got 99"),
     ({"fall": 0.9}, "fall must be below rise = 0.8, got 0.9"),
+    ({"fall": 0.5, "rise": 0.5}, "fall must be below rise = 0.5, got 0.5"),
     ({"k": 0}, "greater than or equal to 1"),
     ({"k": 2, "twin": "again"}, "k goes with neither twin nor tracking"),
+    ({"k": 2, "tracking": True}, "k goes with neither twin nor tracking"),
     ({"history": "false"}, "history must be one of own, true, planted, got 'false'"),
     ({"task": {"success": "x"}, "num_puzzles": 3}, "num_puzzles is not for difficulty"),
 ])  # fmt: skip
@@ -218,10 +222,23 @@ def test_difficulty_follows_the_rewards(tmp_path):
     assert went[:13] == [0] * 4 + [1] * 4 + [2] * 4 + [1]
     assert set(went[4:]) == {1, 2}
     assert len(set(ids)) == 60
+    kept = task_config["success"].read_bytes()
+    scored(task, None)  # as after an error of the server, which says nothing of the level
+    assert task_config["success"].read_bytes() == kept
 
     again = list(islice(taskset(task=task_config, window=4, rho=50), 4))
     assert {task.data.level for task in again} <= {1, 2}
     assert not set(ids) & {task.data.id for task in again}
+
+
+def test_answers_of_an_earlier_run_count_once_and_do_not_come_again(tmp_path):
+    following = {"task": {"success": tmp_path / "success.jsonl"}, "rho": [25, 50], "window": 4}
+    earlier = list(islice(taskset(**following), 3))
+    for task in earlier:
+        scored(task, f"The answer is {task.row['answer']}.")
+    again = list(islice(taskset(**following), 3))
+    assert {task.data.level for task in again} == {0}
+    assert not {task.data.id for task in earlier} & {task.data.id for task in again}
 
 
 def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
@@ -347,6 +364,17 @@ def test_the_hubs_package_has_the_same_classes(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "upstream" / "prime-intellect")
     assert taskset_class("cogniload_puzzles") is verifiers_tasks.PuzzleTaskset
     assert harness_class("cogniload_puzzles") is verifiers_tasks.PuzzleHarness
+
+
+def test_turns_that_never_came_earn_nothing():
+    (task,) = taskset(num_puzzles=1, d=3, N=10, rho=50, k=4)
+    turns = task.row["turns"]
+    rewards = scored(task, turns[0]["reply"]).rewards
+    assert rewards["answer"].score == rewards["steps"].score == pytest.approx(1 / 3)
+    half_wrong = [turns[0] | {"reply": "Who knows?"}, *turns[1:]]
+    for changed in ({"answer": "beige"}, {"turns": half_wrong}):
+        wrong = task.with_data(row=task.data.row | changed)
+        assert asyncio.run(wrong.validate(None)) is False
 
 
 @pytest.mark.parametrize("history", HISTORIES)

@@ -75,25 +75,26 @@ def serving(model: Path, log: Path) -> Iterator[Server]:
 
     Without prefix caching, a request that is alone gets the same response each time.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        *(Path(sys.executable).with_name("vllm"), "serve", model),
-        *("--host", "127.0.0.1", "--port", port, "--served-model-name", MODEL),
-        *("--dtype", "float32", "--max-model-len", WINDOW, "--enforce-eager"),
-        *("--no-enable-prefix-caching", "--enable-log-requests"),
-    ]
-    with log.open("wb") as output:
+    with socket.socket() as held, log.open("wb") as output:
+        # held to the end, so that nobody else is given it; vLLM too binds with SO_REUSEPORT
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        command = [
+            *(Path(sys.executable).with_name("vllm"), "serve", model),
+            *("--host", "127.0.0.1", "--port", port, "--served-model-name", MODEL),
+            *("--dtype", "float32", "--max-model-len", WINDOW, "--enforce-eager"),
+            *("--no-enable-prefix-caching", "--enable-log-requests"),
+        ]
         process = subprocess.Popen(
             [*map(str, command)], stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
-    try:
-        url = f"http://127.0.0.1:{port}"
-        wait_for(process, f"{url}/health", log)
-        yield Server(url, model, log)
-    finally:
-        stop(process)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_for(process, f"{url}/health", log)
+            yield Server(url, model, log)
+        finally:
+            stop(process)
 
 
 def wait_for(process: subprocess.Popen, url: str, log: Path) -> None:

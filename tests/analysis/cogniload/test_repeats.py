@@ -87,6 +87,10 @@ def test_without_answers_there_is_no_majority_and_without_repeats_no_table():
     frame, _ = attempt(40)
     bare = accuracy_by_attempts(frame.drop(columns="answer"))
     assert bare["majority"].isna().all()
+    wrong = frame.index[frame["correct"] == 0][0]  # as of a sample that an older scorer wrote
+    partly = frame.astype({"answer": object})
+    partly.loc[wrong, "answer"] = None
+    assert accuracy_by_attempts(partly)["majority"].isna().all()
     assert bare["any"].tolist() == accuracy_by_attempts(frame)["any"].tolist()
     assert ATTEMPTS.table(bare).shown["majority@k 95 %"].eq("--").all()
     assert accuracy_by_attempts(frame.drop_duplicates("id")).empty

@@ -63,6 +63,7 @@ def test_a_model_that_only_greps_is_right_at_no_hop_and_does_not_beat_grep(frame
     mine = table[table["suite"] == "symbolic"]
     assert mine["accuracy"].tolist() == mine["floor"].tolist()
     assert (mine["one hop"] >= mine["floor"]).all()
+    assert hops.say_shortcuts(mine).startswith("Does not beat the shortcut “grep or none”")
 
 
 def test_a_model_that_reasons_beats_every_shortcut(frame):
