@@ -200,7 +200,6 @@ def test_a_full_disk_is_named(folder):
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("puzzle", [None, b"1. The people", ["1. The people"]])
-def test_a_puzzle_that_is_no_text_is_named(puzzle):
-    with pytest.raises(ValueError, match="a puzzle must be a text, got"):
-        solve(puzzle)
+def test_a_puzzle_that_is_no_text_is_named():
+    with pytest.raises(ValueError, match="a puzzle must be a text, got None"):
+        solve(None)

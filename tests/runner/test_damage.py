@@ -227,13 +227,10 @@ def rewrite(run, change):
         digest.write_text(json.dumps(signed))
 
 
-def test_no_name_of_a_model_leads_out_of_the_folder(run):
+def test_no_name_leads_out_of_the_folder_or_moves_the_terminal(run):
     rewrite(run, lambda begun: begun["arguments"]["model_args"].update(model=".."))
     assert command("eval", "--merge", run)[0] == 0
     assert [path.name for path in run.parent.iterdir()] == ["run"]
-
-
-def test_the_names_of_tasks_are_shown_without_controls(run):
     rewrite(run, lambda begun: begun.update(tasks={"\x1b[2J": begun["tasks"]["cogniload_mini"]}))
     assert "<U+001B>[2J" in command("eval", "--status", run)[1]
 
@@ -256,14 +253,12 @@ def test_results_that_a_folder_brings_are_not_trusted(run, content, says):
 def test_no_digest_is_believed_without_bound(run, name, value):
     digest = run / "state" / "digest-00001.json"
     digest.write_text(json.dumps(json.loads(digest.read_bytes()) | {name: value}))
-    code, out, _ = command("eval", "--status", run)
-    assert (code, len(out) < 1000) == (0, True)
+    assert len(command("eval", "--status", run)[1]) in range(1, 1000)
 
 
 def test_documents_far_apart_are_not_counted_through(tmp_path):
-    line = '{"doc_id": %d, "metrics": [], "filter": "", "doc_hash": "", "prompt_hash": "", '
-    line += '"target_hash": ""}\n'
-    (tmp_path / "block-00001.jsonl").write_text(line % 0 + line % 10**12)
+    line = json.dumps({name: kind() for name, kind in run_folder.SAMPLE.items()}) + "\n"
+    (tmp_path / "block-00001.jsonl").write_text(line + line.replace(": 0", f": {10**12}"))
     run = SimpleNamespace(arguments=SimpleNamespace(until={}), tasks=["task"])
     with pytest.raises(ValueError, match="must hold samples of the documents from 0 on"):
         RunFolder(tmp_path).done_blocks(run)
