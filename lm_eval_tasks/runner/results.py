@@ -158,7 +158,7 @@ def with_tuples(value: Any) -> Any:
 
 
 def print_results(path: Path) -> None:
-    """Print lm-eval's table of a results file, and where the file is; ValueError for a file of anything else."""
+    """Print lm-eval's table of a results file, and where that is; ValueError for no results."""
     try:
         results = json.loads(read_whole(path))
         for column in ("results", "groups"):
