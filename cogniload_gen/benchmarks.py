@@ -58,6 +58,8 @@ def solve(puzzle: str) -> str:
     "none"; or the integer. ValueError, in one line, for a text that is no such puzzle or does not
     determine the answer.
     """
+    if not isinstance(puzzle, str):
+        raise ValueError(f"a puzzle must be a text, got {brief(puzzle)}")
     return of_text(puzzle).solve(puzzle)
 
 

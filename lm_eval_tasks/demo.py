@@ -86,7 +86,7 @@ def evaluate(model: Path, out: Path) -> None:
     """Run lm-eval on the task with the model's chat template; ChildProcessError if it fails."""
     # from its parent's folder the model has a path without folders: lm-eval names results by it
     command = [
-        *(sys.executable, "-m", "lm_eval", "run", "--tasks", TASK, "--model", "hf"),
+        *(sys.executable, "-P", "-m", "lm_eval", "run", "--tasks", TASK, "--model", "hf"),
         *("--model_args", f"pretrained={model.name},gguf_file={MODEL_FILE},dtype=float32"),
         *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
         *("--include_path", str(TASKS)),

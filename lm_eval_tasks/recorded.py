@@ -16,10 +16,13 @@ from lm_eval_tasks.runner.caps import CAPS
 
 HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?[/\"',]"
 UNTRUSTED = {
-    "a model that brings code": "trust_remote_code",
+    "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation[^,]*/",
     "a server elsewhere, which would get your key": f"://(?!{HERE})",
 }
-"""What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's."""
+"""What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's.
+
+Clients of HTTP drop tabs and line breaks within a URL, so these are left out first.
+"""
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
@@ -50,7 +53,8 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
         settings["system_instruction"] = results.get("system_instruction")
     named = {other.partition("=")[0] for other in others}
     for what, pattern in UNTRUSTED.items():
-        names_it = re.search(pattern, json.dumps(settings.get("model_args")))
+        model_args = re.sub(r"\\[nrt]", "", json.dumps(settings.get("model_args")))
+        names_it = re.search(pattern, model_args)
         if names_it and "--model_args" not in named:
             raise ValueError(f"{folder} names {what}: give --model_args yourself")
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cogniload_gen import generate_puzzles
+from cogniload_gen import generate_puzzles, solve
 from cogniload_gen.commands import main
 from cogniload_gen.files import inputs
 from cogniload_gen.files.whole import whole_file
@@ -198,3 +198,8 @@ def test_a_full_disk_is_named(folder):
         assert ran.returncode == 2
         assert ran.stderr == f"cogniload generate: error: {folder / name}: File too large\n"
     assert list(folder.iterdir()) == []
+
+
+def test_a_puzzle_that_is_no_text_is_named():
+    with pytest.raises(ValueError, match="a puzzle must be a text, got None"):
+        solve(None)

@@ -220,6 +220,8 @@ def test_the_command_names_file_and_place(tmp_path, capsys, monkeypatch, name, p
     assert main(["overlap", str(clean), *OPTIONS]) == 0
     summary = "0 overlaps with 0 of 32 puzzles, 0 canary strings, in 1 file\n"
     assert capsys.readouterr().out == summary
+    main(["overlap", str(path.rename(tmp_path / f"\x1b{name}")), *OPTIONS])
+    assert f"<U+001B>{name} {places[0]}" in capsys.readouterr().out
     error = refusal(capsys, "overlap", clean, *OPTIONS, "--limit", "-1")
     assert error == "--limit must be an integer in 0..9223372036854775807, got -1"
 

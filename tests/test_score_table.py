@@ -158,6 +158,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder, capsys, given,
     ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
     ("no.parquet", "no.parquet: No such file"),
     ("rows.jsonl", "rows.jsonl line 2 must be a puzzle, got .*'answer'"),
+    ("view.parquet", "view.parquet must hold puzzles: .*string_view"),
 ])  # fmt: skip
 def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
     rows = MADE["CogniLoad"]().to_pylist()
@@ -171,7 +172,9 @@ def test_a_dataset_that_is_none_is_one_line(folder, capsys, dataset, said):
     unanswered = {name: value for name, value in rows[1].items() if name != "answer"}
     write("rows.jsonl", [rows[0], unanswered])
     write("others.parquet", [ROW])
-    pq.write_table(pa.Table.from_pylist(rows).slice(0, 0), "empty.parquet")
+    table = pa.Table.from_pylist(rows)
+    pq.write_table(table.slice(0, 0), "empty.parquet")
+    pq.write_table(table.append_column("view", table["id"].cast("string_view")), "view.parquet")
     write("given.jsonl", [answer(row, 0) for row in rows])
     assert re.search(said, refusal(capsys, "score", "--dataset", dataset, "given.jsonl"))
 

@@ -76,7 +76,7 @@ def run_overlap(arguments: Namespace) -> int:
         rows = tqdm(file_pieces(path), desc=str(path), unit=" rows", disable=None)
         for overlap in find_in_pieces(rows, puzzles):
             if overlaps.total() < limit:
-                print(f"{overlap.where}: {overlap.puzzle}")
+                print(one_line(f"{overlap.where}: {overlap.puzzle}"))
             overlaps[overlap.puzzle] += 1
     total, canaries = overlaps.total(), overlaps.pop("canary", 0)
     searched = counted(len(source.selection), "puzzle")

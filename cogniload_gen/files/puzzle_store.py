@@ -119,7 +119,10 @@ def parquet_parts(file: Path, texts: bool, read: ReadGroups) -> Iterator[Part]:
     columns = [name for name in names if texts or name != "puzzle"]
 
     def rows(groups: range, places: Sequence[int]) -> Rows:
-        taken = read(file, groups, columns).take(places)
+        try:
+            taken = read(file, groups, columns).take(places)
+        except pa.ArrowException as error:  # as of string_view, which Arrow reads but does not take
+            raise ValueError(f"{file} must hold puzzles: {error}") from None
         check_held(file, taken.nbytes)
         return taken.nbytes, taken.to_pylist()
 

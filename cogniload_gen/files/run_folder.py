@@ -34,6 +34,9 @@ SAMPLE = {"doc_id": int, "metrics": list, "filter": str, **dict.fromkeys(HASHES,
 BRIEF = Repr()
 BRIEF.maxstring = BRIEF.maxother = 60
 
+MOST_DOCUMENTS = 10**6
+"""Of all tasks of a run: its blocks are listed in memory, however few the folder holds."""
+
 Indices = Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=1)]
 
 
@@ -49,7 +52,7 @@ class Arguments(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     system_instruction: str | None
     num_fewshot: int | None
     fewshot_as_multiturn: bool | None
-    limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None
+    limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0, le=1e308)] | None
     samples: dict[str, Indices] | None
     seed: Annotated[list[int | None], Meta(min_length=4, max_length=4)] | None
     until: dict[str, Any] | None = None
@@ -60,7 +63,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
 
     version: str = ""
     ids: str | None = None
-    documents: Annotated[int, Meta(ge=0, le=10**9)]
+    documents: Annotated[int, Meta(ge=0)]
 
 
 class FreeArguments(Struct, frozen=True):
@@ -108,9 +111,13 @@ class RunSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def read(cls, content: object) -> Self:
         """Return the run that JSON-like values describe; ValueError if they describe none."""
         try:
-            return msgspec.convert(content, cls)
+            run = msgspec.convert(content, cls)
         except msgspec.ValidationError as error:
             raise ValueError(error) from None
+        documents = sum(task.documents for task in run.tasks.values())
+        if documents > MOST_DOCUMENTS:
+            raise ValueError(f"a run takes at most {MOST_DOCUMENTS:,} documents, got {documents:,}")
+        return run
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -275,10 +282,10 @@ class RunFolder:
                 continue
             samples = map(sample_of, _lines(file))
             indices = {sample["doc_id"] if sample else -1 for sample in samples}
-            documents = tuple(range(min(indices, default=0), max(indices, default=-1) + 1))
-            if not indices or len(documents) != len(indices) or documents[0] < first:
+            documents = range(min(indices, default=0), max(indices, default=-1) + 1)
+            if not 0 < len(indices) == documents.stop - documents.start or documents[0] < first:
                 raise ValueError(f"{file} must hold samples of the documents from {first} on")
-            blocks.append(Block(int(file.stem[6:]), task, documents))
+            blocks.append(Block(int(file.stem[6:]), task, tuple(documents)))
             first = documents[-1] + 1
         return blocks
 

@@ -28,8 +28,8 @@ OURS = ("block_size", "shard", "output_path", "until", "budget", "range", *CAPS)
 """What a --config file may hold beside lm-eval's arguments."""
 
 
-LARGEST_FILE = 2**18
-"""Bytes of a --config file: 256 KiB, which a YAML reader takes seconds for."""
+LARGEST_FILE, MOST_ALIASES = 2**18, 10
+"""Of a --config file: bytes, 256 KiB, which a YAML reader takes seconds for, and aliases."""
 
 
 class EvalParser(Parser):
@@ -93,8 +93,12 @@ def read_configuration(
 
 def read_file(path: Path | str) -> dict[str, Any]:
     """Return the arguments in a YAML file; ValueError for an unknown name or a wrong type."""
+    content = read_whole(Path(path), LARGEST_FILE)
     try:
-        written = yaml.safe_load(read_whole(Path(path), LARGEST_FILE))
+        # each may repeat all that stands above it: in ten lines to a thousand million values
+        if sum(isinstance(token, yaml.AliasToken) for token in yaml.scan(content)) > MOST_ALIASES:
+            raise ValueError(f"{path} must have at most {MOST_ALIASES} aliases (*name)")
+        written = yaml.safe_load(content)
     except yaml.YAMLError as error:  # its message repeats the line, which may hold a credential
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tqdm import tqdm
 
-from cogniload_gen.files.inputs import one_line
+from cogniload_gen.checks import check_shard
+from cogniload_gen.files.inputs import one_line, show_controls
 from cogniload_gen.files.run_folder import Block, RunSpec
 from lm_eval_tasks.runner.caps import Price, Tokens, add_tokens, count_tokens
 from lm_eval_tasks.runner.credentials import hide
@@ -21,6 +22,9 @@ from lm_eval_tasks.runner.store import Store
 
 if TYPE_CHECKING:
     from lm_eval_tasks.runner.search import Search
+
+LONGEST = 10**9
+"""Seconds: what a digest says that its block took beyond them is not believed."""
 
 LOGS = ("lm_eval", "lm_eval_tasks", "asyncio", "aiohttp", "urllib3", "requests")
 ADVICE = "Custom kwargs can be passed to `--metadata`"
@@ -190,12 +194,13 @@ def read_status(folder: Path, include_path: str | None = None) -> Status:
         digest = store.read_digest(block) or {}
         part = shards[str(digest.get("shard", "?"))]
         part.blocks += 1
-        if isinstance(seconds := digest.get("seconds"), int | float):
+        seconds = digest.get("seconds")
+        if isinstance(seconds, int | float) and 0 <= seconds < LONGEST:
             part.seconds.append(float(seconds))
         samples = [sample for _, sample in store.read_block(block)]
         tokens.append(count_tokens(samples))
         for sample in samples:
-            if isinstance(acc := sample.get("acc"), int | float):
+            if isinstance(acc := sample.get("acc"), int | float) and 0 <= acc <= 1:
                 scored, correct = scored + 1, correct + acc
     sorted_shards = dict(sorted(shards.items()))
     return Status(run, blocks, done, sorted_shards, scored, correct, search, add_tokens(tokens))
@@ -203,10 +208,11 @@ def read_status(folder: Path, include_path: str | None = None) -> Status:
 
 def blocks_of_shard(name: str, blocks: int) -> int | None:
     """Return how many of all blocks are a shard's, by its name I/N; None if it has no such name."""
-    index, _, shards = name.partition("/")
-    if not (index.isdecimal() and shards.isdecimal() and 1 <= int(index) <= int(shards)):
+    try:
+        index, shards = check_shard(name)
+    except ValueError:
         return None
-    return len(range(int(index) - 1, blocks, int(shards)))
+    return len(range(index - 1, blocks, shards))
 
 
 def blocks_left(status: Status) -> dict[str, int]:
@@ -254,7 +260,8 @@ def lines_of(folder: Path, status: Status, price: Price | None = None) -> list[s
     left = {} if status.search else blocks_left(status)
     missing = [name for name, count in left.items() if count and name not in status.shards]
     if missing:
-        lines.append(f"no block is done of {', '.join(f'--shard {name}' for name in missing)}")
+        names = ", ".join(f"--shard {name}" for name in missing[:20])
+        lines.append(f"no block is done of {names}" + ", ..." * (len(missing) > 20))
     if status.scored:
         lines.append(f"accuracy so far: {accuracy_text(status.correct, status.scored)}")
     spent = sum(seconds for part in status.shards.values() for seconds in part.seconds)
@@ -271,4 +278,4 @@ def lines_of(folder: Path, status: Status, price: Price | None = None) -> list[s
         next_command = f"the same command with --shard {missing[0]}"
     if done == total:
         next_command = f"cogniload eval --merge {folder}"
-    return [*lines, f"next: {next_command}"]
+    return [*map(show_controls, lines), f"next: {next_command}"]

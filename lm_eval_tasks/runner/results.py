@@ -1,6 +1,7 @@
 """Blocks on the disk -> one result set in lm-eval's layout, aggregated by lm-eval itself."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Any
 from lm_eval.tasks.manager import TaskDict
 from lm_eval.utils import handle_non_serializable, make_table
 
+from cogniload_gen.files.inputs import MALFORMED, read_whole, show_controls
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from cogniload_gen.files.whole import make_inner_folder
 from lm_eval_tasks.lm_eval_private import aggregate, experiment
@@ -81,7 +83,8 @@ def write_results(
         chat_template=run.model.get("chat_template"),
         fewshot_as_multiturn=bool(run.arguments.fewshot_as_multiturn),
     )
-    folder = out / str(names["model_name_sanitized"])
+    # ".." would lead out of the folder
+    folder = out / re.sub(r"^\.{1,2}$", "__", str(names["model_name_sanitized"]))
     make_inner_folder(folder)
     newest = max(where[block.number].file(block).stat().st_mtime for block in blocks)
     date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
@@ -155,13 +158,16 @@ def with_tuples(value: Any) -> Any:
 
 
 def print_results(path: Path) -> None:
-    """Print lm-eval's table of a results file, and where the file is."""
-    results = json.loads(path.read_bytes())
-    for column in ("results", "groups"):
-        if column in results:
-            results[column] = {name: keep_numbers(row) for name, row in results[column].items()}
-            print(make_table(results, column))
-    print(f"results  {path}")
+    """Print lm-eval's table of a results file, and where that is; ValueError for no results."""
+    try:
+        results = json.loads(read_whole(path))
+        for column in ("results", "groups"):
+            if column in results:
+                results[column] = {name: keep_numbers(row) for name, row in results[column].items()}
+                print(show_controls(make_table(results, column)))
+    except MALFORMED as error:  # of a folder that is anyone's
+        raise ValueError(f"{path} must be results of lm-eval: {error}") from None
+    print(f"results  {show_controls(str(path))}")
 
 
 def keep_numbers(row: dict[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,12 @@ def test_a_file_without_end_is_refused(tmp_path):
     assert error_of("eval", "--config", config) == f"{config} must be a file, got a device"
 
 
+def test_aliases_that_multiply_are_refused(tmp_path):
+    lines = [f"  a{i + 1}: &a{i + 1} [{f'*a{i}, ' * 9}]" for i in range(12)]
+    (tmp_path / "c").write_text("\n".join(["gen_kwargs:", "  a0: &a0 [x]", *lines]))
+    assert "must have at most 10 aliases" in error_of("eval", "--config", tmp_path / "c")
+
+
 @pytest.mark.parametrize(
     ("missing", "value"),
     [("tasks", None), ("output_path", None), *(("tasks", tasks) for tasks in ("", ",", [], [""]))],

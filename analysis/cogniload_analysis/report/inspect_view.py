@@ -83,7 +83,7 @@ def view_command(logs: Path) -> list[str]:
 
 def open_viewer(logs: Path) -> None:
     """Serve a folder of logs by `inspect view` until it is interrupted."""
-    subprocess.run([sys.executable, "-m", "inspect_ai", *view_command(logs)[1:]], check=False)  # noqa: S603
+    subprocess.run([sys.executable, "-P", "-m", "inspect_ai", *view_command(logs)[1:]], check=False)  # noqa: S603
 
 
 def _is_ours(file: Path) -> bool:
