@@ -156,7 +156,7 @@ def to_latex(table: Table, symbols: Mapping[str, str]) -> str:
     """
     shown = table.shown
     known, parts = LATEX["headings"] | table.headings, dict(symbols) | LATEX["symbols"]
-    head = [known.get(heading) or escape(heading, parts) for heading in shown]
+    head = [known.get(heading) or escape(heading, parts) for heading in map(str, shown)]
     cells = [[escape(str(cell), parts) for cell in row] for row in shown.to_numpy()]
     first, *rows = (" & ".join(row) + r" \\" for row in (head, *cells))
     layout = Template(LATEX["layouts"]["long" if len(rows) > LONG_TABLE else "short"])

@@ -73,7 +73,7 @@ def measured_spans(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Span]:
         counts = pd.crosstab(frame[load.name], frame["correct"].astype(bool))
         if len(counts) > 1:
             accuracy = counts.get(True, 0) / counts.sum(axis=1)
-            p = tails.independence(counts) if counts.shape[1] > 1 else 1.0
+            p = tails.independence(counts.to_numpy()) if counts.shape[1] > 1 else 1.0
             spans.append(find_span(load, counts.index, accuracy, p))
     return spans
 

@@ -419,8 +419,8 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
         return RhoComparison(problem=next(iter(problems.values())))
     linear, quadratic = (_maximise_cells(cells, terms) for terms in (TERMS[:-1], TERMS))
     p_LR = float(tails.chi_square(2 * (quadratic.llf - linear.llf), 1))
-    aics = (2 * len(fit.params) - 2 * fit.llf for fit in (linear, quadratic))
-    return RhoComparison(*aics, p_LR)
+    aic_linear, aic_quadratic = (2 * len(fit.params) - 2 * fit.llf for fit in (linear, quadratic))
+    return RhoComparison(aic_linear, aic_quadratic, p_LR)
 
 
 def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:

@@ -152,7 +152,7 @@ def _maximise_logistic(design: np.ndarray, right: np.ndarray, total: np.ndarray)
             llf = log_likelihood(design, np.zeros(len(p)), right, total, theta)
             return Maximum(theta, triangle.T @ triangle, np.ones(len(theta), dtype=bool), llf)
         slope = np.linalg.solve(triangle.T, design.T @ (right - total * p))
-        theta, decrement = theta + np.linalg.solve(triangle, slope), slope @ slope
+        theta, decrement = theta + np.linalg.solve(triangle, slope), float(slope @ slope)
     raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
 
 
