@@ -10,10 +10,9 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import betaln
-from scipy.stats import norm, t
-from statsmodels.stats.multitest import multipletests
+from scipy.special import betaln, ndtri, stdtrit
 
+from cogniload_analysis import tails
 from cogniload_analysis.intervals import CONFIDENCE
 
 FEW = 30
@@ -65,7 +64,7 @@ def compare_pairs(
     """
     first, second, puzzles = np.broadcast_arrays(*map(np.float64, (first, second, puzzles)))
     value = (first - second) / puzzles
-    z = norm.ppf((1 + CONFIDENCE) / 2)
+    z = ndtri((1 + CONFIDENCE) / 2)
 
     def end(side: float) -> np.ndarray:
         inside, outside = value.copy(), np.full_like(value, side)
@@ -75,7 +74,7 @@ def compare_pairs(
             inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
         return (inside + outside) / 2
 
-    p = 2 * norm.sf(np.abs(score_z(first, second, puzzles, 0.0)))
+    p = 2 * tails.normal(np.abs(score_z(first, second, puzzles, 0.0)))
     return Difference(value, end(-1), end(1), p)
 
 
@@ -189,9 +188,9 @@ def compare_groups(
 
 def _wald(value: Numbers, centre: Numbers, error: Numbers, freedom: Numbers) -> Difference:
     freedom = np.maximum(freedom, 1)
-    margin = t.ppf((1 + CONFIDENCE) / 2, freedom) * error
+    margin = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
     low, high = np.maximum(centre - margin, -1), np.minimum(centre + margin, 1)
-    return Difference(value, low, high, 2 * t.sf(np.abs(centre) / error, freedom))
+    return Difference(value, low, high, 2 * tails.student(np.abs(centre) / error, freedom))
 
 
 def puzzles_needed(variance: float, detect: float) -> float:
@@ -202,7 +201,7 @@ def puzzles_needed(variance: float, detect: float) -> float:
     """
     if abs(detect) < LEAST_DETECT:
         raise ValueError(f"detect must be {LEAST_DETECT:g} or more, got {detect!r}")
-    quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(POWER)
+    quantiles = ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)
     return float(quantiles**2 * variance / detect**2)
 
 
@@ -211,5 +210,7 @@ def adjust(p: Sequence[float]) -> np.ndarray:
     values = np.asarray(p, dtype=float)
     adjusted, known = np.full(len(values), np.nan), ~np.isnan(values)
     if known.any():
-        adjusted[known] = multipletests(values[known], method="holm")[1]
+        rising = np.argsort(values[known])
+        times = values[known][rising] * np.arange(known.sum(), 0, -1)
+        adjusted[np.flatnonzero(known)[rising]] = np.minimum(np.maximum.accumulate(times), 1)
     return adjusted

@@ -5,6 +5,7 @@ A function `..._table` returns a frame of raw numbers, and `..._columns` how it 
 
 import re
 from collections.abc import Mapping, Sequence
+from string import Template
 
 import pandas as pd
 
@@ -155,19 +156,17 @@ def to_latex(table: Table, symbols: Mapping[str, str]) -> str:
     """
     shown = table.shown
     known, parts = LATEX["headings"] | table.headings, dict(symbols) | LATEX["symbols"]
-    long = len(shown) > LONG_TABLE
-    return (
-        shown.map(lambda cell: escape(cell, parts) if isinstance(cell, str) else cell)
-        .rename(columns=lambda heading: known.get(heading) or escape(heading, parts))
-        .style.hide(axis="index")
-        .to_latex(
-            hrules=True,
-            caption=escape(table.caption, parts),
-            label=f"tab:{table.name}",
-            column_format="l" + "r" * (shown.shape[1] - 1),
-            environment="longtable" if long else None,
-            position=None if long else "htbp",
-        )
+    head = [known.get(heading) or escape(heading, parts) for heading in map(str, shown)]
+    cells = [[escape(str(cell), parts) for cell in row] for row in shown.to_numpy()]
+    first, *rows = (" & ".join(row) + r" \\" for row in (head, *cells))
+    layout = Template(LATEX["layouts"]["long" if len(rows) > LONG_TABLE else "short"])
+    return layout.substitute(
+        caption=escape(table.caption, parts),
+        name=table.name,
+        columns="l" + "r" * (len(head) - 1),
+        count=len(head),
+        head=first,
+        rows="\n".join(rows),
     )
 
 

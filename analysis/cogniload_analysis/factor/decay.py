@@ -16,9 +16,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.special import erfinv
-from scipy.stats import chi2
-from statsmodels.regression.linear_model import OLS
+from scipy.special import erfinv, gammaincinv
 
 from cogniload_analysis.factor import likelihood
 from cogniload_analysis.frame_checks import check_columns, check_single, check_values
@@ -129,7 +127,7 @@ class ComplexityDecay:
             return ends
         counts = _count(self.points, self.floors)
         best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
-        drop = chi2.ppf(level, 1) / 2
+        drop = gammaincinv(0.5, level)
         for name in ends.index:
             if name != "N_eff" or self.cdf < 0:
                 ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
@@ -212,6 +210,8 @@ def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
         return _no_fit(points, (low, high), "least squares", problem)
     used = points[points["used"]]
     design = pd.DataFrame({"CDF": used["N"], "CDO": 1.0})
+    from statsmodels.regression.linear_model import OLS  # noqa: PLC0415  (slow to import)
+
     fit = OLS(np.log(used["accuracy"]), design).fit()
     return ComplexityDecay(
         params=fit.params,
@@ -234,7 +234,7 @@ def _fit_curve(
         return _no_fit(points, accuracy_range, "likelihood", problem)
     counts = _count(points, floors)
     (curve,), (best,) = likelihood.fit(counts)
-    if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
+    if not likelihood.is_bounded(counts, curve, float(best), gammaincinv(0.5, CONFIDENCE)):
         return _no_fit(points, accuracy_range, "likelihood", say("too_steep"))
     cdf, cdo, lapses, floor = map(float, curve)
     params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})

@@ -24,7 +24,7 @@ from cogniload_analysis import (
     fit_load_glm,
     published_table,
 )
-from cogniload_analysis.cogniload.fits import glm
+from cogniload_analysis.cogniload.fits import guessing
 from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_design
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
@@ -280,9 +280,8 @@ def test_separation_is_named_and_firth_stays_finite():
     assert fit_soundly(to_rows(frame)).estimator == penalised.estimator
 
 
-@pytest.mark.filterwarnings("ignore:Maximum number of iterations")
 def test_a_fit_that_does_not_converge_is_none(cells, monkeypatch):
-    monkeypatch.setitem(glm.CONVERGENCE, "maxiter", 1)
+    monkeypatch.setattr(guessing, "SCORING_STEPS", 1)
     fit = fit_load_glm(cells)
     assert fit.params.isna().all()
     assert fit.problems["beta_N"] == "the maximum of the likelihood was not found"

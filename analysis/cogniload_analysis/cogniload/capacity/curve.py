@@ -369,9 +369,15 @@ def log_likelihood(
     if not correlation:
         return np.log(p) @ right + np.log1p(-p) @ wrong
     size = 1 / correlation - 1
-    constant = gammaln(size) - gammaln(size + answers.totals)
-    a, b = size * p, size * (1 - p)
-    return (gammaln(a + right) - gammaln(a) + gammaln(b + wrong) - gammaln(b) + constant).sum(-1)
+    constant = (gammaln(size) - gammaln(size + answers.totals)).sum()
+    return constant + _log_rising(size * p, right) + _log_rising(size * (1 - p), wrong)
+
+
+def _log_rising(base: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return the sum of the logarithms of base (base + 1) ... (base + count - 1), a row a draw."""
+    some = count > 0
+    base = base[..., some]
+    return (gammaln(base + count[some]) - gammaln(base)).sum(-1)
 
 
 def _find_mode(

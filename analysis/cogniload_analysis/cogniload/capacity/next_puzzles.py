@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
+from cogniload_analysis import tails
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Plan, Settings
 from cogniload_analysis.cogniload.capacity import curve
@@ -382,7 +382,7 @@ def find_flags(
         yield from question_shortest(ECL50.value, answers, plan)
     right, count = sum(answer.correct for answer in answers.values()), len(answers)
     chance = float(curve.Link(floor=1).bottom(np.array([puzzle.d for puzzle in answers])).mean())
-    if binom.sf(right - 1, count, chance) > GUESSED:
+    if tails.binomial(right, count, chance) > GUESSED:
         yield say("at_chance", right=right, count=count, chance=chance)
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
@@ -413,7 +413,7 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
     wrong = 1 - curve.draw_accuracy(belief, slice(place, place + 1))[:, 0]
     count = len(shortest)
     failed = count - sum(answer.correct for answer in shortest.values())
-    if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
+    if np.mean(tails.binomial(failed, count, wrong)) < SURPRISE:
         expected = count * float(np.mean(wrong))
         yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
 

@@ -12,10 +12,8 @@ from typing import overload
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
-from scipy.stats import chi2, norm
-from statsmodels.genmod.families import Binomial
-from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
+from cogniload_analysis import tails
 from cogniload_analysis.cogniload.fits import guessing, thresholds
 from cogniload_analysis.cogniload.fits.guessing import Guess, eta_at, guess_rates
 from cogniload_analysis.cogniload.fits.thresholds import LoadMeans, Threshold, Thresholds, Z
@@ -27,7 +25,6 @@ INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
 LAPSE = "lapse"
 HALF = 0.5
 NO_GUESSES = pd.Series(dtype=float)
-CONVERGENCE = {"maxiter": 100, "tol": 1e-10, "tol_criterion": "params"}
 LEVELS_NEEDED = {
     "beta_d": ("d", 2),
     "beta_N": ("N", 2),
@@ -324,11 +321,8 @@ def fit_load_glm(
         try:
             if penalised:
                 estimate = _penalise(cells, terms)
-            elif guess is not None or lapse:
-                estimate = _maximise_above_guess(frame, rates, terms, lapse, clustered)
             else:
-                fit = _maximise_rows(frame, terms) if clustered else _maximise(cells, terms)
-                estimate = _estimate(fit)
+                estimate = _maximise(frame, rates, terms, lapse, clustered)
         except np.linalg.LinAlgError as error:
             problems = dict.fromkeys(names, str(error))
     if lapse:
@@ -368,7 +362,7 @@ def _name_estimator(guess: Guess, lapse: bool, *, penalised: bool, clustered: bo
     )
 
 
-def _maximise_above_guess(
+def _maximise(
     frame: pd.DataFrame, rates: np.ndarray, terms: Sequence[str], lapse: bool, clustered: bool
 ) -> _Estimate:
     """Fit with a guess rate for each row of the frame, and a lapse rate if `lapse` is true."""
@@ -396,7 +390,7 @@ def _maximise_above_guess(
     index = [*terms, LAPSE] if lapse else list(terms)
     params = pd.Series(maximum.params, index)
     errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
-    pvalues = pd.Series(2 * norm.sf(abs(params) / errors), index)
+    pvalues = pd.Series(2 * tails.normal(abs(params) / errors), index)
     return _Estimate(params, pd.DataFrame(covariance, index, index), pvalues, maximum.llf)
 
 
@@ -423,9 +417,10 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     problems = find_problems(cells, TERMS)
     if problems:
         return RhoComparison(problem=next(iter(problems.values())))
-    linear, quadratic = (_maximise(cells, terms) for terms in (TERMS[:-1], TERMS))
-    p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
-    return RhoComparison(linear.aic, quadratic.aic, p_LR)
+    linear, quadratic = (_maximise_cells(cells, terms) for terms in (TERMS[:-1], TERMS))
+    p_LR = float(tails.chi_square(2 * (quadratic.llf - linear.llf), 1))
+    aic_linear, aic_quadratic = (2 * len(fit.params) - 2 * fit.llf for fit in (linear, quadratic))
+    return RhoComparison(aic_linear, aic_quadratic, p_LR)
 
 
 def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
@@ -439,11 +434,12 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
     if problems:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(problems.values())))
-    full = _maximise(cells, terms)
+    full = _maximise_cells(cells, terms)
     others = ([term for term in terms if term != dropped] for dropped in INTERACTIONS)
-    without = np.array([_maximise(cells, kept).llf for kept in others])
-    p_LR = chi2.sf(2 * (full.llf - without), 1)
-    return InteractionGLM(full.params[list(INTERACTIONS)], pd.Series(p_LR, INTERACTIONS))
+    without = np.array([_maximise_cells(cells, kept).llf for kept in others])
+    p_LR = tails.chi_square(2 * (full.llf - without), 1)
+    params = pd.Series(full.params, terms)[list(INTERACTIONS)]
+    return InteractionGLM(params, pd.Series(p_LR, INTERACTIONS))
 
 
 def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
@@ -561,22 +557,11 @@ def _count_answers(
     return pd.concat([design, design]), np.repeat([1.0, 0.0], len(cells)), counts
 
 
-def _maximise(cells: pd.DataFrame, terms: Sequence[str]) -> GLMResultsWrapper:
-    design, answers, counts = _count_answers(cells, terms)
-    return GLM(answers, design, family=Binomial(), freq_weights=counts).fit(**CONVERGENCE)
-
-
-def _maximise_rows(frame: pd.DataFrame, terms: Sequence[str]) -> GLMResultsWrapper:
-    design = _design_cells(frame, terms)
-    groups = {"groups": pd.factorize(frame["id"])[0]}
-    model = GLM(frame["correct"].to_numpy(dtype=float), design, family=Binomial())
-    return model.fit(cov_type="cluster", cov_kwds=groups, **CONVERGENCE)
-
-
-def _estimate(fit: GLMResultsWrapper) -> _Estimate:
-    if not fit.converged:
-        raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
-    return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
+def _maximise_cells(cells: pd.DataFrame, terms: Sequence[str]) -> guessing.Maximum:
+    right = cells["successes"].to_numpy(dtype=float)
+    total, never = right + cells["failures"].to_numpy(dtype=float), np.zeros(len(cells))
+    design = _design_cells(cells, terms).to_numpy()
+    return guessing.maximise(design, never, right, total, lapse=False)
 
 
 def _import_firthmodels() -> ModuleType:

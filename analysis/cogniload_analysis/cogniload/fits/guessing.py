@@ -93,6 +93,8 @@ def maximise(
     A row each of `design`, `guess`, `right` answers and answers in `total`. Raises LinAlgError
     where there is no finite maximum.
     """
+    if not lapse and not guess.any():
+        return _maximise_logistic(design, right, total)
     # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
     _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
     scaled = design @ np.linalg.inv(triangle)
@@ -138,6 +140,20 @@ def maximise(
     back[:terms, :terms] = np.linalg.inv(triangle)
     forth = np.linalg.inv(back)
     return Maximum(back @ theta, forth.T @ information @ forth, free, llf)
+
+
+def _maximise_logistic(design: np.ndarray, right: np.ndarray, total: np.ndarray) -> Maximum:
+    """Maximise the likelihood without guesses and lapses: a GLM's, by Newton's method."""
+    theta, decrement = np.zeros(design.shape[1]), np.inf
+    for _ in range(SCORING_STEPS):
+        p = expit(design @ theta)
+        _, triangle = np.linalg.qr(design * np.sqrt(total * p * (1 - p))[:, None])
+        if decrement < DECREMENT:
+            llf = log_likelihood(design, np.zeros(len(p)), right, total, theta)
+            return Maximum(theta, triangle.T @ triangle, np.ones(len(theta), dtype=bool), llf)
+        slope = np.linalg.solve(triangle.T, design.T @ (right - total * p))
+        theta, decrement = theta + np.linalg.solve(triangle, slope), float(slope @ slope)
+    raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
 
 
 def log_likelihood(
