@@ -742,11 +742,13 @@ def number_of(
     text = outside if any(values(outside)) else text
     place = statement.start, statement.stop
     links = [link for link in chains(text) if any(kind != "variable" for kind, *_ in link.operands)]
-    is_last = subject is None
-    link = next(x for x in reversed(links) if x.value is not None) if is_last else links[0]
+    if subject is None:
+        link = next(link for link in reversed(links) if link.value is not None)
+    else:
+        link = links[0]
     if (
         link.value is None
-        or not (is_last or stands_alone(link, text, subject))
+        or (subject is not None and not stands_alone(link, text, subject))
         or link.is_choice
         or patterns.hedge.search(text)
         or patterns.rough.search(text)
@@ -760,7 +762,7 @@ def stands_alone(link: Chain, text: str, subject: Sequence[str]) -> bool:
     before, after = text[: link.operands[0].start], text[link.operands[-1].stop :]
     unit, rest = patterns.unit.fullmatch(after).groups()
     ends = patterns.concluded.search(rest)
-    is_other = ends and link.value not in values(ends[0]) and may_be_own(subject, ends[0])
+    is_other = ends and link.value not in list(values(ends[0])) and may_be_own(subject, ends[0])
     is_unit = holds_no_more(unit, subject) if subject else len(unit.split()) < 2
     is_unit &= not any(values(unit))
     is_unit |= any(letter.isalpha() and not letter.isascii() for letter in unit)
