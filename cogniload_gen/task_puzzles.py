@@ -22,6 +22,9 @@ Values = Mapping[str, Given]
 SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
 
+MOST_PUZZLES = 10**6
+"""Of a task, whose puzzles are in memory: its parameters may stand in a folder that is anyone's."""
+
 EACH = "each"
 """The `twin` of a task whose puzzles stand each with its twins."""
 
@@ -49,9 +52,11 @@ def make_puzzles(
     elif parameters.get("twin") == EACH == defaults.get("twin"):
         puzzles = with_twins(known, parameters)
     else:
-        puzzles = pa.concat_tables(
-            known.puzzles(**parameters | dict(grid)).table() for grid in grids
-        )
+        sources = [known.puzzles(**parameters | dict(grid)) for grid in grids]
+        count = sum(len(source.selection) for source in sources)
+        if count > MOST_PUZZLES:
+            raise ValueError(f"{task} must give at most {MOST_PUZZLES:,} puzzles, got {count:,}")
+        puzzles = pa.concat_tables(source.table() for source in sources)
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return puzzles.append_column("context_budget", budgets)
 

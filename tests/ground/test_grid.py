@@ -14,6 +14,7 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.grid import SPLITS, batch_bounds
+from cogniload_gen.task_puzzles import make_puzzles
 
 BAD = [
     *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
@@ -43,6 +44,12 @@ def test_a_wrong_parameter_is_named_with_what_it_got_and_takes(name, value):
 def test_needles_follow_the_formula_of_the_paper(N, rho):
     """Section 2.1.3: max(1, min(N, round(N * rho / 100)))."""
     assert Cell(3, N, rho).needles == sorted([1, round(N * rho / 100), N])[1]
+
+
+def test_the_puzzles_of_a_task_fit_in_memory():
+    knobs = {"d": 1, "N": 1, "rho": 50, "num_puzzles": 10**6, "context_budget": 9000}
+    with pytest.raises(ValueError, match=r"^a task must .* got 2,000,000$"):
+        make_puzzles("cogniload", knobs, {}, grids=[{}, {"d": 2}], task="a task")
 
 
 def test_rows_are_interleaved_over_the_cells():
