@@ -23,7 +23,7 @@ from cogniload_gen.cogniload.ontology import (
 )
 from cogniload_gen.cogniload.simulate import Puzzles
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.text import Pieces, gather, line_up
+from cogniload_gen.text import Pieces, gather, line_up, offsets
 
 OWNERS = [category for category, vocabulary in VOCABULARIES.items() for _ in vocabulary]
 """The category of each value of all of them, one after the other: this order numbers the values."""
@@ -219,20 +219,21 @@ def reminders(puzzles: Puzzles, wording: Phrases) -> Pieces:
 
 def numbered_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
     """Return the statements of all puzzles, a line each."""
-    made, start = puzzles.statements, puzzles.first_statement
-    t = np.arange(start[-1]) - start[puzzles.owner]
-    k, m = made.k[:, None].astype(np.int64), made.m[:, None].astype(np.int64)
-    conditions = values_in_order(puzzles, made.condition_place, made.condition_value)
-    updates = values_in_order(puzzles, made.update_place, made.update_value)
-    columns = (
-        (len(wording.fragments) + t)[:, None],
-        clauses(conditions, k, wording.condition),
-        clauses(updates, m, wording.update),
-    )
-    place = np.arange(conditions.shape[1])
-    used = np.ones((len(t), 1), bool), place < k, place < m
-    ids = np.concatenate(columns, axis=1)[np.concatenate(used, axis=1)]
-    return ids, np.concatenate([[0], np.cumsum(1 + k + m)])
+    made, owner, numbers = puzzles.statements, puzzles.owner, value_numbers(puzzles)
+    ends = offsets(1 + made.k.astype(np.int64) + made.m)
+    ids, start = np.empty(ends[-1], np.int32), ends[:-1]
+    ids[start] = len(wording.fragments) + np.arange(len(owner)) - puzzles.first_statement[owner]
+    for count, place, position, (followed, last) in (
+        (made.k, made.condition_place, made.condition_value, wording.condition),
+        (made.m, made.update_place, made.update_value, wording.update),
+    ):
+        for category in range(place.shape[1]):
+            row = np.flatnonzero(place[:, category] < count)
+            value = numbers[position[row, category], category, owner[row]]
+            ids[start[row] + 1 + place[row, category]] = value + followed
+        start = start + count
+        ids[start] += last - followed
+    return ids, ends
 
 
 def last_lines(puzzles: Puzzles, wording: Phrases) -> tuple[np.ndarray, np.ndarray]:
@@ -254,13 +255,6 @@ def question_numbers(puzzles: Puzzles) -> np.ndarray:
     if puzzles.layout.whole_state:
         category[:] = len(CATEGORIES)
     return category * len(PEOPLE) + puzzles.people[puzzles.poi, puzzle]
-
-
-def values_in_order(puzzles: Puzzles, place: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Return the numbers of the statements' values (statement x d) in the order of the text."""
-    category = np.arange(place.shape[1])
-    numbers = value_numbers(puzzles)[position, category, puzzles.owner[:, None]]
-    return arrange(numbers, place, axis=1)
 
 
 def arrange(values: np.ndarray, place: np.ndarray, axis: int) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 Many puzzles of one difficulty d run side by side. Each takes one attempt at its own next statement
 in every round, so that a puzzle whose statement is rejected does not hold up the others. The state
-is an array S[category, person, puzzle] of positions in the category's value domain; with the
-categories in front, "for all categories" is a reduction over whole rows.
+is an array S[person, puzzle] of numbers, each with a field of bits for every category
+(validate.py), so that "for all categories" is one comparison.
 
 Two choices complete the text of the paper, besides (I2) after needles (validate.py). The type of a
 step is drawn once, so P(needle) is exactly the paper's; a rejected statement keeps its type, and
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, VOCABULARIES
-from cogniload_gen.cogniload.validate import CATEGORY, states, valid
+from cogniload_gen.cogniload.validate import apply, at_least, fields, pack, states, unpack, valid
 from cogniload_gen.draws import child, children, distinct, permutation, uniform
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.text import offsets
@@ -119,7 +119,7 @@ def simulate(keys: np.ndarray, d: int, N: np.ndarray, needles: np.ndarray) -> Pu
     """The puzzles of the given keys (uint64), all of difficulty d, with their N and needles."""
     people, poi, categories, domains, domain_size, question = choose_elements(keys, d)
     initial_state, state_place = initialize(child(keys, 0), domain_size, len(people))
-    statements = run(keys, initial_state, domain_size, poi, N, needles)
+    statements = run(keys, pack(initial_state), domain_size, poi, N, needles)
     return Puzzles(
         people, poi, categories, domains, domain_size, initial_state, state_place, question,
         offsets(N), statements,
@@ -170,53 +170,56 @@ def run(
     needles: np.ndarray,
 ) -> Statements:
     """All N statements of each puzzle from the initial states S (sections 2.1.3 and 2.1.4)."""
-    d, n = S.shape[:2]
+    n, d = len(S), len(domain_size)
     owner, first = np.repeat(np.arange(len(keys)), N), np.cumsum(N) - N
     step = child(keys[owner], 1 + np.arange(len(owner)) - first[owner])
     needle = draw_types(step, first, N, needles)
-    record = np.empty((len(owner), 4 + 5 * d), np.uint8)  # its columns: the fields of Statements
+    drawn = np.empty((4 + 2 * d, len(owner)), np.uint8)  # the first fields of Statements
+    plan = np.empty((3, len(owner)), np.uint64)  # conditions, updates and their values
+    made = np.empty((3, len(owner)), np.uint64)  # update and condition values, PoI's state
 
-    def draw(rows: np.ndarray, attempt: np.ndarray | int) -> None:
+    def draw(rows: slice | np.ndarray, attempt: np.ndarray | int) -> None:
         """Draw statements, up to the fields that follow from the state."""
         puzzle = owner[rows]
-        record[rows, : 4 + 3 * d] = draw_statements(
+        new = draw_statements(
             child(step[rows], FIRST_ATTEMPT + attempt),
-            needle[rows], poi[puzzle], domain_size[:, puzzle], n,
-        ).T  # fmt: skip
+            needle[rows], poi[puzzle], domain_size.take(puzzle, axis=1), n,
+        )  # fmt: skip
+        drawn[:, rows], u = np.split(new, [4 + 2 * d])
+        places = new[4 : 4 + 2 * d].reshape(2, d, -1).swapaxes(0, 1)
+        plan[:2, rows] = fields(places < new[2:4])
+        plan[2, rows] = pack(u)
 
     for start in range(0, len(owner), DRAWN_TOGETHER):
-        draw(np.arange(start, min(start + DRAWN_TOGETHER, len(owner))), 0)
+        draw(slice(start, min(start + DRAWN_TOGETHER, len(owner))), 0)
     row, last, poi_now = first, first + N - 1, poi
     attempt = np.zeros_like(N)
     while len(row):
-        fields = np.ascontiguousarray(record[row].T)
-        hay, reference = fields[0] == 0, fields[1].astype(np.intp)
-        condition_place, update_place, u = fields[4 : 4 + 3 * d].reshape(3, d, -1)
-        C, U = condition_place < fields[2], update_place < fields[3]
+        C, U, u = plan.take(row, axis=1)
+        hay, reference = ~needle.take(row), drawn[1].take(row)
         # Step 4: a hay skips the value that the PoI has
         v, poi_value = states(S, reference), states(S, poi_now)
-        u += hay & (u >= poi_value)
+        u += at_least(u, poi_value) * hay
         # Step 5: the logical form: whoever meets the conditions gets the updates
-        match = ((S == v[:, None]) | ~C[:, None]).all(axis=CATEGORY)
-        after = choose(match & U[:, None], u[:, None], S)
+        match, after = apply(S, C, v, U, u)
 
         poi_state = states(after, poi_now)
         accepted = valid(match, after, poi_now, poi_state, ~hay)
-        record[row, 4 + 2 * d :] = np.concatenate([u, v, poi_state]).T
+        made[0, row], made[1, row], made[2, row] = u, v, poi_state
         attempt = np.where(accepted, 0, attempt + 1)
-        if not accepted.all():
-            rejected = ~accepted
+        S = np.where(accepted, after, S)
+        rejected = np.flatnonzero(~accepted)
+        if len(rejected):
             draw(row[rejected], attempt[rejected])
-            S = choose(accepted, after, S)
-        else:
-            S = after
         unfinished = ~accepted | (row < last)
         row = row + accepted
         if not unfinished.all():
+            kept = np.flatnonzero(unfinished)
             S, poi_now, row, last, attempt = (
-                array[..., unfinished] for array in (S, poi_now, row, last, attempt)
+                array.take(kept, axis=-1) for array in (S, poi_now, row, last, attempt)
             )
-    return Statements(*record[:, :4].T, *np.split(record[:, 4:], 5, axis=1))
+    places = np.split(drawn[4:], 2)
+    return Statements(*drawn[:4], *(x.T for x in places), *(unpack(x, d).T for x in made))
 
 
 def draw_types(
@@ -255,11 +258,3 @@ def draw_statements(
         dtype=np.uint8,
         casting="unsafe",
     )
-
-
-def choose(condition: np.ndarray, new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """Return `new` where the condition holds and `old` elsewhere: np.where, but quicker on bytes.
-
-    `old ^ new` holds the bits that differ; the condition, as 0 or 1, keeps them or drops them.
-    """
-    return old ^ (old ^ new) * condition

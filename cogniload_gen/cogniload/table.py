@@ -13,7 +13,6 @@ from cogniload_gen.cogniload.render import (
     questions,
     render,
     value_numbers,
-    values_in_order,
 )
 from cogniload_gen.cogniload.simulate import Puzzles
 from cogniload_gen.grid import Batch, Selection, address_columns
@@ -144,8 +143,10 @@ def settings(
     puzzles: Puzzles, place: np.ndarray, position: np.ndarray, count: np.ndarray
 ) -> pa.ListArray:
     """Return the categories and values of the statements' first `count` conditions or updates."""
-    values = values_in_order(puzzles, place, position)
-    categories = arrange(puzzles.categories.T[puzzles.owner], place, axis=1)
+    owner, category = puzzles.owner, np.arange(place.shape[1])
+    numbers = value_numbers(puzzles)[position, category, owner[:, None]]
+    values = arrange(numbers, place, axis=1)
+    categories = arrange(puzzles.categories.T[owner], place, axis=1)
     used = np.arange(place.shape[1]) < count[:, None]
     words = phrases(puzzles.layout.language).values
     pairs = pa.StructArray.from_arrays(

@@ -15,8 +15,8 @@ import numpy as np
 
 from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.cogniload.ontology import LANGUAGES, PEOPLE
-from cogniload_gen.cogniload.simulate import Puzzles, Statements, choose, draw_statements
-from cogniload_gen.cogniload.validate import CATEGORY, states
+from cogniload_gen.cogniload.simulate import Puzzles, Statements, draw_statements
+from cogniload_gen.cogniload.validate import apply, fields, pack, states, unpack
 from cogniload_gen.draws import child, uniform
 from cogniload_gen.grid import split_twin
 from cogniload_gen.text import offsets
@@ -116,20 +116,20 @@ def numbers(puzzles: Puzzles) -> np.ndarray:
 
 def begin(puzzles: Puzzles, after: np.ndarray) -> Puzzles:
     """Return the puzzles from the true state of everyone after a statement of each."""
-    S = puzzles.initial_state.copy()
+    S = pack(puzzles.initial_state)
     for step in range(after.max()):
         puzzle = np.flatnonzero(after > step)
         advance(S, puzzles, puzzle, puzzles.first_statement[puzzle] + step)
     later = keep(puzzles, numbers(puzzles) > after[puzzles.owner])
-    return replace(later, initial_state=S)
+    return replace(later, initial_state=unpack(S, len(puzzles.categories)))
 
 
 def advance(S: np.ndarray, puzzles: Puzzles, puzzle: np.ndarray, row: np.ndarray) -> None:
-    """Apply a statement of some of the puzzles to the states S[category, person, puzzle]."""
-    made, now = puzzles.statements.take(row), S[..., puzzle]
-    C, U = (made.condition_place < made.k[:, None]).T, (made.update_place < made.m[:, None]).T
-    match = ((now == made.condition_value.T[:, None]) | ~C[:, None]).all(axis=CATEGORY)
-    S[..., puzzle] = choose(match & U[:, None], made.update_value.T[:, None], now)
+    """Apply a statement of some of the puzzles to the states S[person, puzzle]."""
+    made, now = puzzles.statements.take(row), S[:, puzzle]
+    C = fields((made.condition_place < made.k[:, None]).T)
+    U = fields((made.update_place < made.m[:, None]).T)
+    _, S[:, puzzle] = apply(now, C, pack(made.condition_value.T), U, pack(made.update_value.T))
 
 
 def add_hay(puzzles: Puzzles, length: np.ndarray, key: np.ndarray) -> Puzzles:
@@ -144,7 +144,7 @@ def add_hay(puzzles: Puzzles, length: np.ndarray, key: np.ndarray) -> Puzzles:
         arrays[name] = np.zeros((len(owner), *array.shape[1:]), array.dtype)
         arrays[name][~added] = array
     longer = replace(puzzles, statements=Statements(**arrays), first_statement=start)
-    S = puzzles.initial_state.copy()
+    S = pack(puzzles.initial_state)
     for step in range(length.max()):
         puzzle = np.flatnonzero(length > step)
         row = start[puzzle] + step
@@ -164,10 +164,10 @@ def draw_hay(
         drawn = draw_statements(
             child(key[row], attempt), np.zeros(len(row), bool), poi, size, len(puzzles.people)
         )
-        now = S[..., puzzle]
-        poi_value = states(now, poi)
-        v = states(now, drawn[1].astype(np.intp)) if attempt < ATTEMPTS else (poi_value + 1) % size
-        condition_place, update_place, u = drawn[4:].reshape(3, len(size), -1)
+        now, d = S[:, puzzle], len(size)
+        poi_value = unpack(states(now, poi), d)
+        v = unpack(states(now, drawn[1]), d) if attempt < ATTEMPTS else (poi_value + 1) % size
+        condition_place, update_place, u = drawn[4:].reshape(3, d, -1)
         made.needle[row], made.reference[row], made.k[row], made.m[row] = drawn[:4]
         made.condition_place[row], made.update_place[row] = condition_place.T, update_place.T
         made.update_value[row] = (u + (u >= poi_value)).T

@@ -2,12 +2,21 @@
 
 The invariants leave a valid statement of either type at every step. (I2), which the paper asks of
 hay alone, holds after needles too: a needle that merged all non-PoIs would leave no valid hay.
+
+A person's state is one number (uint64) with a field of bits for each category, the first lowest. A
+field holds the position in the category's value domain, at most 12, below a bit that is 0. So all
+categories are compared, or changed, at once.
 """
 
 import numpy as np
 
-CATEGORY, PERSON = -3, -2
-"""The axes of a state array S[category, person, puzzle], and of what is reduced from it."""
+from cogniload_gen.cogniload.ontology import CATEGORIES
+
+FIELD = 5
+"""The bits of a field."""
+
+FREE_BITS = np.uint64(sum(2 ** (FIELD * place - 1) for place in range(1, 1 + len(CATEGORIES))))
+"""The highest bit of each field."""
 
 
 def valid(
@@ -24,20 +33,54 @@ def valid(
     is checked as the paper does, though the choice of update values sees to it already. That a hay
     affects a non-PoI is not checked, as the reference person always matches.
     """
-    n, puzzle = len(match), np.arange(len(poi))
-    others = np.arange(n)[:, None] != poi
-    like_poi = (after == poi_state[:, None]).all(axis=CATEGORY)
+    unlike_poi = after != poi_state  # never the PoI
     # all non-PoIs are equal if all equal one of them, and any one will do: person 0, or 1 if 0 is
     # the PoI
-    another = (poi == 0).astype(np.intp)
-    like_another = (after == states(after, another)[:, None]).all(axis=CATEGORY)
-    I1 = (others & ~like_poi).any(axis=PERSON)
-    I2 = (others & ~like_another).any(axis=PERSON) | (n < 3)
-    hay = ~match[poi, puzzle] & ~(others & match & like_poi).any(axis=PERSON)
-    return I1 & I2 & np.where(needle, (others & ~match).any(axis=PERSON), hay)
+    another = states(after, poi == 0)
+    unlike_another = (after != another).sum(axis=0, dtype=np.uint8)
+    I1 = unlike_poi.any(axis=0)
+    I2 = (unlike_another > (poi_state != another)) | (len(match) < 3)
+    # a needle applies to its reference, the PoI, and a hay to no one who is like the PoI
+    return I1 & I2 & np.where(needle, ~match.all(axis=0), (unlike_poi | ~match).all(axis=0))
 
 
 def states(S: np.ndarray, person: np.ndarray) -> np.ndarray:
-    """Return the state (category x puzzle) of one person in each puzzle."""
+    """Return the state of one person in each puzzle, of states S[person, puzzle]."""
     puzzles = len(person)
-    return S.reshape(len(S), -1).take(person * puzzles + np.arange(puzzles), axis=1)
+    return S.reshape(-1).take(person.astype(np.intp) * puzzles + np.arange(puzzles))
+
+
+def pack(values: np.ndarray) -> np.ndarray:
+    """Return states of the values of all categories (the first axis)."""
+    return np.bitwise_or.reduce(values << starts(values.shape[0], values.ndim))
+
+
+def unpack(states: np.ndarray, d: int) -> np.ndarray:
+    """Return the values of d categories (a new first axis) of states."""
+    return (states >> starts(d, 1 + states.ndim)).astype(np.uint8) & np.uint8(2**FIELD - 1)
+
+
+def starts(d: int, axes: int) -> np.ndarray:
+    """Return the lowest bit of the field of each of d categories, along the first of the axes."""
+    return FIELD * np.arange(d, dtype=np.uint64).reshape(-1, *[1] * (axes - 1))
+
+
+def fields(used: np.ndarray) -> np.ndarray:
+    """Return all bits of the fields of some categories (of the first axis)."""
+    return pack(used * np.uint8(2**FIELD - 1))
+
+
+def at_least(values: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return the number 1 in each field where `values` is at least `least`, and 0 elsewhere.
+
+    The free bit is lent to each subtraction, and is there afterwards if it was not needed.
+    """
+    return ((values | FREE_BITS) - least & FREE_BITS) >> np.uint64(FIELD - 1)
+
+
+def apply(
+    S: np.ndarray, C: np.ndarray, v: np.ndarray, U: np.ndarray, u: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return who has the values v in the fields C, and the states with u in their fields U."""
+    match = (S ^ v) & C == 0
+    return match, S ^ (S ^ u) & U * match

@@ -3,6 +3,7 @@
 import hashlib
 import os
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from command_line import run_python
@@ -12,6 +13,7 @@ from memory import PEAK
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles
 from cogniload_gen.cogniload import generate
 from cogniload_gen.cogniload.generate import tables
+from cogniload_gen.cogniload.validate import at_least, pack, unpack
 
 GOLDEN_GRID = {"d": range(1, 13), "N": [1, 20, 100], "rho": [5, 33.3, 95], "num_puzzles": 2}
 GOLDEN = "5f2dc042e1e16f6d3678d9bb335d229f894241183a3bb9e51c67909d41ce9be0"
@@ -37,6 +39,11 @@ def test_the_hash_holds_in_another_process():
     )
     environment = os.environ | {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
     assert run_python(program, env=environment, cwd="/").stdout.strip() == GOLDEN
+
+
+def test_values_are_compared_in_their_fields():
+    left, right = np.random.default_rng(0).integers(13, size=(2, 12, 500), dtype=np.uint8)
+    assert (unpack(at_least(pack(left), pack(right)), 12) == (left >= right)).all()
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000])
