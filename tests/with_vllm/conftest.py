@@ -76,8 +76,8 @@ def serving(model: Path, log: Path) -> Iterator[Server]:
     Without prefix caching, a request that is alone gets the same response each time.
     """
     with socket.socket() as held, log.open("wb") as output:
-        # held to the end, so that nobody else is given it; vLLM too binds with SO_REUSEPORT
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        # held to the end, so that nobody else is given it; vLLM too binds with SO_REUSEADDR
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
         command = [
