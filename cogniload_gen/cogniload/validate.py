@@ -4,19 +4,17 @@ The invariants leave a valid statement of either type at every step. (I2), which
 hay alone, holds after needles too: a needle that merged all non-PoIs would leave no valid hay.
 
 A person's state is one number (uint64) with a field of bits for each category, the first lowest. A
-field holds the position in the category's value domain, at most 12, below a bit that is 0. So all
-categories are compared, or changed, at once.
+field holds the position in the category's value domain, at most 15, and there are 16 at most. So
+all categories are compared, or changed, at once.
 """
 
 import numpy as np
 
-from cogniload_gen.cogniload.ontology import CATEGORIES
-
-FIELD = 5
+FIELD = 4
 """The bits of a field."""
 
-FREE_BITS = np.uint64(sum(2 ** (FIELD * place - 1) for place in range(1, 1 + len(CATEGORIES))))
-"""The highest bit of each field."""
+EVERY_OTHER = np.uint64(0x0F0F0F0F0F0F0F0F)
+"""All bits of every other field, from the first on."""
 
 
 def valid(
@@ -73,9 +71,16 @@ def fields(used: np.ndarray) -> np.ndarray:
 def at_least(values: np.ndarray, least: np.ndarray) -> np.ndarray:
     """Return the number 1 in each field where `values` is at least `least`, and 0 elsewhere.
 
-    The free bit is lent to each subtraction, and is there afterwards if it was not needed.
+    Every other field is compared at a time: a bit of the next one is lent to each subtraction, and
+    is there afterwards if it was not needed.
     """
-    return ((values | FREE_BITS) - least & FREE_BITS) >> np.uint64(FIELD - 1)
+    lent = np.uint64(0x1010101010101010)
+    first, second = (
+        (((values >> place & EVERY_OTHER) | lent) - (least >> place & EVERY_OTHER) & lent)
+        >> np.uint64(FIELD)
+        for place in (np.uint64(0), np.uint64(FIELD))
+    )
+    return first | second << np.uint64(FIELD)
 
 
 def apply(
