@@ -14,6 +14,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark, Dataset
 from cogniload_gen.checks import Given, check_known
 from cogniload_gen.files.puzzle_store import repeated_values
+from cogniload_gen.files.run_folder import MOST_DOCUMENTS
 from cogniload_gen.responses.context_budget import check_context_budget
 
 Values = Mapping[str, Given]
@@ -21,9 +22,6 @@ Values = Mapping[str, Given]
 
 SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
-
-MOST_PUZZLES = 10**6
-"""Of a task, whose puzzles are in memory: its parameters may stand in a folder that is anyone's."""
 
 EACH = "each"
 """The `twin` of a task whose puzzles stand each with its twins."""
@@ -52,11 +50,7 @@ def make_puzzles(
     elif parameters.get("twin") == EACH == defaults.get("twin"):
         puzzles = with_twins(known, parameters)
     else:
-        sources = [known.puzzles(**parameters | dict(grid)) for grid in grids]
-        count = sum(len(source.selection) for source in sources)
-        if count > MOST_PUZZLES:
-            raise ValueError(f"{task} must give at most {MOST_PUZZLES:,} puzzles, got {count:,}")
-        puzzles = pa.concat_tables(source.table() for source in sources)
+        puzzles = pa.concat_tables(table_of(known, parameters | dict(grid)) for grid in grids)
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return puzzles.append_column("context_budget", budgets)
 
@@ -73,12 +67,24 @@ def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, 
     return {**defaults, **changes_of, **defaults}
 
 
+def table_of(known: Dataset, parameters: Values) -> pa.Table:
+    """Return the puzzles of some parameters, which may stand in a folder that is anyone's.
+
+    ValueError for more of them than the documents of a run.
+    """
+    source = known.puzzles(**parameters)
+    count = len(source.selection)
+    if count > MOST_DOCUMENTS:
+        raise ValueError(f"a task takes at most {MOST_DOCUMENTS:,} puzzles, got {count:,}")
+    return source.table()
+
+
 def with_twins(known: Dataset, parameters: Values) -> pa.Table:
     """Return puzzles, each with the twins that are tried of a puzzle that a model failed."""
 
     @cache
     def make(change: str | None) -> dict[str, dict[str, Any]]:
-        table = known.puzzles(**{**parameters, "twin": change}).table()
+        table = table_of(known, {**parameters, "twin": change})
         return {row["id"].partition("~")[0]: row for row in table.to_pylist()}
 
     def make_twin(row: dict[str, Any], change: str) -> dict[str, Any]:

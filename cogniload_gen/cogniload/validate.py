@@ -4,8 +4,8 @@ The invariants leave a valid statement of either type at every step. (I2), which
 hay alone, holds after needles too: a needle that merged all non-PoIs would leave no valid hay.
 
 A person's state is one number (uint64) with a field of bits for each category, the first lowest. A
-field holds the position in the category's value domain, at most 15, and there are 16 at most. So
-all categories are compared, or changed, at once.
+field holds the position in the category's value domain, at most 15, and a state has 16 fields at
+most. So all categories are compared, or changed, at once.
 """
 
 import numpy as np

@@ -46,10 +46,11 @@ def test_needles_follow_the_formula_of_the_paper(N, rho):
     assert Cell(3, N, rho).needles == sorted([1, round(N * rho / 100), N])[1]
 
 
-def test_the_puzzles_of_a_task_fit_in_memory():
-    knobs = {"d": 1, "N": 1, "rho": 50, "num_puzzles": 10**6, "context_budget": 9000}
-    with pytest.raises(ValueError, match=r"^a task must .* got 2,000,000$"):
-        make_puzzles("cogniload", knobs, {}, grids=[{}, {"d": 2}], task="a task")
+@pytest.mark.parametrize("twin", [None, "each"])
+def test_the_puzzles_of_a_task_fit_in_memory(twin):
+    knobs = {"d": [1, 2], "N": 1, "rho": 50, "num_puzzles": 10**6, "context_budget": 9000}
+    with pytest.raises(ValueError, match=r"^a task takes .* got 2,000,000$"):
+        make_puzzles("cogniload", knobs | {"twin": twin}, {}, grids=[{}], task="a task")
 
 
 def test_rows_are_interleaved_over_the_cells():

@@ -130,10 +130,10 @@ def test_a_batch_that_lost_a_puzzle_ends_the_run(tmp_path):
 
 def test_a_later_epoch_may_answer_otherwise(tmp_path):
     """The design knows one answer to each puzzle, the one that came first."""
-    asked = set()
+    prompts = set()
 
     def err_later(prompt):
-        again, _ = prompt in asked, asked.add(prompt)
+        again, _ = prompt in prompts, prompts.add(prompt)
         return "I can't tell." if again else f"In the end it is {solve(prompt)}."
 
     log = run(tasks.cogniload_adaptive(budget=64), answering(err_later), tmp_path, epochs=2)

@@ -290,8 +290,8 @@ def test_a_model_that_solves_nothing_is_in_words_and_in_no_figure_of_zeros(undra
         assert_numbers_are_of_the_tables(page_file)
         page = read_page(page_file)
         drawn.append({figure.get("id") for figure in page.cssselect("figure")})
-        said = [*map(page_text, page.cssselect(".said"))]
-        assert said.count("Solves no puzzle at any complexity, so nothing is determined.") == 4
+        sentences = [*map(page_text, page.cssselect(".said"))]
+        assert sentences.count("Solves no puzzle at any complexity, so nothing is determined.") == 4
         write_factor_runs(tmp_path / "runs", "org/some", ONE_LENGTH, puzzles=2)
     assert not [name for name in drawn[1] if "none" in name or "realistic" in name] + [*drawn[0]]
     assert {"figure-factor_figure_1b_symbolic", "figure-factor_figure_3_symbolic"} <= drawn[1]
