@@ -9,6 +9,7 @@ the adaptive design stands an even grid, 5 to 50 puzzles for each N from 1 to 39
 read by the same posterior.
 """
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from machine import machine
-from simulated import Job, at_stop, percent, run_all, study_parser
+from simulated import Job, at_stop, percent, print_table, run_all, study_parser
 
 from cogniload_analysis import published_table
 from cogniload_analysis.factor.decay_design import (
@@ -107,14 +108,21 @@ def print_tables(rows: pd.DataFrame, goal: str) -> None:
     print("\nmedian puzzles to the target (inf: not within the budget)")
     print(table.sort_values(goal).to_string(float_format="{:.4g}".format))
     print("median", *table.median().round(1).astype(str).tolist())
-    for (design, world, target), group in stops.groupby(["design", "world", "target"]):
-        met = group[group["met"]]
-        print(
-            f"{design:8} {world:6} ±{target:g}: met by {len(met)} of {len(group)}, median "
-            f"{group['needed'].median():.0f}; coverage {percent(group['inside'].mean())}, of "
-            f"these {percent(met['inside'].mean())}; bias {100 * met['error'].mean():+.1f} % "
-            f"(median {100 * met['error'].median():+.1f} %)"
-        )
+    print_table(by_world(stops))
+
+
+def by_world(stops: pd.DataFrame) -> Iterator[list[str]]:
+    """The page's table: runs that met a target, their puzzles, intervals that held, mean error.
+
+    Those of the design come first, and then those of the grid.
+    """
+    yield ["world", "target", *2 * ["met", "puzzles", "held", "error"]]
+    for (world, target), group in stops.groupby(["world", "target"], sort=False):
+        row = [world, f"±{target:g}"]
+        for _, runs in group.groupby("design"):
+            row += [percent(runs["met"].mean()), f"{runs['needed'].median():.0f}"]
+            row += [percent(runs["inside"].mean()), percent(runs.loc[runs["met"], "error"].mean())]
+        yield row
 
 
 def main() -> None:
