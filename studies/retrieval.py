@@ -2,7 +2,7 @@
 
 Run it by `PYTHONPATH=benchmarks python studies/retrieval.py [PUZZLES]`.
 
-Realistic puzzles of op 5 within 4,000 tokens; the prompt holds 2,000 of them. Prints the table of
+Realistic puzzles of op 5 within 4,000 tokens; the prompt holds 2,000 of them. Prints the tables of
 docs/retrieval.md (200 puzzles by default, the encoder included, which takes most of an hour on two
 cores) and how long each retriever takes.
 """
@@ -11,31 +11,15 @@ import sys
 from itertools import product
 
 from machine import machine, timed
+from simulated import print_table
 
 from cogniload_gen import generate_factor
-from cogniload_gen.factor.recall import Recall, measure
+from cogniload_gen.factor.recall import measure
 from cogniload_gen.factor.retrieval import CHUNKS, QUERIES, RETRIEVERS, Retrieval
 
 ASKING = [name for name, retriever in RETRIEVERS.items() if retriever.asks]
 OTHERS = [name for name in RETRIEVERS if name not in ASKING]
-BUDGET, TIMED = 2000, 10
-
-
-def print_table(recalls: list[Recall]) -> None:
-    """Print closure recall and recall, in per cent: a row for each kind of chunk and each query."""
-    shown = {
-        (of.chunk, of.query, of.retriever): f"{100 * of.closure:.1f} ({100 * of.recall:.1f})"
-        for of in recalls
-    }
-    widest = max((of.closure_high - of.closure_low) / 2 for of in recalls)
-    print(f"\nclosure recall (recall) in %; 90 % intervals of the former up to ±{100 * widest:.1f}")
-    print(f"\n| chunk | query | {' | '.join(ASKING)} |\n| --- | --- |{' ---: |' * len(ASKING)}")
-    for chunk, query in product(CHUNKS, QUERIES):
-        cells = [shown[chunk, query, name] for name in ASKING]
-        print(f"| {chunk} | {query} | {' | '.join(cells)} |")
-    print(f"\n| chunk | {' | '.join(OTHERS)} |\n| --- |{' ---: |' * len(OTHERS)}")
-    for chunk in CHUNKS:
-        print(f"| {chunk} | {' | '.join(shown[chunk, '', name] for name in OTHERS)} |")
+BUDGETS, BUDGET, TIMED = (500, 1000, 2000, 3000), 2000, 10
 
 
 def main(puzzles: int = 200) -> None:
@@ -46,12 +30,26 @@ def main(puzzles: int = 200) -> None:
         with timed() as took:
             measure(made[:TIMED], [Retrieval(name, BUDGET)])
         print(f"{name:18} {1000 * took.wall / TIMED:9.1f} ms a puzzle")
-    settings = [
-        Retrieval(name, BUDGET, chunk, query)
-        for chunk, name in product(CHUNKS, RETRIEVERS)
-        for query in (QUERIES if name in ASKING else QUERIES[:1])
-    ]
-    print_table(measure(made, settings))
+    tables = {
+        ("chunk", "query", *ASKING): {
+            both: [Retrieval(name, BUDGET, *both) for name in ASKING]
+            for both in product(CHUNKS, QUERIES)
+        },
+        ("chunk", *OTHERS): {
+            (chunk,): [Retrieval(name, BUDGET, chunk) for name in OTHERS] for chunk in CHUNKS
+        },
+        ("retriever", *map(str, BUDGETS)): {
+            (name,): [Retrieval(name, budget) for budget in BUDGETS] for name in RETRIEVERS
+        },
+    }
+    settings = list({x for table in tables.values() for row in table.values() for x in row})
+    recalls = measure(made, settings)
+    widest = max((of.closure_high - of.closure_low) / 2 for of in recalls)
+    print(f"\nclosure recall (recall) in %; 90 % intervals of the former up to ±{100 * widest:.1f}")
+    cells = [f"{100 * of.closure:.1f} ({100 * of.recall:.1f})" for of in recalls]
+    shown = dict(zip(settings, cells, strict=True))
+    for headings, table in tables.items():
+        print_table([headings, *([*of, *map(shown.get, row)] for of, row in table.items())])
 
 
 if __name__ == "__main__":
