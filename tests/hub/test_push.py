@@ -359,12 +359,14 @@ PUSH = ["push", "me/puzzles", *OPTIONS]
 def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, folder):
     # the library itself repeats what may be a passing trouble; these are none
     stand_in.failures = [("PUT /lfs/", 400), ("/commit/", 500)]
+    stand_in.usual = "private"  # as an organization may have it
     at_file, at_commit, again = cogniload(stand_in, PUSH, PUSH, PUSH)
     for code, out, said in (at_file, at_commit):
         assert (code, out) == (2, "")
         assert said.startswith("cogniload push: error: me/puzzles: ")
         assert said.count("\n") == 1
     assert again[:2] == [0, f"{stand_in.last_commit}\n"]
+    assert stand_in.private
     assert stand_in.failures == []
     uploads = [request for request in stand_in.asked if request.startswith("PUT")]
     assert len(uploads) == 2  # one failed; the last push found the file there

@@ -16,7 +16,9 @@ import verifiers.v1 as vf
 from completion_server import respond, serving
 from replayed import PARAMETERS, replays
 from source_tree import ROOT
+from tokenizers import Tokenizer, models, pre_tokenizers
 from tracker import track
+from transformers import PreTrainedTokenizerFast
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
 from verifiers.v1.trace import ModelCall, Trace, TraceTask
@@ -177,6 +179,17 @@ def test_counts_tell_a_response_that_was_cut_off():
         trace = scored(task, response, usage, asked)
         assert trace.metrics["wrong_max_context"] == cut
         assert trace.info["score"]["response_tokens"] == tokens
+
+
+def test_a_tokenizer_counts_the_prompts_and_without_one_the_server_does(tmp_path):
+    words = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))  # noqa: S106
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path)
+    for tokenizer in (str(tmp_path), None):
+        (task,) = taskset(num_puzzles=1, d=1, N=5, rho=50, tokenizer=tokenizer)
+        usage = Usage(prompt_tokens=7, completion_tokens=2)
+        counted = scored(task, "Blue.", usage).info["score"]["prompt_tokens"]
+        assert counted == (len(task.data.prompt.split()) if tokenizer else 7)
 
 
 @pytest.mark.parametrize(("given", "said"), [
