@@ -65,7 +65,8 @@ def scored(task, response, usage=None, asked=None):
         MessageNode(parent=0, message=AssistantMessage(content=response or ""), sampled=True),
     ][: 1 + (response is not None)]
     limit = data.response_limit if asked is None else asked
-    trace.calls = [ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)]
+    call = ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)
+    trace.calls = [] if response is None else [call]
     asyncio.run(task.score(trace))
     return trace
 
@@ -101,7 +102,7 @@ def test_without_a_number_of_puzzles_it_is_endless(name):
     some = endless.include(idx=["90:95"]).take(3)
     assert some.bounded
     assert [task.data.id for task in some] == ids[90:93]
-    assert not taskset().bounded
+    assert not taskset(d=None).bounded
     assert taskset(num_puzzles=1).bounded
 
 
