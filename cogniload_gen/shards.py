@@ -215,7 +215,7 @@ class PuzzleFiles:
         """Raise ValueError for the first thing that a manifest says otherwise than this one."""
         wanted, held = flat(self.header), flat(manifest)
         for name, value in wanted.items():
-            if name != "config_name" and held.get(name) != value:
+            if held.get(name) != value:
                 both = f"{brief(held.get(name))}, got {brief(value)}"
                 hint = "go on with the same, or name another folder"
                 raise ValueError(f"{self.folder} holds files of {name} {both}: {hint}")

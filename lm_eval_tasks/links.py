@@ -52,9 +52,8 @@ def link_folder() -> Path:
 
 
 def refuse_others(folder: Path) -> None:
-    """Raise FileExistsError if the folder's name leads to anything but links to YAMLs."""
-    ours = folder.is_dir() and all(
+    """Raise FileExistsError if the folder holds anything but links to YAMLs."""
+    if folder.is_dir() and not all(
         path.is_symlink() and path.suffix == ".yaml" for path in folder.iterdir()
-    )
-    if folder.exists() and not ours:
+    ):
         raise FileExistsError(f"{folder} is not ours: it must hold nothing but links to YAML files")

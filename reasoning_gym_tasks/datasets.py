@@ -13,7 +13,7 @@ from reasoning_gym.factory import register_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_choice, check_integer, check_known
-from cogniload_gen.grid import MAX_PUZZLES, MAX_SEED, SPLITS
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS
 from cogniload_gen.responses.context_budget import (
     CONTEXT_BUDGET,
     Share,
@@ -79,7 +79,6 @@ class PuzzleConfig:
         knobs = (*self.benchmark.knobs, *self.benchmark.changes, *self.benchmark.options)
         own = {knob.name: getattr(self, knob.name) for knob in knobs}
         split = check_choice("split", self.split, SPLITS)
-        seed = check_integer("seed", seed, low=0, high=MAX_SEED)
         return self.benchmark.puzzles(**own, num_puzzles=MAX_PUZZLES, seed=seed, split=split)
 
 

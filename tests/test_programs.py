@@ -91,6 +91,16 @@ def test_answer_says_in_one_line_what_is_wrong(given, said, tmp_path):
     assert made.stderr.count("\n") == 1
 
 
+def test_shard_i_of_n_answers_every_nth_file_from_the_ith(tmp_path):
+    puzzles, out = tmp_path / "puzzles", tmp_path / "out"
+    for folder, numbers in ((puzzles, range(5)), (out, (1, 3))):
+        folder.mkdir()
+        for number in numbers:
+            (folder / f"{number}.parquet").touch()
+    made = run("answering/answer.py", "model", puzzles, out, "--shard", "2/2")
+    assert made.stdout == "2 files of puzzles, 2 of them answered\n"
+
+
 def test_a_response_may_have_what_its_prompt_leaves_and_the_sampling_allows():
     """By a stand-in for vLLM's model, whose tokens are words."""
     answer, limits = runpy.run_path(str(RECIPES / "answering" / "answer.py"))["answer"], []

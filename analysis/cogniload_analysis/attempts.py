@@ -18,7 +18,7 @@ def chance_of_any(right: ArrayLike, attempts: ArrayLike, k: int) -> np.ndarray:
     wrong = whole - np.asarray(right, dtype=float)
     all_wrong = np.ones_like(whole)
     for drawn in range(k):
-        all_wrong = all_wrong * np.maximum(wrong - drawn, 0) / (whole - drawn)
+        all_wrong = all_wrong * (wrong - drawn) / (whole - drawn)
     return 1 - all_wrong
 
 

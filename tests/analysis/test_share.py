@@ -143,6 +143,20 @@ def test_thresholds_come_with_the_intervals_of_the_fit(grid, tmp_path):
     assert sum(shares) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("name", "folders"), [("alone", "unknown/alone"), ("../..", "_/_")])
+def test_what_is_not_known_is_left_out_and_no_name_leads_elsewhere(tmp_path, name, folders):
+    samples = [each for each in make_samples(BETA, 1, 1) if each["doc"]["N"] == 50]
+    write_run(tmp_path, "org/model", [each | {"response_tokens": None} for each in samples])
+    out, options = tmp_path / "out", ("--to", "every-eval-ever", "--model-id", name)
+    assert share(out, *options, results=tmp_path) == 0
+    ((file, record),) = records(out).items()
+    assert file.parent == out / "data" / "cogniload" / folders
+    assert "ECL50" not in {
+        each["metric_config"]["metric_id"] for each in record["evaluation_results"]
+    }
+    assert all("token_usage" not in line for line in responses(out, record))
+
+
 def test_the_hub_reads_its_results_back(tmp_path):
     options = ["--to", "hub", "--dataset", "me/puzzles", "--task-id", "cogniload-v1"]
     assert share(tmp_path, *options) == 0

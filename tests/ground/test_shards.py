@@ -276,6 +276,16 @@ def test_a_folder_of_other_things_is_refused(folder, capsys):
     assert [*bytes_of(folder)] == ["mine.txt"]
 
 
+def test_a_digest_of_another_file_proves_nothing(folder):
+    folder.mkdir()
+    (folder / ".hidden").touch()
+    files = puzzle_files(folder, **KNOBS, num_puzzles=1, rows_per_file=1)
+    part, written = files.part(0), vars(files.make(0))
+    for change in ({"name": "x"}, {"rows": 2}, {"rows": True}, {"bytes": 1}, {}):
+        part.write_text(json.dumps(written | change), "utf-8")
+        assert (files.proven(0) is None) == bool(change)
+
+
 def test_progress_is_shown_on_a_terminal(folder):
     """Of a folder and of a file, where the terminal has a width, as a bare one has not."""
     ours, theirs = os.openpty()

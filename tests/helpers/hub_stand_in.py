@@ -25,11 +25,13 @@ class Hub:
     """One repository, of a data set or a model, and what was asked of it.
 
     `failures` are parts of requests: one that has the first of them fails, once, with its status.
+    `usual` is what the owner's new repositories are where a request does not say it.
     """
 
     def __init__(self, url: str):
         self.url = url
         self.name = self.private = None
+        self.usual = "public"
         self.files: dict[str, bytes] = {}
         self.large: dict[str, bytes] = {}
         self.commits: list[dict] = []
@@ -82,7 +84,7 @@ class Hub:
         if self.name == name:
             return 409, {"url": f"{self.url}/datasets/{name}"}
         self.name = name
-        self.private = asked.get("visibility") == "private" or bool(asked.get("private"))
+        self.private = asked.get("visibility", self.usual) == "private"
         self.files[".gitattributes"] = b"*.parquet filter=lfs"
         return 200, {"url": f"{self.url}/datasets/{name}"}
 

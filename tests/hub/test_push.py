@@ -359,12 +359,14 @@ PUSH = ["push", "me/puzzles", *OPTIONS]
 def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, folder):
     # the library itself repeats what may be a passing trouble; these are none
     stand_in.failures = [("PUT /lfs/", 400), ("/commit/", 500)]
+    stand_in.usual = "private"  # as an organization may have it
     at_file, at_commit, again = cogniload(stand_in, PUSH, PUSH, PUSH)
     for code, out, said in (at_file, at_commit):
         assert (code, out) == (2, "")
         assert said.startswith("cogniload push: error: me/puzzles: ")
         assert said.count("\n") == 1
     assert again[:2] == [0, f"{stand_in.last_commit}\n"]
+    assert stand_in.private
     assert stand_in.failures == []
     uploads = [request for request in stand_in.asked if request.startswith("PUT")]
     assert len(uploads) == 2  # one failed; the last push found the file there
@@ -381,6 +383,8 @@ def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
     assert [code for code, *_ in ran] == [0, 0, 0, 0]
     assert verified[:2] == [0, "me/puzzles is the same: 36 rows, every puzzle solved\n"]
     assert len(stand_in.commits) == 3
+    # all that is verified is of one commit
+    assert stand_in.asked.count("GET /api/datasets/me/puzzles/revision/main") == 1
     assert not any("other" in request for request in stand_in.asked)
     # the dry run, the last, tells the card that the repository has then
     assert contents(tmp_path / "dry").items() <= stand_in.files.items()

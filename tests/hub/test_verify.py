@@ -189,11 +189,16 @@ def test_another_generator_version_is_an_error(folder, capsys):
     assert "is of generator version 2; this release makes version 1" in error
 
 
+def with_short_numbers(table):
+    return table.set_column(table.column_names.index("d"), "d", table["d"].cast("int32"))
+
+
 @pytest.mark.parametrize(("damage", "message"), [
     (lambda folder, file: file.unlink(), "must hold .*got no such file"),
     (lambda _, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
     (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "must be a Parquet file: "),
     (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
+    (lambda _, file: pq.write_table(with_short_numbers(pq.read_table(file)), file), "got .*int32"),
     (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
     (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
     (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "push` did not write"),
@@ -242,6 +247,11 @@ def test_streams_of_any_sizes_are_aligned(one, other, changed):
 
     found = differing(cut(published, one), cut(TABLE, other), TABLE.schema)
     assert [(each.row, each.column) for each in found] == [(i, "answer") for i in sorted(changed)]
+
+
+def test_of_many_missing_rows_those_of_one_table_are_named():
+    missing = differing([], [TABLE, TABLE], TABLE.schema)
+    assert [each.expected for each in missing] == TABLE["id"].to_pylist()
 
 
 def republish(folder, **changed):

@@ -249,7 +249,8 @@ def test_results_that_a_folder_brings_are_not_trusted(run, content, says):
 
 
 @pytest.mark.parametrize(("name", "value"), [("shard", "1/3000000"), ("shard", "1/900000"),
-                                             ("seconds", inf), ("seconds", 10**400)])  # fmt: skip
+                                             ("seconds", inf), ("seconds", 10**400),
+                                             ("seconds", "1")])  # fmt: skip
 def test_no_digest_is_believed_without_bound(run, name, value):
     digest = run / "state" / "digest-00001.json"
     digest.write_text(json.dumps(json.loads(digest.read_bytes()) | {name: value}))

@@ -16,6 +16,7 @@ from eval_command import (
     error_of,
     hold_block,
     hold_first,
+    model_args,
     read,
     run_apart,
     start,
@@ -293,9 +294,15 @@ def test_goals_that_are_none(goal, message):
         read_until("cogniload", goal)
 
 
-def test_puzzles_with_their_twins_are_a_fixed_design():
-    with pytest.raises(ValueError, match="no fixed design, got 'cogniload_twins'"):
-        read_until("cogniload_twins", "ECL50±20%")
+@pytest.mark.parametrize("task", ["cogniload_twins", "cogniload_axes"])
+def test_several_grids_and_puzzles_with_their_twins_are_fixed_designs(task):
+    with pytest.raises(ValueError, match=f"no fixed design, got '{task}'"):
+        read_until(task, "ECL50±20%")
+
+
+def test_settings_of_no_design_are_refused():
+    with pytest.raises(ValueError, match=r"^arguments\.until must be goal, .*, got \{'by': 1\}$"):
+        adaptive_task("cogniload").design({"by": 1})
 
 
 def metadata(**parameters):
@@ -311,6 +318,7 @@ def metadata(**parameters):
     (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
     (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),
     (metadata(path="x"), "path is refused: "),
+    (["--metadata", '{"cogniload": 3}'], "cogniload metadata must be an object, got 3"),
     (metadata(context_budget=2048), "do not fit"),
 ])  # fmt: skip
 def test_refusals(server, tmp_path, others, message):
@@ -331,10 +339,15 @@ def test_a_budget_without_a_goal_and_a_merge_of_two_folders_are_refused(
     assert message == "--merge takes one folder of a run with --until: its shards share it"
 
 
-def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path):
-    others = metadata(seed=7, context_budget=30000)
-    assert command(*until_arguments(server, tmp_path, *others, budget=64))[0] == 0
+@pytest.mark.parametrize("by_model", [False, True])
+def test_the_seed_and_the_budget_of_tokens_may_be_set(server, tmp_path, by_model):
+    """In --metadata or, as lm-eval mixes them, in --model_args; one block has a single puzzle."""
+    own = {"seed": 7, "context_budget": 30000}
+    others = ["--model_args", model_args(server, cogniload=own)] if by_model else metadata(**own)
+    blocks = ("--block_size", "63")
+    assert command(*until_arguments(server, tmp_path, *others, *blocks, budget=64))[0] == 0
     documents = [sample["doc"] for sample in read(tmp_path)[1]]
+    assert len(documents) == 64
     assert {(doc["seed"], doc["context_budget"]) for doc in documents} == {(7, 30000)}
 
 
@@ -349,20 +362,28 @@ def test_a_task_keeps_its_own_settings(task):
     assert {"ECL50_crossing"} < {metric["metric"] for metric in designed["metric_list"]}
 
 
-def test_a_shard_says_which_blocks_it_waits_for(undisturbed, tmp_path):
-    """Block 2 is another's and the batch's others are done: one line, and then it is taken."""
-    store, lines = copy_run(undisturbed, tmp_path, "13", "1-6"), []
+def test_a_shard_says_once_which_blocks_it_waits_for(undisturbed, tmp_path, monkeypatch):
+    """Block 2 is another's and the batch's others are done: one line, and then it is taken.
+
+    What the other process left of it is removed.
+    """
+    store, lines, naps = copy_run(undisturbed, tmp_path, "13", "1-6"), [], []
     holder = run_apart(hold_block, store.folder, Block(2, "cogniload", (0,)))
     wait_for((store.folder / "held").exists)
-    with store.hold([]) as lock:
+    (store.folder / ".block-00002.jsonl.0.part").touch()
 
-        def say(line):
-            lines.append(line)
+    def nap(seconds):
+        naps.append(seconds)
+        if len(naps) == 2:
             holder.kill()
             holder.join()
 
-        assert Search.of(store, store.begun()).take_block(lock, say, wait=True).number == 2
+    with store.hold([]) as lock, monkeypatch.context() as patch:
+        patch.setattr("lm_eval_tasks.runner.search.time", SimpleNamespace(sleep=nap))
+        taken = Search.of(store, store.begun()).take_block(lock, lines.append, wait=True)
+    assert taken.number == len(naps) == 2
     assert lines == ["waiting for the other shards' blocks: 2"]
+    assert not [*store.folder.glob("*.part")]
 
 
 def test_a_block_that_another_does_before_it_is_locked_is_not_taken(undisturbed, tmp_path):

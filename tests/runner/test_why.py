@@ -24,7 +24,7 @@ from eval_command import (
 )
 
 from cogniload_analysis import explain_failures, read_samples
-from cogniload_gen import generate_factor, solve
+from cogniload_gen import generate_factor, generate_puzzles, solve
 from cogniload_gen.commands import main
 from cogniload_gen.parser import Parser
 from lm_eval_tasks.lm_eval_private import run_parser
@@ -156,6 +156,13 @@ def test_greedy_decoding_has_no_second_attempt(sampled, tmp_path, greedy):
     assert {change for change in changes if change.startswith("only")} == {"only=5"}
     assert "needles" in changes
     assert not {"again", "hay=0"} & changes
+
+
+@pytest.mark.parametrize("steps", [[5], {"first_error": "5"}, {"first_error": True}])
+def test_a_first_error_that_is_no_number_is_none(tmp_path, steps):
+    sample = {"doc": generate_puzzles(1, 9, 50, num_puzzles=1).to_pylist()[0], "acc": 0}
+    wanted = make_twins(write(tmp_path, [sample]), 40, 0).table
+    assert make_twins(write(tmp_path, [sample | {"steps_read": steps}]), 40, 0).table == wanted
 
 
 def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):

@@ -16,7 +16,9 @@ import verifiers.v1 as vf
 from completion_server import respond, serving
 from replayed import PARAMETERS, replays
 from source_tree import ROOT
+from tokenizers import Tokenizer, models, pre_tokenizers
 from tracker import track
+from transformers import PreTrainedTokenizerFast
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
 from verifiers.v1.trace import ModelCall, Trace, TraceTask
@@ -63,7 +65,8 @@ def scored(task, response, usage=None, asked=None):
         MessageNode(parent=0, message=AssistantMessage(content=response or ""), sampled=True),
     ][: 1 + (response is not None)]
     limit = data.response_limit if asked is None else asked
-    trace.calls = [ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)]
+    call = ModelCall(node=1, sampling=Sampling(max_tokens=limit), usage=usage)
+    trace.calls = [] if response is None else [call]
     asyncio.run(task.score(trace))
     return trace
 
@@ -99,7 +102,7 @@ def test_without_a_number_of_puzzles_it_is_endless(name):
     some = endless.include(idx=["90:95"]).take(3)
     assert some.bounded
     assert [task.data.id for task in some] == ids[90:93]
-    assert not taskset().bounded
+    assert not taskset(d=None).bounded
     assert taskset(num_puzzles=1).bounded
 
 
@@ -177,6 +180,17 @@ def test_counts_tell_a_response_that_was_cut_off():
         trace = scored(task, response, usage, asked)
         assert trace.metrics["wrong_max_context"] == cut
         assert trace.info["score"]["response_tokens"] == tokens
+
+
+def test_a_tokenizer_counts_the_prompts_and_without_one_the_server_does(tmp_path):
+    words = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))  # noqa: S106
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path)
+    for tokenizer in (str(tmp_path), None):
+        (task,) = taskset(num_puzzles=1, d=1, N=5, rho=50, tokenizer=tokenizer)
+        usage = Usage(prompt_tokens=7, completion_tokens=2)
+        counted = scored(task, "Blue.", usage).info["score"]["prompt_tokens"]
+        assert counted == (len(task.data.prompt.split()) if tokenizer else 7)
 
 
 @pytest.mark.parametrize(("given", "said"), [

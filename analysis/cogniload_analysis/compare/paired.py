@@ -102,8 +102,7 @@ def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
         return outside
 
     tails = [_exact_tail(first, second, puzzles, 0.0, side) for side in (-1, 1)]
-    ends = (end(-1) if value > -1 else -1.0), (end(1) if value < 1 else 1.0)
-    return Difference(value, *ends, min(1.0, 2 * min(tails)))
+    return Difference(value, end(-1), end(1), min(1.0, 2 * min(tails)))
 
 
 @cache
@@ -122,7 +121,7 @@ def _exact_tail(first: int, second: int, puzzles: int, difference: float, side: 
     scores = side * score_z(firsts, seconds, float(puzzles), difference)
     seen = side * score_z(float(first), float(second), float(puzzles), difference)
     beyond = scores >= seen - 1e-9
-    least, most = max(0.0, -difference), min(1.0, (1 - difference) / 2)
+    least, most = max(0.0, -difference), (1 - difference) / 2
     alone = np.linspace(least, most, NUISANCE_SHARES)[:, None]
     shares = np.clip([alone + difference, alone, 1 - 2 * alone - difference], 1e-300, 1)
     neither = puzzles - firsts - seconds
@@ -199,7 +198,7 @@ def puzzles_needed(variance: float, detect: float) -> float:
     `variance` is that of a puzzle's difference. Raises ValueError for a `detect` that takes more
     puzzles than can be counted.
     """
-    if abs(detect) < LEAST_DETECT:
+    if detect < LEAST_DETECT:
         raise ValueError(f"detect must be {LEAST_DETECT:g} or more, got {detect!r}")
     quantiles = ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)
     return float(quantiles**2 * variance / detect**2)

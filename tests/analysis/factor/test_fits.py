@@ -387,6 +387,7 @@ def test_n_eff_by_attempts_is_the_fit_of_the_solved_puzzles():
         fit_line(solve_within(frame, t), (0.02, 0.8)).note for t in (1, 2, 4, 6)
     ]
     assert table["accuracy"][0] == pytest.approx(frame["correct"].mean())
+    assert n_eff_by_attempts(frame[:0]).empty
 
 
 @pytest.mark.parametrize("row", TABLE_7.to_dict("records"), ids=lambda row: str(row["context"]))
