@@ -78,7 +78,7 @@ def test_arguments_nested_without_end_are_refused(server, tmp_path, option):
     config = tmp_path / "config.yaml"
     config.write_text("[" * 20_000)
     error = error_of("eval", "--config", config, "--output_path", tmp_path / "out")
-    assert error == f"{config} is nested too deeply for a file of arguments"
+    assert error == f"{config} must have at most 10,000 brackets"
 
 
 @given(
