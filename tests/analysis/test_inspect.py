@@ -280,6 +280,15 @@ def test_a_header_of_many_lists_is_refused_before_it_is_parsed(tmp_path):
         read_samples(file)
 
 
+@pytest.mark.parametrize("values", ["[],", "[[]],", "{}, ", "1,", '"a",'])
+def test_a_log_in_json_of_many_values_is_refused_before_it_is_parsed(values, tmp_path, monkeypatch):
+    monkeypatch.setattr(inspect_logs, "MOST_VALUES", 1000)
+    file = tmp_path / "2026-11-21T08-26-58_x.json"
+    file.write_text(f'{{"eval": [{values * 1000}0]}}')
+    with pytest.raises(ValueError, match="it must have at most 1,000 values"):
+        read_samples(file)
+
+
 def test_a_sample_without_an_outcome_is_named(logs, capsys):
     file = sorted(logs.glob("*_cogniload_*"))[0]
     with zipfile.ZipFile(file, "a") as log:

@@ -25,15 +25,12 @@ LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", 
 OURS = "lm_eval"
 """The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
 
-LARGEST_LOG = 1 << 30
-"""Bytes of a log in JSON, which is read as a whole."""
-
 ATTACHMENT = "attachment://"
 ZSTANDARD = 93
 """The number of a compression that Inspect's newer logs have and Python before 3.14 has not."""
 
-LARGEST_HEADER = 1 << 24
-"""Bytes of a log's header, which names every sample; once parsed it may take 24 times as many."""
+LARGEST_LOG, LARGEST_HEADER, MOST_VALUES = 1 << 30, 1 << 24, 1 << 25
+"""Bytes of a log in JSON and of another's header; values of the first, each of some 70 bytes."""
 
 Read = Callable[[], Any]
 
@@ -124,7 +121,10 @@ def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[in
 def _open_log(file: Path) -> Iterator[tuple[Read, list[Read]]]:
     """Yield the function that reads a log's header, and those that read its samples."""
     if file.suffix == ".json":
-        whole = json.loads(read_whole(file, LARGEST_LOG))
+        content = read_whole(file, LARGEST_LOG)
+        if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise ValueError(f"it must have at most {MOST_VALUES:,} values")
+        whole = json.loads(content)
         yield lambda: whole, [partial(dict, sample) for sample in whole["samples"] or []]
         return
     with zipfile.ZipFile(file) as log:
