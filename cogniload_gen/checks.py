@@ -23,7 +23,7 @@ def check_numbers(
     stand in the place of a number.
     """
     try:
-        numbers = iter((value,) if isinstance(value, str | bytes | dict) else value)
+        numbers: Given = iter((value,) if isinstance(value, str | bytes | dict) else value)
     except TypeError:
         numbers = iter((value,))
     convert: type[int] | type[float] = int if integer else float
@@ -35,8 +35,9 @@ def check_numbers(
     kept: list[Any] = []
     for number in numbers:  # the first wrong one ends it, however many follow
         word = isinstance(number, str) and number in words
-        right = isinstance(number, kind) and not isinstance(number, bool) and low <= number <= high
-        if not word and (not right or (not integer and convert(number) == low)):
+        right = isinstance(number, kind) and not isinstance(number, bool)
+        right = right and low <= number <= high and (integer or convert(number) != low)
+        if not word and not right:
             raise ValueError(f"{name} must be {allowed} or a sequence of such, got {brief(number)}")
         kept.append(number if word else convert(number))
     if not kept or len(set(kept)) < len(kept):

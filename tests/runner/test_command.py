@@ -20,6 +20,7 @@ from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
 from cogniload_gen.files.run_folder import Block, RunFolder, indices_of
+from lm_eval_tasks.runner.evaluate import say_next
 from lm_eval_tasks.runner.progress import Part, Status, blocks_of_shard, lines_of, seconds_left
 from lm_eval_tasks.runner.run import load_tasks
 from lm_eval_tasks.task_names import our_tasks
@@ -260,3 +261,8 @@ def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "cogniload eval: interrupted"
+
+
+def test_the_next_command_moves_no_terminal(capsys):
+    say_next("cogniload report \x1b[2J")
+    assert capsys.readouterr().err == "next: cogniload report <U+001B>[2J\n"

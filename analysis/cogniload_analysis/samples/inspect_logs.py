@@ -171,7 +171,7 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
     prompt = held.get("input")
     if isinstance(prompt, list):
         contents = [message.get("content") for message in prompt]
-        prompt = [part for each in contents for part in [{"text": "\n\n"}, *_parts(each)]][1:]
+        prompt = [part for c in contents for part in [{"text": "\n\n"}, *_parts(c)]][1:]
     puzzle = {"id": held.get("id"), "answer": held.get("target")}
     puzzle |= {"puzzle": _join(prompt, attachments)} | (held.get("metadata") or {})
     return {
