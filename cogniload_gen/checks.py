@@ -34,12 +34,11 @@ def check_numbers(
     allowed = "".join(f"{word}, " for word in words) + allowed
     kept: list[Any] = []
     for number in numbers:  # the first wrong one ends it, however many follow
-        word = isinstance(number, str) and number in words
         right = isinstance(number, kind) and not isinstance(number, bool)
         right = right and low <= number <= high and (integer or convert(number) != low)
-        if not word and not right:
+        if not right and not (isinstance(number, str) and number in words):
             raise ValueError(f"{name} must be {allowed} or a sequence of such, got {brief(number)}")
-        kept.append(number if word else convert(number))
+        kept.append(convert(number) if right else number)
     if not kept or len(set(kept)) < len(kept):
         raise ValueError(f"{name} must hold at least one value and none twice, got {brief(value)}")
     return tuple(kept)
