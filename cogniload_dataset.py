@@ -59,7 +59,7 @@ class PuzzleConfig(datasets.BuilderConfig):
         super().__post_init__()
         for name, only in (("name", "default"), ("data_dir", None), ("data_files", None)):
             if getattr(self, name) != only:
-                raise ValueError(f"{name} is not for puzzles, got {getattr(self, name)!r}")
+                raise ValueError(f"{name} is not for puzzles, got {getattr(self, name)!r:.99}")
         self.benchmark, _ = self.family.choose(self.parameters)
         self.version = datasets.Version(f"{self.benchmark.version}.0.0")
         self.splits = check_choices("splits", self.splits, self.benchmark.splits)

@@ -23,26 +23,25 @@ def check_numbers(
     stand in the place of a number.
     """
     try:
-        numbers = (value,) if isinstance(value, str | bytes | dict) else tuple(value)
+        numbers: Given = iter((value,) if isinstance(value, str | bytes | dict) else value)
     except TypeError:
-        numbers = (value,)
+        numbers = iter((value,))
     convert: type[int] | type[float] = int if integer else float
     kind = Integral if integer else Real
     allowed = (
         f"an integer in {low}..{high}" if integer else f"a number above {low} and up to {high}"
     )
     allowed = "".join(f"{word}, " for word in words) + allowed
-    for number in numbers:
-        if isinstance(number, str) and number in words:
-            continue
+    kept: list[Any] = []
+    for number in numbers:  # the first wrong one ends it, however many follow
         right = isinstance(number, kind) and not isinstance(number, bool)
-        right = right and low <= number <= high
-        if not right or (not integer and convert(number) == low):
+        right = right and low <= number <= high and (integer or convert(number) != low)
+        if not right and not (isinstance(number, str) and number in words):
             raise ValueError(f"{name} must be {allowed} or a sequence of such, got {brief(number)}")
-    numbers = tuple(number if isinstance(number, str) else convert(number) for number in numbers)
-    if not numbers or len(set(numbers)) < len(numbers):
+        kept.append(convert(number) if right else number)
+    if not kept or len(set(kept)) < len(kept):
         raise ValueError(f"{name} must hold at least one value and none twice, got {brief(value)}")
-    return numbers
+    return tuple(kept)
 
 
 def check_integer(name: str, value: Given, *, low: int, high: int) -> int:
@@ -95,7 +94,7 @@ def check_known(names: Iterable[str], known: Sequence[str], of: str) -> None:
             near = [other for other in known if other.lower() == name.lower()]
             near = near or get_close_matches(name, known, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise ValueError(f"{of} takes {', '.join(known)}; got {name!r}{hint}")
+            raise ValueError(f"{of} takes {', '.join(known)}; got {name!r:.99}{hint}")
 
 
 def check_columns(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, Given]:

@@ -61,6 +61,5 @@ def read_solved(folder: Path, blocks: int) -> dict[object, bool]:
     """Return whether a run solved each puzzle of its first blocks, by the puzzles' ids."""
     state = RunFolder(folder / "state")
     done = [block for block in state.done_blocks(state.begun()) if block.number <= blocks]
-    return {
-        id_of(sample): sample["acc"] == 1 for block in done for _, sample in state.read_block(block)
-    }
+    samples = (sample for block in done for _, sample in state.read_block(block))
+    return {id_of(sample): sample.get("acc") == 1 for sample in samples}

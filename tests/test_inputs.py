@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from refusals import refused as one_line
 
-from cogniload_gen import generate_puzzles, solve
+from cogniload_gen import benchmarks, commands, generate_factor, generate_puzzles, score, solve
 from cogniload_gen.commands import main
 from cogniload_gen.files import inputs
 from cogniload_gen.files.whole import whole_file
@@ -203,3 +204,27 @@ def test_a_full_disk_is_named(folder):
 def test_a_puzzle_that_is_no_text_is_named():
     with pytest.raises(ValueError, match="a puzzle must be a text, got None"):
         solve(None)
+
+
+@pytest.mark.parametrize("count", ["x", [1], {1: 2}, b"5", object()])
+@pytest.mark.parametrize("name", ["prompt_tokens", "response_tokens", "context_budget"])
+def test_a_count_of_tokens_that_is_no_number_is_one_line(name, count):
+    made = generate_puzzles, generate_factor
+    puzzles = [{"d": 2, "N": 5, "rho": 50}, {"d": 2, "N": 5, "rho": 50, "twin": "question=state"}]
+    for make, knobs in zip((made[0], *made), (*puzzles, {"N": 2}), strict=True):
+        (row,) = make(**knobs, num_puzzles=1).to_pylist()
+        with one_line("counts of tokens must be numbers or None: "):
+            score("", row, **{name: count})
+
+
+def test_a_message_does_not_repeat_a_long_name():
+    (row,) = generate_puzzles(1, 5, 50, num_puzzles=1).to_pylist()
+    with one_line("category must be one of .* got 'xxx"):
+        score("It is blue.", row | {"category": "x" * 100_000})
+    with one_line("cogniload takes .* got 'xxx"):
+        benchmarks.datasets()["cogniload"].puzzles(**{"x" * 100_000: 1})
+
+
+def test_a_full_memory_is_one_line(folder, capsys, monkeypatch):
+    monkeypatch.setattr(commands, "run", lambda _: bytearray(1 << 62))
+    assert refused(capsys, ["solve", "a"]) == "cogniload solve: error: the memory is full\n"

@@ -313,7 +313,7 @@ def sentence_windows(
     Raises ValueError if `category` is not one of the 12 categories.
     """
     if category not in WORDS:
-        raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r}")
+        raise ValueError(f"category must be one of {', '.join(WORDS)}; got {category!r:.99}")
     words = WORDS[category].qualifiers
     qualifiers = words if language == ENGLISH else reading_of(language).qualifiers[category]
     name, lines = fold(poi, language), fold(response, language).split("\n")

@@ -25,7 +25,7 @@ def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
     columns = asked_of(row)
     gold = attributes(columns["answer"])
     counts = with_budget(counts)
-    if not response.strip() or is_cut_off(**counts):
+    if is_cut_off(**counts) or not response.strip():
         budget = f"{counts['context_budget']:,} tokens"
         why = f"no response, or prompt and response reached the budget of {budget}"
         return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})

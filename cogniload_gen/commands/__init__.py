@@ -111,7 +111,7 @@ def main(
     try:
         begin()
         return run(parsed)
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         print(f"cogniload {parsed.command}: error: {error_line(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as interrupt:
@@ -125,4 +125,4 @@ def error_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         return one_line(message)
-    return one_line(str(error))
+    return one_line(str(error) or "the memory is full")

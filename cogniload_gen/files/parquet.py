@@ -1,6 +1,6 @@
 """Parquet files that may come from anywhere, read within bounds of memory."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -85,14 +85,19 @@ def join_row_groups(file: pq.ParquetFile) -> list[range]:
 def read_groups(path: Path, groups: range, columns: list[str]) -> pa.Table:
     """Return some columns of row groups; ValueError for more than LARGEST_HELD bytes."""
     with open_parquet(path) as file:
-        batches, held = [], 0
-        for batch in read_batches(file, columns, groups):
-            batches.append(batch)
-            held += batch.nbytes
-            check_held(path, held)
+        batches = hold(path, read_batches(file, columns, groups))
         if not batches:
             return file.schema_arrow.empty_table().select(columns)
         return pa.Table.from_batches(batches)
+
+
+def hold(what: Path | str, parts: Iterable[pa.Table], most: int = LARGEST_HELD) -> list[pa.Table]:
+    """Return the parts of a table; ValueError for more than `most` bytes of them together."""
+    kept, held = [], 0
+    for part in parts:
+        kept.append(part)
+        check_bytes(f"{what}: rows that are held together", held := held + part.nbytes, most)
+    return kept
 
 
 def check_held(what: Path | str, held: int) -> None:

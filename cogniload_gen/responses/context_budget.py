@@ -35,10 +35,13 @@ def is_cut_off(
 ) -> bool:
     """Tell whether a response met the end of its budget; a count that is not known counts as 0.
 
-    Without a budget (None), nothing is cut off.
+    Without a budget (None), nothing is cut off. ValueError for a count that is no number.
     """
-    used = (prompt_tokens or 0) + (response_tokens or 0)
-    return context_budget is not None and used + STOP_MARGIN >= context_budget
+    try:
+        used = (prompt_tokens or 0) + (response_tokens or 0) + STOP_MARGIN
+        return context_budget is not None and bool(used >= context_budget)
+    except TypeError as error:
+        raise ValueError(f"counts of tokens must be numbers or None: {error}") from None
 
 
 def response_limit(prompt_tokens: int, context_budget: int) -> int:

@@ -28,8 +28,8 @@ OURS = ("block_size", "shard", "output_path", "until", "budget", "range", *CAPS)
 """What a --config file may hold beside lm-eval's arguments."""
 
 
-LARGEST_FILE, MOST_ALIASES = 2**18, 10
-"""Of a --config file: bytes, 256 KiB, which a YAML reader takes seconds for, and aliases."""
+LARGEST_FILE, MOST_ALIASES, MOST_BRACKETS = 2**18, 10, 10**4
+"""Of a --config file: bytes, 256 KiB, which a YAML reader takes seconds for; aliases; [ and {."""
 
 
 class EvalParser(Parser):
@@ -94,6 +94,8 @@ def read_configuration(
 def read_file(path: Path | str) -> dict[str, Any]:
     """Return the arguments in a YAML file; ValueError for an unknown name or a wrong type."""
     content = read_whole(Path(path), LARGEST_FILE)
+    if content.count(b"[") + content.count(b"{") > MOST_BRACKETS:  # half a millisecond each
+        raise ValueError(f"{path} must have at most {MOST_BRACKETS:,} brackets")
     try:
         # each may repeat all that stands above it: in ten lines to a thousand million values
         if sum(isinstance(token, yaml.AliasToken) for token in yaml.scan(content)) > MOST_ALIASES:
@@ -103,8 +105,6 @@ def read_file(path: Path | str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""
         raise ValueError(f"{path}{where} must be YAML") from None
-    except RecursionError:
-        raise ValueError(f"{path} is nested too deeply for a file of arguments") from None
     if not isinstance(written, dict):
         raise ValueError(f"{path} must be a mapping of arguments, got {type(written).__name__}")
     types = get_type_hints(EvaluatorConfig) | dict.fromkeys(OURS, object)

@@ -16,6 +16,7 @@ from pathlib import Path
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from cogniload_gen.extras import require
+from cogniload_gen.files.inputs import show_controls
 from cogniload_gen.files.run_folder import Block
 from lm_eval_tasks.runner.arguments import read_configuration
 from lm_eval_tasks.runner.blocks import Evaluator
@@ -55,7 +56,7 @@ def run(arguments: Namespace, others: Sequence[str], include_path: str | None = 
 
 def say_next(command: str) -> None:
     """Write the command that usually follows to standard error."""
-    print(f"next: {command}", file=sys.stderr)
+    print(f"next: {show_controls(command)}", file=sys.stderr)
 
 
 def evaluate(

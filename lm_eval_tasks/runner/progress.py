@@ -96,9 +96,9 @@ class Progress:
             documents.add(sample["doc_id"])
             if isinstance(count := sample.get("response_tokens"), int):
                 tokens += count
-            if isinstance(sample.get("acc"), int | float):
+            if isinstance(acc := sample.get("acc"), int | float) and 0 <= acc <= 1:
                 self.scored += 1
-                self.correct += sample["acc"]
+                self.correct += acc
         self.blocks_done += 1
         self.done += len(documents)
         self.bar.n = self.done

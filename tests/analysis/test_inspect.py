@@ -4,6 +4,7 @@ import functools
 import http.server
 import json
 import re
+import subprocess
 import threading
 import time
 import zipfile
@@ -25,7 +26,9 @@ from refusals import assert_refused
 
 from cogniload_analysis import analyses, read_samples
 from cogniload_analysis.analyses import ANALYSES
+from cogniload_analysis.report import inspect_view
 from cogniload_analysis.report.write import build_parts, build_report
+from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import read_line
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.commands import main
@@ -197,8 +200,8 @@ def test_a_broken_log_is_an_error_in_one_line(name, content, tmp_path, capsys):
 HEADER = {"eval": {"task": "cogniload", "model": "m", "created": "2026-11-21"}}
 
 
-def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0, **entries):
-    """Write a log; its headers may say flags and a method that are not its own."""
+def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0, at=0, **entries):
+    """Write a log; its headers may say flags, a method and a version that are not its own."""
     with zipfile.ZipFile(file, "w", compression) as log:
         for name, content in entries.items():
             log.writestr(f"{name}.json".replace("__", "/"), json.dumps(content))
@@ -206,6 +209,7 @@ def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0,
     for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
         for header in re.finditer(signature, content):
             content[header.start() + place] |= flags
+            content[header.start() + place - 2] |= at
             if method is not None:
                 content[header.start() + place + 2] = method
     if break_at:
@@ -223,8 +227,9 @@ def pack(file, compression=zipfile.ZIP_STORED, flags=0, method=None, break_at=0,
         {"flags": 1},
         {"method": 93},
         {"method": 97},
+        {"at": 255},
     ],
-    ids=["LZMA", "bzip2", "deflated", "encrypted", "Zstandard in name only", "unknown"],
+    ids=["LZMA", "bzip2", "deflated", "encrypted", "Zstandard in name only", "unknown", "later"],
 )
 def test_a_log_that_can_not_be_unpacked_is_an_error_in_one_line(damage, tmp_path, capsys):
     file = pack(tmp_path / "x.eval", header=HEADER, **damage)
@@ -240,10 +245,47 @@ def test_a_score_beyond_any_float_is_an_error_in_one_line(tmp_path, capsys):
     assert_refused(capsys, message, "report", file, "--out", tmp_path / "report")
 
 
+LONG = [{"text": "attachment://long"}]
+
+
+def read_sample(folder, **held):
+    """Return a sample of a log, whose attachment has 400 letters, as it is read."""
+    score = {"value": "I", "metadata": {"outcome": "wrong_other"}}
+    sample = {"id": "1", "scores": {"any": score}, "attachments": {"long": "x" * 400}} | held
+    return read_line(pack(folder / "x.eval", header=HEADER, samples__1_epoch_1=sample), 0)
+
+
+@pytest.mark.parametrize("held", [
+    {"input": [{"content": LONG * 3}]},
+    {"input": [{"content": LONG}] * 3},
+    {"input": [{"content": "attachment://long"}] * 3},
+    {"output": {"choices": [{"message": {"content": LONG * 3}}]}},
+])  # fmt: skip
+def test_an_attachment_does_not_multiply(held, tmp_path, monkeypatch):
+    """As in a log of a megabyte, whose one prompt would take gigabytes."""
+    monkeypatch.setattr(inspect_logs, "LARGEST", 1000)
+    with pytest.raises(ValueError, match="a text must have at most 1000 characters"):
+        read_sample(tmp_path, **held)
+
+
+def test_the_messages_of_a_prompt_are_joined(tmp_path):
+    messages = [{"content": "a"}, {"content": [{"text": "b"}, *LONG]}, {"content": None}]
+    assert read_sample(tmp_path, input=messages)["doc"]["puzzle"] == f"a\n\nb{'x' * 400}\n\n"
+
+
 def test_a_header_of_many_lists_is_refused_before_it_is_parsed(tmp_path):
     """Each of its bytes would take 24 of the memory."""
     file = pack(tmp_path / "x.eval", zipfile.ZIP_DEFLATED, header=[[]] * (1 << 23))
     with pytest.raises(ValueError, match=r"header\.json must have at most 16777216 bytes"):
+        read_samples(file)
+
+
+@pytest.mark.parametrize("values", ["[],", "[[]],", "{}, ", "1,", '"a",'])
+def test_a_log_in_json_of_many_values_is_refused_before_it_is_parsed(values, tmp_path, monkeypatch):
+    monkeypatch.setattr(inspect_logs, "MOST_VALUES", 1000)
+    file = tmp_path / "2026-11-21T08-26-58_x.json"
+    file.write_text(f'{{"eval": [{values * 1000}0]}}')
+    with pytest.raises(ValueError, match="it must have at most 1,000 values"):
         read_samples(file)
 
 
@@ -284,6 +326,20 @@ def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
     for site in (logs / "site", tmp_path):
         assert main([*view, "--force", "--bundle", str(site)]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_viewer_imports_nothing_of_the_folder_that_it_is_opened_in(tmp_path, monkeypatch):
+    commands = []
+    monkeypatch.setattr(
+        inspect_view.subprocess, "run", lambda command, **_: commands.append(command)
+    )
+    inspect_view.open_viewer(tmp_path)
+    monkeypatch.undo()
+    (tmp_path / "planted.py").touch()
+    python = commands[0][: commands[0].index("-m")]
+    for flags, code in ((python, 1), (python[:1], 0)):
+        ran = subprocess.run([*flags, "-c", "import planted"], cwd=tmp_path, check=False)
+        assert ran.returncode == code
 
 
 def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):

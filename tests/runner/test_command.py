@@ -20,6 +20,7 @@ from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
 from cogniload_gen.files.run_folder import Block, RunFolder, indices_of
+from lm_eval_tasks.runner.evaluate import say_next
 from lm_eval_tasks.runner.progress import Part, Status, blocks_of_shard, lines_of, seconds_left
 from lm_eval_tasks.runner.run import load_tasks
 from lm_eval_tasks.task_names import our_tasks
@@ -78,7 +79,7 @@ def test_arguments_nested_without_end_are_refused(server, tmp_path, option):
     config = tmp_path / "config.yaml"
     config.write_text("[" * 20_000)
     error = error_of("eval", "--config", config, "--output_path", tmp_path / "out")
-    assert error == f"{config} is nested too deeply for a file of arguments"
+    assert error == f"{config} must have at most 10,000 brackets"
 
 
 @given(
@@ -260,3 +261,8 @@ def test_ctrl_c_at_any_moment(server, tmp_path, moment):
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert err.splitlines()[-1] == "cogniload eval: interrupted"
+
+
+def test_the_next_command_moves_no_terminal(capsys):
+    say_next("cogniload report \x1b[2J")
+    assert capsys.readouterr().err == "next: cogniload report <U+001B>[2J\n"

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from datetime import datetime
+from hashlib import sha256
 from math import inf
 from types import SimpleNamespace
 
@@ -24,6 +25,7 @@ from eval_command import (
 
 from cogniload_gen.files import inputs, run_folder
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
+from lm_eval_tasks.in_turn import read_solved
 from lm_eval_tasks.runner import store
 from lm_eval_tasks.runner.results import merge
 from lm_eval_tasks.runner.store import Store
@@ -255,6 +257,25 @@ def test_no_digest_is_believed_without_bound(run, name, value):
     digest = run / "state" / "digest-00001.json"
     digest.write_text(json.dumps(json.loads(digest.read_bytes()) | {name: value}))
     assert len(command("eval", "--status", run)[1]) in range(1, 1000)
+
+
+@pytest.mark.parametrize("acc", [10**400, -1, float("nan"), "1", None])
+def test_no_accuracy_of_a_folder_is_believed_without_bound(server, run, acc):
+    block, digest = done_blocks(run)[0], run / "state" / "digest-00001.json"
+    samples = [json.loads(line) | {"acc": acc} for line in block.read_bytes().splitlines()]
+    if acc is None:
+        samples = [{**sample, "metrics": []} for sample in samples]
+        [sample.pop("acc") for sample in samples]
+    block.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    signed = json.loads(digest.read_bytes()) | {"sha256": sha256(block.read_bytes()).hexdigest()}
+    digest.write_text(json.dumps(signed))
+    done = [command("eval", "--status", run)]
+    assert not any(read_solved(run, 1).values())
+    done_blocks(run)[-1].unlink()
+    done.append(command(*arguments(server, run, "--seed", "42", puzzles=PUZZLES | {"seed": 42})))
+    assert done[0][0] == 0
+    for code, _, err in done:
+        assert (err.count("error: "), "nan" in err) == (code == 2, False)
 
 
 def test_documents_far_apart_are_not_counted_through(tmp_path):

@@ -103,8 +103,7 @@ def naming_line(file: Path, number: int) -> Iterator[None]:
     try:
         yield
     except inputs.MALFORMED as error:
-        cause = f"no field {error}" if isinstance(error, KeyError) else error
-        raise ValueError(f"{file}, line {number}: {cause}") from error
+        raise ValueError(f"{file}, line {number}: {inspect_logs.say_cause(error)}") from error
 
 
 def number_lines(file: Path) -> Iterator[tuple[int, bytes]]:

@@ -25,19 +25,16 @@ LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", 
 OURS = "lm_eval"
 """The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
 
-LARGEST_LOG = 1 << 30
-"""Bytes of a log in JSON, which is read as a whole."""
-
 ATTACHMENT = "attachment://"
 ZSTANDARD = 93
 """The number of a compression that Inspect's newer logs have and Python before 3.14 has not."""
 
-LARGEST_HEADER = 1 << 24
-"""Bytes of a log's header, which names every sample; once parsed it may take 24 times as many."""
+LARGEST_LOG, LARGEST_HEADER, MOST_VALUES = 1 << 30, 1 << 24, 1 << 25
+"""Bytes of a log in JSON and of another's header; values of the first, each of some 70 bytes."""
 
 Read = Callable[[], Any]
 
-BROKEN = (*MALFORMED, OSError, zipfile.BadZipFile)
+BROKEN = (*MALFORMED, NotImplementedError, OSError, zipfile.BadZipFile)
 
 
 def is_log(file: Path) -> bool:
@@ -83,7 +80,7 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
         }
         return task, str(spec["created"]), results
     except BROKEN as error:
-        raise ValueError(f"{file} is no log of Inspect: {_say(error)}") from error
+        raise ValueError(f"{file} is no log of Inspect: {say_cause(error)}") from error
 
 
 def read_log_lines(file: Path) -> Iterator[tuple[int, bytes]]:
@@ -117,14 +114,17 @@ def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[in
                 if places is not None or not _is_lost(sample):
                     yield place, _translate(sample)
     except BROKEN as error:
-        raise ValueError(f"{file}, sample {place + 1}: {_say(error)}") from error
+        raise ValueError(f"{file}, sample {place + 1}: {say_cause(error)}") from error
 
 
 @contextmanager
 def _open_log(file: Path) -> Iterator[tuple[Read, list[Read]]]:
     """Yield the function that reads a log's header, and those that read its samples."""
     if file.suffix == ".json":
-        whole = json.loads(read_whole(file, LARGEST_LOG))
+        content = read_whole(file, LARGEST_LOG)
+        if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise ValueError(f"it must have at most {MOST_VALUES:,} values")
+        whole = json.loads(content)
         yield lambda: whole, [partial(dict, sample) for sample in whole["samples"] or []]
         return
     with zipfile.ZipFile(file) as log:
@@ -170,7 +170,8 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
     score = _find_score(held)
     prompt = held.get("input")
     if isinstance(prompt, list):
-        prompt = "\n\n".join(_join(message.get("content"), attachments) for message in prompt)
+        contents = [message.get("content") for message in prompt]
+        prompt = [part for c in contents for part in [{"text": "\n\n"}, *_parts(c)]][1:]
     puzzle = {"id": held.get("id"), "answer": held.get("target")}
     puzzle |= {"puzzle": _join(prompt, attachments)} | (held.get("metadata") or {})
     return {
@@ -204,12 +205,21 @@ def _read_accuracy(score: dict[str, Any]) -> float:
 
 
 def _join(content: Any, attachments: dict[str, str]) -> str:
-    """Return the text of a message's content, whose long parts a log keeps as attachments."""
-    if isinstance(content, list):
-        return "".join(_join(part.get("text"), attachments) for part in content)
-    text = content if isinstance(content, str) else ""
-    return attachments.get(text.removeprefix(ATTACHMENT), text)
+    """Return the text of a message's content, whose long parts a log keeps as attachments.
+
+    ValueError for a long one: each of its parts may repeat the same attachment.
+    """
+    texts = [text for part in _parts(content) if isinstance(text := part.get("text"), str)]
+    whole = [attachments.get(text.removeprefix(ATTACHMENT), text) for text in texts]
+    if sum(map(len, whole)) > LARGEST:
+        raise ValueError(f"a text must have at most {LARGEST} characters")
+    return "".join(whole)
 
 
-def _say(error: Exception) -> str:
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return content if isinstance(content, list) else [{"text": content}]
+
+
+def say_cause(error: Exception) -> str:
+    """Return what is wrong with a sample, from the error of reading it."""
     return f"no field {error}" if isinstance(error, KeyError) else str(error)
