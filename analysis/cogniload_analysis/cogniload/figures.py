@@ -54,14 +54,14 @@ def varying(frame: pd.DataFrame) -> list[str]:
     return [load for load in LABELS if frame[load].nunique() > 1] or [*LABELS]
 
 
-def draw_rho_by_d(frame: pd.DataFrame) -> Figure:
-    """Draw accuracy by rho at the lowest, the middle and the highest d. Figure 3."""
-    return _draw_rho_by(frame, "d")
-
-
-def draw_rho_by_N(frame: pd.DataFrame) -> Figure:
-    """Draw accuracy by rho at the lowest, the middle and the highest N. Figure 4."""
-    return _draw_rho_by(frame, "N")
+def draw_rho_by(frame: pd.DataFrame, load: str) -> Figure:
+    """Draw accuracy by rho at the lowest, middle and highest level of d (figure 3) or N (4)."""
+    levels = sorted(frame[load].unique())
+    chosen = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
+    panels = [
+        _accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}") for level in chosen
+    ]
+    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
 def draw_accuracy_by(frame: pd.DataFrame, load: str) -> Figure:
@@ -245,15 +245,6 @@ def _finish_budgets(axes: Axes, budgets: pd.Series, *, logarithmic: bool) -> Non
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
-
-
-def _draw_rho_by(frame: pd.DataFrame, load: str) -> Figure:
-    levels = sorted(frame[load].unique())
-    chosen = sorted({levels[0], levels[len(levels) // 2], levels[-1]})
-    panels = [
-        _accuracy_panel(frame[frame[load] == level], "rho", f"{load} = {level}") for level in chosen
-    ]
-    return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
 
 def _accuracy_panel(

@@ -263,8 +263,8 @@ def draw_pictures(
         frame = pd.concat(responses.values())
         drawings |= {
             "figure_1": partial(figures.draw_accuracy, frame),
-            "figure_3": partial(figures.draw_rho_by_d, frame),
-            "figure_4": partial(figures.draw_rho_by_N, frame),
+            "figure_3": partial(figures.draw_rho_by, frame, "d"),
+            "figure_4": partial(figures.draw_rho_by, frame, "N"),
             "figure_5": partial(figures.draw_accuracy_by, frame, "d"),
             "figure_6": partial(figures.draw_accuracy_by, frame, "rho"),
             "figure_7": partial(figures.draw_accuracy_by, frame, "N"),

@@ -39,8 +39,8 @@ def frame():
 
 DRAWINGS = {
     "figure 1": figures.draw_accuracy,
-    "figure 3": figures.draw_rho_by_d,
-    "figure 4": figures.draw_rho_by_N,
+    "figure 3": lambda frame: figures.draw_rho_by(frame, "d"),
+    "figure 4": lambda frame: figures.draw_rho_by(frame, "N"),
     "figure 5": lambda frame: figures.draw_accuracy_by(frame, "d"),
     "figure 6": lambda frame: figures.draw_accuracy_by(frame, "rho"),
     "figure 7": lambda frame: figures.draw_accuracy_by(frame, "N"),
@@ -85,7 +85,7 @@ WINDOW = re.compile(rb'<svg x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" vie
     "draw",
     [
         figures.draw_accuracy,
-        figures.draw_rho_by_d,
+        lambda frame: figures.draw_rho_by(frame, "d"),
         figures.draw_outcomes,
         lambda frame: figures.draw_fit(one := frame[frame["model"] == "a"], fit_load_glm(one)),
     ],
@@ -162,10 +162,10 @@ def test_figure_5_has_the_wilson_intervals(frame):
 
 
 def test_figures_3_and_4_take_the_papers_levels(frame):
-    by_d, by_N = figures.draw_rho_by_d(frame), figures.draw_rho_by_N(frame)
+    by_d, by_N = figures.draw_rho_by(frame, "d"), figures.draw_rho_by(frame, "N")
     assert [axes.get_title() for axes in by_d.axes] == ["d = 1", "d = 5", "d = 10"]
     assert [axes.get_title() for axes in by_N.axes] == ["N = 20", "N = 100", "N = 250"]
-    one_level = figures.draw_rho_by_d(frame[frame["d"] == 5])
+    one_level = figures.draw_rho_by(frame[frame["d"] == 5], "d")
     assert [axes.get_title() for axes in one_level.axes] == ["d = 5"]
 
 
