@@ -167,12 +167,13 @@ class PuzzleFiles:
     def unless_whole(self, number: int) -> Iterator[None]:
         """Ignore a vanished file or folder if another process has finished this file.
 
-        A folder that vanishes while it is made is FileExistsError in `Path.mkdir`.
+        A folder that vanishes while it is made is FileExistsError in `Path.mkdir`. The digests are
+        read before the manifest, since the last process removes them once that is whole.
         """
         try:
             yield
         except (FileExistsError, FileNotFoundError):
-            if not self.start().proven(number):
+            if not (self.proven(number) or self.start().proven(number)):
                 raise
 
     def part(self, number: int) -> Path:

@@ -164,6 +164,22 @@ def test_the_folder_of_digests_may_vanish_while_it_is_made(whole, folder, monkey
     assert {name: bytes_of(folder)[name] for name in whole} == whole
 
 
+def test_the_last_process_may_end_while_another_looks_for_a_file(folder, monkeypatch):
+    """The other reads the manifest before it is whole, and the digests when they are gone."""
+    late, last = (puzzle_files(folder, **KNOBS, num_puzzles=9, rows_per_file=4) for _ in range(2))
+    for number in range(5):
+        last.make(number)
+
+    def read_and_end(path):
+        manifest = read_manifest(path)
+        last.finish()
+        return manifest
+
+    monkeypatch.setattr("cogniload_gen.shards.read_manifest", read_and_end)
+    with late.unless_whole(2):
+        raise FileNotFoundError
+
+
 def test_a_late_twin_changes_nothing(whole, folder):
     """One that read the manifest before the last process completed it."""
     options = KNOBS | {"num_puzzles": 9, "rows_per_file": 4}
