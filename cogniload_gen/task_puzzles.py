@@ -71,13 +71,13 @@ def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, 
 def table_of(known: Dataset, parameters: Values) -> pa.Table:
     """Return the puzzles of some parameters, which may stand in a folder that is anyone's.
 
-    ValueError for more of them than the documents of a run, and for more than 2 GiB, twice
-    what FACTOR's grid in a context of 128K tokens has.
+    ValueError for more of them than the documents of a run, and for more than 16 GiB; FACTOR's
+    grid in a context of a million tokens has some 12.
     """
     source = known.puzzles(**parameters)
     if (count := len(source.selection)) > MOST_DOCUMENTS:
         raise ValueError(f"a task takes at most {MOST_DOCUMENTS:,} puzzles, got {count:,}")
-    return pa.concat_tables(hold("the puzzles of a task", source.tables(), 1 << 31))
+    return pa.concat_tables(hold("the puzzles of a task", source.tables(), 1 << 34))
 
 
 def with_twins(known: Dataset, parameters: Values) -> pa.Table:

@@ -125,4 +125,4 @@ def error_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         return one_line(message)
-    return one_line(str(error) or "the memory is full")
+    return one_line("the memory is full" if isinstance(error, MemoryError) else str(error))

@@ -92,17 +92,18 @@ def read_groups(path: Path, groups: range, columns: list[str]) -> pa.Table:
 
 
 def hold(what: Path | str, parts: Iterable[pa.Table], most: int = LARGEST_HELD) -> list[pa.Table]:
-    """Return the parts of a table; ValueError for more than `most` bytes of them together."""
+    """Return parts of a table, which may be batches; ValueError for more than `most` bytes."""
     kept, held = [], 0
     for part in parts:
         kept.append(part)
-        check_bytes(f"{what}: rows that are held together", held := held + part.nbytes, most)
+        held += part.nbytes
+        check_held(what, held, most)
     return kept
 
 
-def check_held(what: Path | str, held: int) -> None:
-    """Raise ValueError if rows have more than LARGEST_HELD bytes."""
-    check_bytes(f"{what}: rows that are held together", held, LARGEST_HELD)
+def check_held(what: Path | str, held: int, most: int = LARGEST_HELD) -> None:
+    """Raise ValueError if rows have more than `most` bytes."""
+    check_bytes(f"{what}: rows that are held together", held, most)
 
 
 def check_bytes(what: str, size: int, most: int) -> None:

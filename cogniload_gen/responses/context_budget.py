@@ -39,9 +39,10 @@ def is_cut_off(
     """
     try:
         used = (prompt_tokens or 0) + (response_tokens or 0) + STOP_MARGIN
-        return context_budget is not None and bool(used >= context_budget)
+        cut_off = context_budget is not None and used >= context_budget
     except TypeError as error:
         raise ValueError(f"counts of tokens must be numbers or None: {error}") from None
+    return cut_off
 
 
 def response_limit(prompt_tokens: int, context_budget: int) -> int:

@@ -29,7 +29,7 @@ OURS = ("block_size", "shard", "output_path", "until", "budget", "range", *CAPS)
 
 
 LARGEST_FILE, MOST_ALIASES, MOST_BRACKETS = 2**18, 10, 10**4
-"""Of a --config file: bytes, 256 KiB, which a YAML reader takes seconds for; aliases; [ and {."""
+"""Of a --config file: bytes, which a YAML reader takes seconds for; aliases; [ and {."""
 
 
 class EvalParser(Parser):
@@ -105,6 +105,8 @@ def read_file(path: Path | str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""
         raise ValueError(f"{path}{where} must be YAML") from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply for a file of arguments") from None
     if not isinstance(written, dict):
         raise ValueError(f"{path} must be a mapping of arguments, got {type(written).__name__}")
     types = get_type_hints(EvaluatorConfig) | dict.fromkeys(OURS, object)

@@ -56,11 +56,11 @@ def test_the_puzzles_of_a_task_fit_in_memory(twin):
 
 @pytest.mark.parametrize("twin", [None, "each"])
 def test_the_texts_of_a_task_fit_in_memory(twin, monkeypatch):
-    """Of 2 GiB, here of a hundred-thousandth: they are made no further than up to there."""
+    """Of 16 GiB, here of a millionth: they are made no further than up to there."""
     large = parquet.check_bytes
-    monkeypatch.setattr(parquet, "check_bytes", lambda w, size, most: large(w, size * 10**5, most))
+    monkeypatch.setattr(parquet, "check_bytes", lambda w, size, most: large(w, size * 10**6, most))
     knobs = {"d": 3, "N": 100, "rho": 50, "num_puzzles": 2, "context_budget": 9000, "twin": twin}
-    with pytest.raises(ValueError, match=r"^the puzzles of a task: .* at most 2147483648 bytes"):
+    with pytest.raises(ValueError, match=r"^the puzzles of a task: .* at most 17179869184 bytes"):
         make_puzzles("cogniload", knobs, {}, grids=[{}], task="a task")
     make_puzzles("cogniload", knobs | {"N": 1}, {}, grids=[{}], task="a task")
 

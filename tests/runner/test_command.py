@@ -77,9 +77,13 @@ def test_arguments_nested_without_end_are_refused(server, tmp_path, option):
     code, _, err = command(*arguments(server, tmp_path, option, deep))
     assert (code, err.count("error: ")) == (2, 1)
     config = tmp_path / "config.yaml"
-    config.write_text("[" * 20_000)
-    error = error_of("eval", "--config", config, "--output_path", tmp_path / "out")
-    assert error == f"{config} must have at most 10,000 brackets"
+    for brackets, message in (
+        (20_000, "must have at most 10,000 brackets"),
+        (2_000, "is nested too deeply for a file of arguments"),
+    ):
+        config.write_text("[" * brackets)
+        error = error_of("eval", "--config", config, "--output_path", tmp_path / "out")
+        assert error == f"{config} {message}"
 
 
 @given(

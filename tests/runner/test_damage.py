@@ -264,8 +264,10 @@ def test_no_accuracy_of_a_folder_is_believed_without_bound(server, run, acc):
     block, digest = done_blocks(run)[0], run / "state" / "digest-00001.json"
     samples = [json.loads(line) | {"acc": acc} for line in block.read_bytes().splitlines()]
     if acc is None:
-        samples = [{**sample, "metrics": []} for sample in samples]
-        [sample.pop("acc") for sample in samples]
+        samples = [
+            {name: value for name, value in sample.items() if name != "acc"} | {"metrics": []}
+            for sample in samples
+        ]
     block.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
     signed = json.loads(digest.read_bytes()) | {"sha256": sha256(block.read_bytes()).hexdigest()}
     digest.write_text(json.dumps(signed))

@@ -30,7 +30,8 @@ ZSTANDARD = 93
 """The number of a compression that Inspect's newer logs have and Python before 3.14 has not."""
 
 LARGEST_LOG, LARGEST_HEADER, MOST_VALUES = 1 << 30, 1 << 24, 1 << 25
-"""Bytes of a log in JSON and of another's header; values of the first, each of some 70 bytes."""
+"""Bytes of a log in JSON, and of another's header, which names every sample and may take 24 times
+as many once parsed; values of the former, which take some 70 bytes each."""
 
 Read = Callable[[], Any]
 
@@ -171,7 +172,7 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
     prompt = held.get("input")
     if isinstance(prompt, list):
         contents = [message.get("content") for message in prompt]
-        prompt = [part for c in contents for part in [{"text": "\n\n"}, *_parts(c)]][1:]
+        prompt = [part for content in contents for part in [{"text": "\n\n"}, *_parts(content)]][1:]
     puzzle = {"id": held.get("id"), "answer": held.get("target")}
     puzzle |= {"puzzle": _join(prompt, attachments)} | (held.get("metadata") or {})
     return {
