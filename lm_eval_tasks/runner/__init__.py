@@ -1,1 +1,0 @@
-"""`cogniload eval`: lm-eval in blocks that a crash leaves whole."""
