@@ -11,37 +11,30 @@ COUNTS = ("prompt_tokens", "response_tokens")
 SPENT = "spent_response_tokens"
 """What a sample with several attempts at its puzzle holds: the tokens of all their responses."""
 
-ENDED_REASONS = frozenset(
-    "stop eos eos_token end_turn end_of_text stop_sequence stop_word complete completed finished "
-    "tool_calls tool_use tool_call function_call".split()
-)
-CUT_REASONS = frozenset(
-    "length limit max_tokens max_token max_length max_new_tokens max_completion_tokens "
-    "max_output_tokens token_limit model_length context_length context_length_exceeded "
-    "context_window_exceeded model_context_window_exceeded truncated incomplete".split()
-)
-BROKEN_OFF_REASONS = frozenset(
-    "error abort aborted cancel cancelled canceled user_cancel network_error timeout time_limit "
-    "server_error internal_error insufficient_system_resource not_finished load unload "
-    "error_limit overloaded unavailable".split()
-)
-"""What the server could not finish: the request is to be sent again."""
-FILTERED_REASONS = frozenset(
-    "content_filter content_filtered safety sensitive refusal recitation blocklist "
-    "prohibited_content spii guardrail guardrail_intervened error_toxic".split()
-)
-"""The words of servers and of harnesses for how a response ended, by kind."""
-
-ENDINGS_BY_REASON = {
-    reason.replace("_", ""): kind
-    for kind, reasons in {
-        "ended": ENDED_REASONS,
-        "cut": CUT_REASONS,
-        "filtered": FILTERED_REASONS,
-        "broken": BROKEN_OFF_REASONS,
+REASONS = {
+    kind: frozenset(words.split())
+    for kind, words in {
+        "ended": """stop eos eos_token end_turn end_of_text stop_sequence stop_word complete
+            completed finished tool_calls tool_use tool_call function_call""",
+        "cut": """length limit max_tokens max_token max_length max_new_tokens max_output_tokens
+            max_completion_tokens token_limit model_length context_length context_length_exceeded
+            context_window_exceeded model_context_window_exceeded truncated incomplete""",
+        "filtered": """content_filter content_filtered safety sensitive refusal recitation blocklist
+            prohibited_content spii guardrail guardrail_intervened error_toxic""",
+        "broken": """error abort aborted cancel cancelled canceled user_cancel network_error timeout
+            time_limit server_error internal_error insufficient_system_resource not_finished load
+            unload error_limit overloaded unavailable""",
     }.items()
-    for reason in reasons
 }
+"""The words of servers and of harnesses for how a response ended, by kind.
+
+A response that broke off is to be asked for again: the server could not finish it.
+"""
+
+CUT_REASONS, FILTERED_REASONS, BROKEN_OFF_REASONS = (
+    REASONS[kind] for kind in ("cut", "filtered", "broken")
+)
+KINDS = {word.replace("_", ""): kind for kind, words in REASONS.items() for word in words}
 
 STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
 
@@ -102,7 +95,7 @@ def ending(finish_reason: object) -> Literal["ended", "cut", "filtered", "broken
     if not isinstance(finish_reason, str):
         return None
     letters = "".join(filter(str.isalpha, finish_reason.lower()))
-    known: Any = ENDINGS_BY_REASON.get(letters.removeprefix("finishreason"))
+    known: Any = KINDS.get(letters.removeprefix("finishreason"))
     return known
 
 

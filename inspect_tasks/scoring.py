@@ -139,8 +139,7 @@ def said_tokens(output: ModelOutput) -> tuple[int | None, int | None]:
 
 def said_end(output: ModelOutput) -> dict[str, str]:
     """Return why a response ended, in lm-eval's words; nothing where the provider doesn't say."""
-    if output.stop_reason == "unknown":
+    reason = output.stop_reason
+    if reason == "unknown":
         return {}
-    return {
-        "finish_reason": "length" if ending(output.stop_reason) == "cut" else output.stop_reason
-    }
+    return {"finish_reason": "length" if ending(reason) == "cut" else reason}

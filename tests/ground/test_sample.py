@@ -2,14 +2,7 @@
 
 import pytest
 
-from cogniload_gen.sample import (
-    BROKEN_OFF_REASONS,
-    CUT_REASONS,
-    ENDED_REASONS,
-    FILTERED_REASONS,
-    ending,
-    was_cut,
-)
+from cogniload_gen.sample import REASONS, ending, was_cut
 
 SEEN = {
     "ended": ["stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_calls"],
@@ -29,8 +22,7 @@ def test_a_word_of_a_server_says_how_a_response_ended(kind):
 
 
 def test_no_word_says_two_things():
-    groups = [ENDED_REASONS, CUT_REASONS, FILTERED_REASONS, BROKEN_OFF_REASONS]
-    words = [word.replace("_", "") for group in groups for word in group]
+    words = [word.replace("_", "") for group in REASONS.values() for word in group]
     assert len(words) == len({*words})
 
 
