@@ -12,6 +12,7 @@ from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.samples.runs import LIMITS
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
+from cogniload_gen.sample import ending
 
 ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"
 ENDINGS = (ENDED, LIMIT, WINDOW, UNKNOWN)
@@ -24,15 +25,18 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
     """Return how a sample's response ended: one of ENDINGS.
 
     `prompt` and `response` are its counts of tokens, NaN where unknown. What the backend said, the
-    sample's finish_reason, comes first; without it, a response that ends within 20 tokens of its
-    limit was cut. A limit counts as the window's where it leaves nothing of the budget unused, and
-    as an output limit where the backend says that it was cut and the counts are unknown.
+    sample's finish_reason, comes first; where it says nothing that `ending` knows, a response that
+    ends within 20 tokens of its limit was cut. A limit counts as the window's where it leaves
+    nothing of the budget unused, and as an output limit where the backend says that it was cut and
+    the counts are unknown.
     """
     limit = read_request_limit(sample)
     budget = _count(sample["doc"], "context_budget")
-    reason = sample.get("finish_reason")
-    if isinstance(reason, str):
-        cut = reason == "length"
+    said = ending(sample.get("finish_reason"))
+    if said == "broken":
+        return UNKNOWN
+    if said:
+        cut = said == "cut"
     elif math.isnan(response) or (math.isnan(limit) and not math.isfinite(prompt + budget)):
         return UNKNOWN
     elif math.isnan(limit):
@@ -43,7 +47,7 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
         return ENDED
     used = limit if not math.isnan(limit) else response
     if math.isnan(used + prompt + budget):
-        return LIMIT if isinstance(reason, str) else UNKNOWN
+        return LIMIT if said else UNKNOWN
     # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
     return LIMIT if used + prompt + step_of(int(budget)) < budget else WINDOW
 
