@@ -9,19 +9,21 @@ own `max_gen_toks`, what its prompt leaves of its budget, and refuses what can't
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.metrics import mean
 from lm_eval.api.model import LM
-from lm_eval.api.task import ConfigurableTask
+from lm_eval.api.task import ConfigurableTask, Task
 from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
+from cogniload_gen import benchmarks
 from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
-from cogniload_gen.sample import SPENT
+from cogniload_gen.sample import COUNTS, SPENT, score_metrics
 from cogniload_gen.tokens import estimate
+from lm_eval_tasks.answers import AnsweringModel
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
 from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.responses import keep_what_is_said, said_of
@@ -31,7 +33,7 @@ log = logging.getLogger(__name__)
 LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """All names under which lm-eval's backends take a response limit (models/utils.py)."""
 
-COUNTED = ("backend_prompt_tokens", SPENT)
+COUNTED_BESIDES = ("backend_prompt_tokens", SPENT)
 """What is counted of a response, besides what the YAML's metrics count."""
 
 
@@ -89,6 +91,8 @@ def share_budget(model: LM | None, request: Instance) -> Share:
 
     A limit that the request already has (the YAML's or --gen_kwargs') can only lower its own.
     """
+    if isinstance(model, AnsweringModel) and (record := model.recorded(request)):
+        return Share(*record["share"])
     prompt, generation = request.arguments
     counted = count_prompt_tokens(model, prompt)
     prompt_tokens = estimate_prompt_tokens(prompt) if counted is None else counted
@@ -105,6 +109,12 @@ def limit_response(request: Instance, limit: int) -> None:
     generation["max_gen_toks"] = limit
 
 
+def context_budget(tasks: Mapping[str, Task]) -> int:
+    """Return the largest context_budget of the tasks' documents, in tokens; 0 if none has one."""
+    shared = (task.eval_docs for task in tasks.values() if isinstance(task, SharedBudgetTask))
+    return max((max(documents["context_budget"]) for documents in shared), default=0)
+
+
 def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> None:
     """Raise ValueError if the model's window is below a document's budget: it would be cut."""
     window, budget = context_window(model), max(r.doc["context_budget"] for r in requests)
@@ -113,6 +123,23 @@ def check_window(task: str, model: LM | None, requests: Iterable[Instance]) -> N
             f"{task}: the model takes {window} tokens and context_budget is {budget}: raise the "
             "model's (max_model_len for vllm, max_length elsewhere) or lower context_budget"
         )
+
+
+def check_prompt_read(task: str, share: Share, read: int | None) -> None:
+    """Warn of a server that read far fewer tokens than a prompt has: it cuts prompts silently.
+
+    ValueError if the prompt's tokens are counted by the model's tokenizer, and no estimate.
+    """
+    if read is None or read >= (0.8 if share.counted else 0.65) * share.prompt_tokens:
+        return
+    says = (
+        f"{task}: the server read {read:,} of the {share.prompt_tokens:,} tokens of a prompt, so it "
+        "cuts long prompts silently: raise its context (num_ctx of Ollama, --ctx-size of llama.cpp, "
+        "--max-model-len of vLLM)"
+    )
+    if share.counted:
+        raise ValueError(f"{says}, or name the tokenizer that is the model's")
+    log.warning("%s", says)
 
 
 class SharedBudgetTask(ConfigurableTask):
@@ -155,20 +182,21 @@ class SharedBudgetTask(ConfigurableTask):
             )
         super().build_all_requests(**settings)
         self._model = model_under_evaluation()
+        self._attempts = {request.doc["id"]: request.resps for request in self.instances}
         keep_what_is_said(self._model)
         check_window(task, self._model, self.instances)
         self._shares = {
             request.doc["id"]: share_budget(self._model, request)
             for request in tqdm(self.instances, desc="Counting prompt tokens")
         }
-        if not all(share.counted for share in self._shares.values()):
+        asked = getattr(self._model, "inner", self._model) is not None
+        if asked and not all(share.counted for share in self._shares.values()):
             log.warning(
                 "%s: the model has no tokenizer to count with: prompts are estimated by their "
                 "words, and samples have no token counts of ours. An API model takes one by "
                 "--model_args tokenizer_backend=huggingface,tokenizer=NAME",
                 task,
             )
-        self._attempts = {request.doc["id"]: request.resps for request in self.instances}
         check_fit(task, [request.doc for request in self.instances], self._shares)
         for request in self.instances:
             limit_response(request, self._shares[request.doc["id"]].response_limit)
@@ -188,6 +216,24 @@ class SharedBudgetTask(ConfigurableTask):
         reported = {name: fact for name, fact in metrics.items() if fact is not None}
         return Fields(super().process_results(doc | counts, results) | reported)
 
+    def describe(self, request: Instance, response: str) -> dict[str, Any]:
+        """Return what the disk keeps of a response: its counts, its score, and its share.
+
+        ValueError for a server that read less than the prompt, if the model's tokenizer counts it.
+        """
+        doc, said = request.doc, said_of(response)
+        share = self._shares[doc["id"]]
+        check_prompt_read(self.config.task, share, said.prompt_tokens)
+        counts = share.scored(said.prompt_tokens, self._count(response, share.counted))
+        scored = score_metrics(benchmarks.score(response, doc, **counts))
+        return {
+            "finish_reason": said.finish_reason,
+            "backend_prompt_tokens": said.prompt_tokens,
+            **{name: counts[name] for name in COUNTS},
+            "share": [share.prompt_tokens, share.response_limit, share.counted],
+            **{name: scored[name] for name in ("acc", "outcome")},
+        }
+
     def _count(self, response: str, counted: bool) -> int | None:
         """Return the tokens of a response, by its backend, or by the model if that can count."""
         tokens = said_of(response).response_tokens
@@ -197,8 +243,8 @@ class SharedBudgetTask(ConfigurableTask):
 
     def aggregation(self) -> dict[str, Any]:
         """Return the YAML's, and that of what a backend counts."""
-        return super().aggregation() | dict.fromkeys(COUNTED, mean)
+        return super().aggregation() | dict.fromkeys(COUNTED_BESIDES, mean)
 
     def higher_is_better(self) -> dict[str, Any]:
         """Return the YAML's; what a backend counts is neither."""
-        return super().higher_is_better() | dict.fromkeys(COUNTED)
+        return super().higher_is_better() | dict.fromkeys(COUNTED_BESIDES)

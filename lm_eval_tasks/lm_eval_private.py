@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import lm_eval.evaluator
-from lm_eval.api.group import Group
 from lm_eval.api.model import LM
-from lm_eval.api.task import Task
 from lm_eval.models.api_models import TemplateAPI
 
 
@@ -51,12 +49,12 @@ def model_under_evaluation() -> LM | None:
         return frame.f_locals["lm"]
 
 
-def run_parser(parser_class: type[ArgumentParser], prog: str) -> ArgumentParser:
+def run_parser(prog: str) -> ArgumentParser:
     """Return the parser of `lm_eval run`, under another name."""
     with as_expected():
         from lm_eval._cli.run import Run  # noqa: PLC0415  (where it may not be)
 
-        commands = parser_class(prog=prog).add_subparsers(parser_class=parser_class)
+        commands = ArgumentParser(prog=prog).add_subparsers()
         Run(commands)
         parser = commands.choices["run"]
     parser.prog = prog
@@ -95,25 +93,6 @@ def default_response_limit(model: TemplateAPI) -> int:
     """Return an API model's own limit of a response, in tokens, where a request has none."""
     with as_expected():
         return int(model._max_gen_toks)
-
-
-def aggregate(
-    tasks: dict[str, Task],
-    metrics: dict[str, dict[tuple[str, str], list[Any]]],
-    groups: dict[str, Group],
-    bootstrap_iters: int,
-) -> dict[str, Any]:
-    """Return lm-eval's results of samples' metrics, which are by task, then (metric, filter)."""
-    with as_expected():
-        from lm_eval.evaluator_utils import _process_results  # noqa: PLC0415
-    accumulated = {
-        name: {"task": task, "raw_metrics": metrics[name], "logged_samples": []}
-        for name, task in tasks.items()
-    }
-    aggregated = _process_results(accumulated, groups, bootstrap_iters)
-    with as_expected():
-        results: dict[str, Any] = aggregated._to_eval_results()
-    return results
 
 
 def experiment(model: str, model_args: dict[str, Any], **settings: object) -> dict[str, Any]:

@@ -14,13 +14,11 @@ from reprlib import repr as brief
 from typing import Any, SupportsIndex
 
 from lm_eval.api.model import LM, CachingLM
-from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 
-log = logging.getLogger(__name__)
+from cogniload_gen.sample import ending
 
-BROKEN_OFF = ("abort", "error")
-"""Reasons for the end of a response that are not its own: the server gave up half of the way."""
+log = logging.getLogger(__name__)
 
 TEXT_PARTS = ("text", "output_text")
 """The types of the parts of a message's content that are its text."""
@@ -28,19 +26,13 @@ TEXT_PARTS = ("text", "output_text")
 REASONING = ("reasoning", "reasoning_content")
 """Where a message holds its reasoning, if the server takes it out of the content."""
 
-INSTEAD_OF_CONTENT = {*REASONING, "refusal", "tool_calls"}
-"""What a message may hold without any content."""
-
-MOST_TOKENS = 2**31 - 1
-"""No response has more; a larger count is a server's mistake."""
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """What a backend says of a response; None for what it does not say.
 
-    `finish_reason` is "stop" where the model ended it and "length" where it was cut; the counts are
-    the backend's own, in tokens, those of hidden reasoning and the chat template included.
+    `finish_reason` is the backend's word for how the response ended; the counts are the backend's
+    own, in tokens, those of hidden reasoning and the chat template included.
     """
 
     finish_reason: str | None = None
@@ -67,9 +59,10 @@ class Response(str):
         return Response(super().lstrip(chars), self.facts)
 
 
-def said_of(response: str) -> Said:
+def said_of(response: object) -> Said:
     """Return what the backend says of a response: nothing, of a plain string."""
-    return getattr(response, "facts", Said())
+    said: Said = getattr(response, "facts", Said())
+    return said
 
 
 class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went wrong here)
@@ -80,26 +73,37 @@ class NoCompletion(ValueError):  # noqa: N818  (what was answered, not what went
         self.why, self.answer = why, answer
 
 
-def keep_what_is_said(model: LM) -> None:
+def keep_what_is_said(model: LM | None) -> None:
     """Have a model answer with `Response`s if its backend says something of them; idempotent.
 
-    Of an API model, each answer is checked as well: it raises NoCompletion for an answer that
-    lm-eval would take for an empty response, or for the text of something else.
+    An API model's answers are read leniently: what is usable is used, and NoCompletion is raised
+    for an answer that holds no completion. An empty list of stop strings is not sent, since some
+    servers refuse it.
     """
-    model = model.lm if isinstance(model, CachingLM) else model
+    model = model.lm if isinstance(model, CachingLM) else getattr(model, "inner", model)
     # lm-eval's models of other APIs, such as Anthropic's, subclass the same and parse themselves
     openai = (LocalCompletionsAPI.parse_generations, LocalChatCompletion.parse_generations)
     parse = getattr(type(model), "parse_generations", None)
-    if parse in openai and "parse_generations" not in vars(model):
+    if model is not None and parse in openai and "parse_generations" not in vars(model):
         chat = isinstance(model, LocalChatCompletion)
-        model.parse_generations = keeping_answers(model.parse_generations, chat=chat)
+        model.parse_generations = _keeping_answers(model.parse_generations, chat=chat)
+        model._create_payload = _without_empty_stop(model._create_payload)
     in_vllm = type(model).__module__ == "lm_eval.models.vllm_causallms"
     if in_vllm and hasattr(model, "_model_generate") and "_model_generate" not in vars(model):
-        model._model_generate = keeping_outputs(model._model_generate)
+        model._model_generate = _keeping_outputs(model._model_generate)
 
 
-def keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[..., list[str]]:
-    """Return an API model's `parse_generations` that checks answers and keeps their facts.
+def _without_empty_stop(create: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    @wraps(create)
+    def _create_payload(*arguments: Any, **settings: Any) -> dict[str, Any]:
+        payload = create(*arguments, **settings)
+        return {name: value for name, value in payload.items() if name != "stop" or value}
+
+    return _create_payload
+
+
+def _keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[..., list[str]]:
+    """Return an API model's `parse_generations` that reads leniently and keeps the facts.
 
     It warns once of a server that takes the reasoning out of the content.
     """
@@ -109,103 +113,94 @@ def keeping_answers(parse: Callable[..., list[str]], *, chat: bool) -> Callable[
     def parse_generations(outputs: object, **settings: Any) -> list[str]:
         nonlocal complete
         answers = outputs if isinstance(outputs, list) else [outputs]
-        prompts = 1 if chat else len(settings["contexts"]) if "contexts" in settings else None
-        checked = [check_answer(answer, chat=chat, prompts=prompts) for answer in answers]
-        if complete and any(map(hides_reasoning, checked)):
+        read = [read_answer(answer, chat=chat) for answer in answers]
+        if complete and any(map(_hides_reasoning, read)):
             complete = False
             log.warning(
                 "the server takes the reasoning out of its answers, so it is neither read nor "
                 "scored: if you run the server, serve without a reasoning parser"
             )
-        texts = parse(outputs=checked, **settings)
-        facts = [fact for answer in checked for fact in said_of_choices(answer)]
-        return [Response(text, fact) for text, fact in zip(texts, facts, strict=True)]
+        texts = parse(outputs=read, **settings)
+        facts = [fact for answer in read for fact in _said_of_choices(answer)]
+        return [Response(text or "", fact) for text, fact in zip(texts, facts, strict=True)]
 
     return parse_generations
 
 
-def check_answer(answer: object, *, chat: bool, prompts: int | None) -> dict[str, Any]:
-    """Return a server's answer with its choices in order, and the text of each as a string.
+def read_answer(answer: object, *, chat: bool) -> dict[str, Any]:
+    """Return a server's answer with its choices numbered in order, and the text of each a string.
 
-    `prompts` is the number of prompts that it answers, if known. Raises NoCompletion for an error,
-    for choices that are missing or not one for each prompt, for a generation that the server broke
-    off, and for a text that is no string. Where a message's content is a list of parts, as of
-    models that reason, its text is that of its text parts.
+    NoCompletion for an error, for an answer without choices, and for a generation that the server
+    broke off. A choice without an index stands where it is, and one without a text, or without a
+    message, is an empty response. Where a message's content is a list of parts, as of models that
+    reason, its text is that of its text parts.
     """
     if not isinstance(answer, dict) or answer.get("error"):
         raise NoCompletion("but an error" if isinstance(answer, dict) else "no object", answer)
-    choices = answer.get("choices")
-    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+    listed = answer.get("choices")
+    choices = [
+        choice
+        for choice in (listed if isinstance(listed, list) else ())
+        if isinstance(choice, dict)
+    ]
+    if not choices:
         raise NoCompletion("as it has no choices", answer)
-    indices = [choice.get("index") for choice in choices]
-    if not all(type(index) is int for index in indices) or (
-        sorted(indices) != list(range(len(choices) if prompts is None else prompts)) or not choices
-    ):
-        raise NoCompletion(f"as the indices of its choices are {brief(indices)}", answer)
-    in_order = sorted(choices, key=lambda choice: choice["index"])
-    return answer | {"choices": [check_choice(choice, answer, chat=chat) for choice in in_order]}
+    if all(type(choice.get("index")) is int for choice in choices):
+        choices = sorted(choices, key=lambda choice: choice["index"])
+    for choice in choices:
+        if choice.get("error") or ending(choice.get("finish_reason")) == "broken":
+            why = brief(choice.get("error") or choice.get("finish_reason"))
+            raise NoCompletion(f"as it broke off ({why})", answer)
+    return answer | {"choices": [_read_choice(i, one, chat) for i, one in enumerate(choices)]}
 
 
-def hides_reasoning(answer: dict[str, Any]) -> bool:
-    """Return whether a checked answer has reasoning that is no part of a content."""
+def _read_choice(index: int, choice: dict[str, Any], chat: bool) -> dict[str, Any]:
+    if not chat:
+        return choice | {"index": index, "text": _text_of(choice.get("text"))}
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    return choice | {
+        "index": index,
+        "message": message | {"content": _text_of(message.get("content"))},
+    }
+
+
+def _text_of(content: object) -> str:
+    """Return the text of a content: that of its text parts, if it is a list of parts."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    parts = [{"text": part} if isinstance(part, str) else part for part in content]
+    texts = [
+        part.get("text")
+        for part in parts
+        if isinstance(part, dict) and part.get("type", "text") in TEXT_PARTS
+    ]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _hides_reasoning(answer: dict[str, Any]) -> bool:
     messages = [choice.get("message") or {} for choice in answer["choices"]]
     return any(message.get(name) for message in messages for name in REASONING)
 
 
-def check_choice(choice: dict[str, Any], answer: dict[str, Any], *, chat: bool) -> dict[str, Any]:
-    """Return a choice whose text is a string; NoCompletion if it is broken off or has no text."""
-    reason = choice.get("finish_reason")
-    if choice.get("error") or (isinstance(reason, str) and reason in BROKEN_OFF):
-        raise NoCompletion(f"as its finish_reason is {brief(reason)}", answer)
-    if not chat:
-        if not isinstance(choice.get("text"), str):
-            raise NoCompletion("as a choice has no text", answer)
-        return choice
-    message = choice.get("message")
-    if not isinstance(message, dict) or not message:
-        raise NoCompletion("as a choice has no message", answer)
-    if "content" not in message and not message.keys() & INSTEAD_OF_CONTENT:
-        raise NoCompletion("as a message has no content", answer)
-    content = message.get("content")
-    text = text_of_parts(content) if isinstance(content, list) else content
-    if text is None and not isinstance(content, list):  # a model that said nothing, or only thought
-        log.warning("a message of the server has no content: it counts as an empty response")
-        text = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
-    if not isinstance(text, str):
-        raise NoCompletion("as a message's content is no text", answer)
-    return choice | {"message": message | {"content": text}}
-
-
-def text_of_parts(parts: list[Any]) -> str | None:
-    """Return the text of a message's text parts, one after the other; None for parts of no kind.
-
-    Parts of another kind, such as "thinking", are no part of the response.
-    """
-    if not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts):
-        return None
-    texts = [part.get("text") for part in parts if part["type"] in TEXT_PARTS]
-    return "".join(texts) if all(isinstance(text, str) for text in texts) else None
-
-
-def said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:
-    """Yield what a server says of each response in a checked answer.
+def _said_of_choices(answer: dict[str, Any]) -> Iterator[Said]:
+    """Yield what a server says of each response in an answer.
 
     `usage` counts a whole answer, so it does not hold for a response that shares one.
     """
     choices, usage = answer["choices"], answer.get("usage")
     counted = usage if isinstance(usage, dict) and len(choices) == 1 else {}
-    counts = [count_or_none(counted.get(f"{part}_tokens")) for part in ("prompt", "completion")]
+    counts = [_count_or_none(counted.get(f"{part}_tokens")) for part in ("prompt", "completion")]
     for choice in choices:
         reason = choice.get("finish_reason")
         yield Said(reason if isinstance(reason, str) else None, *counts)
 
 
-def count_or_none(count: object) -> int | None:
-    """Return a number of tokens, if a server's answer holds a possible one there."""
-    return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
+def _count_or_none(count: object) -> int | None:
+    return count if type(count) is int and count >= 0 else None
 
 
-def keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+def _keeping_outputs(generate: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     """Return vLLM's `_model_generate` that keeps the engine's facts."""
 
     @wraps(generate)

@@ -37,7 +37,7 @@ def run_tasks(arguments: Namespace) -> None:
 
 def run_eval(arguments: Namespace) -> None:
     """Run `cogniload eval`: lm-eval, an extra, has arguments of its own."""
-    from lm_eval_tasks.runner.command import run
+    from lm_eval_tasks.runner import run
 
     with needing("eval", "eval"):
         run(arguments, arguments.lm_eval_arguments)

@@ -1,0 +1,276 @@
+"""The answers of a run: asked for once, on the disk as they come, and read by whoever scores them.
+
+    OUT/state/run.json            what is evaluated, and by which model (`configuration.py`)
+    OUT/state/answers-I.jsonl     a line for each answer, written by the process of shard I
+
+A line is appended with one write as soon as its answer is there, so a kill loses only the answers
+that were under way. A last line that a kill or a full disk has torn is dropped, and its request is
+asked again. A shard writes a file of its own, so nothing is locked; whoever reads, reads them all.
+"""
+
+import json
+import os
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Self
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+from lm_eval.models.api_models import JsonChatStr
+from lm_eval.utils import handle_non_serializable
+
+from lm_eval_tasks.responses import Response, Said
+
+Record = dict[str, Any]
+"""A line: its Key by name, the request's `arguments`, the `answer`, and what describes it."""
+
+
+class Key(NamedTuple):
+    """Which answer it is: of a task's document (its id, else its index), request and attempt."""
+
+    task: str
+    document: str
+    request: int
+    attempt: int
+
+    @classmethod
+    def of(cls, request: Instance, attempt: int) -> "Key":
+        """Return the key of an attempt at a request of lm-eval."""
+        name = request.doc.get("id") if isinstance(request.doc, dict) else None
+        document = str(request.doc_id if name is None else name)
+        return cls(str(request.task_name), document, request.idx, attempt)
+
+
+class Answers:
+    """The answers in the state folders of a run. Texts stay on the disk until they are read.
+
+    `counts` has the answers of each file, `tokens` the sum of prompts and of responses; `uncounted`
+    is the number of answers whose tokens nobody has counted.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+        self.counts: dict[Path, int] = {}
+        self.tokens, self.uncounted = [0, 0], 0
+        self.scored, self.correct = 0, 0.0
+        self._places: dict[Key, tuple[Path, int]] = {}
+        self._read: dict[Path, int] = {}
+        self.catch_up()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def catch_up(self) -> None:
+        """Read the lines that this process or another has appended since the last call."""
+        for folder in self.folders:
+            for file in sorted(folder.glob("answers-*.jsonl")):
+                with file.open("rb") as lines:
+                    place = lines.seek(self._read.get(file, 0))
+                    for line in lines:
+                        if line.endswith(b"\n"):
+                            self._add(file, place, line)
+                            place += len(line)
+                    self._read[file] = place
+
+    def _add(self, file: Path, place: int, line: bytes) -> None:
+        try:
+            record = json.loads(line)
+            key = Key(*(record[name] for name in Key._fields))
+        except (ValueError, LookupError, TypeError):  # a crash of the machine may leave anything
+            return
+        if key in self._places:  # two processes of one shard: the first answer counts
+            return
+        self._places[key] = file, place
+        self.counts[file] = self.counts.get(file, 0) + 1
+        spent = [record.get(f"{part}_tokens") for part in ("prompt", "response")]
+        if None in spent:
+            self.uncounted += 1
+        else:
+            self.tokens = [total + count for total, count in zip(self.tokens, spent, strict=True)]
+        if "acc" in record:
+            self.scored, self.correct = self.scored + 1, self.correct + record["acc"]
+
+    def get(self, key: Key) -> Record | None:
+        """Return the record of an answer; None if there is none."""
+        return self[key] if key in self._places else None
+
+    def __getitem__(self, key: Key) -> Record:
+        file, place = self._places[key]
+        with file.open("rb") as lines:
+            lines.seek(place)
+            record: Record = json.loads(lines.readline())
+        return record
+
+
+class Appender:
+    """Appends answers to a shard's file. A torn last line of an earlier process is dropped."""
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.file = file
+        self._descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        content_end = _end_of_last_line(file)
+        if content_end < file.stat().st_size:
+            os.truncate(file, content_end)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def append(self, record: Record) -> None:
+        """Append a record; OSError that names the file, as for a full disk."""
+        text = json.dumps(record, default=handle_non_serializable, ensure_ascii=False) + "\n"
+        # half of an emoji, where a limit cut a response, becomes its escape
+        line = text.encode("utf-8", "backslashreplace")
+        try:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.file)) from None
+
+
+def _end_of_last_line(file: Path) -> int:
+    with file.open("rb") as content:
+        end = content.seek(0, os.SEEK_END)
+        while end:
+            start = max(0, end - 2**16)
+            content.seek(start)
+            newline = content.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                return start + newline + 1
+            end = start
+    return 0
+
+
+class Unanswered(ValueError):  # noqa: N818  (what is missing, not what went wrong)
+    """Requests that no answer on the disk belongs to, where no model is there to ask."""
+
+    def __init__(self, requests: Sequence[Instance]) -> None:
+        super().__init__(f"{len(requests):,} requests have no answer yet")
+        self.requests = requests
+
+
+class Answered(Exception):  # noqa: N818  (no error)
+    """Ends an evaluation that was there to ask alone: all its answers are on the disk."""
+
+
+class AnsweringModel:
+    """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
+
+    `inner` is the model that is asked, None where the disk must do. What comes is appended to
+    `file`, with what `describe` says of a request and its answer, and `watch` is called with the
+    number of requests that are left; it may raise to end the run. Prompts are put back as they were
+    sent, so that scoring needs no model. With `ask_kinds`, such as {"generate_until"}, the
+    evaluation ends by Answered after these requests, and with `only_check` before them.
+    """
+
+    rank, world_size = 0, 1
+
+    def __init__(
+        self,
+        answers: Answers,
+        file: Path | None = None,
+        describe: Callable[[Instance, Any], Record] = lambda _request, _answer: {},
+        watch: Callable[[int], None] = lambda _left: None,
+    ) -> None:
+        self.answers, self.file, self.describe, self.watch = answers, file, describe, watch
+        self.inner: LM | None = None
+        self.ask_kinds: set[str] = set()
+        self.only_check = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "inner" or self.inner is None:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    def apply_chat_template(self, chat: list[dict[str, str]], *args: Any, **settings: Any) -> Any:
+        """Return a prompt; without a model, messages in the place of the one on the disk."""
+        if self.inner is None:
+            return JsonChatStr(json.dumps(chat, ensure_ascii=False))
+        return self.inner.apply_chat_template(chat, *args, **settings)
+
+    def recorded(self, request: Instance) -> Record | None:
+        """Return the record of the first attempt at a request; None if there is none."""
+        return self.answers.get(Key.of(request, 0))
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Return lm-eval's answers to requests, from the disk or the model."""
+        return self._answer("generate_until", requests)
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        """Return lm-eval's answers to requests, from the disk or the model."""
+        return self._answer("loglikelihood", requests)
+
+    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
+        """Return lm-eval's answers to requests, from the disk or the model."""
+        return self._answer("loglikelihood_rolling", requests)
+
+    def _answer(self, kind: str, requests: list[Instance]) -> list[Any]:
+        if self.only_check:
+            raise Answered
+        attempts: Counter[int] = Counter()
+        keys = []
+        for request in requests:  # lm-eval repeats a request for each attempt
+            keys.append(Key.of(request, attempts[id(request)]))
+            attempts[id(request)] += 1
+        asked = zip(keys, requests, strict=True)
+        waiting = [(key, request) for key, request in asked if key not in self.answers]
+        if waiting and self.inner is None:
+            raise Unanswered([request for _, request in waiting])
+        if waiting and self.inner is not None and self.file is not None:
+            self._ask(self.inner, self.file, kind, waiting)
+        if self.ask_kinds:
+            self.ask_kinds.discard(kind)
+            if not self.ask_kinds:
+                raise Answered
+        return [self._read(key, request) for key, request in zip(keys, requests, strict=True)]
+
+    def _ask(
+        self, inner: LM, file: Path, kind: str, waiting: Sequence[tuple[Key, Instance]]
+    ) -> None:
+        """Send requests; lm-eval's backends tell a "cache hook" of each answer, by its prompt.
+
+        A backend without one (lm-eval's dummy) has its answers written when it returns them.
+        """
+        said = 1 if kind == "generate_until" else 2  # what of the arguments is the prompt
+        numbers: dict[tuple[Any, ...], deque[int]] = defaultdict(deque)
+        for number, (_, request) in enumerate(waiting):
+            numbers[request.args[:said]].append(number)
+        left = dict(enumerate(waiting))
+        with Appender(file) as appender:
+
+            def write(number: int, answer: Any) -> None:
+                key, request = left.pop(number)
+                record = key._asdict() | {"arguments": request.args, "answer": answer}
+                appender.append(record | self.describe(request, answer))
+                self.answers.catch_up()
+                self.watch(len(left))
+
+            def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:
+                if of_prompt := numbers.get(tuple(arguments[:said])):
+                    write(of_prompt.popleft(), answer)
+
+            self.watch(len(left))
+            inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
+            returned = getattr(inner, kind)([request for _, request in waiting])
+            for number, answer in enumerate(returned):
+                if number in left:
+                    write(number, answer)
+
+    def _read(self, key: Key, request: Instance) -> Any:
+        record = self.answers[key]
+        request.arguments = tuple(
+            JsonChatStr(*part) if isinstance(part, list) else part for part in record["arguments"]
+        )
+        answer = record["answer"]
+        if isinstance(answer, str):
+            names = ("finish_reason", "backend_prompt_tokens", "response_tokens")
+            return Response(answer, Said(*(record.get(name) for name in names)))
+        return tuple(answer) if isinstance(answer, list) else answer

@@ -1,0 +1,141 @@
+"""How far a run is: its line while it runs, with each warning once, and --status."""
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Self
+
+from tqdm import tqdm
+
+from cogniload_gen.files.inputs import one_line
+from lm_eval_tasks.answers import Answers
+from lm_eval_tasks.configuration import Price, begun_run, read_price
+
+LOGS = ("lm_eval", "lm_eval_tasks", "asyncio", "aiohttp", "urllib3", "requests")
+ADVICE = "Custom kwargs can be passed to `--metadata`"
+"""lm-eval says it of every task like ours that is given none."""
+
+
+class Progress:
+    """The puzzles done, the accuracy so far and tokens a second.
+
+    On a terminal this is one line that moves; elsewhere it is a line for each twentieth of the run,
+    so that a log tells where it is.
+    """
+
+    def __init__(self, total: int, answers: Answers) -> None:
+        self._bar = tqdm(total=total, unit=" puzzles", disable=None, smoothing=0)
+        self._total, self._answers, self._file = total, answers, sys.stderr
+        self._done = -1
+        self._begun, self._tokens = monotonic(), answers.tokens[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def show(self, left: int) -> None:
+        """Show how many requests are left."""
+        before, self._done = self._done, self._total - left
+        if before < 0:  # the first call, before anything is asked
+            self._bar.n = self._bar.initial = self._done
+            if self._done > 0:
+                line = f"continuing: {self._done:,} of {self._total:,} puzzles are answered"
+                tqdm.write(line, self._file)
+            return
+        facts = []
+        if self._answers.scored:
+            facts.append(f"acc {self._answers.correct / self._answers.scored:.1%}")
+        if tokens := self._answers.tokens[1] - self._tokens:
+            facts.append(f"{tokens / max(monotonic() - self._begun, 1e-9):,.0f} tokens/s")
+        if not self._bar.disable:
+            self._bar.set_postfix_str(", ".join(facts), refresh=False)
+            self._bar.update(self._done - before)
+        elif 20 * before // self._total < 20 * self._done // self._total:
+            share = f"{self._done:,} of {self._total:,} puzzles"
+            print(", ".join([share, *facts]), file=self._file, flush=True)
+
+
+class _Once(logging.Handler):
+    """Writes each warning to standard error once, however often it is given."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._seen: set[str] = set()
+        self._stream = sys.stderr
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a warning that is new."""
+        message = one_line(record.getMessage())
+        if message not in self._seen and ADVICE not in message:
+            self._seen.add(message)
+            tqdm.write(f"{record.levelname.lower()}: {message}", file=self._stream)
+
+
+@contextmanager
+def each_warning_once() -> Iterator[None]:
+    """Have lm-eval, its tasks and its clients warn once, also while standard error is elsewhere."""
+    handler, loggers = _Once(), [logging.getLogger(name) for name in LOGS]
+    before = [logger.propagate for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger, propagate in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.propagate = propagate
+
+
+def print_status(folders: Sequence[Path], price: object, include_path: str | None) -> None:
+    """Print how far the runs in some folders are, and the command that usually follows."""
+    priced = None if price is None else read_price(price)
+    for folder in folders:
+        print("\n".join(status_lines(folder, priced, include_path)))
+
+
+def status_lines(
+    folder: Path, price: Price | None = None, include_path: str | None = None
+) -> list[str]:
+    """Return what `cogniload eval --status` says of a folder, with the cost at a price."""
+    run, answers = begun_run(folder), Answers([folder / "state"])
+    tasks = ", ".join(run.what["tasks"])
+    if run.what["until"]:
+        from lm_eval_tasks.adaptive import Search
+
+        search = Search(run.what, include_path)
+        whole = search.catch_up(answers)
+        lines = [f"{folder}: {len(answers):,} puzzles are answered ({tasks}, until {search.goal})"]
+        lines.append(search.design.line)
+    else:
+        total = run.documents
+        whole = len(answers) >= total
+        lines = [f"{folder}: {len(answers):,} of {total:,} puzzles are answered ({tasks})"]
+        if len(answers.counts) > 1:
+            for file, count in sorted(answers.counts.items()):
+                lines.append(f"shard {file.stem.removeprefix('answers-')}: {count:,} puzzles")
+    if answers.scored:
+        lines.append(f"accuracy so far: {_accuracy(answers.correct, answers.scored)}")
+    if answers.tokens[1] or answers.tokens[0]:
+        cost = f", {price.cost(answers.tokens):,.2f} at the price" if price else ""
+        lines.append("tokens: {:,} of prompts, {:,} of responses".format(*answers.tokens) + cost)
+    following = "the same command again goes on"
+    if whole:
+        merged = any(folder.glob("*/results_*.json"))
+        following = f"cogniload eval --merge {folder}"
+        if merged:
+            following = f"cogniload report {folder} --out {folder / 'report'}"
+    return [*lines, f"next: {following}"]
+
+
+def _accuracy(correct: float, scored: int) -> str:
+    """Return an accuracy with Wilson's 90 % interval, as in the reports, in per cent."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(correct, scored, alpha=0.1, method="wilson")
+    return f"{correct / scored:.1%} (90 % interval {low:.1%} to {high:.1%})"
