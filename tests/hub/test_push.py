@@ -14,18 +14,16 @@ import mlcroissant
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import refusal, run_python
+from command_line import main, refusal, run_python
 from grids import cogniload_grid, factor_grid
 from hub_stand_in import TOKEN, hub, valid
 from huggingface_hub import DatasetCard, DatasetCardData
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 import cogniload_dataset
-from cogniload_gen import generate_puzzles
+from cogniload_gen import generate_puzzles, tables
 from cogniload_gen.canary import CANARY
-from cogniload_gen.commands import main
 from cogniload_gen.configurations import configuration_of, merge, read_entry
-from cogniload_gen.files import write
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
 from cogniload_gen.hub.exceptions import hub_errors
@@ -163,7 +161,7 @@ def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
 
 
 def test_row_groups_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "ROW_GROUP_BYTES", 100_000)
+    monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 100_000)
     monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
     grid = cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30)
     push(grid, "me/puzzles", dry_run=tmp_path / "folder", trace=True)
@@ -183,10 +181,10 @@ def test_row_groups_are_bounded(tmp_path, monkeypatch):
 
 
 def test_only_a_single_row_makes_a_larger_group(monkeypatch):
-    assert write.ROW_GROUP_BYTES < 100_000_000
-    monkeypatch.setattr(write, "ROW_GROUP_BYTES", 1000)
+    assert tables.ROW_GROUP_BYTES < 100_000_000
+    monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 1000)
     table = pa.table({"puzzle": ["x" * 2000, "y", *["z" * 100] * 50, "x" * 2000]})
-    groups = list(write.row_groups(table))
+    groups = list(tables.row_groups(table))
     assert pa.concat_tables(groups).equals(table)
     assert all(group.nbytes <= 1000 or len(group) == 1 for group in groups)
     assert len(groups) < 20
