@@ -165,11 +165,11 @@ class AnsweringModel:
     """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
 
     `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
-    of it. What comes is appended to
-    `file`, with what `describe` says of a request and its answer, and `watch` is called with the
-    number of requests that are answered and of all; it may raise to end the run. Prompts are put back as they were
-    sent, so that scoring needs no model. With `end_after`, such as {"generate_until"}, the
-    evaluation ends by Answered after these requests, and with `only_check` before them.
+    of it. What comes is appended to `file`, with what `describe` says of a request and its answer,
+    and `watch` is called with the number of requests that are answered and of all; it may raise to
+    end the run. Prompts are put back as they were sent, so that scoring needs no model. With
+    `end_after`, such as {"generate_until"}, the evaluation ends by Answered after these requests,
+    and with `only_check` before them.
     """
 
     rank, world_size = 0, 1

@@ -53,7 +53,7 @@ FREE = (
     *("batch_size", "max_batch_size", "device", "gpu_memory_utilization", "tensor_parallel_size"),
     *("data_parallel_size", "max_num_seqs", "swap_space", "enforce_eager", "include_path"),
 )
-"""Arguments, also of --model_args, that say where and how fast: they may change as a run goes on."""
+"""Arguments, also of --model_args, that say where and how fast: a run may go on with others."""
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 60

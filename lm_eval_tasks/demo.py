@@ -7,10 +7,7 @@ from a model hub.
 import json
 import shutil
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterable
 from importlib.util import find_spec
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +37,12 @@ def run_demo(out: Path) -> Path:
         *("--tasks", TASK, "--model", "hf", "--model_args", json.dumps(arguments)),
         *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
     ])  # fmt: skip
-    docs, outcomes = read_outcomes(newest(folder, f"*/samples_{TASK}_*.jsonl"))
-    columns = {
-        MODEL: outcomes,
-        "solver": [score(doc, solve(doc["puzzle"])) for doc in docs],
-        "guess": [score(doc, guess(doc)) for doc in docs],
-    }
-    print(f"\n{len(docs)} puzzles of {TASK}, answered by the model, by the solver that reads the")
-    print("puzzle's text, and by a guess among the values that the asked attribute can have:\n")
-    print(outcome_table(columns))
+    samples = max(folder.glob(f"*/samples_{TASK}_*.jsonl"))
+    docs = [json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()]
+    print(f"\nof the same {len(docs)} puzzles")
+    for name, answer in (("the solver", lambda doc: solve(doc["puzzle"])), ("a guess", guess)):
+        right = sum(score(doc, answer(doc)).correct for doc in docs)
+        print(f"{name:10} solves {right:2} ({right / len(docs):.1%})")
     return folder
 
 
@@ -71,18 +65,6 @@ def model_folder(out: Path) -> Path:
     return folder
 
 
-def newest(folder: Path, pattern: str) -> Path:
-    """Return the last file by name, which is lm-eval's date."""
-    return max(folder.glob(pattern))
-
-
-def read_outcomes(samples: Path) -> tuple[list[dict[str, Any]], list[Outcome]]:
-    """Return the puzzles of a samples file and the outcomes that lm-eval recorded."""
-    with samples.open(encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    return [record["doc"] for record in records], [Outcome(record["outcome"]) for record in records]
-
-
 def guess(doc: dict[str, Any]) -> str:
     """Return one of the options of a puzzle, each equally likely: a pure function of its id."""
     return doc["options"][address_key("guess", doc["id"]) % len(doc["options"])]
@@ -92,27 +74,3 @@ def score(doc: dict[str, Any], value: str) -> Outcome:
     """Return the outcome of a response that repeats the question and gives a value."""
     scored = score_response(f"{doc['question']} {doc['poi']}: {value}.", doc)
     return Outcome(scored.outcome.value)
-
-
-def accuracy(outcomes: Iterable[Outcome]) -> tuple[float, float]:
-    """Return accuracy and its standard error, as lm-eval's, by the sample's deviation."""
-    correct = [outcome.correct for outcome in outcomes]
-    mean = sum(correct) / len(correct)
-    return mean, sqrt(mean * (1 - mean) / (len(correct) - 1))
-
-
-def outcome_table(columns: dict[str, list[Outcome]]) -> str:
-    """Return accuracy with its standard error and each outcome's share, in per cent, as text."""
-    scores = [accuracy(outcomes) for outcomes in columns.values()]
-    counts = [Counter(outcomes) for outcomes in columns.values()]
-    rows = [
-        ("", *columns),
-        ("accuracy", *(f"{100 * mean:.1f} ± {100 * stderr:.1f}" for mean, stderr in scores)),
-        *(
-            (outcome.value, *(f"{100 * count[outcome] / count.total():.1f}" for count in counts))
-            for outcome in Outcome
-        ),
-    ]
-    name_width, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-    lines = ((name.ljust(name_width), *map(str.rjust, cells, widths)) for name, *cells in rows)
-    return "\n".join("   ".join(line) for line in lines)

@@ -98,7 +98,7 @@ def default_response_limit(model: TemplateAPI) -> int:
 
 @contextmanager
 def answering_by(model: object, loaded: Mapping[str, Any]) -> Iterator[Any]:
-    """Have `simple_evaluate` evaluate loaded tasks by a model that was made; yield its task manager.
+    """Have `simple_evaluate` evaluate loaded tasks by a given model; yield its task manager.
 
     It takes a model by its name alone if its results are to name it, and loads tasks itself.
     """

@@ -39,8 +39,8 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
             folder = Path(str(model_args.get("pretrained")))
             if not folder.is_dir():
                 raise ValueError(
-                    f"{run} was run with the model in {folder}, which is not there: go to the folder "
-                    "that it was run in, or give --model_args yourself"
+                    f"{run} names the model in {folder}, which is not there: go to the folder that "
+                    "it was run in, or give --model_args yourself"
                 )
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
     words = [
