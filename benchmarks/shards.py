@@ -16,7 +16,7 @@ from machine import machine, timed
 FILES = 4
 PUZZLES = 10**8
 GRID = ("--split", "train", "--num-puzzles", "286", "--rows-per-file", "10010")
-COMMAND = (sys.executable, "-m", "cogniload_gen")
+COMMAND = (sys.executable, "-m", "cogniload_cli")
 
 
 def main() -> None:

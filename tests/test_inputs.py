@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from refusals import refused as one_line
 
-from cogniload_gen import benchmarks, commands, generate_factor, generate_puzzles, score, solve
-from cogniload_gen.commands import main
+import cogniload_cli
+from cogniload_cli import main
+from cogniload_gen import benchmarks, generate_factor, generate_puzzles, score, solve
 from cogniload_gen.files import inputs
 from cogniload_gen.files.whole import whole_file
 
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
-COMMAND = [sys.executable, "-m", "cogniload_gen"]
+COMMAND = [sys.executable, "-m", "cogniload_cli"]
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_what_has_no_end_is_not_waited_for(folder, capsys, arguments):
 def test_a_pipe_of_the_shell_is_read(folder):
     (row,) = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()
     Path("puzzle.txt").write_text(row["puzzle"])
-    command = f"{sys.executable} -m cogniload_gen solve <(cat puzzle.txt)"
+    command = f"{sys.executable} -m cogniload_cli solve <(cat puzzle.txt)"
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, f"{row['answer']}\n")
 
@@ -128,7 +129,7 @@ class AtImport:
         if self.count == self.last:
             signal.raise_signal(signal.SIGINT)
 
-from cogniload_gen.__main__ import main
+from cogniload_cli import main
 
 sys.meta_path.insert(0, imports := AtImport())
 code = main()
@@ -226,5 +227,5 @@ def test_a_message_does_not_repeat_a_long_name():
 
 
 def test_a_full_memory_is_one_line(folder, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "run", lambda _: bytearray(1 << 62))
+    monkeypatch.setattr(cogniload_cli, "_run", lambda *_: bytearray(1 << 62))
     assert refused(capsys, ["solve", "a"]) == "cogniload solve: error: the memory is full\n"

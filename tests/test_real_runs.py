@@ -16,8 +16,8 @@ from cogniload_analysis import budget_curve, explain_failures, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.read import read_benchmarks
+from cogniload_cli import main
 from cogniload_gen import benchmarks, read_steps, score, solve
-from cogniload_gen.commands import main
 from lm_eval_tasks.rescore import rescore
 
 RUNS = ROOT / "examples/real"

@@ -13,8 +13,8 @@ from command_line import IN_2_GIB, refusal, run_python
 
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
+from cogniload_cli import main
 from cogniload_gen import generate_factor, generate_puzzles, score
-from cogniload_gen.commands import main
 from cogniload_gen.files import parquet
 from cogniload_gen.files.parquet import join_row_groups, open_parquet, read_groups
 from cogniload_gen.files.response_tables import read_table

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.text import Text
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 ROOT = Path(__file__).parents[2]
 FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}

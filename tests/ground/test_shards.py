@@ -19,8 +19,8 @@ from command_line import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles, shards
-from cogniload_gen.commands import main
 from cogniload_gen.shards import MANIFEST, manifest_text, puzzle_files, read_manifest
 
 KNOBS = {"d": [1, 2], "N": 3, "rho": 50}
@@ -30,7 +30,7 @@ SLOW = ["--d", "7", "--N", "100", "--rho", "50", "--num-puzzles", "600", "--rows
 
 STEPWISE = f"""
 import sys
-from cogniload_gen.__main__ import main
+from cogniload_cli import main
 from cogniload_gen.shards import PuzzleFiles
 write = PuzzleFiles.write
 def write_one(*arguments):
@@ -307,7 +307,7 @@ def test_progress_is_shown_on_a_terminal(folder):
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     program = (
-        "from cogniload_gen.commands import main\n"
+        "from cogniload_cli import main\n"
         f"main(['generate', 'out/', *{GRID}]); main(['generate', 'out.parquet', *{GRID[:-2]}])"
     )
     subprocess.run([sys.executable, "-c", program], stderr=theirs, check=True)

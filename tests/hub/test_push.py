@@ -21,9 +21,9 @@ from huggingface_hub import DatasetCard, DatasetCardData
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 import cogniload_dataset
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles
 from cogniload_gen.canary import CANARY
-from cogniload_gen.commands import main
 from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.files import write
 from cogniload_gen.hub import push as push_module
@@ -329,7 +329,7 @@ QUIET = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGR
 
 RUN = """
 import contextlib, io, json, os, sys
-from cogniload_gen.commands import main
+from cogniload_cli import main
 ran = []
 for arguments in json.load(sys.stdin):
     if isinstance(arguments, dict):

@@ -11,8 +11,8 @@ from grids import cogniload_grid, factor_grid
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.commands import main
 from cogniload_gen.hub.push import push
 from cogniload_gen.hub.verify import SHOWN, differing, verify
 

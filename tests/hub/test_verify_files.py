@@ -11,7 +11,7 @@ from command_line import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 from cogniload_gen.hub import verify as verify_module
 from cogniload_gen.hub.verify_files import choose
 from cogniload_gen.shards import digest, manifest_text, read_manifest

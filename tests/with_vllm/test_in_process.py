@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import vllm
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 
 @pytest.fixture
