@@ -37,7 +37,6 @@ class CogniLoad(Benchmark):
     about = files(__package__) / "data"
     needed = ("category", "poi", "options")
     endless = True
-    explorer = "cogniload_gen.cogniload.explore"
     commands = read_commands(f"{__package__}.commands")
 
     @property

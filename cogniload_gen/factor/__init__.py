@@ -34,7 +34,6 @@ class Factor(Benchmark):
 
     dataset = "factor"
     options = (TOKENIZER,)
-    explorer = "cogniload_gen.factor.explore"
     commands = read_commands(f"{__package__}.commands")
 
     @property
