@@ -70,7 +70,7 @@ def generate(parser: "Parser", words: Words) -> None:
         if getattr(arguments, name) is not None:
             option = name.replace("_", "-")
             raise ValueError(f"--{option} is for a folder: write {arguments.out}/ for one")
-    from cogniload_gen.files.write import write_puzzles
+    from cogniload_gen.tables import write_puzzles
 
     source = _puzzles(arguments)
     if arguments.errors:
@@ -178,7 +178,7 @@ def retrieve(parser: "Parser", words: Words) -> None:
 
     from cogniload_gen.factor.recall import lines, measure, write_csv
     from cogniload_gen.factor.retrieval import check_retrieval
-    from cogniload_gen.files.write import read_puzzles
+    from cogniload_gen.tables import read_puzzles
 
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
     retrievals = [
@@ -338,42 +338,32 @@ def score(parser: "Parser", words: Words) -> None:
         "FOLDER's Parquet files, or in a file"
     )
     _option(parser, "dataset", text, type=Path, metavar="FOLDER")
-    text = "say where the reasoning in the samples breaks; FILE has a JSON line a response"
+    text = "say where the reasoning breaks, in place of the outcomes"
     _option(parser, "steps", text, action="store_true")
-    text = "write the samples, scored; a report reads MODEL/samples_TASK_DATE.jsonl"
-    _option(parser, "out", text, type=Path, metavar="FILE")
-    _force(parser, "FILE")
+    text = "write the samples, scored and with their first errors: a .jsonl file, or a folder"
+    _option(parser, "out", text, type=Path, metavar="PLACE")
+    _force(parser, "the file")
     arguments = parser.parse_args(words)
-    from lm_eval_tasks.rescore import count_errors, rescore
+    from lm_eval_tasks.rescore import rescore, score_responses
 
-    samples, out, force = arguments.samples, arguments.out, arguments.force
+    samples, out = arguments.samples, arguments.out
+    how = {"steps": arguments.steps, "force": arguments.force}
     if arguments.dataset:
-        if arguments.steps:
-            raise ValueError("--steps is for samples: write them first, by --dataset and --out")
-        return _score_tables(arguments)
-    if out and len(samples) > 1:
-        raise ValueError(f"--out takes one samples file, got {len(samples)}")
-    counts: Counter[Any] = Counter()
+        parts = [score_responses(arguments.dataset, samples, out, **how)]
+    elif out and out.suffix == ".jsonl" and len(samples) > 1:
+        raise ValueError(f"--out takes one samples file, got {len(samples)}: name a folder")
+    else:
+        parts = [rescore(path, out, **how) for path in samples]
     if arguments.steps:
-        for path in samples:
-            counts += count_errors(path, out, force=force)
-        return _print_errors(counts)
-    changed = 0
-    for path in samples:
-        outcomes, differing = rescore(path, out, force=force)
-        counts, changed = counts + outcomes, changed + differing
-    return _print_outcomes(counts, f"{changed} scored anew")
-
-
-def _score_tables(arguments: Namespace) -> None:
-    from lm_eval_tasks.score_responses import score_responses
-
-    dataset, tables, out = arguments.dataset, arguments.samples, arguments.out
-    outcomes, missing = score_responses(dataset, tables, out, force=arguments.force)
-    total = outcomes.total()
-    share = sum(count for outcome, count in outcomes.items() if outcome.correct) / total
-    error = (share * (1 - share) / max(total - 1, 1)) ** 0.5
-    _print_outcomes(outcomes, f"standard error {error:.2%}, {missing} puzzles without a response")
+        _print_errors(sum((part.errors for part in parts), Counter()))
+        return
+    outcomes = sum((part.outcomes for part in parts), Counter[Any]())
+    total, remark = outcomes.total(), f"{sum(part.changed for part in parts)} scored anew"
+    if arguments.dataset:
+        right = sum(count for outcome, count in outcomes.items() if outcome.correct) / total
+        error = (right * (1 - right) / max(total - 1, 1)) ** 0.5
+        remark = f"standard error {error:.2%}, {parts[0].missing} puzzles without a response"
+    _print_outcomes(outcomes, remark)
 
 
 def _print_outcomes(outcomes: Counter[Any], remark: str) -> None:
@@ -490,39 +480,22 @@ def verify(parser: "Parser", words: Words) -> int:
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
     parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
     text = (
-        "of generate's folder, the share of row groups to make again, such as 1%%; digests, row "
-        "counts and ids are checked of all"
+        "the share of row groups to make again, such as 1%%, drawn from all files together; of "
+        "generate's folder, digests, row counts and ids are checked of all"
     )
     _option(parser, "sample", text, metavar="SHARE")
     text = "load this one if the rows were measured by it; no other is loaded"
     _option(parser, "tokenizer", text, metavar="NAME")
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.verify import COUNTED
+    from cogniload_gen.hub.verify import SHOWN, check_share
     from cogniload_gen.hub.verify import verify as make_again
-    from cogniload_gen.hub.verify_files import check_share, is_of_files, verify_files
 
-    source, tokenizer = arguments.source, arguments.tokenizer
-    if is_of_files(source):
-        part = 1.0 if arguments.sample is None else check_share(arguments.sample)
-        verdict = verify_files(Path(source), sample=part, tokenizer=tokenizer)
-        wrong = f"is damaged in {_counted(verdict.differences, 'place')}"
-        right = f"is whole: {verdict.rows} rows in {_counted(verdict.files, 'file')}; "
-        right += f"{verdict.made_again} made again, the same, and solved"
-    elif arguments.sample is not None:
-        raise ValueError("--sample is for a folder of `cogniload generate OUT/`")
-    else:
-        verdict = make_again(source, tokenizer=tokenizer)
-        more = " or more" * (verdict.differences >= COUNTED)
-        wrong = f"differs: {verdict.differences}{more} values, {verdict.rows} rows expected"
-        right = f"is the same: {verdict.rows} rows, every puzzle solved"
-    for difference in verdict.first:
-        print(_one_line(str(difference)))
-    if not verdict.unfinished:
-        print(f"{source} {wrong if verdict.differences else right}")
-    if verdict.versions:
-        makers = " with ".join(f"{name} {version}" for name, version in verdict.versions.items())
-        print(f"not checked: {makers} made the files, as the manifest says")
-    return int(verdict.differences > 0)
+    share = check_share(arguments.sample)
+    verdict = make_again(arguments.source, sample=share, tokenizer=arguments.tokenizer)
+    for difference in verdict.differences[:SHOWN]:
+        print(_one_line(difference))
+    print(f"{arguments.source} {verdict}")
+    return int(bool(verdict.differences))
 
 
 def share(parser: "Parser", words: Words) -> None:
@@ -806,7 +779,7 @@ def _error_line(command: str, error: Exception) -> str:
 
 
 def _one_line(text: str) -> str:
-    from cogniload_gen.files.inputs import one_line
+    from cogniload_gen.files import one_line
 
     return one_line(text)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from cogniload_gen.files.inputs import one_line
+from cogniload_gen.files import one_line
 
 ALIKE = 0.75
 """How like an option a misspelt one is, by difflib's ratio."""
