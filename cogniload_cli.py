@@ -13,8 +13,9 @@ from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cogniload_gen.benchmark import Benchmark, Knob
@@ -50,34 +51,34 @@ def generate(parser: "Parser", words: Words) -> None:
         "cogniload generate FILE [options]\n"  # after --d 3 5, FILE would be a value
         "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
     )
-    out = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
-    parser.add_argument("out", nargs="?", metavar="FILE", help=out)
-    share = "make files I, I + N, I + 2N, ... of the folder alone; any N makes the same files"
-    _option(parser, "shard", share, metavar="I/N")
-    rows = "puzzles in each file of the folder (10,000)"
-    _option(parser, "rows-per-file", rows, type=_number, metavar="COUNT")
-    _force(parser, "FILE")
-    planted = "write traces of CogniLoad puzzles with one planted first error each"
-    _option(parser, "errors", planted, action="store_true")
+    text = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
+    parser.add_argument("out", nargs="?", metavar="FILE", help=text)
+    text = "make files I, I + N, I + 2N, ... of the folder alone; any N makes the same files"
+    _option(parser, "shard", "I/N", text)
+    text = "puzzles in each file of the folder (10,000)"
+    _option(parser, "rows-per-file", "COUNT", text, type=_number)
+    _flag(parser, "force", "replace FILE if it exists")
+    _flag(parser, "errors", "write traces of CogniLoad puzzles with one planted first error each")
     _puzzle_options(parser)
     arguments = parser.parse_args(words)
-    if arguments.out is None:
+    out = arguments.out
+    if out is None:
         raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
-    if arguments.out.endswith("/"):
+    is_folder = out.endswith("/")
+    for option in ("force", "errors") if is_folder else ("shard", "rows-per-file"):
+        if getattr(arguments, option.replace("-", "_")):
+            there, here = ("file", "folder") if is_folder else ("folder", "file")
+            raise ValueError(f"--{option} is for a {there}, got it for the {here} {out}")
+    if is_folder:
         _generate_folder(arguments)
         return
-    for name in ("rows_per_file", "shard"):
-        if getattr(arguments, name) is not None:
-            option = name.replace("_", "-")
-            raise ValueError(f"--{option} is for a folder: write {arguments.out}/ for one")
     from cogniload_gen.tables import write_puzzles
 
     source = _puzzles(arguments)
     if arguments.errors:
         source = _planted(arguments, source)
-    write_puzzles(source, Path(arguments.out), force=arguments.force)
-    kind = "traces" if arguments.errors else "puzzles"
-    print(f"{arguments.out}: {len(source.selection)} {kind}")
+    write_puzzles(source, Path(out), force=arguments.force)
+    print(f"{out}: {len(source.selection)} {'traces' if arguments.errors else 'puzzles'}")
 
 
 def _planted(arguments: Namespace, source: "Source") -> "Source":
@@ -100,19 +101,16 @@ def _generate_folder(arguments: Namespace) -> None:
     from cogniload_gen.checks import check_shard
     from cogniload_gen.shards import ROWS_PER_FILE, files_of
 
-    for name in ("force", "errors"):
-        if getattr(arguments, name):
-            raise ValueError(f"--{name} is for a file, got it for the folder {arguments.out}")
+    out = arguments.out
     shard, shards = check_shard("1/1" if arguments.shard is None else arguments.shard)
     size = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
     selection = _puzzles(arguments).selection
-    files = files_of(arguments.out, selection, size, **_text_options(arguments)).start()
+    files = files_of(out, selection, size, **_text_options(arguments)).start()
     mine = range(shard - 1, len(files), shards)
-    rows = sum(len(files.rows(number)) for number in mine)
     share = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
     whole = f"{_counted(len(selection), 'puzzle')} in {_counted(len(files), 'file')}"
-    print(f"{arguments.out}: {whole}{share}", flush=True)
-    made = 0
+    print(f"{out}: {whole}{share}", flush=True)
+    made, rows = 0, sum(len(files.rows(number)) for number in mine)
     try:
         with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
             for number in mine:
@@ -124,54 +122,46 @@ def _generate_folder(arguments: Namespace) -> None:
     except KeyboardInterrupt as stop:
         stop.args = (f"{_counted(made, 'file')} made; the same command goes on",)
         raise
-    part = f"shard {shard}/{shards}: " * (shards > 1)
-    kept = len(mine) - made
+    kept, there = len(mine) - made, files.finish()
     were = "was whole by its" if kept == 1 else "were whole by their"
-    print(f"{part}{_counted(made, 'file')} made, {kept:,} {were} SHA-256")
-    there = files.finish()
+    print(f"{_counted(made, 'file')} made, {kept:,} {were} SHA-256")
     if there < len(files):
-        rest = "other shards make the rest"
-        print(f"{arguments.out}: {there} of {len(files)} files are there; {rest}")
+        print(f"{out}: {there} of {len(files)} files are there; other shards make the rest")
     else:
-        print(f"{arguments.out}: whole, {whole}")
-        print(f"next: cogniload verify {shlex.quote(arguments.out)} --sample 1%")
+        print(f"{out}: whole, {whole}\nnext: cogniload verify {shlex.quote(out)} --sample 1%")
 
 
 def solve(parser: "Parser", words: Words) -> None:
     """Print the answer of a puzzle, from its text alone."""
     text = "the puzzle (default: standard input)"
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
-    arguments = parser.parse_args(words)
+    file = parser.parse_args(words).file
     from cogniload_gen import solve as answer
 
-    source = str(arguments.file or "standard input")
     try:
-        file = arguments.file
         print(answer((file.read_bytes() if file else sys.stdin.buffer.read()).decode()))
     except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
-        raise ValueError(f"{source}: {error}") from None
+        raise ValueError(f"{file or 'standard input'}: {error}") from None
 
 
 def retrieve(parser: "Parser", words: Words) -> None:
     """Say how much of what FACTOR's answers need retrievers find, without a model."""
-    from itertools import product
-
     from cogniload_gen.factor import FACTOR
 
     parser.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, FILE would be a value
-    file = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=file)
+    text = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
     usual: Any = ["bm25", "iterative", "random", "oracle"]
     text = "bm25, encoder, iterative, iterative-bm25, iterative-encoder, random, oracle, or several"
     text += f" (default {' '.join(usual)})"
-    _option(parser, "retriever", text, nargs="+", default=usual, metavar="NAME")
+    _option(parser, "retriever", "NAME", text, nargs="+", default=usual)
     usual = [500, 1000, 2000]
     text = "tokens that may be found, or several such budgets (default 500 1000 2000)"
-    _option(parser, "budget", text, type=_number, nargs="+", default=usual, metavar="TOKENS")
+    _option(parser, "budget", "TOKENS", text, type=_number, nargs="+", default=usual)
     text = "model of sentence-transformers, a name or a folder (default all-MiniLM-L6-v2)"
-    _option(parser, "encoder", text, metavar="MODEL")
-    _option(parser, "out", "write the table as CSV", type=Path, metavar="FILE")
-    _force(parser, "FILE")
+    _option(parser, "encoder", "MODEL", text)
+    _option(parser, "out", "FILE", "write the table as CSV", type=Path)
+    _flag(parser, "force", "replace FILE if it exists")
     _puzzle_options(parser, FACTOR.benchmarks)
     arguments = parser.parse_args(words)
     from tqdm import tqdm
@@ -183,21 +173,21 @@ def retrieve(parser: "Parser", words: Words) -> None:
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
     retrievals = [
         check_retrieval({"retriever": retriever, "budget": budget} | encoder)
-        for retriever, budget in product(arguments.retriever, arguments.budget)
+        for retriever in arguments.retriever
+        for budget in arguments.budget
     ]
     if arguments.out and arguments.out.exists() and not arguments.force:  # before the work
         raise FileExistsError(f"{arguments.out} exists: pass --force to replace it")
-    if arguments.file:
-        for name in _puzzle_arguments(arguments):
-            if name != "tokenizer":  # by which the budgets are measured, too
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} says which puzzles to make, got a FILE too")
-        rows = read_puzzles(arguments.file)
-    elif arguments.suite is None:
+    used = _puzzle_arguments(arguments).keys() - {"tokenizer"}  # it measures the budgets, too
+    if arguments.file and used:
+        option = min(used).replace("_", "-")
+        raise ValueError(f"--{option} says which puzzles to make, got a FILE too")
+    if not arguments.file and arguments.suite is None:
         suites = " or ".join(FACTOR.suites)
         raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
-    else:
-        rows = (row for table in _puzzles(arguments).tables() for row in table.to_pylist())
+    tables = () if arguments.file else _puzzles(arguments).tables()
+    made = (row for table in tables for row in table.to_pylist())
+    rows = read_puzzles(arguments.file) if arguments.file else made
     progress = tqdm(rows, unit=" puzzles", disable=None)
     results = measure(progress, retrievals, arguments.tokenizer)
     print("\n".join(lines(results)))
@@ -211,36 +201,35 @@ def retrieve(parser: "Parser", words: Words) -> None:
 def tasks(parser: "Parser", words: Words) -> None:
     """Print the folder of the lm-eval tasks, for --include_path."""
     link = parser.add_mutually_exclusive_group()
-    _option(link, "link", "link it into the installed lm-eval", action="store_true")
-    _option(link, "unlink", "take the link back", action="store_true")
+    _flag(link, "link", "link it into the installed lm-eval")
+    _flag(link, "unlink", "take the link back")
     arguments = parser.parse_args(words)
     from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
 
     if arguments.link:
         print(f"linked {link_tasks()}")
-    elif arguments.unlink:
-        print(f"unlinked {unlink_tasks()}")
     else:
-        print(TASKS)
+        print(f"unlinked {unlink_tasks()}" if arguments.unlink else TASKS)
 
 
 def plan(parser: "Parser", words: Words) -> None:
     """Say how many puzzles tell two models apart, and their cost."""
     text = "difference in accuracy to tell, such as 0.05"
-    _option(parser, "detect", text, type=float, required=True, metavar="SHARE")
+    _option(parser, "detect", "SHARE", text, type=float, required=True)
     text = "published model that the better one is like, such as Qwen3-8B"
-    _option(parser, "like", text, required=True, metavar="MODEL")
+    _option(parser, "like", "MODEL", text, required=True)
     text = "tokens of a response, in the mean (5000)"
-    _option(parser, "response-tokens", text, type=float, default=5000, metavar="TOKENS")
+    _option(parser, "response-tokens", "TOKENS", text, type=float, default=5000)
     text = "tokens of response a second and GPU (2000)"
-    _option(parser, "throughput", text, type=float, default=2000, metavar="TOKENS")
-    _price(parser, type=_read_price)
+    _option(parser, "throughput", "TOKENS", text, type=float, default=2000)
+    _option(parser, "price", "IN,OUT", PRICE)
     arguments = parser.parse_args(words)
     from cogniload_analysis import plan_comparison
 
-    names = ("response_tokens", "throughput", "price")
+    names = ("response_tokens", "throughput")
     settings = {name: getattr(arguments, name) for name in names}
-    print(plan_comparison(arguments.like, arguments.detect, **settings).summary())
+    price = _read_price(arguments.price)
+    print(plan_comparison(arguments.like, arguments.detect, price=price, **settings).summary())
 
 
 def evaluate(parser: "Parser", words: Words) -> None:
@@ -253,25 +242,19 @@ def evaluate(parser: "Parser", words: Words) -> None:
         "--status DIR ... [--include_path DIR] [--price IN,OUT]",
     )
     parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
-    text = "answers and results; started again, go on"
-    _option(parser, "output-path", text, type=Path, metavar="DIR")
-    text = "YAML of these arguments and of lm_eval run's"
-    _option(parser, "config", text, type=Path, metavar="FILE")
-    text = "answer the I-th of N equal parts alone"
-    _option(parser, "shard", text, metavar="I/N")
-    text = "ask until it is known: ECL50±20%%, N_eff±20%%, ..."
-    _option(parser, "until", text, metavar="GOAL")
-    text = "the most puzzles for --until (1500)"
-    _option(parser, "budget", text, type=_number, metavar="COUNT")
+    _option(parser, "output-path", "DIR", "answers and results; started again, go on", type=Path)
+    _option(parser, "config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
+    _option(parser, "shard", "I/N", "answer the I-th of N equal parts alone")
+    _option(parser, "until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
+    _option(parser, "budget", "COUNT", "the most puzzles for --until (1500)", type=_number)
     text = "the least and the most N (or op) that --until asks, such as 10 400"
-    _option(parser, "range", text, nargs=2, type=_number, metavar=("LOW", "HIGH"))
+    _option(parser, "range", ("LOW", "HIGH"), text, nargs=2, type=_number)
     text = "ask no more once a run has used these tokens, such as 20M"
-    _option(parser, "max-tokens-total", text, metavar="COUNT")
-    _price(parser)
-    _option(parser, "max-cost", "the same for the cost at --price", metavar="COST")
-    folders: dict[str, Any] = {"nargs": "+", "type": Path, "metavar": "DIR"}
-    _option(parser, "merge", "write the results of all shards", **folders)
-    _option(parser, "status", "print how far an evaluation is", **folders)
+    _option(parser, "max-tokens-total", "COUNT", text)
+    _option(parser, "price", "IN,OUT", PRICE)
+    _option(parser, "max-cost", "COST", "the same for the cost at --price")
+    _option(parser, "merge", "DIR", "write the results of all shards", type=Path, nargs="+")
+    _option(parser, "status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
     from lm_eval_tasks.runner.command import run
@@ -284,32 +267,29 @@ def why(parser: "Parser", words: Words) -> None:
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
     text = "the most twins, of failures and of as many solved puzzles (300)"
-    _option(parser, "budget", text, type=int, default=300, metavar="COUNT")
-    _option(parser, "seed", "of the choice of puzzles (0)", type=int, default=0, metavar="SEED")
-    text = "twins and answers; started again, go on (RUN/why)"
-    _option(parser, "out", text, type=Path, metavar="DIR")
+    _option(parser, "budget", "COUNT", text, type=int, default=300)
+    _option(parser, "seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
+    _option(parser, "out", "DIR", "answers; started again, go on (RUN/why)", type=Path)
     text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
-    _option(parser, "shard", text, metavar="I/N")
+    _option(parser, "shard", "I/N", text)
     text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
-    _option(parser, "write", text, type=Path, metavar="FILE")
-    _force(parser, "the FILE of --write")
+    _option(parser, "write", "FILE", text, type=Path)
+    _flag(parser, "force", "replace FILE if it exists")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
+    from cogniload_analysis.report.compare_runs import explain_results
     from lm_eval_tasks.twins import ask_twins, make_twins, write_twins
 
-    run, choice = arguments.run, (arguments.budget, arguments.seed)
-    if file := arguments.write:
+    run, file, choice = arguments.run, arguments.write, (arguments.budget, arguments.seed)
+    if file:
         if others or arguments.out or arguments.shard:
             raise ValueError("--write takes --budget, --seed and --force, and asks no model")
         twins = make_twins(run, *choice)
         write_twins(twins, file, force=arguments.force)
-        count = _counted(len(twins.table), "twin")
-        print(f"{count} in {file}; for the report, score them by")
-        command = ["cogniload", "score", "--dataset", str(file), "RESPONSES"]
-        print(shlex.join([*command, "--out", str(twins.scored)]))
+        print(f"{_counted(len(twins.table), 'twin')} in {file}; for the report, score them by")
+        score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
+        print(shlex.join(map(str, score)))
         return
-    from cogniload_analysis.report.compare_runs import explain_results
-
     out = arguments.out or (run.parent if run.is_file() else run) / "why"
     answers = ask_twins(run, out, *choice, others, shard=arguments.shard, block_size=50)
     if not arguments.shard:
@@ -318,7 +298,7 @@ def why(parser: "Parser", words: Words) -> None:
 
 def demo(parser: "Parser", words: Words) -> None:
     """Evaluate a small real model on cogniload_mini and report on it."""
-    _option(parser, "out", "(demo)", type=Path, default=Path("demo"), metavar="DIR")
+    _option(parser, "out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
     out = parser.parse_args(words).out
     from lm_eval_tasks.demo import run_demo
 
@@ -337,12 +317,11 @@ def score(parser: "Parser", words: Words) -> None:
         "prompt_tokens, response_tokens, response_limit and finish_reason, to the puzzles in "
         "FOLDER's Parquet files, or in a file"
     )
-    _option(parser, "dataset", text, type=Path, metavar="FOLDER")
-    text = "say where the reasoning breaks, in place of the outcomes"
-    _option(parser, "steps", text, action="store_true")
+    _option(parser, "dataset", "FOLDER", text, type=Path)
+    _flag(parser, "steps", "say where the reasoning breaks, in place of the outcomes")
     text = "write the samples, scored and with their first errors: a .jsonl file, or a folder"
-    _option(parser, "out", text, type=Path, metavar="PLACE")
-    _force(parser, "the file")
+    _option(parser, "out", "PLACE", text, type=Path)
+    _flag(parser, "force", "replace the file if it exists")
     arguments = parser.parse_args(words)
     from lm_eval_tasks.rescore import rescore, score_responses
 
@@ -359,20 +338,14 @@ def score(parser: "Parser", words: Words) -> None:
         return
     outcomes = sum((part.outcomes for part in parts), Counter[Any]())
     total, remark = outcomes.total(), f"{sum(part.changed for part in parts)} scored anew"
-    if arguments.dataset:
-        right = sum(count for outcome, count in outcomes.items() if outcome.correct) / total
-        error = (right * (1 - right) / max(total - 1, 1)) ** 0.5
-        remark = f"standard error {error:.2%}, {parts[0].missing} puzzles without a response"
-    _print_outcomes(outcomes, remark)
-
-
-def _print_outcomes(outcomes: Counter[Any], remark: str) -> None:
-    total = outcomes.total()
     correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
-    print(f"{total} responses, {correct} correct ({correct / total:.2%}), {remark}")
-    for kind in dict.fromkeys(map(type, outcomes)):
-        for outcome in kind:
-            print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
+    accuracy = correct / total
+    if arguments.dataset:
+        error = (accuracy * (1 - accuracy) / max(total - 1, 1)) ** 0.5
+        remark = f"standard error {error:.2%}, {parts[0].missing} puzzles without a response"
+    print(f"{total} responses, {correct} correct ({accuracy:.2%}), {remark}")
+    for outcome in (each for kind in dict.fromkeys(map(type, outcomes)) for each in kind):
+        print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
 
 
 def _print_errors(counts: Counter[str]) -> None:
@@ -385,29 +358,22 @@ def _print_errors(counts: Counter[str]) -> None:
 
 def report(parser: "Parser", words: Words) -> None:
     """Write a report on results that lm-eval wrote; it ranks their runs."""
-    _results(parser, "lm-eval's --output_path; LABEL=DIR names the rows of its runs")
-    _option(parser, "out", "to write", type=Path, required=True, metavar="DIR")
-    _force(parser, "what is there")
-    _price(parser, type=_read_price)
+    text = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
+    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
+    _option(parser, "out", "DIR", "to write", type=Path, required=True)
+    _flag(parser, "force", "replace what is there")
+    _option(parser, "price", "IN,OUT", PRICE)
     text = "accuracies that FACTOR's fits take (default: 0.1 0.9)"
-    _option(parser, "factor-range", text, nargs=2, type=float, metavar=("LOW", "HIGH"))
+    _option(parser, "factor-range", ("LOW", "HIGH"), text, nargs=2, type=float)
     text = "FACTOR's Neff of a clean context, which several attempts are to reach"
-    _option(parser, "factor-n-clean", text, type=float, metavar="N")
-    arguments = parser.parse_args(words)
-    _write_report(_by_label(arguments.results), arguments.out, **_given(arguments))
-
-
-def _given(arguments: Namespace) -> dict[str, Any]:
-    return {name: vars(arguments)[name] for name in vars(arguments).keys() - {"results", "out"}}
+    _option(parser, "factor-n-clean", "N", text, type=float)
+    options = vars(parser.parse_args(words))
+    options["price"] = _read_price(options["price"])
+    _write_report(_by_label(options.pop("results")), **options)
 
 
 def _write_report(
-    runs: dict[str, list[Path]],
-    out: Path,
-    *,
-    force: bool,
-    price: tuple[float, float] | None = None,
-    **options: Any,
+    runs: dict[str, list[Path]], out: Path, *, force: bool, price: Any = None, **options: Any
 ) -> None:
     from cogniload_analysis.analyses import ANALYSES
     from cogniload_analysis.report.write import write_report
@@ -419,11 +385,12 @@ def _write_report(
 
 def compare(parser: "Parser", words: Words) -> None:
     """Set runs side by side, puzzle by puzzle."""
-    _results(parser, "lm-eval's --output_path; LABEL=DIR names its runs")
+    text = "lm-eval's --output_path; LABEL=DIR names its runs"
+    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
     text = "difference in accuracy to say the needed puzzles for (0.02)"
-    _option(parser, "detect", text, type=float, default=0.02, metavar="SHARE")
-    _option(parser, "out", "write the tables as CSV", type=Path, metavar="DIR")
-    _force(parser, "what is there")
+    _option(parser, "detect", "SHARE", text, type=float, default=0.02)
+    _option(parser, "out", "DIR", "write the tables as CSV", type=Path)
+    _flag(parser, "force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
 
@@ -436,11 +403,11 @@ def view(parser: "Parser", words: Words) -> None:
     text = "lm-eval's --output_path"
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=text)
     text = "folder of the logs (inspect_logs)"
-    _option(parser, "out", text, type=Path, default=Path("inspect_logs"), metavar="DIR")
+    _option(parser, "out", "DIR", text, type=Path, default=Path("inspect_logs"))
     text = "write the viewer with all logs in --out as a static site, and open nothing"
-    _option(parser, "bundle", text, type=Path, metavar="DIR")
-    _option(parser, "no-open", "write the logs, and open nothing", action="store_true")
-    _force(parser, "the logs that are there")
+    _option(parser, "bundle", "DIR", text, type=Path)
+    _flag(parser, "no-open", "write the logs, and open nothing")
+    _flag(parser, "force", "replace the logs that are there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report import inspect_view
 
@@ -462,9 +429,9 @@ def view(parser: "Parser", words: Words) -> None:
 def push(parser: "Parser", words: Words) -> None:
     """Publish puzzles as a dataset on the Hugging Face Hub."""
     parser.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
-    _option(parser, "private", "make a new REPO private", action="store_true")
+    _flag(parser, "private", "make a new REPO private")
     text = "write the folder that would be uploaded, and upload nothing"
-    _option(parser, "dry-run", text, type=Path, metavar="DIR")
+    _option(parser, "dry-run", "DIR", text, type=Path)
     _puzzle_options(parser, own_splits=False)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.push import push as upload
@@ -479,19 +446,16 @@ def verify(parser: "Parser", words: Words) -> int:
     parser.epilog = "Exit code: 0 the same, 1 they differ, 2 unknown."
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
     parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
-    text = (
-        "the share of row groups to make again, such as 1%%, drawn from all files together; of "
-        "generate's folder, digests, row counts and ids are checked of all"
-    )
-    _option(parser, "sample", text, metavar="SHARE")
+    text = "the share of row groups to make again, such as 1%%; digests and ids are checked of all"
+    _option(parser, "sample", "SHARE", text)
     text = "load this one if the rows were measured by it; no other is loaded"
-    _option(parser, "tokenizer", text, metavar="NAME")
+    _option(parser, "tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.verify import SHOWN, check_share
     from cogniload_gen.hub.verify import verify as make_again
 
-    share = check_share(arguments.sample)
-    verdict = make_again(arguments.source, sample=share, tokenizer=arguments.tokenizer)
+    part = check_share(arguments.sample)
+    verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)
     for difference in verdict.differences[:SHOWN]:
         print(_one_line(difference))
     print(f"{arguments.source} {verdict}")
@@ -502,12 +466,10 @@ def share(parser: "Parser", words: Words) -> None:
     """Write results as the Hub shows them on a model's page, .eval_results."""
     text = "lm-eval's --output_path"
     parser.add_argument("results", nargs="+", type=Path, metavar="RUN", help=text)
-    _option(parser, "out", "to write", type=Path, required=True, metavar="FOLDER")
-    text = "the Hub's repository of the puzzles"
-    _option(parser, "dataset", text, required=True, metavar="USER/NAME")
-    text = "the task in its eval.yaml (the run's own name of it)"
-    _option(parser, "task-id", text, metavar="ID")
-    _force(parser, "what is there")
+    _option(parser, "out", "FOLDER", "to write", type=Path, required=True)
+    _option(parser, "dataset", "USER/NAME", "the Hub's repository of the puzzles", required=True)
+    _option(parser, "task-id", "ID", "the task in its eval.yaml (the run's own name of it)")
+    _flag(parser, "force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.share import About, share_results
 
@@ -529,23 +491,17 @@ COMMANDS: dict[str, dict[str, Callable[["Parser", Words], int | None]]] = {
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _option(to: Any, name: str, text: str, **settings: Any) -> None:
+PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
+
+
+def _option(to: Any, name: str, metavar: Any, text: str, **settings: Any) -> None:
     """Add an option, spelled with dashes and as Python spells it; `text` is its help."""
     spellings = dict.fromkeys((f"--{name}", f"--{name.replace('-', '_')}"))
-    to.add_argument(*spellings, help=text, **settings)
+    to.add_argument(*spellings, metavar=metavar, help=text, **settings)
 
 
-def _force(parser: "Parser", what: str) -> None:
-    _option(parser, "force", f"replace {what} if it exists", action="store_true")
-
-
-def _price(parser: "Parser", **settings: Any) -> None:
-    text = "of a million tokens of prompts and of responses, such as 0.4,1.6"
-    _option(parser, "price", text, metavar="IN,OUT", **settings)
-
-
-def _results(parser: "Parser", text: str) -> None:
-    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
+def _flag(to: Any, name: str, text: str) -> None:
+    to.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true", help=text)
 
 
 def _number(text: str) -> int | float | str:
@@ -561,15 +517,14 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def _read_price(text: str) -> tuple[float, float]:
+def _read_price(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
     parts = [_number(part) for part in text.split(",")]
-    prices = [part for part in parts if isinstance(part, int | float) and 0 <= part < float("inf")]
+    prices = [float(part) for part in parts if isinstance(part, int | float) and 0 <= part < inf]
     if len(parts) != 2 or len(prices) != 2:
-        raise ArgumentTypeError(
-            "price must be IN,OUT for a million tokens of prompts and of responses, such as "
-            f"0.4,1.6, got {text[:60]!r}"
-        )
-    return float(prices[0]), float(prices[1])
+        raise ValueError(f"price must be IN,OUT, {PRICE}, got {text[:60]!r}")
+    return prices[0], prices[1]
 
 
 def _labelled(text: str) -> Labelled:
@@ -603,12 +558,12 @@ def _puzzle_options(
     among = BENCHMARKS if among is None else among
     group = parser.add_argument_group("which puzzles")
     suites = " or ".join(str(one.suite) for one in BENCHMARKS if one.suite)
-    _option(group, "suite", f"{suites}: a suite of FACTOR")
+    _option(group, "suite", None, f"{suites}: a suite of FACTOR")
     users: dict[str, list[tuple[Benchmark, Knob]]] = {}
     for benchmark in among:
         for knob in benchmark.parameters:
-            users.setdefault(knob.name, []).append((benchmark, knob))
-    users.pop("first_index")  # of `load_dataset` and Python alone
+            if knob.name != "first_index":  # of `load_dataset` and Python alone
+                users.setdefault(knob.name, []).append((benchmark, knob))
     for name, knobs in users.items():
         titles: dict[str, list[str]] = {}
         for benchmark, knob in knobs:
@@ -616,23 +571,21 @@ def _puzzle_options(
         texts = [f"{' and '.join(names)}: {text}" for text, names in titles.items()]
         if len(titles) == 1 and len(knobs) == len(among):
             texts = list(titles)
-        _option(group, name.replace("_", "-"), ". ".join(texts).replace("%", "%%"), **_takes(knob))
+        text = ". ".join(texts).replace("%", "%%")
+        kind, option = knobs[0][1].kind, name.replace("_", "-")
+        if kind == "flag":
+            _flag(group, option, text)
+            continue
+        metavar = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}.get(kind)
+        takes: dict[str, Any] = {"type": _number} if kind in {"integer", "number"} else {}
+        if metavar is None and name not in {"num_puzzles", "seed"}:  # the knobs span a grid
+            takes["nargs"] = "+"
+        _option(group, option, metavar or name.upper(), text, **takes)
     splits = ", ".join(SPLITS)
     for benchmark in among:
         if own_splits and benchmark.own_splits:
             splits += f"; {benchmark.title} also: {', '.join(benchmark.own_splits)}"
-    _option(group, "split", f"{splits} (default test)")
-
-
-def _takes(knob: "Knob") -> dict[str, Any]:
-    """Return how the command line takes a knob: several values where they span a grid."""
-    if knob.kind == "flag":
-        return {"action": "store_true", "default": None}
-    if knob.kind in {"tokenizer", "twin", "language"}:
-        return {"metavar": {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}[knob.kind]}
-    several = {} if knob.name in {"num_puzzles", "seed"} else {"nargs": "+"}
-    converted = {"type": _number} if knob.kind in {"integer", "number"} else {}
-    return {"metavar": knob.name.upper()} | several | converted
+    _option(group, "split", None, f"{splits} (default test)")
 
 
 def _puzzle_arguments(arguments: Namespace) -> dict[str, Any]:
@@ -641,7 +594,9 @@ def _puzzle_arguments(arguments: Namespace) -> dict[str, Any]:
 
     names = {knob.name for benchmark in BENCHMARKS for knob in benchmark.parameters}
     values = {name: getattr(arguments, name, None) for name in (*sorted(names), "suite", "split")}
-    return {name: value for name, value in values.items() if value is not None}
+    return {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
 
 
 def _text_options(arguments: Namespace) -> dict[str, Any]:
@@ -662,33 +617,16 @@ def _puzzles(arguments: Namespace) -> "Source":
     if suite := options.get("suite"):
         with_suites = [other for other in (dataset, *others) if other.suites]
         dataset = next((one for one in with_suites if suite in one.suites), with_suites[0])
-    for name in options:
-        if name not in (*dataset.defaults, "split"):
-            _refuse(name, arguments.suite)
+    for name in options.keys() - {*dataset.defaults, "split"}:
+        users = [one for one in benchmarks.BENCHMARKS if name in [k.name for k in one.parameters]]
+        titles = " and ".join(one.title for one in users)
+        suites = " or ".join(str(one.suite) for one in users if one.suite)
+        hint = f"got it with --suite {suite}" if suite else f"pass --suite {suites} too"
+        raise ValueError(f"--{name.replace('_', '-')} is for {titles}: {hint}")
     return dataset.puzzles(**options)
 
 
-def _refuse(name: str, suite: str | None) -> NoReturn:
-    """Raise ValueError for an option of a benchmark other than the chosen one."""
-    from cogniload_gen.benchmarks import BENCHMARKS
-
-    users = [one for one in BENCHMARKS if name in {knob.name for knob in one.parameters}]
-    option = f"--{name.replace('_', '-')} is for {' and '.join(one.title for one in users)}"
-    if suite is None:
-        suites = " or ".join(str(one.suite) for one in users)
-        raise ValueError(f"{option}: pass --suite {suites} too")
-    raise ValueError(f"{option}, got it with --suite {suite}")
-
-
 # --- main -----------------------------------------------------------------------------------------
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM: it ends a command as Ctrl-C does, with the exit code of its own."""
-
-
-def _terminate(number: int, _: object) -> NoReturn:
-    raise _Terminated
 
 
 def main(words: Words | None = None) -> int:
@@ -700,7 +638,7 @@ def main(words: Words | None = None) -> int:
     """
     if words is None:
         words = sys.argv[1:]
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     name = words[0] if words else "--help"
     try:
         try:
@@ -710,7 +648,7 @@ def main(words: Words | None = None) -> int:
     except KeyboardInterrupt as stop:
         how = "".join(f": {word}" for word in stop.args)
         print(f"cogniload {name}: interrupted{how}", file=sys.stderr)
-        code = 143 if isinstance(stop, _Terminated) else 130
+        code = 130
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if isinstance(error, BrokenPipeError) and _nobody_reads():
             return 141

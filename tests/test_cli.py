@@ -1,8 +1,8 @@
 """The command line: its commands, what they write, and what they say when they can't."""
 
-import gzip
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +13,9 @@ import pytest
 from command_line import parse, refusal, run_python
 
 from cogniload_cli import COMMANDS, main
-from cogniload_gen import Outcome, generate_factor, generate_puzzles
+from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmarks import BENCHMARKS
+from cogniload_gen.cogniload.steps.planted import write_trace
 
 NAMES = [name for group in COMMANDS.values() for name in group]
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
@@ -73,7 +74,7 @@ def test_a_help_imports_no_library(words):
     ("plan --detcet=3", "plan: error: there is no --detcet: did you mean --detect?"),
     ("generate a.jsonl --mass 3", "generate: error: unrecognized arguments: --mass 3"),
     ("generate a.jsonl --n 3", "generate: error: unrecognized arguments: --n 3"),
-    ("report a --out b --price 5", "report: error: argument --price: price must be IN,OUT"),
+    ("report a --out b --price 5", "report: error: price must be IN,OUT, "),
     ("why run --budget 1.5", "why: error: argument --budget: invalid int value: '1.5'"),
 ])  # fmt: skip
 def test_a_wrong_word_is_one_line_that_names_the_nearest(capsys, words, message):
@@ -131,7 +132,7 @@ def test_a_pipe_that_is_closed_ends_a_command_in_silence():
 @pytest.mark.parametrize(("words", "lacking"), [
     ("plan --detect 0.05 --like Qwen3-8B", "pandas"),
     ("compare a b", "scipy"),
-    ("report a --out b", "matplotlib"),
+    ("report a --out b", "statsmodels"),
 ])  # fmt: skip
 def test_a_command_without_its_extra_says_what_to_install(words, lacking):
     code = "import sys, cogniload_cli\nsys.modules[sys.argv[1]] = None\n"
@@ -158,35 +159,24 @@ def test_generate_writes_the_same_rows_as_jsonl_and_parquet(folder, options, mor
     assert read_jsonl("a.jsonl") == pq.read_table("a.parquet").to_pylist() == expected
 
 
-def test_generate_overwrites_a_file_with_force_and_no_link_or_folder(folder, capsys):
+def test_generate_overwrites_a_file_with_force(folder, capsys):
     Path("a.jsonl").write_text("mine")
     command = ["generate", "a.jsonl", *SMALL]
     assert "a.jsonl exists" in refusal(capsys, *command)
     assert Path("a.jsonl").read_text() == "mine"
     assert main([*command, "--force"]) == 0
     assert len(read_jsonl("a.jsonl")) == 12
-    Path("a.jsonl").unlink()
-    Path("a.jsonl").symlink_to("target.jsonl")
-    refusal(capsys, *command)
-    assert "a.jsonl is a link" in refusal(capsys, *command, "--force")
-    Path("a.jsonl").unlink()
-    Path("a.jsonl").mkdir()
-    assert "a.jsonl is a folder" in refusal(capsys, *command, "--force")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    *[
-        (["generate", "a.jsonl", f"--{name}", value], f"{name} must be .*got {got}")
-        for name, value, got in (
-            *[("d", value, value) for value in ("0", "13", "2.5", "-1")],
-            ("d", "x", "'x'"),
-            *[("N", value, value) for value in ("0", "-1", "2.5")],
-            *[("rho", value, value) for value in ("0", "101", "nan")],
-            ("rho", "25%", "'25%'"),
-            ("seed", "-1", "-1"),
-            ("split", "dev", "'dev'"),
-        )
-    ],
+    (["generate", "a.jsonl", "--d", "13"], "d must be .*got 13"),
+    (["generate", "a.jsonl", "--N", "2.5"], r"N must be .*got 2\.5"),
+    (["generate", "a.jsonl", "--rho", "25%"], "rho must be .*got '25%'"),
+    (["generate", "a.jsonl", "--seed", "-1"], "seed must be .*got -1"),
+    (["generate", "a.jsonl", "--split", "dev"], "split must be .*got 'dev'"),
+    (["generate", "a.jsonl", "--op", "3"], "--op is for FACTOR, realistic: pass --suite realistic"),
+    (["generate", "a.jsonl", "--shard", "1/2"], "--shard is for a folder, got it for the file"),
+    (["generate", "a/", "--errors"], "--errors is for a file, got it for the folder a/"),
     (["generate", "a.jsonl", "--num-puzzles", "0"], "num_puzzles must be .*got 0"),
     (["generate", "--d", "5", "a.jsonl"], "--d: invalid .* 'a.jsonl'|FILE is missing: it "),
     (["generate", "--d", "5"], "FILE is missing: it stands before the options"),
@@ -209,106 +199,37 @@ def test_solve_reads_a_file_or_standard_input(folder, capsys):
     command = [sys.executable, "-m", "cogniload_cli", "solve"]
     piped = subprocess.run(command, input=row["puzzle"].encode(), capture_output=True, check=True)
     assert capsys.readouterr().out == piped.stdout.decode() == f"{row['answer']}\n"
-
-
-def sample(row: dict, response: str, outcome: str, response_tokens: int = 10) -> dict:
-    """What lm-eval writes of one document (evaluator.py, loggers/evaluation_tracker.py)."""
-    arguments = {"gen_args_0": {"arg_0": row["puzzle"], "arg_1": {"max_gen_toks": 50}}}
-    responses = {"resps": [[response]], "filtered_resps": [response]}
-    metrics = {"outcome": outcome, "ECL50": [3, 5, 0.5, 1]}
-    metrics |= {"prompt_tokens": 100, "response_tokens": response_tokens}
-    names = {"metrics": ["acc", *metrics]}
-    return {"doc": row, "arguments": arguments} | responses | metrics | names
-
-
-@pytest.fixture
-def samples(folder) -> Path:
-    """A right answer, another that was scored wrongly, a wrong one and one cut off."""
-    rows = generate_puzzles(3, 5, 50, num_puzzles=4).to_pylist()
-    right = [f"{row['poi']}: {row['answer']}." for row in rows]
-    wrong = next(option for option in rows[2]["options"] if option != rows[2]["answer"])
-    made = [
-        sample(rows[0], right[0], "correct_poi"),
-        sample(rows[1], right[1], "wrong_other"),
-        sample(rows[2], f"{rows[2]['poi']}: {wrong}.", "wrong_logic_poi"),
-        sample(rows[3], right[3], "correct_poi", response_tokens=30),
-    ]
-    path = folder / "samples.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in made), encoding="utf-8")
-    return path
-
-
-def test_score_scores_again(samples, capsys):
-    assert main(["score", str(samples), "--out", "again.jsonl"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("4 responses, 2 correct (50.00%), 2 scored anew\n")
-    assert "wrong_max_context                1   25.00%" in said
-    again = read_jsonl("again.jsonl")
-    expected = ["correct_poi", "correct_poi", "wrong_logic_poi", "wrong_max_context"]
-    assert [each["outcome"] for each in again] == expected
-    assert [each["acc"] for each in again] == [1, 1, 0, 0]
-    assert again[3]["wrong_max_context"] == 1
-    assert not any("ECL50" in each for each in again)
-    assert {Outcome(each["outcome"]) for each in again} <= set(Outcome)
-
-
-def test_score_scores_samples_of_both_benchmarks_again(samples):
-    made = [
-        (generate_factor("symbolic", N=5, num_puzzles=1), "", "correct", "max_context"),
-        (generate_factor("symbolic", N=5, num_puzzles=1), "Answer: v77", "wrong_set", "wrong_set"),
-        (generate_factor("realistic", op=4, num_puzzles=1), None, "no_answer", "correct"),
-    ]
-    with samples.open("a", encoding="utf-8") as file:
-        for table, response, outcome, _ in made:
-            (row,) = table.to_pylist()
-            given = row["solution"] if response is None else response
-            file.write(json.dumps(sample(row, given, outcome)) + "\n")
-    assert main(["score", str(samples), "--out", "again.jsonl"]) == 0
-    again = read_jsonl("again.jsonl")
-    assert again[0]["outcome"] == "correct_poi"
-    assert [each["outcome"] for each in again[4:]] == [outcome for *_, outcome in made]
-    assert [each["acc"] for each in again[4:]] == [0, 0, 1]
-    assert again[5]["extra"] == ["v77"]
-
-
-BROKEN = [b'{"doc": ', b"no JSON", b"[]", b"3", b"{}", b'{"doc": {}}', b"\xff", b"[" * 100_000]
-
-
-@pytest.mark.parametrize("last", BROKEN, ids=range(len(BROKEN)))
-def test_score_names_a_broken_line(samples, capsys, last):
-    with samples.open("ab") as file:
-        file.write(last)
-    error = refusal(capsys, "score", samples, "--out", "again.jsonl")
-    assert f"{samples} line 5 must be a sample" in error
-    assert not Path("again.jsonl").exists()
-
-
-def test_score_takes_several_files_and_gzipped_ones(samples, capsys):
-    whole = gzip.compress(samples.read_bytes())
-    Path("b.jsonl.gz").write_bytes(whole)
-    assert main(["score", str(samples), "b.jsonl.gz"]) == 0
-    assert capsys.readouterr().out.startswith("8 responses, 4 correct (50.00%), 4 scored anew\n")
-    refusal(capsys, "score", samples, "b.jsonl.gz", "--out", "again.jsonl")
-    Path("b.jsonl.gz").write_bytes(whole[:-20])
-    assert "b.jsonl.gz must be a whole gzip file" in refusal(capsys, "score", "b.jsonl.gz")
-
-
-def test_score_takes_any_text_and_refuses_an_empty_file(samples, capsys):
-    row = generate_puzzles(3, 5, 50, num_puzzles=1).to_pylist()[0]
-    samples.write_text(json.dumps(sample(row, "\ud800", "wrong_other")), encoding="utf-8")
-    assert main(["score", str(samples), "--out", "again.jsonl"]) == 0
-    assert read_jsonl("again.jsonl")[0]["resps"] == [["\ud800"]]
-    samples.write_text("")
-    error = refusal(capsys, "score", samples, "--out", "more.jsonl")
-    assert "must hold at least one sample" in error
-    assert not Path("more.jsonl").exists()
-
-
-def test_solve_names_the_file_that_it_could_not_read(folder, capsys):
     Path("bad.txt").write_bytes(b"\xff")
     assert refusal(capsys, "solve", "bad.txt").startswith("bad.txt: ")
-    closed = ["sh", "-c", f"{sys.executable} -m cogniload_cli solve <&-"]
-    ran = subprocess.run(closed, capture_output=True, check=False)
-    assert ran.returncode == 2
-    assert ran.stderr.startswith(b"cogniload solve: error: standard input: ")
-    assert ran.stderr.count(b"\n") == 1
+    piped_to = {"capture_output": True, "check": False}
+    closed = subprocess.run(["sh", "-c", f"{shlex.join(command)} <&-"], **piped_to)
+    assert (closed.returncode, closed.stderr.count(b"\n")) == (2, 1)
+    assert closed.stderr.startswith(b"cogniload solve: error: standard input: ")
+
+
+def test_score_counts_outcomes_or_first_errors(folder, capsys):
+    right, wrong, told = generate_puzzles(3, 5, 50, num_puzzles=3).to_pylist()
+    trace = write_trace(told["puzzle"], 3)
+    other = next(option for option in wrong["options"] if option != wrong["answer"])
+    lines = [
+        json.dumps({"doc": row, "filtered_resps": [response], "outcome": "wrong_other"}) + "\n"
+        for row, response in (
+            (right, f"{right['poi']}: {right['answer']}."),
+            (wrong, f"{wrong['poi']}: {other}."),
+            (told, trace.response),
+        )
+    ]
+    first, second = (f"samples_{name}_2026-11-22T08-26-58.123456.jsonl" for name in "ab")
+    Path(first).write_text("".join(lines[:2]), encoding="utf-8")
+    Path(second).write_text(lines[2], encoding="utf-8")
+    assert main(["score", first, first]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("4 responses, 2 correct (50.00%), 4 scored anew\n")
+    assert "\nwrong_logic_poi                  2   50.00%\n" in out
+    assert main(["score", "--steps", first, second, "--out", "again"]) == 0
+    said, error = capsys.readouterr().out.splitlines()
+    assert said == "3 responses, 1 of them could be read; their first errors:"
+    assert error.split() == [str(trace.error or "none"), "1", "100.00%"]
+    assert {path.name for path in Path("again").iterdir()} == {first, second}
+    error = refusal(capsys, "score", first, second, "--out", "again.jsonl")
+    assert error == "--out takes one samples file, got 2: name a folder"
