@@ -201,8 +201,8 @@ def test_solve_reads_a_file_or_standard_input(folder, capsys):
     assert capsys.readouterr().out == piped.stdout.decode() == f"{row['answer']}\n"
     Path("bad.txt").write_bytes(b"\xff")
     assert refusal(capsys, "solve", "bad.txt").startswith("bad.txt: ")
-    piped_to = {"capture_output": True, "check": False}
-    closed = subprocess.run(["sh", "-c", f"{shlex.join(command)} <&-"], **piped_to)
+    shell = ["sh", "-c", f"{shlex.join(command)} <&-"]
+    closed = subprocess.run(shell, capture_output=True, check=False)
     assert (closed.returncode, closed.stderr.count(b"\n")) == (2, 1)
     assert closed.stderr.startswith(b"cogniload solve: error: standard input: ")
 
