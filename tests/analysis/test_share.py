@@ -1,4 +1,4 @@
-"""What `share_results` writes is what the Hub reads, of the puzzles alone; nothing is overwritten."""
+"""What `share_results` writes is what the Hub reads, of the puzzles alone."""
 
 import pytest
 import yaml

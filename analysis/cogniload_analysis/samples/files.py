@@ -130,13 +130,13 @@ def split_attempts(sample: dict[str, Any]) -> list[dict[str, Any]]:
         return [sample]
     spent = spent_tokens(sample)
     share = {"spent": [tokens / len(attempts) for tokens in spent] if spent else None}
-    prompt = sample.get("prompt_tokens")
-    puzzle = sample["doc"] | {"prompt_tokens": prompt, "response_tokens": None}
-    if prompt is not None and (limit := request_limit(sample)):
-        puzzle["context_budget"] = prompt + limit
     unknown = ("finish_reason", "response_tokens")
     kept = {name: held for name, held in sample.items() if name not in unknown}
     try:
+        prompt = sample.get("prompt_tokens")
+        puzzle = sample["doc"] | {"prompt_tokens": prompt, "response_tokens": None}
+        if prompt is not None and (limit := request_limit(sample)):
+            puzzle["context_budget"] = prompt + limit
         others = [kept | sample_metrics(str(text), puzzle) for text in attempts[1:]]
     except inputs.MALFORMED:
         return [sample]

@@ -28,13 +28,12 @@ from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files.inputs import MALFORMED, show_controls
-from cogniload_gen.sample import spent_tokens
+from cogniload_gen.sample import COUNTS, spent_tokens
 
 log = logging.getLogger(__name__)
 
 SPENT_TOKENS = ("spent_prompt_tokens", "spent_response_tokens")
 """The columns with the tokens that a response took."""
-NO_TOKENS = (math.nan, math.nan)
 
 OnePath = str | Path
 Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
@@ -214,10 +213,7 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
         Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
         column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
         column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
-        Columns(
-            dict.fromkeys(SPENT_TOKENS),
-            lambda sample: sample.get("spent") or spent_tokens(sample) or NO_TOKENS,
-        ),
+        Columns(dict.fromkeys(SPENT_TOKENS), read_spent),
         column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
         column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
         column("chance", None, lambda sample: read_chance(sample["doc"])),
@@ -237,6 +233,13 @@ def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
                     rows.append([*values, str(file), offset, take])
     names = [name for group in columns for name in group.types]
     return pd.DataFrame(rows, columns=[*names, "file", "offset", "take"])
+
+
+def read_spent(sample: Row) -> tuple[float, float]:
+    """Return the tokens of prompt and response that a sample took; NaN where nobody counts."""
+    counted = not any(math.isnan(read_count(sample, name)) for name in COUNTS)
+    spent = sample["spent"] if "spent" in sample else counted and spent_tokens(sample)
+    return spent or (math.nan, math.nan)
 
 
 def read_chance(puzzle: Row) -> float:
