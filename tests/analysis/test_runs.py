@@ -127,9 +127,8 @@ def test_where_and_how_fast_a_model_ran_is_no_setting(tmp_path):
     [
         lambda key: {"header": {"Authorization": f"Bearer {key}", "Accept": key}},
         lambda key: {"client": {"X-Api-Key": key, "options": {"apiKey": key, "x": None}}},
-        lambda key: {"endpoint": f"https://me:{key}@host/v1?code={key}"},
+        lambda key: {"endpoint": f"https://me:{key}@host/v1"},
         lambda key: {"adapters": [{"name": "a", "access_token": key}]},
-        lambda key: f"model=m,header={{'Authorization': 'Bearer {key}', 'Cookie': 'id={key}'}}",
     ],
 )
 def test_a_credential_neither_names_a_run_nor_tells_runs_apart(tmp_path, hold):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tqdm import tqdm
@@ -23,6 +24,7 @@ from cogniload_analysis.samples.files import (
     naming_line,
     read_results,
     read_samples,
+    request_settings,
     split_attempts,
     split_name,
     to_utc,
@@ -105,7 +107,7 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
     named, date = split_name(file)
     task, results = show_controls(named), _describe_run(file, named)
     model = show_controls(str(results.get("model_name") or file.parent.name))
-    samples: list[log.EvalSample] = []
+    samples: list[Any] = []
     epochs: Counter[str] = Counter()
     for number, _, line in tqdm(read_samples(file), file.name, unit=" samples", disable=None):
         with naming_line(file, number):
@@ -122,6 +124,12 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
     key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
     config = members(members(results, "configs"), named)
     completed = to_utc(date)
+    share = fmean(sample.scores["acc"].value == "C" for sample in samples)
+    accuracy = log.EvalScore(
+        name="acc",
+        scorer="acc",
+        metrics={"accuracy": log.EvalMetric(name="accuracy", value=share)},
+    )
     whole = log.EvalLog(
         status="success",
         eval=log.EvalSpec(
@@ -138,7 +146,9 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
             viewer=ViewerConfig(trust_content=False),
             metadata={OURS: {"task": task, "date": date, "results": results}},
         ),
-        results=_count_scores(samples),
+        results=log.EvalResults(
+            total_samples=len(samples), completed_samples=len(samples), scores=[accuracy]
+        ),
         stats=log.EvalStats(started_at=_find_start(completed, results), completed_at=completed),
         samples=samples,
     )
@@ -171,11 +181,8 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
     answer = model.ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
     stopped: Any = STOP_REASONS.get(str(ending(sample.get("finish_reason"))), "unknown")
     choice = model.ChatCompletionChoice(message=answer, stop_reason=stopped)
-    arguments = {
-        request: {key: held for key, held in members(members(sample, "arguments"), request).items()
-                  if key != "arg_0"}  # the prompt, which a log holds once
-        for request in members(sample, "arguments")
-    }  # fmt: skip
+    # Its prompt, which a log holds once, is left out.
+    arguments = {"gen_args_0": {"arg_1": request_settings(sample)}}
     result = score_again(response, puzzle, sample["outcome"], counts)
     evidence = result and result.evidence
     quoted = f"\n\n“{response[slice(*evidence)]}”" if evidence else ""
@@ -200,29 +207,6 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
         metadata={key: held for key, held in puzzle.items() if key != "puzzle"},
         model_usage={name: usage},
         uuid=f"{identity}-{epoch}",
-    )
-
-
-def _count_scores(samples: list[Any]) -> Any:
-    """Return the results of a log: its accuracy, and the share of each outcome."""
-    from inspect_ai import log  # noqa: PLC0415  (an extra)
-
-    right = sum(sample.scores["acc"].value == "C" for sample in samples)
-    outcomes = Counter(str(sample.scores["outcome"].value) for sample in samples)
-    shares = {"acc": {"accuracy": right}, "outcome": dict(sorted(outcomes.items()))}
-    scores = [
-        log.EvalScore(
-            name=scorer,
-            scorer=scorer,
-            metrics={
-                name: log.EvalMetric(name=name, value=count / len(samples))
-                for name, count in counts.items()
-            },
-        )
-        for scorer, counts in shares.items()
-    ]
-    return log.EvalResults(
-        total_samples=len(samples), completed_samples=len(samples), scores=scores
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -146,9 +146,14 @@ def split_attempts(sample: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def request_limit(sample: dict[str, Any]) -> Any:
+def request_settings(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of generation that a sample's request had."""
+    return members(members(members(sample, "arguments"), "gen_args_0"), "arg_1")
+
+
+def request_limit(sample: Mapping[str, Any]) -> Any:
     """Return the output limit that a sample's request had, in tokens; None where it has none."""
-    settings = members(members(members(sample, "arguments"), "gen_args_0"), "arg_1")
+    settings = request_settings(sample)
     return next((settings[name] for name in LIMITS if name in settings), None)
 
 

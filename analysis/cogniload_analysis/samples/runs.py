@@ -21,7 +21,7 @@ from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
 from cogniload_analysis.samples.files import LIMITS
 from cogniload_analysis.sentences import Sentences
-from cogniload_gen.credentials import hide_by_rule, names_credential
+from cogniload_gen.credentials import names_credential
 from cogniload_gen.files.inputs import show_controls
 from cogniload_gen.grid import language_of
 from cogniload_gen.words import read_words
@@ -36,6 +36,7 @@ ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx
 """Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
+URL_USER = re.compile(r"(?<=://)[^/@\s]+@")
 LONGEST_PHRASE = 60
 DECODING_LENGTH = 120
 
@@ -121,12 +122,11 @@ def describe_run(
 def _describe_decoding(settings: Mapping[str, Any]) -> str:
     """Return how a task's responses were decoded, without stop strings and lengths."""
     phrases = [
-        f"{name} {value}"
-        for name, value in settings.items()
-        if name not in {"until", "max_gen_toks"} and not names_credential(name)
+        f"{name} {_show(value)}"
+        for name, value in _flatten(settings)
+        if name not in {"until", "max_gen_toks"}
     ]
-    text = hide_by_rule(", ".join(phrases))
-    return show_controls(textwrap.shorten(text, DECODING_LENGTH, placeholder=" …"))
+    return show_controls(textwrap.shorten(", ".join(phrases), DECODING_LENGTH, placeholder=" …"))
 
 
 # --- Settings --------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def read_arguments(recorded: Any) -> dict[str, Any]:
     """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,..."""
     if isinstance(recorded, dict):
         return dict(recorded)
-    pairs = (part.partition("=") for part in hide_by_rule(str(recorded or "")).split(","))
+    pairs = (part.partition("=") for part in str(recorded or "").split(","))
     return {name.strip(): value for name, equals, value in pairs if equals}
 
 
@@ -206,11 +206,13 @@ def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     Credentials, and what is inside of them, are no settings: runs that differ in them are alike.
     """
     for name, value in settings.items():
+        inner = [each for each in [value, *(value if isinstance(value, list) else ())]
+                 if isinstance(each, dict)]  # fmt: skip
         if names_credential(str(name)):
             continue
-        if isinstance(value, dict):
-            yield from _flatten(value)
-        elif value is not None:
+        for each in inner:
+            yield from _flatten(each)
+        if not inner and value is not None:
             yield str(name), value
 
 
@@ -219,13 +221,13 @@ def _phrase(name: str, value: Any) -> str:
         return "thinking on" if str(value).lower() == "true" else "thinking off"
     if isinstance(value, float):
         value = f"{value:g}"
-    elif isinstance(value, list | dict):
+    elif isinstance(value, list):
         value = json.dumps(value)
     return f"{_show(name)} {_show(value)}"
 
 
 def _show(value: Any) -> str:
-    text = " ".join(show_controls(hide_by_rule(str(value))).split())
+    text = " ".join(show_controls(URL_USER.sub("", str(value))).split())
     return textwrap.shorten(text, LONGEST_PHRASE, placeholder="…") or text[:LONGEST_PHRASE]
 
 
