@@ -131,15 +131,6 @@ def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
     assert sample["doc"]["puzzle"] == puzzles[2]["puzzle"]
 
 
-def test_a_linked_samples_file_is_viewed_by_its_link_s_name(results, tmp_path):
-    """As a cache of downloads has it: the content lies elsewhere, under its hash."""
-    for place, file in enumerate(sorted(results.rglob("samples_*"))):
-        file.symlink_to(file.rename(tmp_path / f"blob{place}"))
-    of_samples = read_samples(results)
-    of_logs = read_samples(view(results, tmp_path))
-    pd.testing.assert_frame_equal(without_place(of_logs), without_place(of_samples))
-
-
 @pytest.mark.parametrize(
     ("seconds", "began"), [("90.5", "08:25:27.5"), (None, "08:26:58"), ("long", "08:26:58")]
 )
@@ -150,15 +141,6 @@ def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
     stats = inspect_log.read_eval_log(str(file), header_only=True).stats
     assert pd.Timestamp(stats.completed_at) == pd.Timestamp("2026-11-21T08:26:58Z")
     assert pd.Timestamp(stats.started_at) == pd.Timestamp(f"2026-11-21T{began}Z")
-
-
-@pytest.mark.parametrize(
-    "configs", [None, {"cogniload": None}, {"cogniload": {"metadata": None}}, []]
-)
-def test_what_a_results_file_leaves_out_is_left_out_of_a_log(configs, tmp_path):
-    (file,) = write_one(tmp_path / "r").glob("results_*")
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"configs": configs}))
-    assert read_samples(view(tmp_path / "r", tmp_path))["generator_version"].tolist() == [""]
 
 
 def test_hostile_text_is_kept_as_text(tmp_path):

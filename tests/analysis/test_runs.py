@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval_layout import make_puzzle, make_sample, write_factor_runs, write_run
 
@@ -19,10 +18,7 @@ from cogniload_analysis.display.print import run_table
 from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.write import build_parts, build_report
-from cogniload_analysis.samples.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
-from cogniload_gen import commands
-from cogniload_gen.files.inputs import show_controls
-from cogniload_gen.parser import labelled
+from cogniload_analysis.samples.runs import read_settings, say_runs
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 MODEL = "org/Qwen3-8B"
@@ -220,32 +216,5 @@ def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):
     assert frame.groupby("model", observed=True)["attempt"].max().tolist() == [1, 1]
 
 
-def test_the_command_takes_labels(undrawn, folders, tmp_path, capsys):
-    a, b, c = folders
-    given = ["report", f"warm={a}", str(b), f"warm={c}", "--out", str(tmp_path / "out")]
-    assert commands.main(given) == 0
-    assert "report.html" in capsys.readouterr().out
-    table = pd.read_csv(tmp_path / "out" / "tables" / "accuracy.csv").set_index("model")
-    assert table["correct"].to_dict() == {"warm": 6, "Qwen3-8B": 11}
-    odd = tmp_path / "x=1"
-    shutil.copytree(b, odd)
-    assert labelled(str(odd)) == ("", odd)
-    assert labelled("results/x=1") == ("", Path("results/x=1"))
-    assert commands.main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
-    assert "no such file or folder: nowhere" in capsys.readouterr().err
-
-
 words = st.text(max_size=30) | st.integers() | st.floats() | st.none() | st.booleans()
 anything = words | st.lists(words) | st.dictionaries(st.text(), words)
-
-
-@given(st.dictionaries(st.text(), anything), anything, anything)
-def test_settings_of_any_results_are_short_phrases(generation, config, arguments):
-    results = {"model_name": "m", "config": config, "chat_template": arguments}
-    results = [results, results | {"config": {"model_args": arguments, "model": arguments}}]
-    for each in results:
-        for phrase in read_settings(each, generation).values():
-            assert phrase == show_controls(phrase)
-            assert "\n" not in phrase
-            assert len(phrase) < 200 + 8 * LONGEST_PHRASE
-    assert isinstance(read_arguments(arguments), dict)
