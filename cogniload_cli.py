@@ -471,11 +471,10 @@ def share(parser: "Parser", words: Words) -> None:
     _option(parser, "task-id", "ID", "the task in its eval.yaml (the run's own name of it)")
     _flag(parser, "force", "replace what is there")
     arguments = parser.parse_args(words)
-    from cogniload_analysis.report.share import About, share_results
+    from cogniload_analysis.report.share import share_results
 
-    about = About(dataset=arguments.dataset, task_id=arguments.task_id)
-    results, out = arguments.results, arguments.out
-    for file in share_results(results, out, "hub", about, force=arguments.force):
+    given = (arguments.results, arguments.out, arguments.dataset)
+    for file in share_results(*given, task_id=arguments.task_id, force=arguments.force):
         print(f"wrote    {file}")
 
 

@@ -105,6 +105,12 @@ def test_an_option_may_be_spelled_with_dashes_or_underscores(command, option, va
     assert (str(getattr(given, option)), others) == (value, [])
 
 
+def test_results_may_have_labels(folder):
+    Path("x=1").mkdir()
+    given, _ = parse(["report", "warm=a", "x=1", "b/x=1", "--out", "c"])
+    assert given.results == [("warm", Path("a")), ("", Path("x=1")), ("", Path("b/x=1"))]
+
+
 def test_an_option_takes_each_value_that_its_knob_offers():
     for knob in {knob for benchmark in BENCHMARKS for knob in benchmark.knobs}:
         numbers = [knob.low + 1, knob.high] if knob.kind in {"integer", "number"} else []
