@@ -115,7 +115,7 @@ $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
 	touch $@
 
-# datatrove, Ray and Spark (which needs java) make puzzles with the base install alone.
+# datatrove and Ray make puzzles with the base install alone.
 $(CLUSTERS)/.ready: setup.cfg pyproject.toml tests/with_clusters/requirements.txt
 	$(call fresh,$(CLUSTERS))
 	$(UV) $(RUN_CLUSTERS) --editable . -r tests/with_clusters/requirements.txt
