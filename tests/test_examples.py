@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from command_line import main
 from lxml import html
 
 from cogniload_analysis.report.write import write_report
 from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.commands import main
 from cogniload_gen.files.run_folder import sample_of
 
 RESULTS = Path(__file__).parent.parent / "examples" / "results"

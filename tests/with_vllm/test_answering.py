@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from command_line import main
 from transformers import AutoTokenizer
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.commands import main
 from cogniload_gen.responses.context_budget import response_limit
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "answering" / "answer.py"

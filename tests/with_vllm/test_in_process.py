@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 import vllm
-
-from cogniload_gen.commands import main
+from command_line import main
 
 
 @pytest.fixture
