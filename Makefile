@@ -63,7 +63,7 @@ docs: $(VENV)/.ready
 	$(RUN) -m mkdocs build
 
 demo: $(VENV)/.ready
-	$(RUN) -m cogniload_gen demo
+	$(RUN) -m cogniload_cli demo
 
 # What the release workflow builds, installed and used in a clean environment with a new home.
 release:

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import main
 from lxml import html
 
 from cogniload_analysis.report.write import write_report
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles, solve
 from cogniload_gen.files.run_folder import sample_of
 

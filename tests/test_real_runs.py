@@ -7,13 +7,13 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from command_line import main
 from source_tree import ROOT
 
 from cogniload_analysis import budget_curve, explain_failures, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.read import read_benchmarks
+from cogniload_cli import main
 from cogniload_gen import benchmarks, read_steps, score, solve
 
 RUNS = ROOT / "examples/real"

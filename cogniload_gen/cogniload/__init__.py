@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead, read_commands
+from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
@@ -37,8 +37,6 @@ class CogniLoad(Benchmark):
     about = files(__package__) / "data"
     needed = ("category", "poi", "options")
     endless = True
-    explorer = "cogniload_gen.cogniload.explore"
-    commands = read_commands(f"{__package__}.commands")
 
     @property
     def outcomes(self) -> type:

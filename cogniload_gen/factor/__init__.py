@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead, read_commands
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
@@ -34,8 +34,6 @@ class Factor(Benchmark):
 
     dataset = "factor"
     options = (TOKENIZER,)
-    explorer = "cogniload_gen.factor.explore"
-    commands = read_commands(f"{__package__}.commands")
 
     @property
     def outcomes(self) -> type:

@@ -31,7 +31,7 @@ from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import read_line
 from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 COARSE = SMALL[SMALL["rho_percent"] % 25 == 0]
 

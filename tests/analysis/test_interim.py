@@ -13,7 +13,7 @@ from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import say_runs
 from cogniload_analysis.samples.unfinished import describe_results
-from cogniload_gen.commands import main
+from cogniload_cli import main
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from lm_eval_tasks.runner.store import Store
 

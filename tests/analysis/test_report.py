@@ -125,7 +125,7 @@ def test_every_number_of_the_report_can_be_recomputed_from_its_csv(report):
 @pytest.mark.slow
 def test_the_demo_s_every_number_can_be_recomputed_from_its_csv(tmp_path):
     """`make demo` for real: the model, lm-eval, the baselines, and the report at its end."""
-    command = [sys.executable, "-m", "cogniload_gen", "demo", "--out", tmp_path / "demo"]
+    command = [sys.executable, "-m", "cogniload_cli", "demo", "--out", tmp_path / "demo"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     said = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines() if "  " in line)

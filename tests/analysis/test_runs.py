@@ -20,9 +20,9 @@ from cogniload_analysis.factor.analysis import FACTOR
 from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import LONGEST_PHRASE, read_arguments, read_settings, say_runs
-from cogniload_gen import commands
+from cogniload_cli import _labelled as labelled
+from cogniload_cli import main
 from cogniload_gen.files.inputs import show_controls
-from cogniload_gen.parser import labelled
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 MODEL = "org/Qwen3-8B"
@@ -218,7 +218,7 @@ def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):
 def test_the_command_takes_labels(undrawn, folders, tmp_path, capsys):
     a, b, c = folders
     given = ["report", f"warm={a}", str(b), f"warm={c}", "--out", str(tmp_path / "out")]
-    assert commands.main(given) == 0
+    assert main(given) == 0
     assert "report.html" in capsys.readouterr().out
     table = pd.read_csv(tmp_path / "out" / "tables" / "accuracy.csv").set_index("model")
     assert table["correct"].to_dict() == {"warm": 6, "Qwen3-8B": 11}
@@ -226,7 +226,7 @@ def test_the_command_takes_labels(undrawn, folders, tmp_path, capsys):
     shutil.copytree(b, odd)
     assert labelled(str(odd)) == ("", odd)
     assert labelled("results/x=1") == ("", Path("results/x=1"))
-    assert commands.main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
+    assert main(["report", "warm=nowhere", "--out", str(tmp_path / "two")]) == 2
     assert "no such file or folder: nowhere" in capsys.readouterr().err
 
 

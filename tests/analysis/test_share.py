@@ -20,7 +20,7 @@ from source_tree import ROOT
 import cogniload_analysis
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 SCHEMAS = Path(__file__).parent / "data" / "every_eval_ever"
 EXAMPLES = ROOT / "examples" / "results"

@@ -294,7 +294,7 @@ def test_one_parameter_serves_every_way_to_a_row(tmp_path):
     assert read_entry(configuration.entry()) == configuration
     assert configuration.source("test").table().to_pylist() == rows
     file = tmp_path / "puzzles.jsonl"
-    command = [sys.executable, "-m", "cogniload_gen", "generate", str(file), "--twin", "needles"]
+    command = [sys.executable, "-m", "cogniload_cli", "generate", str(file), "--twin", "needles"]
     options = [word for name, value in cell.items() for word in (f"--{name}", str(value))]
     options = [word.replace("num_puzzles", "num-puzzles") for word in options]
     subprocess.run([*command, *options], check=True, capture_output=True)

@@ -22,7 +22,7 @@ def expected(tmp_path_factory) -> dict[str, str]:
     """The SHA-256 of every file that the command writes, by one process."""
     folder = tmp_path_factory.mktemp("command") / "out"
     options = [word for name, value in GRID.items() for word in (f"--{name}", str(value))]
-    run(sys.executable, "-m", "cogniload_gen", "generate", f"{folder}/", *options)
+    run(sys.executable, "-m", "cogniload_cli", "generate", f"{folder}/", *options)
     found = digests(folder)
     assert len(found) == 11
     return found
@@ -116,5 +116,5 @@ def test_the_whole_is_proven(expected, recipe, tmp_path):
     out = tmp_path / "out"
     grid = GRID | {"num_puzzles": 2_000, "rows_per_file": 500}
     run(*recipe("datatrove", grid=grid))
-    said = run(sys.executable, "-m", "cogniload_gen", "verify", out, "--sample", "10%")
+    said = run(sys.executable, "-m", "cogniload_cli", "verify", out, "--sample", "10%")
     assert said.startswith(f"{out} is whole: 2000 rows in 4 files; ")

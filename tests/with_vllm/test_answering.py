@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from command_line import main
 from transformers import AutoTokenizer
 
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles
 from cogniload_gen.responses.context_budget import response_limit
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import vllm
-from command_line import main
+
+from cogniload_cli import main
 
 
 @pytest.fixture

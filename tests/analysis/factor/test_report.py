@@ -28,6 +28,7 @@ from report_reader import (
     written_files,
 )
 
+import cogniload_cli as commands
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.display import figures as panels
@@ -36,7 +37,6 @@ from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
 from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen import commands
 from cogniload_gen.factor.score import FactorOutcome
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
