@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row, Score
@@ -10,6 +10,31 @@ from cogniload_gen.benchmark import Row, Score
 COUNTS = ("prompt_tokens", "response_tokens")
 SPENT = "spent_response_tokens"
 """What a sample with several attempts at its puzzle holds: the tokens of all their responses."""
+
+REASONS = {
+    kind: frozenset(words.split())
+    for kind, words in {
+        "ended": """stop eos eos_token end_turn end_of_text stop_sequence stop_word complete
+            completed finished tool_calls tool_use tool_call function_call""",
+        "cut": """length limit max_tokens max_token max_length max_new_tokens max_output_tokens
+            max_completion_tokens token_limit model_length context_length context_length_exceeded
+            context_window_exceeded model_context_window_exceeded truncated incomplete""",
+        "filtered": """content_filter content_filtered safety sensitive refusal recitation blocklist
+            prohibited_content spii guardrail guardrail_intervened error_toxic""",
+        "broken": """error abort aborted cancel cancelled canceled user_cancel network_error timeout
+            time_limit server_error internal_error insufficient_system_resource not_finished load
+            unload error_limit overloaded unavailable""",
+    }.items()
+}
+"""The words of servers and of harnesses for how a response ended, by kind.
+
+A response that broke off is to be asked for again: the server could not finish it.
+"""
+
+CUT_REASONS, FILTERED_REASONS, BROKEN_OFF_REASONS = (
+    REASONS[kind] for kind in ("cut", "filtered", "broken")
+)
+KINDS = {word.replace("_", ""): kind for kind, words in REASONS.items() for word in words}
 
 STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
 
@@ -60,6 +85,20 @@ def step_metrics(response: str, row: Row) -> dict[str, Any]:
     return {"steps_read": facts} | flags
 
 
+def ending(finish_reason: object) -> Literal["ended", "cut", "filtered", "broken"] | None:
+    """Return how a response ended, by what the server called it.
+
+    "ended" by itself, "cut" at a limit, "filtered" by the server, or "broken" off by a fault of the
+    server. Case and separators don't matter, nor does "finish reason" before the word. None for an
+    unknown word, and for anything that is no text: the counts of tokens decide then.
+    """
+    if not isinstance(finish_reason, str):
+        return None
+    letters = "".join(filter(str.isalpha, finish_reason.lower()))
+    known: Any = KINDS.get(letters.removeprefix("finishreason"))
+    return known
+
+
 def spent_tokens(sample: Mapping[str, Any]) -> tuple[int, int] | None:
     """Return the tokens of a sample's prompts and of its responses; None where nobody counts.
 
@@ -80,4 +119,4 @@ def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
     `outcomes` are the benchmark's.
     """
     cut = [outcome.value for outcome in outcomes if outcome.cut]
-    return sample.get("outcome") in cut or sample.get("finish_reason") == "length"
+    return sample.get("outcome") in cut or ending(sample.get("finish_reason")) == "cut"

@@ -28,11 +28,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from cogniload_gen import benchmarks
 from cogniload_gen.grid import change_of
 from cogniload_gen.responses.context_budget import Share
-from cogniload_gen.sample import sample_metrics
+from cogniload_gen.sample import ending, sample_metrics
 from inspect_tasks.samples import SHARE
-
-CUT = ("max_tokens", "model_length")
-"""Inspect's reasons for the end of a response that a limit cut."""
 
 
 def share_of(state: TaskState) -> Share:
@@ -142,6 +139,7 @@ def said_tokens(output: ModelOutput) -> tuple[int | None, int | None]:
 
 def said_end(output: ModelOutput) -> dict[str, str]:
     """Return why a response ended, in lm-eval's words; nothing where the provider doesn't say."""
-    if output.stop_reason == "unknown":
+    reason = output.stop_reason
+    if reason == "unknown":
         return {}
-    return {"finish_reason": "length" if output.stop_reason in CUT else output.stop_reason}
+    return {"finish_reason": "length" if ending(reason) == "cut" else reason}

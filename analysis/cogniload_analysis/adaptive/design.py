@@ -22,6 +22,7 @@ from cogniload_analysis.columns import column, read_count
 from cogniload_analysis.display.cells import beyond
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import Given
+from cogniload_gen.sample import ending
 
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
 PILOT = 64
@@ -460,7 +461,10 @@ class Adaptive:
 
 def is_cut(sample: Row) -> bool:
     """Return whether a sample's response was cut off."""
-    return str(sample["outcome"]).endswith("max_context") or sample.get("finish_reason") == "length"
+    return (
+        str(sample["outcome"]).endswith("max_context")
+        or ending(sample.get("finish_reason")) == "cut"
+    )
 
 
 FACTS = (
