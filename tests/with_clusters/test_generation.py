@@ -111,13 +111,6 @@ def test_ray_data_on_a_local_cluster(expected, recipe, tmp_path):
     assert digests(tmp_path / "out") == expected
 
 
-def test_spark_on_this_machine(expected, recipe, tmp_path):
-    options = "--master local[2] --driver-memory 1g --conf spark.ui.enabled=false pyspark-shell"
-    said = run(*recipe("spark"), PYSPARK_SUBMIT_ARGS=options, SPARK_LOCAL_IP="127.0.0.1")
-    assert "10 of 10 files with 100000 puzzles are in " in said
-    assert digests(tmp_path / "out") == expected
-
-
 def test_the_whole_is_proven(expected, recipe, tmp_path):
     """By the command, of files that an engine began and the command finished."""
     out = tmp_path / "out"
