@@ -238,6 +238,7 @@ class Benchmark(ABC):
             puzzle can't be run, scored and analysed.
         own_splits: Splits of its own, beside train, validation and test.
         endless: Whether its train split can be streamed without end.
+        outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
     """
 
     name: str
@@ -254,11 +255,7 @@ class Benchmark(ABC):
     needed: tuple[str, ...] = ()
     own_splits: tuple[str, ...] = ()
     endless: bool = False
-
-    @property
-    @abstractmethod
-    def outcomes(self) -> type:
-        """The StrEnum of its outcomes, whose members have `correct` and `cut`."""
+    outcomes: type
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -308,10 +305,6 @@ class Benchmark(ABC):
     def reward_steps(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the steps of a response, 0 to 1."""
         return self.reward_answer(response, row)
-
-    def body(self, text: str) -> str:
-        """Return the part of a puzzle's text that other puzzles do not share."""
-        return text
 
     def rules(self, puzzles: "pa.Table") -> Rules:
         """Return what else must hold of published puzzles."""
