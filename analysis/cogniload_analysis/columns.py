@@ -50,5 +50,8 @@ def read_integer(holder: Row, name: str) -> int:
 
 
 def read_count(holder: Row, name: str) -> int | float:
-    """Return a field as `read_integer` does, or NaN where it is missing or null."""
-    return math.nan if holder.get(name) is None else read_integer(holder, name)
+    """Return a field as `read_integer` does, or NaN where it is unknown: no such number."""
+    try:
+        return read_integer(holder, name)
+    except (KeyError, ValueError):
+        return math.nan

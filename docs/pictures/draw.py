@@ -8,16 +8,14 @@ The figures are those of `cogniload report examples/real`; a recording is a comm
 import os
 import re
 import shlex
+import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.text import Text
-
-from cogniload_gen.commands import main
 
 ROOT = Path(__file__).parents[2]
 FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}
@@ -38,10 +36,8 @@ RECORDINGS = {
 
 def run(command: str) -> str:
     """Return what a command of `cogniload` writes to standard output."""
-    with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()):
-        if code := main(shlex.split(command)):
-            raise SystemExit(code)
-    return output.getvalue()
+    line = [Path(sys.executable).with_name("cogniload"), *shlex.split(command)]
+    return subprocess.run(line, check=True, capture_output=True, encoding="utf-8").stdout  # noqa: S603
 
 
 def record(name: str, command: str, output: str) -> str:

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval_layout import make_puzzle, make_sample, write_run
 
 from cogniload_analysis import AdaptiveDesign, accuracy_table, read_samples
@@ -12,8 +11,6 @@ from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.runs import say_runs
-from cogniload_analysis.samples.unfinished import describe_results
-from cogniload_gen.commands import main
 from cogniload_gen.files.run_folder import Block, RunFolder, RunSpec
 from lm_eval_tasks.runner.store import Store
 
@@ -84,14 +81,6 @@ def test_the_finished_blocks_are_a_row_marked_interim(undrawn, tmp_path):
     assert all(sentence in page for sentence in said)
 
 
-def test_a_model_is_named_as_lm_eval_names_it(tmp_path):
-    config = GeneralConfigTracker()
-    for name in ("pretrained", "model", "path", "engine"):
-        run = begin(tmp_path / name, model_args={name: "org/m", "tokenizer": "t", "dtype": "x"})
-        config.log_experiment_args("hf", f"dtype=x,{name}=org/m", "", "", False)
-        assert describe_results(run)["model_name"] == config.model_name == "org/m"
-
-
 def test_a_run_with_results_is_read_from_them_alone(tmp_path):
     begin(tmp_path)
     write_block(tmp_path, 1, 4)
@@ -147,36 +136,6 @@ DAMAGE = {
     "cut": lambda text: text[:-20],
     "of another seed": None,
 }
-
-
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_block_that_status_refuses_is_not_reported(tmp_path, capsys, damage):
-    begin(tmp_path / "run")
-    write_block(tmp_path / "run", 1, 2)
-    block = tmp_path / "run" / "state" / "block-00001.jsonl"
-    if damage is None:
-        begin(tmp_path / "other", seed=[7, 7, 7, 7])
-        write_block(tmp_path / "other", 1, 2)
-        for file in (tmp_path / "other" / "state").glob("*-00001.*"):
-            (block.parent / file.name).write_bytes(file.read_bytes())
-    else:
-        assert main(["eval", "--status", str(block.parent.parent)]) == 0
-        block.write_bytes(damage(block.read_bytes()))
-    capsys.readouterr()
-    messages = []
-    for command in (["eval", "--status"], ["report", "--out", str(tmp_path / "out")]):
-        assert main([*command, str(tmp_path / "run")]) == 2
-        messages.append(capsys.readouterr().err.strip().splitlines()[-1].partition("error: ")[2])
-    assert messages[0] == messages[1]
-    assert messages[0].startswith(f"{block} must hold the samples of the documents 0 to 3 of ")
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", "3", '{"arguments": {}}', "[" * 99999])
-def test_a_broken_run_file_is_named(tmp_path, content):
-    begin(tmp_path)
-    (tmp_path / "state" / "run.json").write_text(content)
-    with pytest.raises(ValueError, match=r"run.json must be what this version of"):
-        read_samples(tmp_path)
 
 
 def test_a_run_without_a_finished_block_is_said(tmp_path):

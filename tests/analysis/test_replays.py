@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from lm_eval_layout import (
     make_factor_puzzle,
@@ -15,7 +14,6 @@ from lm_eval_layout import (
 from report_reader import read_page, read_table, said_of_runs
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
-from cogniload_analysis.adaptive.replay import read_until
 from cogniload_analysis.cogniload import adaptive_section as capacity
 from cogniload_analysis.cogniload import words
 from cogniload_analysis.cogniload.capacity.curve import Link
@@ -134,11 +132,6 @@ def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_pat
 )
 def test_settings_that_are_none_leave_a_plain_report(design, tmp_path, until):
     assert find_replays(write_design(tmp_path, design, until=until), design) == []
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "1", '"x"', "{", "null", "NaN", "[[]]"])
-def test_settings_may_be_any_text(text):
-    assert read_until(pd.Series([text])) == {}
 
 
 @KINDS

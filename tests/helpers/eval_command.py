@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event, Semaphore
 from types import SimpleNamespace
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 from lm_eval_tasks.runner import model
 from lm_eval_tasks.runner.results import merge
 from lm_eval_tasks.runner.store import Store

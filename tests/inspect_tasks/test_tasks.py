@@ -50,7 +50,7 @@ FITTED = {
     "factor_symbolic": ["cdf", "cdo", "n_eff"],
     "factor_realistic": ["cdf", "cdo", "n_eff"],
 }
-OF_A_RUN = "model date task file offset lm_eval_version backend chat_template".split()  # noqa: SIM905
+OF_A_RUN = "model date task file offset take lm_eval_version backend chat_template".split()  # noqa: SIM905
 """Columns that differ because another harness ran."""
 
 

@@ -13,9 +13,9 @@ from toy.gen import TOY
 import cogniload_gen
 from cogniload_analysis import analyses
 from cogniload_analysis.report.write import write_report
+from cogniload_cli import main
 from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks
-from cogniload_gen.commands import main
 
 FOLDER = Path(toy.__file__).parent
 

@@ -1,6 +1,5 @@
 """Stage 1: from the files that lm-eval writes to one row a response."""
 
-import json
 import logging
 import math
 from collections import Counter
@@ -19,29 +18,22 @@ from cogniload_analysis.samples.files import (
     find_samples,
     locate,
     naming_line,
-    number_lines,
-    read_first_filter,
     read_results,
+    read_samples,
+    split_attempts,
     split_name,
 )
-from cogniload_analysis.samples.runs import (
-    Run,
-    describe_run,
-    drop_copies,
-    name_puzzles,
-    name_settings,
-    name_views,
-)
+from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files.inputs import MALFORMED, show_controls
-from cogniload_gen.sample import spent_tokens
+from cogniload_gen.sample import COUNTS, spent_tokens
 
 log = logging.getLogger(__name__)
 
 SPENT_TOKENS = ("spent_prompt_tokens", "spent_response_tokens")
-"""The columns with the tokens of all attempts at a puzzle that a sample stands for."""
+"""The columns with the tokens that a response took."""
 
 OnePath = str | Path
 Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
@@ -69,10 +61,12 @@ def read_benchmarks(
     out), lost (how many samples ended with an error, and are left out), run (its number in the
     frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
     prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed),
-    spent_prompt_tokens and spent_response_tokens (those of all attempts behind a sample), ending
+    spent_prompt_tokens and spent_response_tokens (the same, but of an attempt of several that
+    nobody counts apart its share), ending
     ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"), chance (1 /
-    options; NaN without options), the benchmark's own facts, with `text` the response, and file and
-    offset, by which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't
+    options; NaN without options), the benchmark's own facts, with `text` the response, file and
+    offset, by which `read_line` finds the texts, and take (which of a sample's attempts it is, from
+    0). Raises FileNotFoundError for a path that isn't
     there, and ValueError for a label that is no name, when the paths hold no responses to the
     benchmarks, or when a line can't be read (file and line number are named).
     """
@@ -163,9 +157,9 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
     if task.startswith(analysis.tasks):
         return not task.endswith("_turns")  # a conversation has no one response
     try:
-        sample = json.loads(next(number_lines(file))[1])
+        _, _, sample = next(read_samples(file))
         return "outcome" in sample and analysis.owns(sample["doc"])
-    except (*MALFORMED, OSError, StopIteration):
+    except (*MALFORMED, OSError):
         return False
 
 
@@ -173,28 +167,22 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     copies = drop_copies(runs)
     if any(copies.values()):
         log.warning("left out files that are copies of another: %d", sum(copies.values()))
-    settings = dict(zip(copies, name_settings(list(copies)), strict=True))
-    kept = sorted(copies, key=lambda run: (run.base, settings[run], run.task, run.columns["date"]))
     columns = _declare_columns(analysis, text)
-    frames = [_read_run(run, columns) for run in tqdm(kept, "reading", unit="file", disable=None)]
-    views = name_views([run.base for run in kept], frames, analysis.views)
-    rows = [
-        (run.base, run.task, settings[run], view) for run, view in zip(kept, views, strict=True)
-    ]
-    puzzles = name_puzzles(rows, frames, analysis.loads)
-    for number, (run, frame) in enumerate(zip(kept, frames, strict=True)):
-        names = settings[run], views[number], puzzles[number], run.columns["interim"]
-        setting = "".join(f", {name}" for name in names if name)
+    read = [_read_run(run, columns) for run in tqdm(copies, "reading", unit="file", disable=None)]
+    named = zip(name_runs([*copies], read, analysis), copies, read, strict=True)
+    ordered = sorted(named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].date))
+    frames = []
+    for number, (name, run, frame) in enumerate(ordered, start=1):
+        setting = "".join(f", {each}" for each in (name, run.columns["interim"]) if each)
         row_name = {"model": run.base + setting, "setting": setting}
         logged = inspect_logs.is_log(run.file)
         lost = inspect_logs.count_log_samples(run.file) - len(frame) if logged else 0
-        frames[number] = frame.assign(
-            **run.columns | row_name, copies=copies[run], run=number + 1, lost=lost
-        )
+        about = run.columns | row_name | {"copies": copies[run], "run": number, "lost": lost}
+        frames.append(frame.assign(**about))
     if lost := sum(int(frame["lost"].iloc[0]) for frame in frames):
         log.warning("left out samples that ended with an error: %d", lost)
     declared = {name: dtype for group in columns for name, dtype in group.types.items() if dtype}
-    types = declared | dict.fromkeys(["file", "setting", *kept[0].columns], "category")
+    types = declared | dict.fromkeys(["file", "setting", *ordered[0][1].columns], "category")
     whole = pd.concat(frames, ignore_index=True).astype(types)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
@@ -205,11 +193,9 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
     correct = {outcome.value: outcome.correct for outcome in analysis.outcomes}
 
     def read_score(sample: Row) -> tuple[bool, str]:
-        outcome, acc = sample["outcome"], sample["acc"]
+        outcome = sample["outcome"]
         if outcome not in correct:
             raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
-        if acc != correct[outcome]:
-            raise ValueError(f"acc must agree with the outcome {outcome}, got {brief(acc)}")
         return correct[outcome], outcome
 
     def read_own_ending(sample: Row) -> str:
@@ -227,10 +213,7 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
         Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
         column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
         column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
-        Columns(
-            dict.fromkeys(SPENT_TOKENS),
-            lambda sample: spent_tokens(sample) or [math.nan] * len(SPENT_TOKENS),
-        ),
+        Columns(dict.fromkeys(SPENT_TOKENS), read_spent),
         column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
         column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
         column("chance", None, lambda sample: read_chance(sample["doc"])),
@@ -240,15 +223,23 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
 
 
 def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
-    """Return a row for each sample of the run's first filter, with its file and its offset."""
+    """Return a row for each response of the run's first filter, and where its sample is."""
     rows: list[list[Any]] = []
     for file in run.parts:
-        for number, offset, sample in read_first_filter(file):
+        for number, offset, sample in read_samples(file):
             with naming_line(file, number):
-                values = [value for group in columns for value in group.read(sample)]
-            rows.append([*values, str(file), offset])
+                for take, attempt in enumerate(split_attempts(sample)):
+                    values = [value for group in columns for value in group.read(attempt)]
+                    rows.append([*values, str(file), offset, take])
     names = [name for group in columns for name in group.types]
-    return pd.DataFrame(rows, columns=[*names, "file", "offset"])
+    return pd.DataFrame(rows, columns=[*names, "file", "offset", "take"])
+
+
+def read_spent(sample: Row) -> tuple[float, float]:
+    """Return the tokens of prompt and response that a sample took; NaN where nobody counts."""
+    counted = not any(math.isnan(read_count(sample, name)) for name in COUNTS)
+    spent = sample["spent"] if "spent" in sample else counted and spent_tokens(sample)
+    return spent or (math.nan, math.nan)
 
 
 def read_chance(puzzle: Row) -> float:

@@ -28,7 +28,7 @@ from cogniload_analysis.cogniload.threshold_differences import (
     compare_thresholds,
 )
 from cogniload_analysis.compare.paired import compare_pairs
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 MODELS = published_table("glm").set_index("model")["ECL50"]

@@ -48,8 +48,8 @@ def frame(tmp_path_factory):
 
 def test_runs_that_differ_in_their_retrieval_are_rows_of_their_own(frame):
     assert {*frame["model"].astype(str)} == {
-        "org/m, bm25, 2000 tokens by sentence, query question",
-        "org/m, oracle, 2000 tokens by sentence",
+        f"org/m, {BM25}",
+        f"org/m, {ORACLE}",
         "org/m, no retrieval",
     }
     assert (frame["attempt"] == 1).all()
@@ -62,12 +62,12 @@ def test_runs_that_differ_in_their_retrieval_are_rows_of_their_own(frame):
         (
             None,
             "factor_realistic_4k",
-            {"org/m, bm25, 2000 tokens by sentence", "org/m, no retrieval"},
+            {f"org/m, {BM25}", "org/m, no retrieval"},
         ),
         (
             None,
             "factor_realistic_retrieval",
-            {"org/m, bm25, 2000 tokens by sentence", "org/m, no retrieval"},
+            {f"org/m, {BM25}", "org/m, no retrieval"},
         ),
     ],
 )
