@@ -54,6 +54,7 @@ IMPORTED_IF_THERE = {
     ("cogniload_gen.factor.retrieval", "sentence_transformers"): "the same, for encoders",
     ("cogniload_gen.explorer.page", "gradio"): "an extra, for `cogniload explore`",
     ("cogniload_analysis.report.inspect_view", "inspect_ai"): "an extra, for `cogniload view`",
+    ("cogniload_analysis.samples.inspect_logs", "inspect_ai"): "the same, to read logs",
 }
 """Imports of packages that the room does not install, and why."""
 

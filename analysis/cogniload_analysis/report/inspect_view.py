@@ -105,7 +105,8 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
     from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
 
     named, date = split_name(file)
-    task, results = show_controls(named), _describe_run(file, named)
+    results = {name: held for name, held in read_results(file).items() if name != "results"}
+    task = show_controls(named)
     model = show_controls(str(results.get("model_name") or file.parent.name))
     samples: list[Any] = []
     epochs: Counter[str] = Counter()
@@ -156,14 +157,6 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
     with whole_file(target, force=force) as temporary:
         log.write_eval_log(whole, temporary, format="eval")
     return target
-
-
-def _describe_run(file: Path, task: str) -> dict[str, Any]:
-    """Return what lm-eval says of a run, without the results and the settings of other tasks."""
-    results = read_results(file)
-    kept = {name: held for name, held in results.items() if name != "results"}
-    about = {task: members(members(results, "configs"), task)}
-    return kept | {"configs": about} if results else {}
 
 
 def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -> Any:
