@@ -257,9 +257,22 @@ def evaluate(parser: "Parser", words: Words) -> None:
     _option(parser, "status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
-    from lm_eval_tasks.runner.command import run
+    from lm_eval_tasks.task_names import refuse_misspelt
 
-    run(Namespace(**vars(arguments), block_size=None), others)
+    if not arguments.merge and not any("include_path" in other for other in others):
+        refuse_misspelt(_named_tasks(others))  # lm-eval takes seconds to load
+    from lm_eval_tasks.runner import run
+
+    run(arguments, others)
+
+
+def _named_tasks(words: Words) -> list[str]:
+    """Return the tasks that --tasks names."""
+    named: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        if before in {"--tasks", "-t"} or word.startswith("--tasks="):
+            named += word.removeprefix("--tasks=").split(",")
+    return [name for name in named if name]
 
 
 def why(parser: "Parser", words: Words) -> None:
@@ -291,7 +304,7 @@ def why(parser: "Parser", words: Words) -> None:
         print(shlex.join(map(str, score)))
         return
     out = arguments.out or (run.parent if run.is_file() else run) / "why"
-    answers = ask_twins(run, out, *choice, others, shard=arguments.shard, block_size=50)
+    answers = ask_twins(run, out, *choice, others, arguments.shard)
     if not arguments.shard:
         print("\n".join(explain_results([run, answers]).verdict))
 

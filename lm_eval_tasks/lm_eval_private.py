@@ -54,7 +54,7 @@ def model_under_evaluation() -> LM | None:
 def run_parser(prog: str) -> ArgumentParser:
     """Return the parser of `lm_eval run`, under another name."""
     with as_expected():
-        from lm_eval._cli.run import Run  # noqa: PLC0415  (where it may not be)
+        from lm_eval._cli.run import Run
 
         commands = ArgumentParser(prog=prog).add_subparsers()
         Run(commands)
@@ -66,7 +66,7 @@ def run_parser(prog: str) -> ArgumentParser:
 def read_task(path: Path) -> dict[str, Any]:
     """Return the configuration in a task's YAML, with the functions that it names."""
     with as_expected():
-        from lm_eval.tasks._yaml_loader import load_yaml  # noqa: PLC0415  (where it may not be)
+        from lm_eval.tasks._yaml_loader import load_yaml
 
         read: dict[str, Any] = load_yaml(path, resolve_func=True)
     return dict(read)

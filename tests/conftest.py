@@ -99,7 +99,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 @pytest.fixture(scope="session")
 def tokenizer_folder(tmp_path_factory):
     """A folder with the small real model's tokenizer, as Hugging Face saves it."""
-    from real_model import save_tokenizer  # noqa: PLC0415 (it takes seconds, and few tests need it)
+    from real_model import save_tokenizer
 
     return save_tokenizer(tmp_path_factory.mktemp("tokenizer"))
 
@@ -107,7 +107,7 @@ def tokenizer_folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """Yield a browser for all tests of a module, which are skipped without one, but not in CI."""
-    from browser import Browser, find_browser  # noqa: PLC0415 (this file is copied without it)
+    from browser import Browser, find_browser
 
     if find_browser() is None:
         if "CI" in os.environ:

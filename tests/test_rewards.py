@@ -373,7 +373,7 @@ def test_both_benchmarks_may_be_mixed_in_a_batch():
 @pytest.mark.slow
 def test_trl_trains_on_an_endless_stream_with_both_rewards(tmp_path):
     """Two steps of TRL's GRPOTrainer with a tiny random model; it finds all columns it needs."""
-    import trl  # noqa: PLC0415  (seconds to import)
+    import trl
 
     special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
     letters = [*special.values(), "\n", *map(chr, range(32, 127))]

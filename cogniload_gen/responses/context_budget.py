@@ -99,7 +99,7 @@ def prompt_counter(tokenizer: str | None) -> Callable[[str, int], Share]:
     A chat model's tokenizer, a Hugging Face name or folder, counts with its template; without a
     tokenizer the counts are estimates. ValueError if it does not load.
     """
-    from cogniload_gen.tokens import estimate, load_tokenizer  # noqa: PLC0415  (with numpy)
+    from cogniload_gen.tokens import estimate, load_tokenizer
 
     if tokenizer is None:
         return lambda prompt, budget: share(estimate(prompt), budget, counted=False)

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 from vllm import LLM
 
 from cogniload_gen.checks import check_shard
-from cogniload_gen.files.puzzle_store import StoredPuzzles, find_files
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files import whole_file
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, check_context_budget, check_fit
 from cogniload_gen.responses.context_budget import share as share_budget
+from cogniload_gen.tables import StoredPuzzles, find_tables
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     arguments = parser.parse_args()
     budget = check_context_budget(arguments.context_budget)
     shard, shards = check_shard(arguments.shard)
-    files = find_files(arguments.puzzles)[shard - 1 :: shards]
+    files = find_tables(arguments.puzzles)[shard - 1 :: shards]
     outs = {file: name_out(file, arguments) for file in files}
     left = {file: out for file, out in outs.items() if not out.exists()}
     print(f"{len(outs)} files of puzzles, {len(outs) - len(left)} of them answered")

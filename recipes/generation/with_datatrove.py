@@ -23,7 +23,7 @@ TASKS = 1000  # Slurm: the most jobs that share the files
 
 def make(_, rank, world_size, *, out, puzzles):
     """A step of datatrove's: the files of a rank. To Slurm it goes without this file's imports."""
-    from cogniload_gen.shards import puzzle_files  # noqa: PLC0415
+    from cogniload_gen.shards import puzzle_files
 
     files = puzzle_files(out, **puzzles)
     for number in range(rank, len(files), world_size):

@@ -32,7 +32,7 @@ from cogniload_analysis import ACCURACY_RANGES, fit_complexity_decay
 from cogniload_dataset import load_dataset
 from cogniload_gen import score
 from cogniload_gen.factor.training import SCALES, scales
-from cogniload_gen.files.whole import whole_file, whole_folder
+from cogniload_gen.files import whole_file, whole_folder
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent

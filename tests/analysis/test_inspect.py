@@ -95,8 +95,8 @@ def sorted_by_id(rows):
 @pytest.mark.parametrize("suffix", [".eval", ".json"])
 def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
     """Of any task whose score's metadata holds the outcome; the run's settings go before."""
-    from inspect_ai.model import GenerateConfig, ModelOutput  # noqa: PLC0415
-    from inspect_ai.scorer import Score  # noqa: PLC0415
+    from inspect_ai.model import GenerateConfig, ModelOutput
+    from inspect_ai.scorer import Score
 
     puzzles = [make_puzzle(1, 20, 5, index) for index in range(3)]
     samples = []

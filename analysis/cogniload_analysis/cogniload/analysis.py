@@ -31,7 +31,7 @@ class CogniLoadAnalysis(Analysis):
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return CogniLoad's part of the report."""
         # matplotlib takes long to load, and reading needs none
-        from cogniload_analysis.cogniload.report import report_cogniload  # noqa: PLC0415
+        from cogniload_analysis.cogniload.report import report_cogniload
 
         return report_cogniload(frame)
 

@@ -63,7 +63,7 @@ class FactorAnalysis(Analysis):
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return FACTOR's part of the report."""
         # matplotlib takes long to load, and reading needs none
-        from cogniload_analysis.factor.report import report_factor  # noqa: PLC0415
+        from cogniload_analysis.factor.report import report_factor
 
         return report_factor(frame, **self.options)
 

@@ -77,7 +77,7 @@ def bundle_logs(logs: Path, out: Path) -> None:
     Raises FileExistsError where the folder exists, and ValueError where it is inside that of the
     logs.
     """
-    from inspect_ai.log import bundle_log_dir  # noqa: PLC0415  (an extra)
+    from inspect_ai.log import bundle_log_dir
 
     if os.path.lexists(out):
         raise FileExistsError(f"{out} exists: choose another name or remove it")
@@ -100,8 +100,8 @@ def open_viewer(logs: Path) -> None:
 
 def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | None:
     """Write the log of a samples file, and return its path; None where it holds only twins."""
-    from inspect_ai import log  # noqa: PLC0415  (an extra)
-    from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
+    from inspect_ai import log
+    from inspect_ai.viewer import ViewerConfig
 
     named, date = split_name(file)
     results = {name: held for name, held in read_results(file).items() if name != "results"}
@@ -160,7 +160,7 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
 
 def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -> Any:
     """Return lm-eval's sample as Inspect's, with nothing left out that a report reads."""
-    from inspect_ai import log, model, scorer  # noqa: PLC0415  (an extra)
+    from inspect_ai import log, model, scorer
 
     puzzle, response = sample["doc"], read_responses(sample)[0]
     prompt = str(puzzle.get("puzzle") or "")

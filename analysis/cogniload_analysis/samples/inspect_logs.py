@@ -50,7 +50,7 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     ValueError for a file that is no log.
     """
     require("a log of Inspect", "inspect", ("inspect_ai",))
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
+    from inspect_ai.log import read_eval_log
 
     try:
         header = read_eval_log(file, header_only=True)

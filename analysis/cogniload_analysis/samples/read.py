@@ -25,7 +25,6 @@ from cogniload_analysis.samples.files import (
 )
 from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
-from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls
 from cogniload_gen.sample import COUNTS, spent_tokens
@@ -46,10 +45,9 @@ def read_benchmarks(
     """Return a frame for each benchmark that the paths hold samples of, by its name.
 
     A path is a results folder of lm-eval, whose models' folders are searched, or one
-    `samples_*.jsonl`, gzipped or not; or a log of Inspect, or a folder of logs. Of a folder in
-    which `cogniload eval` is still going, the finished blocks are read. `paths` is one or several
-    of them; or a mapping from labels to paths, whose runs are named by their label (by their model
-    under the label ""). `among` are the analyses to choose from.
+    `samples_*.jsonl`, gzipped or not; or a log of Inspect, or a folder of logs. `paths` is one
+    or several of them; or a mapping from labels to paths, whose runs are named by their label (by
+    their model under the label ""). `among` are the analyses to choose from.
 
     A frame has a row a response. Runs of one model that differ in anything that decides their
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
@@ -74,18 +72,19 @@ def read_benchmarks(
     searched = ", ".join(str(path) for _, path in labelled) or "no path"
     labels = _label_files(labelled)
     if not labels:
-        raise ValueError(
-            f"no samples_TASK_DATE.jsonl in {searched}: run lm_eval with --output_path and "
-            "--log_samples, and give the folder that it wrote"
-        )
-    runs = [run for file in sorted(labels) for run in describe_runs(file, labels[file])]
+        begun = [path for _, path in labelled if any(path.rglob("state/run.json"))]
+        hint = "run lm_eval with --output_path and --log_samples, and give the folder that it wrote"
+        if begun:
+            hint = "`cogniload eval --merge` writes them, with --output_path of what is answered"
+        raise ValueError(f"no samples_TASK_DATE.jsonl in {searched}: {hint}")
+    runs = [describe_samples(file, labels[file]) for file in sorted(labels)]
     runs_of = [
-        (analysis, [run for run in runs if holds(run.task, run.parts[0], analysis)])
+        (analysis, [run for run in runs if holds(run.task, run.file, analysis)])
         for analysis in among
     ]
     if not any(own for _, own in runs_of):
         names = " or ".join(analysis.name for analysis in among)
-        tasks = sorted({run.task for run in runs}) or ["runs without a finished block"]
+        tasks = sorted({run.task for run in runs})
         raise ValueError(
             f"no {names} task in {searched}: the samples there are of {', '.join(tasks)}"
         )
@@ -108,23 +107,18 @@ def label_paths(paths: Paths) -> list[tuple[str, Path]]:
     ]
 
 
-def describe_runs(file: Path, label: str = "") -> list[Run]:
-    """Return the run behind a samples file; or those, a task each, of a run.json still going.
+def describe_samples(file: Path, label: str = "") -> Run:
+    """Return the run behind a samples file.
 
     The results file of the same folder and date describes it. Without one, the folder's name is
     the model's, and the settings are unknown: runs of two such folders are kept apart. With a
     `label`, that names its row.
     """
-    if file.name == RUN_FILE.name:
-        return [
-            describe_run(file, label, going.task, "", going.results, going.blocks, going.progress)
-            for going in read_going(file)
-        ]
     if inspect_logs.is_log(file):
         task, date, results = inspect_logs.describe_log(file)
     else:
         (task, date), results = split_name(file), read_results(file)
-    return [describe_run(file, label, task, date, results)]
+    return describe_run(file, label, task, date, results)
 
 
 def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
@@ -146,10 +140,8 @@ def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
 
 
 def _find_samples(path: Path) -> list[Path]:
-    files = find_samples(path)
-    files += [run for run in path.rglob(str(RUN_FILE)) if is_going(run)]
     # A folder's logs may be copies of its samples: they are read where there are no samples.
-    return files or inspect_logs.find_logs(path)
+    return find_samples(path) or inspect_logs.find_logs(path)
 
 
 def holds(task: str, file: Path, analysis: Analysis) -> bool:
@@ -225,12 +217,11 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
 def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
     """Return a row for each response of the run's first filter, and where its sample is."""
     rows: list[list[Any]] = []
-    for file in run.parts:
-        for number, offset, sample in read_samples(file):
-            with naming_line(file, number):
-                for take, attempt in enumerate(split_attempts(sample)):
-                    values = [value for group in columns for value in group.read(attempt)]
-                    rows.append([*values, str(file), offset, take])
+    for number, offset, sample in read_samples(run.file):
+        with naming_line(run.file, number):
+            for take, attempt in enumerate(split_attempts(sample)):
+                values = [value for group in columns for value in group.read(attempt)]
+                rows.append([*values, str(run.file), offset, take])
     names = [name for group in columns for name in group.types]
     return pd.DataFrame(rows, columns=[*names, "file", "offset", "take"])
 

@@ -48,7 +48,6 @@ class Run:
 
     Attributes:
         file: The file that describes it, its samples once it is done.
-        parts: The files of its samples.
         base: The start of its row's name: the user's label, or the model's name.
         columns: What the frame has of it, by column; "" where it is unknown.
         settings: The settings that decide its scores, whatever the task.
@@ -56,7 +55,6 @@ class Run:
     """
 
     file: Path
-    parts: tuple[Path, ...]
     base: str
     columns: dict[str, str]
     settings: Settings
@@ -84,12 +82,10 @@ def describe_run(
     task: str,
     date: str,
     results: dict[str, Any],
-    parts: tuple[Path, ...] = (),
-    interim: str = "",
 ) -> Run:
     """Return the run behind a file, from its results in the form of lm-eval's.
 
-    `parts` are the files of its samples, `file` itself unless given. A `label` names its row.
+    A `label` names its row.
     """
     config = members(members(results, "configs"), task)
     generation = members(config, "generation_kwargs")
@@ -111,10 +107,10 @@ def describe_run(
         "until": json.dumps(until, sort_keys=True) if until else "",
         **describe_machine(results),
         "output_limit": limit,
-        "interim": interim,
+        "interim": show_controls(str(members(results, "config").get("interim", ""))),
     }
     own |= {"version": f"version {version}"} if version else {}
-    return Run(file, parts or (file,), show_controls(label) or model, columns, settings, own)
+    return Run(file, show_controls(label) or model, columns, settings, own)
 
 
 def _describe_decoding(settings: Mapping[str, Any]) -> str:
@@ -238,11 +234,10 @@ def _say_text(results: Mapping[str, Any], name: str, phrase: str) -> str:
 def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
     """Return the runs but for files that are copies of another, and the number of their copies.
 
-    A copy has the name, with its date, the content and the description of the other. Of a run that
-    is still going, it may be an earlier one, with fewer blocks.
+    A copy has the name, with its date, the content and the description of the other.
     """
     kept: dict[Run, int] = {}
-    for run in sorted(runs, key=lambda run: -len(run.parts)):
+    for run in runs:
         original = next((other for other in kept if _is_copy(run, other)), run)
         kept[original] = kept.get(original, -1) + 1
     return kept
@@ -250,11 +245,7 @@ def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
 
 def _is_copy(run: Run, other: Run) -> bool:
     about, of_other = ((of.base, of.task, of.file.name, of.settings, of.own) for of in (run, other))
-    parts = {part.name: part for part in other.parts}
-    pairs = [(run.file, other.file), *((part, parts.get(part.name)) for part in run.parts)]
-    return about == of_other and all(
-        twin is not None and filecmp.cmp(part, twin, shallow=False) for part, twin in pairs
-    )
+    return about == of_other and filecmp.cmp(run.file, other.file, shallow=False)
 
 
 def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Analysis) -> list[str]:
