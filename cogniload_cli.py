@@ -357,7 +357,8 @@ def score(parser: "Parser", words: Words) -> None:
         error = (accuracy * (1 - accuracy) / max(total - 1, 1)) ** 0.5
         remark = f"standard error {error:.2%}, {parts[0].missing} puzzles without a response"
     print(f"{total} responses, {correct} correct ({accuracy:.2%}), {remark}")
-    for outcome in (each for kind in dict.fromkeys(map(type, outcomes)) for each in kind):
+    kinds: Any = dict.fromkeys(map(type, outcomes))
+    for outcome in (each for kind in kinds for each in kind):
         print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
 
 

@@ -127,11 +127,12 @@ def outputs_as_they_come(
     finish reason and the tokens of both. Nothing happens with another backend, or where several
     processes generate.
     """
-    engine = getattr(getattr(model, "model", None), "llm_engine", None)
+    engine: Any = getattr(getattr(model, "model", None), "llm_engine", None)
     if not (hasattr(engine, "step") and hasattr(model, "tok_encode")):
         yield
         return
-    encode, step, prompts = model.tok_encode, engine.step, {}
+    encode, step = model.tok_encode, engine.step
+    prompts: dict[int, str] = {}
 
     def tok_encode(text: Any, *arguments: Any, **settings: Any) -> Any:
         encoded = encode(text, *arguments, **settings)

@@ -204,9 +204,11 @@ def _evaluate(
     tracker: EvaluationTracker | None = None,
 ) -> dict[str, Any]:
     """Have lm-eval evaluate loaded tasks, with its own progress bars out of sight."""
-    names = ("model", "model_args", "num_fewshot", "batch_size", "max_batch_size", "device")
-    names += ("limit", "samples", "system_instruction", "apply_chat_template")
-    names += ("fewshot_as_multiturn", "gen_kwargs", "confirm_run_unsafe_code")
+    names = (
+        *("model", "model_args", "num_fewshot", "batch_size", "max_batch_size", "device", "limit"),
+        *("samples", "system_instruction", "apply_chat_template", "fewshot_as_multiturn"),
+        *("gen_kwargs", "confirm_run_unsafe_code"),
+    )
     seeds = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
     settings = {name: config[name] for name in names}
     settings |= dict(zip(seeds, config["seed"] or 4 * [None], strict=True))
