@@ -83,14 +83,14 @@ def keep_what_is_said(model: LM | None) -> None:
     inner: Any = model.lm if isinstance(model, CachingLM) else getattr(model, "inner", model)
     # lm-eval's models of other APIs, such as Anthropic's, subclass the same and parse themselves
     openai = (LocalCompletionsAPI.parse_generations, LocalChatCompletion.parse_generations)
-    if getattr(type(inner), "parse_generations", None) in openai:
-        if "parse_generations" not in vars(inner):
-            chat = isinstance(inner, LocalChatCompletion)
-            inner.parse_generations = _keeping_answers(inner.parse_generations, chat=chat)
-            inner._create_payload = _without_empty_stop(inner._create_payload)
-    elif type(inner).__module__ == "lm_eval.models.vllm_causallms":
-        if "_model_generate" not in vars(inner) and hasattr(inner, "_model_generate"):
-            inner._model_generate = _keeping_outputs(inner._model_generate)
+    parse = getattr(type(inner), "parse_generations", None)
+    if parse in openai and "parse_generations" not in vars(inner):
+        chat = isinstance(inner, LocalChatCompletion)
+        inner.parse_generations = _keeping_answers(inner.parse_generations, chat=chat)
+        inner._create_payload = _without_empty_stop(inner._create_payload)
+    in_vllm = type(inner).__module__ == "lm_eval.models.vllm_causallms"
+    if in_vllm and hasattr(inner, "_model_generate") and "_model_generate" not in vars(inner):
+        inner._model_generate = _keeping_outputs(inner._model_generate)
 
 
 def _without_empty_stop(create: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
