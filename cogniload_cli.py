@@ -290,11 +290,10 @@ def why(parser: "Parser", words: Words) -> None:
     _flag(parser, "force", "replace FILE if it exists")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
-    from cogniload_analysis.report.compare_runs import explain_results
-    from lm_eval_tasks.twins import ask_twins, make_twins, write_twins
-
     run, file, choice = arguments.run, arguments.write, (arguments.budget, arguments.seed)
     if file:
+        from cogniload_gen.twins import make_twins, write_twins
+
         if others or arguments.out or arguments.shard:
             raise ValueError("--write takes --budget, --seed and --force, and asks no model")
         twins = make_twins(run, *choice)
@@ -303,6 +302,9 @@ def why(parser: "Parser", words: Words) -> None:
         score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
         print(shlex.join(map(str, score)))
         return
+    from cogniload_analysis.report.compare_runs import explain_results
+    from lm_eval_tasks.twins import ask_twins
+
     out = arguments.out or (run.parent if run.is_file() else run) / "why"
     answers = ask_twins(run, out, *choice, others, arguments.shard)
     if not arguments.shard:
@@ -336,7 +338,7 @@ def score(parser: "Parser", words: Words) -> None:
     _option(parser, "out", "PLACE", text, type=Path)
     _flag(parser, "force", "replace the file if it exists")
     arguments = parser.parse_args(words)
-    from lm_eval_tasks.rescore import rescore, score_responses
+    from cogniload_gen.rescore import rescore, score_responses
 
     samples, out = arguments.samples, arguments.out
     how = {"steps": arguments.steps, "force": arguments.force}

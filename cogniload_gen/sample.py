@@ -85,6 +85,23 @@ def step_metrics(response: str, row: Row) -> dict[str, Any]:
     return {"steps_read": facts} | flags
 
 
+def split_failure(doc: Mapping[str, Any], right: int) -> dict[str, Any]:
+    """Return what became of a retrieved prompt; empty for a whole one.
+
+    `recall` is [statements found, statements needed]. A wrong answer is `not_retrieved` if any of
+    these is missing, else `not_reasoned`: acc, `not_retrieved` and `not_reasoned` add up to 1.
+    """
+    if "retrieval" not in doc:
+        return {}
+    closed = doc["found"] == doc["needed"]
+    return {
+        "recall": [doc["found"], doc["needed"]],
+        "closure_recall": int(closed),
+        "not_retrieved": int(not right and not closed),
+        "not_reasoned": int(not right and closed),
+    }
+
+
 def ending(finish_reason: object) -> Literal["ended", "cut", "filtered", "broken"] | None:
     """Return how a response ended, by what the server called it.
 

@@ -5,17 +5,15 @@ kill, and a merge, know the same design.
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from reprlib import repr as brief
 from typing import Any
 
 from lm_eval.api.task import Task
 
-from cogniload_analysis import ADAPTIVE, Adaptive, Design
+from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.grid import address_columns
 from cogniload_gen.sample import was_cut
 from cogniload_gen.source import Source
@@ -28,114 +26,47 @@ from lm_eval_tasks.task_names import yaml_of
 Puzzle = tuple[Any, ...]
 """The values of the knobs that a design decides, and the index of a puzzle."""
 
-Until = dict[str, Any]
-"""The settings of a design as run.json has them: goal, target (a share, or units), budget, N."""
-
 CONTEXT_BUDGET = "context_budget"
 
 
-@dataclass(frozen=True)
 class AdaptiveTask:
-    """A task whose puzzles a design chooses.
+    """A task whose puzzles a design chooses: it is ours, or below `include_path`.
 
     `configuration` is its YAML's, `benchmark` that of its puzzles, `adaptive` how a design asks for
     them, and `defaults` are the parameters that --metadata may set: all that no design decides.
+    ValueError if there is no such design, or no such task: one of several grids, or with twins, is
+    a fixed design of its own.
     """
 
-    name: str
-    configuration: dict[str, Any]
-    benchmark: Benchmark
-    adaptive: Adaptive
-    defaults: dict[str, Any]
-
-    @property
-    def dataset(self) -> str:
-        """The name that the puzzles' parameters have in --metadata."""
-        return self.benchmark.dataset
-
-    def design(self, until: Until) -> Design[Any]:
-        """Return a design that knows no answer yet; ValueError if the settings are of none."""
-        try:
-            design: Design[Any] = self.adaptive.make(**until)
-        except TypeError:
+    def __init__(self, name: str, include_path: str | None) -> None:
+        path = yaml_of(name, include_path)
+        self.name, self.configuration = name, read_task(path) if path else {}
+        puzzles = self.configuration.get("dataset_kwargs", {})
+        given = puzzles.get("defaults", {})
+        adaptive = None
+        if puzzles and "grids" not in puzzles and given.get("twin") != EACH:
+            dataset = benchmarks.datasets()[puzzles["dataset"]]
+            suite = {"suite": given["suite"]} if dataset.suites else {}
+            self.benchmark, _ = dataset.choose(suite)
+            adaptive = ADAPTIVE.get(self.benchmark.name)
+        if adaptive is None:
             raise ValueError(
-                f"arguments.until must be goal, target, budget and perhaps N, got {brief(until)}"
-            ) from None
-        return design
-
-    def configure(self, design: Design[Any]) -> dict[str, Any]:
-        """Return the task's configuration for lm-eval.
-
-        Its documents, until the design asks, are its longest. Its metrics are those of the
-        dataset's fixed design, if there is one: a task on a whole grid may fit what uneven cells
-        don't.
-        """
-        fixed = TASKS / self.dataset / f"{self.dataset}_axes.yaml"
-        longest = list(map(self.adaptive.name_puzzle, design.plan.longest))
-        source = read_task(fixed) if fixed.exists() else self.configuration
-        metrics = {part: source[part] for part in ("process_results", "metric_list")}
-        puzzles = {"dataset": self.dataset, "defaults": self.defaults, "grids": longest}
-        return self.configuration | metrics | {"task": self.name, "dataset_kwargs": puzzles}
+                "--until takes a task of ours, or of --include_path, that is no group and no fixed "
+                f"design, got {brief(name)}"
+            )
+        self.adaptive = adaptive
+        self.defaults = {n: value for n, value in given.items() if n not in adaptive.decided}
 
 
-@lru_cache(maxsize=8)
-def adaptive_task(name: str, include_path: str | None = None) -> AdaptiveTask:
-    """Return a task that a design can ask; ValueError if there is no such design, or no such task.
+def read_until(config: Any, until: tuple[Any, Any, Any], shard: tuple[int, int]) -> dict[str, Any]:
+    """Return what --until, --budget and --range say, checked, as run.json has it.
 
-    The task is ours, or below `include_path`. One of several `grids`, or with twins, is a fixed
-    design of its own.
+    `config` is lm-eval's. ValueError for another goal than the task's design has, for a wrong
+    budget or range, and for arguments that say what a design decides itself.
     """
-    path = yaml_of(name, include_path)
-    settings = read_task(path) if path else {}
-    puzzles = settings.get("dataset_kwargs", {})
-    defaults = puzzles.get("defaults", {})
-    if puzzles and "grids" not in puzzles and defaults.get("twin") != EACH:
-        dataset = benchmarks.datasets()[puzzles["dataset"]]
-        benchmark, _ = dataset.choose({"suite": defaults["suite"]} if dataset.suites else {})
-        adaptive = ADAPTIVE.get(benchmark.name)
-        if adaptive:
-            defaults = {knob: defaults[knob] for knob in defaults if knob not in adaptive.decided}
-            return AdaptiveTask(name, settings, benchmark, adaptive, defaults)
-    raise ValueError(
-        "--until takes a task of ours, or of --include_path, that is no group and no fixed design, "
-        f"got {brief(name)}"
-    )
-
-
-def source_of(task: AdaptiveTask, puzzle: Puzzle, parameters: dict[str, Any]) -> Source:
-    """Return what makes a puzzle, of the benchmark's test split.
-
-    ValueError if the parameters leave several cells.
-    """
-    settings = {name: value for name, value in parameters.items() if name != CONTEXT_BUDGET}
-    knobs = task.adaptive.name_puzzle(puzzle)
-    benchmark, chosen = benchmarks.datasets()[task.dataset].choose(settings | knobs)
-    source = benchmark.puzzles(**chosen)
-    if len(source.selection) != 1:
-        names = [knob.name for knob in benchmark.knobs if knob.name not in task.adaptive.knobs]
-        raise ValueError(
-            f"--until takes one value of {', '.join(names)}: a design is of one of them; "
-            f"{task.name} has {len(source.selection)} here"
-        )
-    return source
-
-
-def read_until(
-    tasks: object, goal: object, budget: object, span: object, include_path: str | None = None
-) -> Until:
-    """Return what --until, --budget and --range say, checked.
-
-    The goals are those of the task's design, as `Adaptive.read_until` takes them. ValueError for
-    another goal, for a wrong budget or range, and for any tasks but one with a design.
-    """
-    names = [tasks] if isinstance(tasks, str) else list(tasks or ())  # type: ignore[call-overload]
+    names = [config.tasks] if isinstance(config.tasks, str) else list(config.tasks or ())
     if len(names) != 1:
         raise ValueError(f"--until takes one task, got {', '.join(map(str, names))}")
-    return adaptive_task(str(names[0]), include_path).adaptive.read_until(goal, budget, span)
-
-
-def refuse_beside_until(config: Any, shard: tuple[int, int]) -> None:
-    """Raise ValueError for arguments that say what a design decides itself, and for shards."""
     if shard != (1, 1):
         raise ValueError(
             "--shard is refused: with --until each batch follows from all answers; several GPUs "
@@ -144,43 +75,49 @@ def refuse_beside_until(config: Any, shard: tuple[int, int]) -> None:
     for name in ("limit", "samples"):
         if getattr(config, name) is not None:
             raise ValueError(f"--{name} is refused: with --until the design says what is evaluated")
-    (name,) = [config.tasks] if isinstance(config.tasks, str) else config.tasks
-    task = adaptive_task(name, config.include_path)
-    settings = (config.metadata or {}).get(task.dataset)
+    task = AdaptiveTask(str(names[0]), config.include_path)
+    settings = (config.metadata or {}).get(task.benchmark.dataset)
     settings = settings if isinstance(settings, dict) else {}
     if "retrieve" in settings or task.defaults.get("retrieve"):
         raise ValueError("retrieve is refused: --until takes no retrieval")
     if "path" in settings:
         raise ValueError("path is refused: with --until the puzzles are made, not published")
+    return task.adaptive.read_until(*until)
 
 
 class Search:
     """A design of a run's settings, told the answers on the disk.
 
-    ValueError if the design does not take the settings.
+    `what` is what run.json says of the run. ValueError if the design does not take the settings.
     """
 
-    def __init__(self, settings: Mapping[str, Any], include_path: str | None = None) -> None:
-        self.task = adaptive_task(settings["tasks"][0], include_path)
-        self.design = self.task.design(settings["until"])
-        dataset = self.task.dataset
-        chosen = settings["metadata"].get(dataset) or settings["model_args"].get(dataset) or {}
+    def __init__(self, what: Mapping[str, Any], include_path: str | None = None) -> None:
+        self.task = AdaptiveTask(what["tasks"][0], include_path)
+        self.design = self.task.adaptive.make(**what["until"])
+        dataset = self.task.benchmark.dataset
+        chosen = what["metadata"].get(dataset) or what["model_args"].get(dataset) or {}
         self.parameters = self.task.defaults | chosen
 
     @property
-    def goal(self) -> str:
-        """The goal and its target in words, such as ECL50 ±20 %."""
-        return self.design.goal
-
-    @property
     def fingerprint(self) -> dict[str, str]:
-        """The version of the design and of its prior, which would ask for other puzzles."""
+        """The version of the design and of its prior: others would ask for other puzzles."""
         return self.design.plan.fingerprint
 
     @cached_property
     def configuration(self) -> dict[str, Any]:
-        """The task's configuration for lm-eval, whose documents are the design's longest."""
-        return self.task.configure(self.design)
+        """The task's configuration for lm-eval.
+
+        Its documents, until the design asks, are its longest. Its metrics are those of the
+        dataset's fixed design, if there is one: a task on a whole grid may fit what uneven cells
+        don't.
+        """
+        task, dataset = self.task, self.task.benchmark.dataset
+        fixed = TASKS / dataset / f"{dataset}_axes.yaml"
+        source = read_task(fixed) if fixed.exists() else task.configuration
+        metrics = {part: source[part] for part in ("process_results", "metric_list")}
+        longest = list(map(task.adaptive.name_puzzle, self.design.plan.longest))
+        puzzles = {"dataset": dataset, "defaults": task.defaults, "grids": longest}
+        return task.configuration | metrics | {"task": task.name, "dataset_kwargs": puzzles}
 
     def catch_up(self, answers: Answers) -> bool:
         """Tell the design what is on the disk; return whether there is nothing left to ask."""
@@ -209,7 +146,7 @@ class Search:
                 checked = True
             self._hand_over(self.design.ask(), asking.tasks)
             asking.ask()
-        self._hand_over(self._asked, asking.tasks)
+        self.read_all(asking.answers, asking.tasks)
 
     def read_all(self, answers: Answers, tasks: Mapping[str, Task]) -> None:
         """Make all asked puzzles the documents; ValueError if the design is not done."""
@@ -217,20 +154,30 @@ class Search:
             raise ValueError(
                 f"the design is not done ({self.design.line}): the same command again goes on"
             )
-        self._hand_over(self._asked, tasks)
+        asked = (puzzle for batch in self.design.batches for puzzle in batch.puzzles)
+        self._hand_over(asked, tasks)
 
-    @property
-    def _asked(self) -> list[Puzzle]:
-        return [puzzle for batch in self.design.batches for puzzle in batch.puzzles]
+    def _source(self, puzzle: Puzzle) -> Source:
+        """Return what makes a puzzle; ValueError if the parameters leave several cells."""
+        adaptive, benchmark = self.task.adaptive, self.task.benchmark
+        settings = {n: value for n, value in self.parameters.items() if n != CONTEXT_BUDGET}
+        dataset = benchmarks.datasets()[benchmark.dataset]
+        _, chosen = dataset.choose(settings | adaptive.name_puzzle(puzzle))
+        source = benchmark.puzzles(**chosen)
+        if len(source.selection) != 1:
+            names = [knob.name for knob in benchmark.knobs if knob.name not in adaptive.knobs]
+            raise ValueError(
+                f"--until takes one value of {', '.join(names)}: a design is of one of them; "
+                f"{self.task.name} has {len(source.selection)} here"
+            )
+        return source
 
     def _key(self, puzzle: Puzzle) -> Key:
-        cell = source_of(self.task, puzzle, self.parameters).selection
-        id = address_columns(cell, cell.batch(0, 1))["id"][0]
-        return Key(self.task.name, str(id), 0, 0)
+        cell = self._source(puzzle).selection
+        return Key(self.task.name, str(address_columns(cell, cell.batch(0, 1))["id"][0]), 0, 0)
 
     def _hand_over(self, puzzles: Iterable[Puzzle], tasks: Mapping[str, Any]) -> None:
         """Make puzzles the documents of lm-eval's task."""
-        sources = (source_of(self.task, puzzle, self.parameters) for puzzle in puzzles)
         budget = {CONTEXT_BUDGET: self.parameters[CONTEXT_BUDGET]}
-        rows: Sequence[dict[str, Any]] = [source.rows()[0] | budget for source in sources]
+        rows = [self._source(puzzle).rows()[0] | budget for puzzle in puzzles]
         tasks[self.task.name].dataset["test"] = rows

@@ -1,6 +1,6 @@
 """From a response to the metrics of its sample, and from those of a run to its numbers."""
 
-from collections.abc import Callable, ItemsView, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Sequence
 from functools import lru_cache
 from logging import Logger
 from typing import Any
@@ -30,23 +30,6 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
     `doc` is a puzzle with the token counts and the budget of its request (`SharedBudgetTask`).
     """
     return sample_metrics(results[0], doc)
-
-
-def split_failure(doc: Mapping[str, Any], right: int) -> dict[str, Any]:
-    """Return what became of a retrieved prompt; empty for a whole one.
-
-    `recall` is [statements found, statements needed]. A wrong answer is `not_retrieved` if any of
-    these is missing, else `not_reasoned`: acc, `not_retrieved` and `not_reasoned` add up to 1.
-    """
-    if "retrieval" not in doc:
-        return {}
-    closed = doc["found"] == doc["needed"]
-    return {
-        "recall": [doc["found"], doc["needed"]],
-        "closure_recall": int(closed),
-        "not_retrieved": int(not right and not closed),
-        "not_reasoned": int(not right and closed),
-    }
 
 
 def share_of_read(kind: Sequence[int | None]) -> float | None:

@@ -33,7 +33,7 @@ from lm_eval.utils import handle_non_serializable, make_table, sanitize_list
 
 from cogniload_gen.files import whole_file, without_keys
 from lm_eval_tasks import server
-from lm_eval_tasks.adaptive import Search, read_until, refuse_beside_until
+from lm_eval_tasks.adaptive import Search, read_until
 from lm_eval_tasks.answers import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
 from lm_eval_tasks.configuration import Own, Run, begun_run, load_tasks, plain, read_configuration
@@ -75,8 +75,7 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
     """
     until = None
     if own.until is not None:
-        refuse_beside_until(config, own.shard)
-        until = read_until(config.tasks, *own.until, config.include_path)
+        until = read_until(config, own.until, own.shard)
     asking = _Asking(config, own, Run.of(config, until))
     asked, (index, shards) = asking.run, own.shard
     try:

@@ -100,7 +100,9 @@ def status_lines(folder: Path, price: object = None, include_path: str | None = 
 
         search = Search(run.what, include_path)
         whole = search.catch_up(answers)
-        lines = [f"{folder}: {len(answers):,} puzzles are answered ({tasks}, until {search.goal})"]
+        lines = [
+            f"{folder}: {len(answers):,} puzzles are answered ({tasks}, until {search.design.goal})"
+        ]
         lines.append(search.design.line)
     else:
         total = run.total

@@ -17,7 +17,7 @@ from command_line import main
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
-from lm_eval_tasks.rescore import rescore, score_responses
+from cogniload_gen.rescore import rescore, score_responses
 
 
 def answer(row, place):

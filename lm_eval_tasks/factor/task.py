@@ -13,6 +13,7 @@ from tqdm import tqdm
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_known
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
+from cogniload_gen.sample import split_failure
 from cogniload_gen.task_puzzles import parameters_of
 from cogniload_gen.tokens import Tokenizer
 from lm_eval_tasks import documents, metrics
@@ -93,12 +94,12 @@ def process_results(doc: dict, results: list[str]) -> dict[str, Any]:
     """Return the metrics of one response, and for each number of the fit what it is fitted to.
 
     `doc` is as for `metrics.process_results`. A retrieved prompt adds the metrics of
-    `metrics.split_failure`.
+    `split_failure`.
     """
     scored = metrics.process_results(doc, results)
     complexity, *_ = benchmarks.of(doc).knobs
     result = (doc[complexity.name], scored["acc"], doc["context"], doc.get("noise"))
-    return scored | dict.fromkeys(DECAY, result) | metrics.split_failure(doc, scored["acc"])
+    return scored | dict.fromkeys(DECAY, result) | split_failure(doc, scored["acc"])
 
 
 def share_found(counts: Sequence[Sequence[int]]) -> float:

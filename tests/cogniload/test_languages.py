@@ -21,7 +21,7 @@ from cogniload_gen.hub.card import dataset_card
 from cogniload_gen.hub.push import configuration_of_dataset
 from cogniload_gen.task_puzzles import make_puzzles
 from cogniload_gen.tokens import estimate
-from lm_eval_tasks.twins import Chosen, twins_of
+from cogniload_gen.twins import Chosen, twins_of
 
 DATA = Path(__file__).parent / "data"
 KNOWN = tomllib.loads((DATA / "languages.toml").read_text("utf-8"))

@@ -13,8 +13,8 @@ from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import FactorOutcome
 from cogniload_gen.factor.knobs import REALISTIC_VERSION
 from cogniload_gen.factor.retrieval import check_retrieval, retrieve
+from cogniload_gen.sample import split_failure
 from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results
-from lm_eval_tasks.metrics import split_failure
 
 MINI = ["factor_symbolic_mini", "factor_realistic_mini"]
 CONTEXTS = {

@@ -21,8 +21,8 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
 from cogniload_gen.cogniload.steps.rules import ERRORS
+from cogniload_gen.rescore import rescore
 from cogniload_gen.sample import step_metrics
-from lm_eval_tasks.rescore import rescore
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 READING = {"read": True, "first_error": 3, "error": "missed", "recovered": False, "coverage": 1.0}

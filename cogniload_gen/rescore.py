@@ -20,9 +20,8 @@ from tqdm import tqdm
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
 from cogniload_gen.files import MALFORMED, read_objects, whole_file
-from cogniload_gen.sample import COUNTS, SPENT, score_metrics, step_metrics
+from cogniload_gen.sample import COUNTS, SPENT, score_metrics, split_failure, step_metrics
 from cogniload_gen.tables import BATCH_ROWS, StoredPuzzles, find_tables, read_rows
-from lm_eval_tasks.metrics import split_failure
 
 Sample = dict[str, Any]
 """A response as lm-eval's samples hold it: `doc`, `resps`, `filtered_resps`, `arguments`, ..."""
