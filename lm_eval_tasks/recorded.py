@@ -57,7 +57,7 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
 
 def _settings_of(folder: Path) -> dict[str, Any]:
     if begun := Run.read(folder / "state"):
-        device = begun.about["arguments"].get("device")
+        device = begun.free.get("device")
         return begun.what | {"model_args": begun.model_args, "device": device}
     files = sorted(folder.rglob("results_*.json"))
     results: Any = json.loads(files[-1].read_text("utf-8")) if files else None
