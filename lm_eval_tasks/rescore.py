@@ -108,7 +108,7 @@ def read_samples(path: Path, judge: Callable[[Sample], Judged]) -> Iterator[tupl
     ValueError names a line that is no sample, or a file without one.
     """
     first: list[object] = []
-    for where, sample in read_objects(path):
+    for where, sample in read_objects(path, "a sample of a task of ours"):
         first = first or [sample.get("filter")]
         if sample.get("filter", first[0]) == first[0]:
             try:
