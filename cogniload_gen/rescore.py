@@ -92,7 +92,7 @@ def score_responses(
     puzzles = StoredPuzzles(dataset, texts=steps or out is not None)
     files = [file for path in responses for file in find_tables(path)]
     rows = (row for file in files for row in read_rows(file, COLUMNS))
-    samples = _match(puzzles, rows)
+    samples = ((sample, score_sample(sample)) for sample in _match(puzzles, rows))
     first = next(samples, None)
     if first is None:
         raise ValueError(f"{files[0]} must hold at least one response, got none")
@@ -107,7 +107,7 @@ def read_samples(path: Path, judge: Callable[[Sample], Judged]) -> Iterator[tupl
     ValueError names a line that is no sample, or a file without one.
     """
     first: list[object] = []
-    for where, sample in read_objects(path):
+    for where, sample in read_objects(path, "a sample of a task of ours"):
         first = first or [sample.get("filter")]
         if sample.get("filter", first[0]) == first[0]:
             try:
@@ -141,20 +141,24 @@ def score_sample(sample: Mapping[str, Any]) -> Score:
 
 
 def _score(
-    samples: Iterator[Sample], name: str, out: Path | str | None, *, steps: bool, force: bool
+    samples: Iterator[tuple[Sample, Score]],
+    name: str,
+    out: Path | str | None,
+    *,
+    steps: bool,
+    force: bool,
 ) -> Scored:
-    """Score samples, and write them to `out`, in a folder under the name of a samples file."""
+    """Count scored samples, and write them to `out`; in a folder, as a samples file `name`."""
     outcomes: Counter[OutcomeName] = Counter()
     errors: Counter[str] = Counter()
     changed, target, file = 0, None, None
     with ExitStack() as stack:
-        for sample in samples:
+        for sample, scored in samples:
             if out is not None and file is None:
                 target = _name_target(Path(out), name, sample)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 part = stack.enter_context(whole_file(target, force=force))
                 file = stack.enter_context(part.open("w", encoding="utf-8"))
-            scored = score_sample(sample)
             outcomes[scored.outcome] += 1
             changed += sample.get("outcome") not in (None, scored.outcome.value)
             if file or steps:
@@ -193,22 +197,21 @@ def _replace_metrics(sample: Sample, metrics: dict[str, Any]) -> Sample:
 # --- Samples of lm-eval ----------------------------------------------------------------------
 
 
-def _attempts(sample: Sample) -> list[Sample]:
-    """Return a sample for each attempt at its puzzle, without counts that are unknown."""
-    score_sample(sample)  # raises for what is no sample
+def _attempts(sample: Sample) -> list[tuple[Sample, Score]]:
+    """Return a sample with its score for each attempt, without counts that are unknown."""
     counts = {name: _count(sample[name]) for name in (*COUNTS, SPENT) if name in sample}
     known = {name: count for name, count in counts.items() if count is not None}
     sample = {name: value for name, value in sample.items() if name not in counts} | known
-    first, *others = _responses(sample)
-    if not others:
-        return [sample]
-    of_first = ("response_tokens", SPENT, "finish_reason", "outcome")
-    shared = {name: value for name, value in sample.items() if name not in of_first}
-    alone = {name: sample[name] for name in of_first if name in sample and name != SPENT}
-    return [
-        shared | {"resps": [[response]], "filtered_resps": [response]} | facts
-        for response, facts in [(first, alone), *((other, {}) for other in others)]
-    ]
+    samples, (first, *others) = [sample], _responses(sample)
+    if others:
+        of_first = ("response_tokens", "finish_reason", "outcome")
+        facts = {name: sample[name] for name in of_first if name in sample}
+        shared = {name: sample[name] for name in sample if name not in (*of_first, SPENT)}
+        samples = [
+            shared | {"resps": [[response]], "filtered_resps": [response]} | more
+            for response, more in [(first, facts), *((other, {}) for other in others)]
+        ]
+    return [(attempt, score_sample(attempt)) for attempt in samples]
 
 
 def _responses(sample: Mapping[str, Any]) -> list[str]:
