@@ -70,26 +70,21 @@ class PuzzleFiles:
         """Return the number of files."""
         return ceil(len(self.selection) / self.rows_per_file)
 
-    @property
-    def split(self) -> str:
-        """The split that the puzzles are of."""
-        return self.configuration.splits[0]
-
     @cached_property
     def selection(self) -> Selection:
         """The grid."""
-        return self.configuration.selection(self.split)
+        return self.configuration.selection(self.configuration.splits[0])
 
     @cached_property
     def source(self) -> Source:
         """The puzzles, which loads their tokenizer."""
-        return self.configuration.source(self.split)
+        return self.configuration.source(self.configuration.splits[0])
 
     @cached_property
     def names(self) -> list[str]:
         """The files' names, by which `datasets` knows their split."""
-        count = len(self)
-        return [f"{self.split}-{number:05}-of-{count:05}.parquet" for number in range(count)]
+        (split, *_), count = self.configuration.splits, len(self)
+        return [f"{split}-{number:05}-of-{count:05}.parquet" for number in range(count)]
 
     def rows(self, number: int) -> range:
         """Return the grid's rows that a file holds."""
@@ -112,8 +107,8 @@ class PuzzleFiles:
         if not path.exists():
             if others := sorted(self.folder.glob("*.parquet")):
                 raise ValueError(f"{self.folder} must hold these puzzles alone, got {others[0]}")
-            with suppress(FileExistsError), whole_file(path) as temporary:  # of another process
-                temporary.write_text(_manifest_text(self.header), "utf-8")
+            with suppress(FileExistsError):  # of another process
+                self._write_manifest(self.header)
         wanted, held = _flat(self.header), _flat(read_manifest(self.folder))
         for name, value in wanted.items():
             if held.get(name) != value:
@@ -166,11 +161,14 @@ class PuzzleFiles:
                 # another process may have been the last, and its digests are gone
                 entries = [self._read(number) or self._entry_of(number) for number in range(count)]
                 whole = self.header | {"files": [asdict(entry) for entry in entries]}
-                with whole_file(self.folder / MANIFEST, force=True) as temporary:
-                    temporary.write_text(_manifest_text(whole), "utf-8")
+                self._write_manifest(whole, force=True)
             for path in self.folder.glob(".*.parquet.*"):  # digests, and parts of the killed
                 path.unlink(missing_ok=True)
         return count
+
+    def _write_manifest(self, manifest: dict[str, Given], *, force: bool = False) -> None:
+        with whole_file(self.folder / MANIFEST, force=force) as temporary:
+            temporary.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
 
     def _read(self, number: int) -> Entry | None:
         with suppress(FileNotFoundError, *MALFORMED):
@@ -246,7 +244,3 @@ def _flat(manifest: dict[str, Given]) -> dict[str, Given]:
     """Return what a manifest says, its parameters first and beside the rest."""
     parameters = manifest.get("parameters")
     return (parameters if isinstance(parameters, dict) else {}) | manifest | {"parameters": None}
-
-
-def _manifest_text(manifest: dict[str, Given]) -> str:
-    return json.dumps(manifest, indent=1) + "\n"

@@ -35,7 +35,7 @@ settings.load_profile("cogniload")
 ON_LINUX = [
     "analysis/test_read.py", "analysis/test_report.py", "cogniload/test_release.py",
     "ground/test_shards.py", "inspect_tasks/test_adaptive.py", "runner/*", "test_cli.py",
-    "test_inputs.py", "test_planted.py", "training/*", "with_*/*",
+    "test_files.py", "training/*", "with_*/*",
 ]  # fmt: skip
 """Tests that send signals, bound memory, or name devices: other systems leave them out."""
 

@@ -1,10 +1,9 @@
-"""The commands about steps: traces with planted errors, and where samples break."""
+"""`cogniload generate --errors`: traces with planted errors."""
 
 import pyarrow.parquet as pq
 import pytest
-from command_line import refusal
+from command_line import main, refusal
 
-from cogniload_cli import main
 from cogniload_gen import generate_factor, generate_puzzles, read_steps
 from cogniload_gen.cogniload.solve import solve_steps
 

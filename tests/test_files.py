@@ -76,10 +76,10 @@ def test_json_lines_are_read_as_tools_leave_them(folder, name, end):
 
 
 @pytest.mark.parametrize(("content", "said"), [
-    (b'{}\n{"a"', r"a.jsonl line 2 must be JSON, got b'\{\"a\"'"),
-    (b"[1]", r"a.jsonl line 1 must be an object, got \[1\]"),
-    (b"\xff", "a.jsonl line 1 must be JSON"),
-    (b"[" * 100_000, "a.jsonl line 1 must be JSON"),
+    (b'{}\n{"a"', r"a.jsonl line 2 must be an object, got b'\{\"a\"' \(Exp"),
+    (b"[1]", r"a.jsonl line 1 must be an object, got b'\[1\]'$"),
+    (b"\xff", "a.jsonl line 1 must be an object"),
+    (b"[" * 100_000, "a.jsonl line 1 must be an object"),
 ])  # fmt: skip
 def test_a_line_that_is_no_object_is_named(folder, content, said):
     Path("a.jsonl").write_bytes(content)

@@ -189,7 +189,7 @@ def test_a_folder_names_the_file_and_nothing_is_overwritten_unasked(folder):
 @pytest.mark.parametrize(("line", "said"), [
     ("", "samples.jsonl must hold at least one sample, got an empty file"),
     ("{}", "samples.jsonl line 1 must be a sample of a task of ours: KeyError"),
-    ("[1]", "samples.jsonl line 1 must be an object"),
+    ("[1]", "samples.jsonl line 1 must be a sample of a task of ours, got"),
     ('{"doc": {"poi": 1}, "filtered_resps": ["x"]}', "line 1 must be a sample of a task of ours"),
     ('{"doc": {"id": "x"}}', "line 1 must be a sample of a task of ours"),
 ])  # fmt: skip

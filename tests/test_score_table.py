@@ -1,5 +1,6 @@
 """`cogniload score --dataset`: any table of responses, scored as lm-eval's tasks score."""
 
+import gzip
 import json
 import math
 import re
@@ -132,6 +133,17 @@ def test_tables_as_pandas_writes_them_are_read(rows, kind):
     assert outcomes == {outcome: wanted.count(outcome) for outcome in wanted}
 
 
+@pytest.mark.parametrize("name", ["lines.jsonl", "lines.jsonl.gz"])
+def test_a_dataset_of_lines_is_read_as_tools_leave_it(rows, name):
+    """With a byte order mark, blank lines, ends of lines as on Windows, and no last one."""
+    text = ("\ufeff" + "\r\n\r\n".join(map(json.dumps, rows))).encode()
+    Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    given = write("given.jsonl", [answer(row, 0) for row in rows[::-1]])
+    scored = score_responses(Path(name), [given], "out.jsonl")
+    docs = [json.loads(line)["doc"] for line in scored.out.read_text("utf-8").splitlines()]
+    assert docs == rows[::-1]
+
+
 def test_what_is_no_number_of_tokens_is_unknown(rows):
     counts = [math.nan, "x", -1, 10**400, True, None]
     wrong = [{"prompt_tokens": c, "response_tokens": c, "response_limit": c} for c in counts]
@@ -149,7 +161,7 @@ ROW = {"id": "no", "response": ""}
     ([0, ROW], r"given.jsonl line 2: no puzzle in rows.parquet has the id 'no'"),
     ([0, 1, 1], "given.jsonl line 3: another response in rows.parquet has the id 'cognil"),
     ([{"response": ""}], "given.jsonl line 1 must have id and response, got response"),
-    ([3], "given.jsonl line 1 must be an object, got 3"),
+    ([3], "given.jsonl line 1 must be an object, got b'3'"),
     ([], "given.jsonl must hold at least one response"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):

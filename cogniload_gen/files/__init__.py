@@ -16,7 +16,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Any, BinaryIO, cast
 
 # --- Written whole ---------------------------------------------------------------------------
@@ -114,18 +113,22 @@ def read_lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_objects(path: Path, what: str = "an object") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects of a JSON Lines file, each with its place, such as "a.jsonl line 1".
 
-    ValueError as `open_file`, and for a line that holds no object; blank lines hold nothing.
+    Blank lines hold nothing. ValueError as `open_file`, and for a line that is not `what` it must
+    be: an object of JSON.
     """
     for number, line in enumerate(read_lines(path), start=1):
         if text := line.removeprefix(b"\xef\xbb\xbf").strip():
-            where = f"{path} line {number}"
-            row = json_row(text, where)
+            try:
+                row = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                row = error
             if not isinstance(row, dict):
-                raise ValueError(f"{where} must be an object, got {brief(row)}")
-            yield where, row
+                got = f"{text[:40]!r}" + f" ({row})" * isinstance(row, Exception)
+                raise ValueError(f"{path} line {number} must be {what}, got {got}")
+            yield f"{path} line {number}", row
 
 
 def json_row(line: str | bytes, where: str) -> object:

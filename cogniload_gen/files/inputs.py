@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cogniload_gen import files
-from cogniload_gen.files import (  # noqa: F401
+from cogniload_gen.files import (
     MALFORMED,
     json_row,
     one_line,
@@ -12,6 +12,20 @@ from cogniload_gen.files import (  # noqa: F401
     read_lines,
     show_controls,
 )
+
+__all__ = [
+    "LARGEST",
+    "MALFORMED",
+    "check_file",
+    "json_row",
+    "one_line",
+    "open_file",
+    "read_lines",
+    "read_stream",
+    "read_text",
+    "read_whole",
+    "show_controls",
+]
 
 LARGEST = 1 << 26
 

@@ -3,7 +3,16 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from cogniload_gen.files import EXISTS, remove_leftovers, whole_file, whole_folder  # noqa: F401
+from cogniload_gen.files import EXISTS, remove_leftovers, whole_file, whole_folder
+
+__all__ = [
+    "EXISTS",
+    "make_inner_folder",
+    "open_to_append",
+    "remove_leftovers",
+    "whole_file",
+    "whole_folder",
+]
 
 
 def make_inner_folder(path: Path) -> None:

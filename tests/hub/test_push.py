@@ -7,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import datasets
 import mlcroissant
@@ -17,7 +16,6 @@ from command_line import main, refusal, run_python
 from grids import cogniload_grid, factor_grid
 from hub_stand_in import TOKEN, hub, valid
 from huggingface_hub import DatasetCard, DatasetCardData
-from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
@@ -25,7 +23,6 @@ from cogniload_gen.canary import CANARY
 from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
-from cogniload_gen.hub.exceptions import hub_errors
 from cogniload_gen.hub.push import push
 
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
@@ -224,25 +221,13 @@ def test_a_dataset_in_hand_is_its_grid_and_its_first_rows_may_be_a_smaller_one(t
     (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*: answer"),
     (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
     (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
+    (lambda _: factor_grid("symbolic", split="pretrain", num_puzzles=2), "must be a grid"),
     (lambda d: d.to_iterable_dataset(), r"be a grid \(.*\) or its data set, got"),
 ])  # fmt: skip
 def test_other_rows_are_refused(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         push(change(in_hand(tmp_path)), "me/puzzles", dry_run=tmp_path / "one")
     assert not (tmp_path / "one").exists()
-
-
-def test_what_is_no_grid_and_wrong_options_are_refused(tmp_path):
-    grid = cogniload_grid(**SMALL)
-    pretrain = factor_grid("symbolic", split="pretrain", num_puzzles=2)
-    for puzzles, options, message in (
-        (pretrain, {}, r"must be a grid \(of the splits train, validation or test\)"),
-        (grid, {"trace": "no"}, "trace must be True or False, got 'no'"),
-        (grid, {"tracer": True}, "cogniload takes trace; got 'tracer'"),
-        (replace(grid, first_index=5), {}, r"first_index .*0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            push(puzzles, "me/puzzles", dry_run=tmp_path / "one", **options)
 
 
 def test_a_published_tokenizer_is_not_loaded_for_the_card_and_no_name_has_two_meanings():
@@ -398,20 +383,6 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
         assert said.count("\n") == 1
     assert stand_in.files["README.md"].endswith(b"# Mine")
     assert stand_in.commits == []
-
-
-@pytest.mark.parametrize(("kind", "status", "reason"), [
-    (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
-    (GatedRepoError, 403, "its owner must grant access first"),
-    (HfHubHTTPError, 403, "the token has no permission for it"),
-    (HfHubHTTPError, 500, "of two lines"),
-])  # fmt: skip
-def test_what_the_hub_means_by_a_status(kind, status, reason):
-    response = SimpleNamespace(status_code=status, headers={}, request=None)
-    told = pytest.raises(OSError, match=f"^me/puzzles: the Hub refused: {reason}")
-    with told as raised, hub_errors("me/puzzles"):
-        raise kind("of two\nlines", response=response)
-    assert "\n" not in str(raised.value)
 
 
 def test_a_dry_run_without_the_hub_says_so(tmp_path, caplog):

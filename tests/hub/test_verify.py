@@ -45,7 +45,10 @@ def generated(folder):
 def rewrite(file, change):
     rows = pq.read_table(file).to_pylist()
     change(rows)
-    pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file, row_group_size=5)
+    schema = pa.schema(
+        [field for field in pq.read_schema(file) if not rows or field.name in rows[0]]
+    )
+    pq.write_table(pa.Table.from_pylist(rows, schema), file, row_group_size=5)
 
 
 def rewrite_pushed(pushed, change):
@@ -101,7 +104,7 @@ def test_every_column_is_compared(pushed, capsys, column):
     (lambda rows: rows.pop(), "must have 12 rows, got 11"),
     (lambda rows: rows.pop(0), "must have 12 rows, got 11"),
     (lambda rows: rows.append(rows[0]), "must have 12 rows, got 13"),
-    (lambda rows: rows.clear(), "must have 12 rows, got 0"),
+    (lambda rows: [row.pop("d") for row in rows], r"00001.parquet columns id: string, N: int64"),
 ])  # fmt: skip
 def test_other_orders_and_numbers_of_rows_differ(pushed, capsys, change, said):
     rewrite_pushed(pushed, change)
@@ -208,7 +211,6 @@ def test_a_card_that_is_not_ours_is_unknown(pushed, capsys, change, message):
 
 @pytest.mark.parametrize(("damage", "message"), [
     (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "can't be read: "),
-    (lambda _, file: pq.write_table(pa.table({"id": ["x"]}), file), "must have the columns id: "),
     (lambda out, _: (out / "README.md").write_text("---\n: [\n---\n"), "push` did not write"),
     (lambda out, _: (out / "README.md").write_bytes(b"\xff"), "push` did not write"),
     (lambda out, _: rewrite_card(out, lambda data: entry(data).update(generator_version=2)),
