@@ -15,7 +15,7 @@ from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.samples.files import read_line
 from cogniload_gen import score
 from cogniload_gen.cogniload.score import Outcome
-from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.files import show_controls
 
 
 @pytest.fixture
@@ -142,9 +142,11 @@ def test_responses_are_in_the_frame_where_they_are_asked_for(results):
     frame = read_samples(results, text=True)
     assert frame["response"].str.endswith("Ann is wearing blue socks.").all()
     assert "response" not in read_samples(results)
-    without = [one_sample(filtered_resps=None), one_sample(filtered_resps=[])]
-    write_run(results / "other", "m", without)
-    assert read_samples(results / "other", text=True)["response"].tolist() == ["", ""]
+    odd = [one_sample(filtered_resps=None), one_sample(filtered_resps=["b"]), one_sample(resps=[])]
+    odd += [one_sample(resps=None, filtered_resps=None)]
+    write_run(results / "other", "m", odd)
+    texts = read_samples(results / "other", text=True)["response"].tolist()
+    assert texts == ["A response.", "b", "A response.", ""]
 
 
 def test_token_counts_and_the_seed_may_be_missing(tmp_path):

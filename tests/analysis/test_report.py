@@ -28,7 +28,6 @@ from report_reader import (
     assert_latex_is_whole,
     assert_numbers_are_of_the_tables,
     links_of,
-    page_text,
     read_page,
     read_table,
     written_files,
@@ -265,16 +264,6 @@ def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
     browser.open(request.getfixturevalue(which), 1100)
     assert HOSTILE_MODEL in browser.evaluate(f"document.getElementById('{runs}').textContent")
     assert browser.evaluate("document.querySelectorAll('img:not([alt])').length") == 0
-
-
-def test_a_report_on_a_grid_says_that_accuracy_changed(undrawn, tmp_path):
-    """Of each cell, the simulated right answers come first: the change is at half of the run."""
-    samples = [*make_samples(BETA, 2, 1)]
-    write_run(tmp_path, "org/model", samples)
-    text = page_text(read_page(write_report(tmp_path, tmp_path / "out")))
-    note = "Note: accuracy changed during the run: from puzzle ([0-9]+) on, in the order of"
-    first = int(re.search(note, text)[1])
-    assert abs(first - len(samples) / 2) < 0.1 * len(samples)
 
 
 def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import shutil
 import tomllib
 from pathlib import Path
@@ -191,16 +190,6 @@ def test_a_copy_is_read_once_and_said(folders):
     table = run_table(frame, COGNILOAD.loads)
     assert sorted(table["copies"]) == [0, 0, 1]
     assert len(say_runs(table)) == 2
-
-
-def test_files_of_one_size_and_date_are_copies_only_where_their_content_is_the_same(tmp_path):
-    for name, outcome in (("a", "wrong_logic"), ("b", "wrong_other")):
-        run = write_run(tmp_path / name, MODEL, [make_sample(make_puzzle(1, 20, 5), "x", outcome)])
-        for file in run.iterdir():
-            os.utime(file, (0, 0))
-    sizes = {file.stat().st_size for file in tmp_path.rglob("samples_*")}
-    assert len(sizes) == 1
-    assert sorted(read_samples(tmp_path)["outcome"]) == ["wrong_logic", "wrong_other"]
 
 
 def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):

@@ -17,7 +17,7 @@ from typing import Any
 from tqdm import tqdm
 
 from cogniload_analysis import analyses
-from cogniload_analysis.columns import members, read_count, read_response
+from cogniload_analysis.columns import members, read_count, read_responses
 from cogniload_analysis.report.examples import score_again
 from cogniload_analysis.samples.files import (
     find_samples,
@@ -32,8 +32,7 @@ from cogniload_analysis.samples.files import (
 from cogniload_analysis.samples.inspect_logs import OURS
 from cogniload_analysis.samples.read import holds
 from cogniload_gen.extras import require
-from cogniload_gen.files.inputs import show_controls
-from cogniload_gen.files.whole import make_inner_folder, whole_file
+from cogniload_gen.files import show_controls, whole_file
 from cogniload_gen.grid import ORIGINAL, change_of
 from cogniload_gen.sample import COUNTS, ending
 
@@ -65,7 +64,7 @@ def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
-    make_inner_folder(out)
+    out.mkdir(parents=True, exist_ok=True)
     logs = [_write_log(file, out, force=force, twins=False) for file in runs]
     if not any(logs):
         logs = [_write_log(file, out, force=force, twins=True) for file in runs]
@@ -105,7 +104,8 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
     from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
 
     named, date = split_name(file)
-    task, results = show_controls(named), _describe_run(file, named)
+    results = {name: held for name, held in read_results(file).items() if name != "results"}
+    task = show_controls(named)
     model = show_controls(str(results.get("model_name") or file.parent.name))
     samples: list[Any] = []
     epochs: Counter[str] = Counter()
@@ -158,19 +158,11 @@ def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | Non
     return target
 
 
-def _describe_run(file: Path, task: str) -> dict[str, Any]:
-    """Return what lm-eval says of a run, without the results and the settings of other tasks."""
-    results = read_results(file)
-    kept = {name: held for name, held in results.items() if name != "results"}
-    about = {task: members(members(results, "configs"), task)}
-    return kept | {"configs": about} if results else {}
-
-
 def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -> Any:
     """Return lm-eval's sample as Inspect's, with nothing left out that a report reads."""
     from inspect_ai import log, model, scorer  # noqa: PLC0415  (an extra)
 
-    puzzle, response = sample["doc"], read_response(sample)
+    puzzle, response = sample["doc"], read_responses(sample)[0]
     prompt = str(puzzle.get("puzzle") or "")
     read = {count: read_count(sample, count) for count in COUNTS}
     counts = {count: int(tokens) if tokens >= 0 else None for count, tokens in read.items()}

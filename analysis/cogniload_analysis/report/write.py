@@ -16,7 +16,7 @@ from cogniload_analysis.display.print import to_csv, to_latex
 from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
-from cogniload_gen.files.whole import make_inner_folder, whole_file
+from cogniload_gen.files import whole_file
 
 log = logging.getLogger(__name__)
 
@@ -124,9 +124,9 @@ def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -
     Raises FileExistsError where one exists, unless `force`. Where not all can be written, as on a
     full disk, those that are new are removed again.
     """
-    make_inner_folder(out)
+    out.mkdir(parents=True, exist_ok=True)
     for folder in sorted({folder for name in files for folder in Path(name).parents} - {Path()}):
-        make_inner_folder(out / folder)
+        (out / folder).mkdir(exist_ok=True)
     made: list[Path] = []
     try:
         for name, content in files.items():

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cogniload_analysis.columns import members
+from cogniload_analysis.columns import members, read_responses
 from cogniload_analysis.samples import inspect_logs
-from cogniload_gen.files import inputs
+from cogniload_gen import files
+from cogniload_gen.files import MALFORMED
 from cogniload_gen.sample import sample_metrics, spent_tokens
 
 # The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
@@ -31,8 +32,8 @@ def find_samples(path: Path) -> list[Path]:
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
-    files = [path] if path.is_file() else path.rglob("samples_*")
-    return [locate(file) for file in files if SAMPLES_NAME.fullmatch(file.name)]
+    found = [path] if path.is_file() else path.rglob("samples_*")
+    return [locate(file) for file in found if SAMPLES_NAME.fullmatch(file.name)]
 
 
 def locate(file: Path) -> Path:
@@ -66,9 +67,9 @@ def read_results(file: Path) -> dict[str, Any]:
     if not beside:
         return {}
     try:
-        results = json.loads(inputs.read_whole(beside[0]))
+        results = json.loads(files.read_whole(beside[0]))
         return dict(results.items())
-    except inputs.MALFORMED as error:
+    except MALFORMED as error:
         raise ValueError(f"{beside[0]} is no results file of lm-eval: {error}") from error
 
 
@@ -83,7 +84,7 @@ def read_samples(file: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
         with naming_line(file, number):
             if number == 1:
                 first_filter = sample.get("filter")
-            wanted = sample.get("filter") == first_filter
+            wanted = sample.get("filter", first_filter) == first_filter
         if wanted:
             yield number, offset, sample
     if not number:
@@ -100,7 +101,7 @@ def _number_samples(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from inspect_logs.read_log(file)
         return
     offset = 0
-    for number, line in enumerate(inputs.read_lines(file), start=1):
+    for number, line in enumerate(files.read_lines(file), start=1):
         if line.strip():
             with naming_line(file, number):
                 sample = json.loads(line)
@@ -113,7 +114,7 @@ def naming_line(file: Path, number: int) -> Iterator[None]:
     """Name file and line in the error of a sample that can't be read."""
     try:
         yield
-    except inputs.MALFORMED as error:
+    except MALFORMED as error:
         raise ValueError(f"{file}, line {number}: {inspect_logs.say_cause(error)}") from error
 
 
@@ -124,9 +125,8 @@ def split_attempts(sample: dict[str, Any]) -> list[dict[str, Any]]:
     tokens apart: each has an equal share of those that were spent. The attempts at a puzzle that
     can't be scored again, as it was made elsewhere, stay one sample.
     """
-    first = next(iter(sample.get("resps") or ()), None)
-    attempts = first if isinstance(first, list) else [first]
-    if len(attempts) < 2 or sample.get("filtered_resps") != attempts[:1]:
+    attempts = read_responses(sample)
+    if len(attempts) < 2:
         return [sample]
     spent = spent_tokens(sample)
     share = {"spent": [tokens / len(attempts) for tokens in spent] if spent else None}
@@ -137,8 +137,8 @@ def split_attempts(sample: dict[str, Any]) -> list[dict[str, Any]]:
         puzzle = sample["doc"] | {"prompt_tokens": prompt, "response_tokens": None}
         if prompt is not None and (limit := request_limit(sample)):
             puzzle["context_budget"] = prompt + limit
-        others = [kept | sample_metrics(str(text), puzzle) for text in attempts[1:]]
-    except inputs.MALFORMED:
+        others = [kept | sample_metrics(text, puzzle) for text in attempts[1:]]
+    except MALFORMED:
         return [sample]
     return [
         each | share | {"resps": [[text]], "filtered_resps": [text]}
@@ -148,7 +148,10 @@ def split_attempts(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 def request_settings(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of generation that a sample's request had."""
-    return members(members(members(sample, "arguments"), "gen_args_0"), "arg_1")
+    requests = sample.get("arguments")
+    if isinstance(requests, list) and requests and isinstance(requests[0], list):
+        requests = {"gen_args_0": {"arg_1": requests[0][-1]}}  # as lm-eval once wrote them
+    return members(members(members({"all": requests}, "all"), "gen_args_0"), "arg_1")
 
 
 def request_limit(sample: Mapping[str, Any]) -> Any:
@@ -168,7 +171,7 @@ def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[dict[str, A
     if inspect_logs.is_log(file):
         yield from inspect_logs.read_log_samples(file, offsets)
         return
-    with inputs.open_file(file) as lines:
+    with files.open_file(file) as lines:
         for offset in offsets:
             lines.seek(offset)
             yield json.loads(lines.readline())

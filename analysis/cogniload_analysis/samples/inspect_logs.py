@@ -17,7 +17,7 @@ from typing import Any
 
 from cogniload_analysis.columns import members
 from cogniload_gen.extras import require
-from cogniload_gen.files.inputs import MALFORMED
+from cogniload_gen.files import MALFORMED
 from cogniload_gen.words import read_words
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)

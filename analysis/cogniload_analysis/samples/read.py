@@ -12,7 +12,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import Columns, column, read_count, read_response
+from cogniload_analysis.columns import Columns, column, read_count, read_responses
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import (
     find_samples,
@@ -27,7 +27,7 @@ from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files.inputs import MALFORMED, show_controls
+from cogniload_gen.files import MALFORMED, show_controls
 from cogniload_gen.sample import COUNTS, spent_tokens
 
 log = logging.getLogger(__name__)
@@ -218,7 +218,7 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
         column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
         column("chance", None, lambda sample: read_chance(sample["doc"])),
         *analysis.facts,
-        *([column("response", None, read_response)] if text else []),
+        *([column("response", None, lambda sample: read_responses(sample)[0])] if text else []),
     ]
 
 

@@ -21,8 +21,7 @@ from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
 from cogniload_analysis.samples.files import LIMITS
 from cogniload_analysis.sentences import Sentences
-from cogniload_gen.credentials import names_credential
-from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.files import show_controls, without_keys
 from cogniload_gen.grid import language_of
 from cogniload_gen.words import read_words
 
@@ -36,7 +35,6 @@ ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx
 """Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
-URL_USER = re.compile(r"(?<=://)[^/@\s]+@")
 LONGEST_PHRASE = 60
 DECODING_LENGTH = 120
 
@@ -203,16 +201,12 @@ def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
 def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     """Yield settings by name, those inside others too, as chat_template_args holds them.
 
-    Credentials, and what is inside of them, are no settings: runs that differ in them are alike.
+    What opens a server is no setting: runs that differ in it are alike.
     """
-    for name, value in settings.items():
-        inner = [each for each in [value, *(value if isinstance(value, list) else ())]
-                 if isinstance(each, dict)]  # fmt: skip
-        if names_credential(str(name)):
-            continue
-        for each in inner:
-            yield from _flatten(each)
-        if not inner and value is not None:
+    for name, value in without_keys(settings).items():
+        if isinstance(value, dict):
+            yield from _flatten(value)
+        elif value is not None:
             yield str(name), value
 
 
@@ -221,13 +215,13 @@ def _phrase(name: str, value: Any) -> str:
         return "thinking on" if str(value).lower() == "true" else "thinking off"
     if isinstance(value, float):
         value = f"{value:g}"
-    elif isinstance(value, list):
+    elif isinstance(value, list | dict):
         value = json.dumps(value)
     return f"{_show(name)} {_show(value)}"
 
 
 def _show(value: Any) -> str:
-    text = " ".join(show_controls(URL_USER.sub("", str(value))).split())
+    text = " ".join(show_controls(str(value)).split())
     return textwrap.shorten(text, LONGEST_PHRASE, placeholder="…") or text[:LONGEST_PHRASE]
 
 

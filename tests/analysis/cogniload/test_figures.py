@@ -107,23 +107,6 @@ def test_on_a_phone_each_text_is_whole_in_a_window_and_none_covers_another(draw)
     assert all(Bbox.intersection(*pair) is None for pair in pairs)
 
 
-def test_a_pdf_does_not_depend_on_the_paths_of_fonts(frame):
-    """matplotlib orders a PDF's fonts by their paths, so the ranking has one font."""
-    fits = {"first": fit_load_glm(frame[frame["model"] == "first"])}
-    pdf = save_figure(figures.draw_ranking(ranking_table(fits)), "pdf")
-    assert {*re.findall(rb"/BaseFont /\w+\+(\w+)", pdf)} == {b"DejaVuSansPart"}
-
-
-def test_a_load_of_one_level_has_no_panel(frame):
-    one_rho = frame[frame["rho"] == 0.5]
-    mine = one_rho[one_rho["model"] == "first"]
-    drawn = figures.draw_accuracy(one_rho), figures.draw_fit(mine, fit_load_glm(mine))
-    for figure in drawn:
-        assert [axes.get_xlabel()[-1] for axes in figure.axes] == ["d", ")"]
-    cell = frame[(frame["d"] == 1) & (frame["N"] == 20) & (frame["rho"] == 0.5)]
-    assert len(figures.draw_accuracy(cell).axes) == 3
-
-
 def test_figure_1_shows_the_accuracies_of_the_table(frame):
     line = figures.draw_accuracy(frame).axes[2].get_lines()[-1]
     mine = frame[frame["model"] == "first"].groupby("rho")["correct"].mean()
@@ -137,14 +120,6 @@ def test_figure_5_has_the_wilson_intervals(frame):
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
     first = table[table["model"] == table["model"].iloc[0]]
     np.testing.assert_allclose(ends, first[["low", "high"]])
-
-
-def test_figures_3_and_4_take_the_papers_levels(frame):
-    by_d, by_N = figures.draw_rho_by(frame, "d"), figures.draw_rho_by(frame, "N")
-    assert [axes.get_title() for axes in by_d.axes] == ["d = 1", "d = 5", "d = 10"]
-    assert [axes.get_title() for axes in by_N.axes] == ["N = 20", "N = 100", "N = 250"]
-    one_level = figures.draw_rho_by(frame[frame["d"] == 5], "d")
-    assert [axes.get_title() for axes in one_level.axes] == ["d = 5"]
 
 
 def test_300_models_are_told_apart_and_22_without_colour():
@@ -175,11 +150,3 @@ def test_the_ranking_draws_each_model_and_the_new_ones_intervals():
     np.testing.assert_allclose(
         interval.get_segments()[0][:, 0], mine[["low", "high"]].astype(float)
     )
-
-
-def test_a_model_without_a_rank_is_not_in_the_figure():
-    frame = simulate_models(["new"], puzzles=20)
-    ranking = ranking_table({"new": fit_load_glm(frame[frame["d"] <= 5])})
-    assert "new" in set(ranking["model"])
-    labels = figures.draw_ranking(ranking).axes[0].get_yticklabels()
-    assert "new" not in {label.get_text() for label in labels}

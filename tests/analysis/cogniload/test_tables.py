@@ -22,7 +22,6 @@ from cogniload_analysis.cogniload.overview import (
     overview_table,
     say_capacity,
 )
-from cogniload_analysis.display.cells import stars
 from cogniload_analysis.display.print import to_latex
 from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
@@ -111,22 +110,6 @@ def glms():
         f"my {model}": fit_load_glm(simulate_counts(table.loc[model], 20, generator))
         for model in ("Qwen3-32B", "o3-2025-04-16", "DS-Qwen-1.5B")
     }
-
-
-def test_the_side_of_a_missing_needle_threshold_is_shown(glms):
-    shown = (
-        tables.TABLES["glm"].show(tables.glm_table(glms)).set_index("Model")["NT50 (projection)"]
-    )
-    assert shown["my o3-2025-04-16"] == "-- (above)"
-    assert shown["my DS-Qwen-1.5B"] == "-- (below)"
-
-
-@pytest.mark.parametrize(
-    ("p", "printed"),
-    [(0.0009, "***"), (0.001, "**"), (0.01, "*"), (0.049, "*"), (0.05, ""), (np.nan, "")],
-)
-def test_stars_are_the_papers(p, printed):
-    assert stars(p) == printed
 
 
 def test_new_models_take_their_place_among_the_published(glms):

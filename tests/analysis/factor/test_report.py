@@ -279,16 +279,6 @@ def test_options_of_the_command_reach_the_report(undrawn, simulated, tmp_path):
     assert set(here["N_clean"]) == {5.3}
 
 
-def test_a_long_puzzle_is_shown_by_its_ends(undrawn, tmp_path):
-    doc = make_factor_puzzle(3) | {"puzzle": "start " + "filler " * 100_000 + " end"}
-    write_run(tmp_path, "m", [one_sample(puzzle=doc)], task="factor_symbolic_128k")
-    text = write_report(tmp_path, tmp_path / "out").read_text("utf-8")
-    assert "characters left out" in text
-    assert "start filler" in text
-    assert "filler  end" in text
-    assert len(text) < 200_000
-
-
 def test_force_removes_what_an_earlier_report_alone_had_and_nothing_else(undrawn, tmp_path):
     both, out = tmp_path / "both", tmp_path / "out"
     write_factor_runs(both, "org/m", ONE_LENGTH, puzzles=3)

@@ -103,26 +103,6 @@ def test_without_a_closed_prompt_there_is_no_accuracy_on_them(tmp_path):
     assert TABLES["retrieval"].show(table)["Acc where closed [%]"].tolist() == ["--"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"retrieval": None},
-        {"retrieval": 3},
-        {"needed": "6"},
-        {"found": 7},
-        {"found": -1},
-        {"needed": True, "found": True},
-        {"needed": 10**9},
-    ],
-)
-def test_counts_that_are_none_are_taken_for_a_whole_text(change):
-    (sample,) = samples(BM25, N=(3,), found=(6,), right=(1,))
-    assert retrieval.read_retrieval(sample) == (BM25, 6, 6)
-    method, *counts = retrieval.read_retrieval(sample | {"doc": sample["doc"] | change})
-    assert method == ""
-    assert np.isnan(counts).all()
-
-
 def test_the_figure_shows_the_shares(frame):
     table = retrieval.retrieval_table(frame, "N")
     mine = table[table["retrieval"] == BM25]
@@ -141,10 +121,3 @@ def test_the_report_has_the_table_the_figure_and_the_sentences(undrawn, tmp_path
     assert retrieval.say_retrieval(table.to_dict("records")[0]) in page_text(root)
     assert len(list((tmp_path / "report/figures").glob("factor_retrieval_*.svg"))) == 2
     assert root.xpath("//h2[@id='factor_retrieved']")
-
-
-def test_a_report_without_retrieval_says_nothing_of_it(undrawn, tmp_path):
-    write_run(tmp_path / "results", "m", list(samples(None)), task="factor_realistic_4k")
-    page = write_report(tmp_path / "results", tmp_path / "report")
-    assert "etriev" not in page.read_text("utf-8")
-    assert not list((tmp_path / "report").rglob("*retrieval*"))
