@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(?<=\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(?=\))")
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 PACKAGES = {
-    "cogniload_gen", "cogniload_dataset", "cogniload_analysis", "cogniload_cli", "lm_eval_tasks",
+    "cogniload_gen", "cogniload_cli", "cogniload_dataset", "cogniload_analysis", "lm_eval_tasks",
     "inspect_tasks", "reasoning_gym_tasks", "verifiers_tasks",
 }  # fmt: skip
 
