@@ -304,7 +304,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, name):
 
 
 def test_the_base_imports_nothing_of_the_extra():
-    module = "cogniload_gen.factor.commands.retrieve"
+    module = "cogniload_gen.factor.recall"
     code = f"import sys, {module}; print({{'bm25s', 'sentence_transformers'}} & {{*sys.modules}})"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "set()\n"
@@ -390,12 +390,6 @@ def test_the_help_lists_the_options_of_factor_alone(capsys):
     said = capsys.readouterr().out
     assert "--op " in said
     assert not [each for each in ("--rho", "--trace", "CogniLoad") if each in said]
-
-
-def test_a_retriever_without_a_query_is_measured_once(capsys):
-    asked = ["--retriever", "random", "--query", "question", "name", "--budget", "100"]
-    assert main(["retrieve", *SMALL, *asked]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 @pytest.mark.parametrize(("arguments", "message"), CASES["retrieve_arguments"])
