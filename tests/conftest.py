@@ -1,9 +1,8 @@
 """What holds for every test: no Hub, a cache of its own, global random state left alone.
 
-And each ends: its children with it, and those of a worker that died with the run.
+And each ends, its children with it.
 """
 
-import ctypes
 import os
 import random
 import signal
@@ -40,19 +39,6 @@ ON_LINUX = [
 """Tests that send signals, bound memory, or name devices: other systems leave them out."""
 
 collect_ignore_glob = [] if sys.platform == "linux" else ON_LINUX
-
-PR_SET_CHILD_SUBREAPER = 36
-
-
-def pytest_configure(config):
-    """Let the process that leads the workers become the parent of a dead worker's children."""
-    if config.getoption("numprocesses", None):
-        with suppress(AttributeError, TypeError):  # where there is no prctl
-            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-
-
-def pytest_unconfigure():
-    kill(descendants(os.getpid()))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from source_tree import ROOT
 
-from cogniload_analysis import budget_curve, explain_failures, read_samples
+from cogniload_analysis import explain_failures, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.read import read_benchmarks
@@ -101,27 +101,6 @@ def test_the_lower_budget_loses_puzzles_of_many_statements(capsys):
     assert "19 points fewer (9.1 to 33.3, p = 0.005)" in page("examples/real/README.md")
 
 
-def test_a_real_limit_solves_what_the_budget_curve_says_of_21_tokens_less():
-    """The score counts a response within 20 tokens of its limit as cut; the curve does not."""
-    (file,) = (ROOT / "examples/checks/limit_128").rglob("samples_*.gz")
-    limited = {sample["doc"]["id"]: sample for sample in samples_of(file)}
-    frame = read_samples(FILES[0])
-    frame = frame[frame["id"].astype(str).isin(limited)]
-    right = frame["correct"] & (frame["response_tokens"] <= 128 - 21)
-    assert dict(zip(frame["id"], right, strict=True)) == {
-        id: sample["acc"] == 1 for id, sample in limited.items()
-    }
-    curve = budget_curve(frame, [128 - 21, 128])
-    solved = [round(share * len(limited)) for share in curve["accuracy"]]
-    assert f"limit of 128 solves {sum(right)} of {len(limited)}" in page("examples/real/README.md")
-    assert f"says {solved[1]} of 128 tokens, and {solved[0]} of 107" in page(
-        "examples/real/README.md"
-    )
-    assert solved[0] == sum(right)
-    low, high = curve.loc[1, ["low", "high"]]
-    assert low < sum(right) / len(limited) < high
-
-
 def test_the_twins_of_the_first_run_are_counted_on_the_page_and_their_verdict_is_quoted():
     twins = samples_of(next(FILES[0].parent.glob("why/samples_*.gz")))
     right = {sample["doc"]["id"]: sample["acc"] for sample in samples_of(FILES[0])}
@@ -166,22 +145,6 @@ def test_without_filler_the_values_are_right_and_the_sets_are_wrong():
     assert "{:.0f}, {:.0f}, {:.0f} and {:.0f} of 6".format(*by_N) in text
     assert f"The steps of {len(read)} could be read" in text
     assert f"{sum(wrong)} responses name a wrong set; in {among} of them every value" in text
-
-
-def test_no_step_is_wrong_by_what_was_not_retrieved():
-    for sample in samples_of(CHECKS["retrieved"]):
-        response, doc = sample["resps"][0][0], sample["doc"]
-        whole = {name: value for name, value in doc.items() if name not in {"found", "needed"}}
-        if sample["closure_recall"]:
-            assert read_steps(response, doc) == read_steps(response, whole)
-        else:
-            assert not sample["steps_read"]["read"]
-            with pytest.raises(ValueError, match="retrieved prompt must hold every statement"):
-                read_steps(response, doc)
-    docs = [sample["doc"] for sample in samples_of(CHECKS["retrieved"])]
-    retrieved, needed = (sum(doc[name] for doc in docs) for name in ("found", "needed"))
-    text = page("examples/real/README.md")
-    assert f"BM25 retrieved {retrieved} of the {needed} statements" in text
 
 
 def test_a_model_at_chance_has_no_fits():

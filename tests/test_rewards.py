@@ -141,15 +141,6 @@ def test_more_right_steps_rank_higher(puzzle):
     assert scores[N // 10] < scores[9 * N // 10] < 1
 
 
-def test_the_answer_and_the_steps_are_paid_apart():
-    right, wrong = PUZZLE["answer"], next(o for o in PUZZLE["options"] if o != PUZZLE["answer"])
-    for answer, value in ((1, right), (0, wrong)):
-        for steps, told in ((1, tracking(PUZZLE)), (0, "I think.")):
-            response = f"{told}\n\n{final_sentence(PUZZLE, value)}"
-            assert answer_score(response, PUZZLE) == answer
-            assert step_score(response, PUZZLE) == steps
-
-
 def lazy(puzzle):
     return "\n".join(f"{t}. {puzzle['poi']} stays the same." for t in range(1, puzzle["N"] + 1))
 

@@ -5,7 +5,6 @@ import pickle
 import pytest
 import reasoning_gym
 from reasoning_gym.coaching import CurriculumExperiment, CurriculumExperimentConfig
-from reasoning_gym.composite import CompositeConfig, CompositeDataset, DatasetSpec
 from reasoning_gym.dataset import ReseedingDataset
 from reasoning_gym.factory import create_curriculum, get_score_answer_fn
 
@@ -80,23 +79,6 @@ def test_the_gold_answer_scores_1_and_no_answer_0(name):
             assert dataset.score_answer(response, item) == 0.0
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_a_whole_response_scores_as_everywhere(name):
-    dataset, seen = create(name), set()
-    for item, other in zip(dataset, list(dataset)[1:], strict=False):
-        row = item["metadata"] | {"puzzle": item["question"]}
-        for answer in (item["answer"], other["answer"]):
-            for response in (
-                f"<think>It may be {other['answer']}.</think>\n\nThe answer is {answer}.",
-                f"The answer is {answer}.\nThat was all of it.\nOr was it?",
-                f"<answer>{answer}</answer>",
-            ):
-                score = dataset.score_answer(response, item)
-                assert score == float(benchmarks.score(response, row).correct)
-                seen.add(score)
-    assert seen == {0.0, 1.0}
-
-
 def test_counts_in_the_metadata_tell_a_response_that_was_cut_off():
     dataset = create("cogniload")
     item = dataset[0]
@@ -152,18 +134,6 @@ def test_each_level_makes_puzzles_that_fit_and_are_solved(name):
         assert benchmarks.solve(item["question"]) == item["answer"]
         sizes.append(len(item["question"]))
     assert sizes == sorted(sizes)
-
-
-def test_a_composite_mixes_them_and_changes_their_difficulty():
-    specs = [DatasetSpec(name, 1.0, dict(given)) for name, given in SMALL.items()]
-    specs.append(DatasetSpec("leg_counting", 1.0, {}))
-    composite = CompositeDataset(CompositeConfig(size=40, seed=1, datasets=specs))
-    items = list(composite)
-    assert {item["metadata"]["source_dataset"] for item in items} == {*SMALL, "leg_counting"}
-    assert all(composite.score_answer(item["answer"], item) == 1.0 for item in items)
-    composite.update_dataset_config("cogniload", {"N": 7})
-    facts = [item["metadata"] for item in composite]
-    assert {f["N"] for f in facts if f["source_dataset"] == "cogniload"} == {7}
 
 
 def test_an_experiment_follows_its_curriculum_and_keeps_scores_by_difficulty():

@@ -1,7 +1,7 @@
 """What each strategy counts in the loss, and what attends to what, in the trainer's batches."""
 
 import re
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import pytest
 import torch
@@ -13,7 +13,6 @@ from experiments import (
     is_admitted,
     make_model,
     make_trainer,
-    read_size,
     tokenized_texts,
 )
 from tokenizer import END, make_tokenizer
@@ -88,17 +87,6 @@ def test_a_text_is_a_puzzle_and_its_solution_under_other_names(micro, compare):
         assert read.replace("x", "v") == row["puzzle"].replace("x", "v") + "\n"
         assert "\n".join([*lines, conclusion]) == in_order(row["solution"]) + END
     assert used == {f"v{number}" for number in range(micro["test"]["max_N"])}
-
-
-def test_no_entry_of_the_test_texts_is_new_after_training():
-    """Names and numbers: of the paper's size, whose test puzzles have ten variables more."""
-    tokenizer, size = make_tokenizer(), read_size("paper")
-    trained = islice(tokenized_texts(size, "pretrain", 0), 2000)
-    seen = {token for text in trained for token in text["input_ids"]}
-    grid = {"N": list(range(1, size["test"]["max_N"] + 1)), "num_puzzles": 5, "context": 0}
-    for row in load_dataset("factor", split="test", **grid, streaming=True):
-        text = f"{row['puzzle']}\n{row['solution']}{END}"
-        assert {*tokenizer(text)["input_ids"]} <= seen
 
 
 def test_the_next_line_is_the_lowest_variable_that_can_be_worked_out():

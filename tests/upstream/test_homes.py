@@ -117,20 +117,6 @@ def test_each_yaml_is_ours_with_the_functions_of_its_utils(homes):
         assert back == path.read_text("utf-8")
 
 
-def test_the_readmes_have_the_parts_of_the_template_and_no_link_out_of_the_tree(homes):
-    written = homes / "lm-evaluation-harness" / "lm_eval" / "tasks"
-    for name in ("cogniload", "factor"):
-        text = (written / name / "README.md").read_text("utf-8")
-        parts = ["## Paper", "### Citation", "### Groups, Tags, and Tasks", "#### Tasks"]
-        parts += ["### Checklist", "### Changelog"]
-        places = [text.index(f"{part}\n") for part in parts]
-        assert places == sorted(places)
-        assert "[ ]" not in text
-        assert re.findall(r"\]\((?!http)", text) == []
-        row = (written / f"README.row-{name}.md").read_text("utf-8")
-        assert re.fullmatch(rf"\| \[{name}\]\({name}/README\.md\) \| [^|]+ \| English \|\n", row)
-
-
 def test_the_register_has_our_tasks_at_a_commit_and_inspect_finds_each(homes):
     entry = yaml.safe_load((homes / "inspect_evals/register/cogniload/eval.yaml").read_text())
     assert entry["source"]["repository_url"] == "https://example.org/a/b"

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from contextlib import contextmanager
 from importlib.metadata import version
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,7 @@ import verifiers.v1 as vf
 from completion_server import respond, serving
 from replayed import PARAMETERS, replays
 from source_tree import ROOT
-from tokenizers import Tokenizer, models, pre_tokenizers
 from tracker import track
-from transformers import PreTrainedTokenizerFast
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
 from verifiers.v1.trace import ModelCall, Trace, TraceTask
@@ -77,6 +75,11 @@ def test_the_environment_is_the_one_that_it_is_written_for():
     assert harness_class("verifiers_tasks") is verifiers_tasks.PuzzleHarness
 
 
+def test_the_hubs_package_has_the_same_classes(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "upstream" / "prime-intellect")
+    assert taskset_class("cogniload_puzzles") is verifiers_tasks.PuzzleTaskset
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_tasks_are_the_rows_of_the_same_grid(name):
     for given in ({}, {"split": "test", "seed": 7}):
@@ -114,33 +117,6 @@ def test_a_prompt_may_say_how_steps_are_read_and_be_in_another_language():
     assert "-de-" in german.data.id
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_rewards_and_metrics_are_the_benchmarks_own(name):
-    tasks, seen = list(taskset(benchmark=name, num_puzzles=2, **SMALL[name])), Counter()
-    for task, other in pairwise(tasks):
-        row = task.row
-        for response in (
-            f"So the answer is {row['answer']}.",
-            f"The answer is {other.row['answer']}.\n",
-            f"It is {row['answer']} or {other.row['answer']}.",
-            "Who knows?\n\n(that was it)\n",
-            "",
-        ):
-            trace, score = scored(task, response), benchmarks.score(response, row)
-            rewards = {name: reward.score for name, reward in trace.rewards.items()}
-            assert rewards == {
-                "answer": answer_score(response, row),
-                "steps": step_score(response, row),
-            }
-            assert trace.reward == rewards["answer"]
-            told = {name for name, value in trace.metrics.items() if value and name != "acc"}
-            assert trace.metrics["acc"] == score.correct
-            assert told == ({score.outcome.value} if not score.correct else set())
-            assert trace.info["score"]["answer_read"]["value"] == score.value
-            seen[score.outcome.value] += 1
-    assert len(seen) > 2
-
-
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harness(name):
     stored = {each.id: each for each in replays() if each.benchmark == name}
@@ -156,6 +132,10 @@ def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harnes
         trace = scored(task, each.response, usage)
         assert trace.info["score"]["outcome"] == each.outcome, each.id
         assert trace.metrics["acc"] == each.correct, each.id
+        assert (
+            trace.rewards["answer"].score == trace.reward == answer_score(each.response, task.row)
+        )
+        assert trace.rewards["steps"].score == step_score(each.response, task.row)
         outcomes[each.outcome] += 1
     kinds = benchmarks.named(given["benchmark"]).outcomes
     assert set(outcomes) == {kind.value for kind in kinds}
@@ -172,17 +152,6 @@ def test_counts_tell_a_response_that_was_cut_off():
         trace = scored(task, response, usage, asked)
         assert trace.metrics["wrong_max_context"] == cut
         assert trace.info["score"]["response_tokens"] == tokens
-
-
-def test_a_tokenizer_counts_the_prompts_and_without_one_the_server_does(tmp_path):
-    words = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))  # noqa: S106
-    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path)
-    for tokenizer in (str(tmp_path), None):
-        (task,) = taskset(num_puzzles=1, d=1, N=5, rho=50, tokenizer=tokenizer)
-        usage = Usage(prompt_tokens=7, completion_tokens=2)
-        counted = scored(task, "Blue.", usage).info["score"]["prompt_tokens"]
-        assert counted == (len(task.data.prompt.split()) if tokenizer else 7)
 
 
 @pytest.mark.parametrize(("given", "said"), [
@@ -226,16 +195,6 @@ def test_difficulty_follows_the_rewards(tmp_path):
     again = list(islice(taskset(task=task_config, window=4, rho=50), 4))
     assert {task.data.level for task in again} <= {1, 2}
     assert not set(ids) & {task.data.id for task in again}
-
-
-def test_answers_of_an_earlier_run_count_once_and_do_not_come_again(tmp_path):
-    following = {"task": {"success": tmp_path / "success.jsonl"}, "rho": [25, 50], "window": 4}
-    earlier = list(islice(taskset(**following), 3))
-    for task in earlier:
-        scored(task, f"The answer is {task.row['answer']}.")
-    again = list(islice(taskset(**following), 3))
-    assert {task.data.level for task in again} == {0}
-    assert not {task.data.id for task in earlier} & {task.data.id for task in again}
 
 
 def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
@@ -335,12 +294,6 @@ def test_the_eval_command_evaluates_a_real_model(tmp_path):
         assert trace["metrics"]["wrong_max_context"] == cut
         assert cut or trace["metrics"]["acc"] == benchmarks.score(response, row).correct
     assert len(lines) == 2
-
-
-def test_the_hubs_package_has_the_same_classes(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "upstream" / "prime-intellect")
-    assert taskset_class("cogniload_puzzles") is verifiers_tasks.PuzzleTaskset
-    assert harness_class("cogniload_puzzles") is verifiers_tasks.PuzzleHarness
 
 
 def test_turns_that_never_came_earn_nothing():
