@@ -52,7 +52,6 @@ IMPORTED_IF_THERE = {
     ("cogniload_gen.files.run_folder", "msgspec"): "read with the extras analysis and eval alone",
     ("cogniload_gen.factor.retrieval", "bm25s"): "an extra of its own, for one retriever",
     ("cogniload_gen.factor.retrieval", "sentence_transformers"): "the same, for encoders",
-    ("cogniload_gen.explorer.page", "gradio"): "an extra, for `cogniload explore`",
     ("cogniload_analysis.report.inspect_view", "inspect_ai"): "an extra, for `cogniload view`",
 }
 """Imports of packages that the room does not install, and why."""
