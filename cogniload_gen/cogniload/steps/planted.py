@@ -83,7 +83,7 @@ class _Plan(NamedTuple):
 
 def _make_plan(solution: Solution, error: str | None, draws: _Draws) -> _Plan:
     """Return a plan with a first error of a kind at a place drawn; IndexError if there is none."""
-    at = None if error in (None, "answer") else draws.pick(_places(solution, error))
+    at: Any = None if error in (None, "answer") else draws.pick(_places(solution, error))
     spoil = partial(_spoil, solution, draws)
     state = solution.states[0][solution.poi]
     states = [spoil(state, list(state), state) if error == "initial" else state]
