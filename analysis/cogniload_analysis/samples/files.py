@@ -169,7 +169,7 @@ def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[dict[str, A
     """Yield the samples that begin at some bytes of a samples file; rising ones are read fast."""
     file = Path(file)
     if inspect_logs.is_log(file):
-        yield from inspect_logs.read_log_samples(file, offsets)
+        yield from (sample for _, sample in inspect_logs.read_log(file, offsets))
         return
     with files.open_file(file) as lines:
         for offset in offsets:

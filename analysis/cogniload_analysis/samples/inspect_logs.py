@@ -79,16 +79,23 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     return task, str(spec.created), results
 
 
-def read_log(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each sample of a log in the form of lm-eval's samples, with its place in the log.
+def read_log(
+    file: Path, places: Iterable[int] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the samples of a log in the form of lm-eval's, each with its place in the log.
 
-    A `.eval` file is read sample by sample. Samples that ended with an error, and so without a
-    score, are left out. Raises ValueError where a sample can't be read.
+    They are those at some `places`, else all but those that ended with an error, and so without a
+    score. A `.eval` file is read sample by sample. Raises ValueError where one can't be read.
     """
-    for place, held in _read_samples(file, None):
-        if not held.get("error") or held.get("scores"):
-            with _naming_sample(file, place):
+    with _open_samples(file) as samples:
+        for place in range(len(samples)) if places is None else places:
+            try:
+                held = samples[place]()
+                if places is None and held.get("error") and not held.get("scores"):
+                    continue
                 sample = _translate(held)
+            except BROKEN as error:
+                raise ValueError(f"{file}, sample {place + 1}: {say_cause(error)}") from error
             yield place, sample
 
 
@@ -96,20 +103,6 @@ def count_log_samples(file: Path) -> int:
     """Return how many samples a log holds, those that ended with an error too."""
     with _open_samples(file) as samples:
         return len(samples)
-
-
-def read_log_samples(file: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """Yield the samples at some places of a log, in the form of lm-eval's."""
-    for _, held in _read_samples(file, places):
-        yield _translate(held)
-
-
-def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    with _open_samples(file) as samples:
-        for place in range(len(samples)) if places is None else places:
-            with _naming_sample(file, place):
-                held = samples[place]()
-            yield place, held
 
 
 @contextmanager
@@ -122,15 +115,11 @@ def _open_samples(file: Path) -> Iterator[list[Callable[[], dict[str, Any]]]]:
     with zipfile.ZipFile(file) as log:
         names = dict.fromkeys(log.namelist())  # the last of an entry that was written again holds
         entries = [name for name in names if name.startswith("samples/")]
-        yield [lambda name=name: json.loads(log.read(name)) for name in entries]
+        yield [partial(_read_entry, log, name) for name in entries]
 
 
-@contextmanager
-def _naming_sample(file: Path, place: int) -> Iterator[None]:
-    try:
-        yield
-    except BROKEN as error:
-        raise ValueError(f"{file}, sample {place + 1}: {say_cause(error)}") from error
+def _read_entry(log: zipfile.ZipFile, name: str) -> Any:
+    return json.loads(log.read(name))
 
 
 def _translate(held: dict[str, Any]) -> dict[str, Any]:
