@@ -45,7 +45,7 @@ def test_tasks_prints_their_folder(capsys):
 def test_lm_eval_finds_linked_tasks(lm_eval_copy):
     copy, environment = lm_eval_copy
     folder = copy / "tasks" / TASKS.name
-    tasks = ("cogniload_gen", "tasks")
+    tasks = ("cogniload_cli", "tasks")
     assert run(environment, *tasks, "--link") == (0, f"linked {folder}\n", "")
     (folder / "of_an_older_release.yaml").symlink_to("gone.yaml")
     assert run(environment, *tasks, "--link") == (0, f"linked {folder}\n", "")
@@ -62,7 +62,7 @@ def test_a_folder_that_is_not_ours_is_left_alone(lm_eval_copy):
     folder = copy / "tasks" / TASKS.name
     (folder / "theirs.yaml").mkdir(parents=True)
     for link in ("--link", "--unlink"):
-        code, _, err = run(environment, "cogniload_gen", "tasks", link)
+        code, _, err = run(environment, "cogniload_cli", "tasks", link)
         assert code == 2
         assert "is not ours" in err
     assert [path.name for path in folder.iterdir()] == ["theirs.yaml"]

@@ -197,7 +197,7 @@ def _pair(frame: pd.DataFrame) -> pd.DataFrame:
     if ORIGINAL in wide:
         wide = wide[wide[ORIGINAL].notna() & (wide.notna().sum(axis=1) > 1)]
     if ORIGINAL not in wide or wide.empty:
-        raise ValueError("no twins of puzzles that were answered too: see `cogniload twins`")
+        raise ValueError("no twins of puzzles that were answered too: see `cogniload why`")
     return wide
 
 
