@@ -5,6 +5,9 @@ import sys
 
 from cogniload_gen.commands import main
 
+MODULE = "cogniload_gen"
+"""What `python -m` runs as the installed command does."""
+
 IN_2_GIB = """
 import resource, sys
 from cogniload_gen.commands import main
