@@ -34,11 +34,11 @@ def model_args(server, **settings):
     return json.dumps(given)
 
 
-def arguments(server, out, *others, puzzles=PUZZLES, **settings):
+def arguments(server, out, *others, puzzles=PUZZLES, tasks="cogniload_mini", **settings):
     return [
         *("eval", "--output_path", str(out), "--model", "local-chat-completions"),
         *("--model_args", model_args(server, **settings)),
-        *("--apply_chat_template", "--tasks", "cogniload_mini"),
+        *("--apply_chat_template", "--tasks", tasks),
         *("--metadata", json.dumps({"cogniload": puzzles}), *map(str, others)),
     ]
 

@@ -2,7 +2,9 @@
 
 import json
 import random
+import shutil
 import signal
+from functools import partial
 from itertools import count
 
 import pytest
@@ -20,9 +22,11 @@ from eval_command import (
     start,
     whole_lines,
 )
-from harness import manager
+from harness import TASKS, manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
+from lm_eval.tasks import TaskManager
+from other_tasks import COLOURS, MULTIPLE_CHOICE
 
 
 def by_lm_eval(out, model, settings, task="cogniload_mini", **others):
@@ -94,3 +98,133 @@ def test_killed_at_ten_random_moments_nothing_is_lost_doubled_or_changed(
         assert not [*out.rglob("*.part")]
         if kills >= 10:
             break
+
+
+GROUP = """
+group: mixed
+task: [factor_symbolic_mini, colours]
+aggregate_metric_list: [{metric: acc, weight_by_size: true}]
+"""
+HF = ["--device", "cpu", "--batch_size", "4"]
+
+
+@pytest.mark.slow
+def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_path, monkeypatch):
+    """As lm-eval itself has it. (Its thousands of tasks, which take ten seconds, are left out.)"""
+    written = {"colours.yaml": MULTIPLE_CHOICE, "colours.py": COLOURS, "mixed.yaml": GROUP}
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+    some = partial(TaskManager, include_defaults=False)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
+    given, limit = {"pretrained": str(tiny_model), "dtype": "float32"}, {"max_gen_toks": 8}
+    plain = simple_evaluate(
+        "hf", model_args=given, gen_kwargs=limit, tasks=["mixed", "cogniload_mini"],
+        task_manager=some(include_path=[str(TASKS), str(tmp_path)]),
+        device="cpu", batch_size=4, limit=6,
+    )  # fmt: skip
+    words = [
+        *("eval", "--model", "hf", "--model_args", json.dumps(given), *HF, "--limit", 6),
+        *("--tasks", "mixed,cogniload_mini", "--include_path", tmp_path),
+        *("--gen_kwargs", "max_gen_toks=8", "--output_path", tmp_path / "out"),
+    ]
+    assert command(*words)[0] == 0
+    for more in ([], ["--output_path", tmp_path / "merged"]):
+        (results,) = (tmp_path / ("merged" if more else "out")).rglob("results_*.json") or [None]
+        ours = json.loads(results.read_bytes())
+        for part in ("results", "groups", "group_subtasks", "n-samples"):
+            assert ours[part] == plain[part], part
+        for task, samples in plain["samples"].items():
+            (file,) = results.parent.glob(f"samples_{task}_*")
+            lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+            assert [line["acc"] for line in lines] == [sample["acc"] for sample in samples]
+            assert [line["doc"] for line in lines] == [sample["doc"] for sample in samples]
+        if not more:
+            merge = ["eval", "--merge", tmp_path / "out", "--include_path", tmp_path]
+            assert command(*merge, "--output_path", tmp_path / "merged")[0] == 0
+
+
+@pytest.mark.slow
+def test_a_model_in_this_process_is_killed_and_goes_on(tiny_model, tmp_path):
+    """And its tokenizer is another one's after that."""
+    given = {"pretrained": str(tiny_model), "dtype": "float32"}
+    theirs = by_lm_eval(
+        tmp_path / "theirs", "hf", given, task_manager=manager(cogniload=PUZZLES),
+        gen_kwargs={"max_gen_toks": 12}, device="cpu", batch_size=4,
+    )  # fmt: skip
+    out = tmp_path / "out"
+    words = ["eval", "--model", "hf", "--model_args", json.dumps(given), *HF]
+    words += ["--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": PUZZLES})]
+    words += ["--gen_kwargs", "max_gen_toks=12", "--output_path", out]
+    process = start(*words, prepare=killed_in_write, given=(out, 9, 0.5))
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    before = whole_lines(out)["answers-1.jsonl"]
+    assert len(before) == 8
+    assert command(*words)[0] == 0
+    assert whole_lines(out)["answers-1.jsonl"][:8] == before
+    assert same(read(out), theirs)
+    assert read(out)[0]["config"]["model_num_parameters"] > 0
+
+    other = shutil.copytree(tiny_model, tmp_path / "other")
+    vocabulary = json.loads((other / "tokenizer.json").read_bytes())
+    known = vocabulary["model"]["vocab"]
+    known["another"] = known.pop(max(known, key=known.get))
+    shutil.move(tiny_model / "tokenizer.json", tmp_path / "kept.json")
+    try:
+        (tiny_model / "tokenizer.json").write_text(json.dumps(vocabulary))
+        with (out / "state/answers-1.jsonl").open("rb+") as file:
+            file.truncate(100)
+        code, _, err = command(*words)
+    finally:
+        shutil.move(tmp_path / "kept.json", tiny_model / "tokenizer.json")
+    assert (code, "was begun with model.tokenizer " in err.splitlines()[-1]) == (2, True)
+
+
+def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
+    server.window = 4096
+    tasks = ["factor_symbolic_mini", "cogniload_mini", "factor_realistic_mini"]
+    asked = {"tasks": tasks, "task_manager": manager(), "apply_chat_template": True, "limit": 8}
+    settings = json.loads(model_args(server))
+    plain = simple_evaluate("local-chat-completions", model_args=settings, **asked)
+    words = arguments(server, tmp_path, "--limit", 8, puzzles={}, tasks="factor_*_mini,cogniload_mini")
+    assert command(*words)[0] == 0
+    (results,) = tmp_path.rglob("results_*.json")
+    assert json.loads(results.read_bytes())["results"] == plain["results"]
+    for task in tasks:
+        (file,) = tmp_path.rglob(f"samples_{task}_*.jsonl")
+        told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        assert [s["resps"] for s in told] == [s["resps"] for s in plain["samples"][task]]
+        assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] for s in told)
+
+
+def test_attempts_are_asked_each_and_once(server, tmp_path):
+    """Of a task with `repeats`, killed between the attempts at a puzzle."""
+    (tmp_path / "thrice.yaml").write_text(
+        f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
+    )
+    server.reply = lambda messages: f"No idea {len(server.requests)}."
+    out = tmp_path / "out"
+    words = arguments(server, out, "--include_path", tmp_path, "--limit", 4, tasks="thrice")
+    process = start(*words, prepare=killed_in_write, given=(out, 6, 0.9))
+    process.join()
+    known = len(answered(out))
+    assert known == 5
+    server.asked()
+    assert command(*words)[0] == 0
+    assert len(server.asked()) == 12 - known
+    resps = [sample["resps"][0] for sample in read(out)[1]]
+    assert [len(each) for each in resps] == [3] * 4
+    assert len(set(sum(resps, []))) == 12
+    assert command("eval", "--status", out, "--include_path", tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["x" * 307, "org/" + 80 * "名前", ".", "..", "a/../b"])
+def test_any_name_of_a_model_has_a_folder(server, tmp_path, name):
+    """FAULTS 16, within the output path."""
+    out = tmp_path / "out"
+    code, _, err = command(*arguments(server, out, "--limit", 2, model=name))
+    assert code == 0, err
+    assert read(out)[0]["config"]["model_args"]["model"] == name
+    assert command("eval", "--merge", out)[0] == 0
+    assert len([*tmp_path.rglob("results_*.json")]) == 1
+    assert [*tmp_path.iterdir()] == [out]
