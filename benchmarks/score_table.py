@@ -14,7 +14,7 @@ from score import RESPONSE_BYTES, RESPONSES, write_response
 from cogniload_gen import benchmarks
 from cogniload_gen.files.write import write_puzzles
 from cogniload_gen.source import Source
-from lm_eval_tasks.score_responses import score_responses
+from lm_eval_tasks.rescore import score_responses
 
 THOUGHT = "So v3 = v1 + 1, that is 4. Then let me look at the next assignment again. "
 
@@ -34,8 +34,8 @@ def measure(name: str, source: Source, answer, folder: Path) -> None:
             rows = [{"id": row["id"], "response": answer(row)} for row in table.to_pylist()]
             out.write_table(pa.Table.from_pylist(rows))
     with timed() as took:
-        outcomes, missing = score_responses(folder / f"{name}.parquet", [responses])
-    assert (outcomes.total(), missing) == (RESPONSES, 0)
+        scored = score_responses(folder / f"{name}.parquet", [responses])
+    assert (scored.outcomes.total(), scored.missing) == (RESPONSES, 0)
     print(f"{name}: {took.wall:.1f} s, {took.processor:.1f} s of the processor, {peak_memory()}")
 
 

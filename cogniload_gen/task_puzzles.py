@@ -13,10 +13,9 @@ from datasets import load_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark, Dataset
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.files.parquet import hold
-from cogniload_gen.files.puzzle_store import repeated_values
 from cogniload_gen.files.run_folder import MOST_DOCUMENTS
 from cogniload_gen.responses.context_budget import check_context_budget
+from cogniload_gen.tables import repeated_values
 
 Values = Mapping[str, Given]
 """The values of parameters, by name."""
@@ -71,13 +70,12 @@ def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, 
 def table_of(known: Dataset, parameters: Values) -> pa.Table:
     """Return the puzzles of some parameters, which may stand in a folder that is anyone's.
 
-    ValueError for more of them than the documents of a run, and for more than 16 GiB; FACTOR's
-    grid in a context of a million tokens has some 12.
+    ValueError for more of them than the documents of a run.
     """
     source = known.puzzles(**parameters)
     if (count := len(source.selection)) > MOST_DOCUMENTS:
         raise ValueError(f"a task takes at most {MOST_DOCUMENTS:,} puzzles, got {count:,}")
-    return pa.concat_tables(hold("the puzzles of a task", source.tables(), 1 << 34))
+    return source.table()
 
 
 def with_twins(known: Dataset, parameters: Values) -> pa.Table:

@@ -205,12 +205,10 @@ class Search:
         while not self.catch_up(asking.answers):
             print(self.design.line, file=sys.stderr, flush=True)
             if not checked:  # the design's longest puzzles, before the first one is asked
-                longest = len(asking.tasks[self.task.name].eval_docs)
-                asking.ask({self.task.name: [*range(longest)]}, check=True)
+                asking.ask(check=True)
                 checked = True
-            batch = self.design.ask()
-            self._hand_over(batch, asking.tasks)
-            asking.ask({self.task.name: [*range(len(batch))]})
+            self._hand_over(self.design.ask(), asking.tasks)
+            asking.ask()
         self._hand_over(self._asked, asking.tasks)
 
     def read_all(self, answers: Answers, tasks: Mapping[str, Task]) -> None:

@@ -11,7 +11,7 @@ asked again. A shard writes a file of its own, so nothing is locked; whoever rea
 import json
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
@@ -164,11 +164,12 @@ class Answered(Exception):  # noqa: N818  (no error)
 class AnsweringModel:
     """lm-eval's model, wrapped: a request that has an answer on the disk is not sent again.
 
-    `inner` is the model that is asked, None where the disk must do. What comes is appended to
-    `file`, with what `describe` says of a request and its answer, and `watch` is called with the
-    number of requests that are left; it may raise to end the run. Prompts are put back as they were
-    sent, so that scoring needs no model. With `ask_kinds`, such as {"generate_until"}, the
-    evaluation ends by Answered after these requests, and with `only_check` before them.
+    `inner` is the model that is asked, None where the disk must do; `facts` are then what is known
+    of it. What comes is appended to `file`, with what `describe` says of a request and its answer,
+    and `watch` is called with the number of requests that are answered and of all; it may raise to
+    end the run. Prompts are put back as they were sent, so that scoring needs no model. With
+    `end_after`, such as {"generate_until"}, the evaluation ends by Answered after these requests,
+    and with `only_check` before them.
     """
 
     rank, world_size = 0, 1
@@ -176,19 +177,25 @@ class AnsweringModel:
     def __init__(
         self,
         answers: Answers,
+        facts: Mapping[str, Any],
         file: Path | None = None,
         describe: Callable[[Instance, Any], Record] = lambda _request, _answer: {},
-        watch: Callable[[int], None] = lambda _left: None,
+        watch: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> None:
-        self.answers, self.file, self.describe, self.watch = answers, file, describe, watch
+        self.answers, self._facts, self.file = answers, facts, file
+        self.describe, self.watch = describe, watch
         self.inner: LM | None = None
-        self.ask_kinds: set[str] = set()
+        self.end_after: set[str] = set()
         self.only_check = False
 
     def __getattr__(self, name: str) -> Any:
         if name == "inner" or self.inner is None:
             raise AttributeError(name)
         return getattr(self.inner, name)
+
+    def chat_template(self, name: bool | str = False) -> str | None:
+        """Return the text of the chat template."""
+        return self.inner.chat_template(name) if self.inner else self._facts.get("chat_template")
 
     def apply_chat_template(self, chat: list[dict[str, str]], *args: Any, **settings: Any) -> Any:
         """Return a prompt; without a model, messages in the place of the one on the disk."""
@@ -225,15 +232,20 @@ class AnsweringModel:
         if waiting and self.inner is None:
             raise Unanswered([request for _, request in waiting])
         if waiting and self.inner is not None and self.file is not None:
-            self._ask(self.inner, self.file, kind, waiting)
-        if self.ask_kinds:
-            self.ask_kinds.discard(kind)
-            if not self.ask_kinds:
+            self._ask(self.inner, self.file, kind, waiting, len(requests))
+        if self.end_after:
+            self.end_after.discard(kind)
+            if not self.end_after:
                 raise Answered
         return [self._read(key, request) for key, request in zip(keys, requests, strict=True)]
 
     def _ask(
-        self, inner: LM, file: Path, kind: str, waiting: Sequence[tuple[Key, Instance]]
+        self,
+        inner: LM,
+        file: Path,
+        kind: str,
+        waiting: Sequence[tuple[Key, Instance]],
+        total: int,
     ) -> None:
         """Send requests; lm-eval's backends tell a "cache hook" of each answer, by its prompt.
 
@@ -251,13 +263,13 @@ class AnsweringModel:
                 record = key._asdict() | {"arguments": request.args, "answer": answer}
                 appender.append(record | self.describe(request, answer))
                 self.answers.catch_up()
-                self.watch(len(left))
+                self.watch(total - len(left), total)
 
             def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:
                 if of_prompt := numbers.get(tuple(arguments[:said])):
                     write(of_prompt.popleft(), answer)
 
-            self.watch(len(left))
+            self.watch(total - len(left), total)
             inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
             returned = getattr(inner, kind)([request for _, request in waiting])
             for number, answer in enumerate(returned):

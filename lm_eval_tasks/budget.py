@@ -133,9 +133,9 @@ def check_prompt_read(task: str, share: Share, read: int | None) -> None:
     if read is None or read >= (0.8 if share.counted else 0.65) * share.prompt_tokens:
         return
     says = (
-        f"{task}: the server read {read:,} of the {share.prompt_tokens:,} tokens of a prompt, so it "
-        "cuts long prompts silently: raise its context (num_ctx of Ollama, --ctx-size of llama.cpp, "
-        "--max-model-len of vLLM)"
+        f"{task}: the server read {read:,} of the {share.prompt_tokens:,} tokens of a prompt, so "
+        "it cuts long prompts silently: raise its context (num_ctx of Ollama, --ctx-size of "
+        "llama.cpp, --max-model-len of vLLM)"
     )
     if share.counted:
         raise ValueError(f"{says}, or name the tokenizer that is the model's")

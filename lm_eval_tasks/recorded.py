@@ -9,20 +9,15 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from cogniload_gen.files.inputs import json_row, read_whole
-from cogniload_gen.files.run_folder import RunFolder
-from cogniload_gen.files.whole import make_inner_folder
-from lm_eval_tasks.runner.caps import CAPS
+from lm_eval_tasks.configuration import CAPS, Run
+from lm_eval_tasks.runner import run as run_evaluation
 
 HERE = r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?[/\"',]"
 UNTRUSTED = {
     "a model that brings code": "trust_remote_code|allow_all_kernels|attn_implementation[^,]*/",
     "a server elsewhere, which would get your key": f"://(?!{HERE})",
 }
-"""What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's.
-
-Clients of HTTP drop tabs and line breaks within a URL, so these are left out first.
-"""
+"""What the recorded arguments of a model, as JSON, may not say: the folder may be anyone's."""
 
 
 def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
@@ -30,33 +25,23 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
 
     Of a folder of `cogniload eval` they are those of its run.json, otherwise those of its last
     results. Each is one word with its value, which thus can't be an option. ValueError where
-    nothing is recorded, and for what is UNTRUSTED.
+    nothing is recorded, for what is UNTRUSTED, and for a model's folder that is not there.
     """
-    folder = run.parent if run.is_file() else run
-    begun = RunFolder(folder / "state").read_run()
-    settings: dict[str, Any]
-    if begun:
-        own = ("model", "gen_kwargs", "seed", "apply_chat_template", "system_instruction")
-        settings = {name: getattr(begun.arguments, name) for name in own}
-        settings |= {"model_args": begun.model_args}
-        settings |= {"device": begun.recorded["arguments"].get("device")}
-    else:
-        files = sorted(folder.rglob("results_*.json"))
-        results: Any = json_row(read_whole(files[-1]), str(files[-1])) if files else None
-        config = results.get("config") if isinstance(results, dict) else None
-        settings = config if isinstance(config, dict) else {}
-        if not isinstance(settings.get("model"), str):
-            raise ValueError(f"{folder} must hold run.json or results_*.json, which name the model")
-        # a server's template is not recorded, but that it was applied is, as it implies the turns
-        applied = results.get("chat_template") or results.get("fewshot_as_multiturn")
-        settings["apply_chat_template"] = bool(applied)
-        settings["system_instruction"] = results.get("system_instruction")
+    settings = _settings_of(run.parent if run.is_file() else run)
     named = {other.partition("=")[0] for other in others}
-    for what, pattern in UNTRUSTED.items():
-        model_args = re.sub(r"\\[nrt]", "", json.dumps(settings.get("model_args")))
-        names_it = re.search(pattern, model_args)
-        if names_it and "--model_args" not in named:
-            raise ValueError(f"{folder} names {what}: give --model_args yourself")
+    model_args = settings.get("model_args") or {}
+    if "--model_args" not in named:
+        for what, pattern in UNTRUSTED.items():
+            # clients of HTTP drop tabs and line breaks within a URL
+            if re.search(pattern, re.sub(r"\\[nrt]", "", json.dumps(model_args))):
+                raise ValueError(f"{run} names {what}: give --model_args yourself")
+        if isinstance(model_args, dict) and "gguf_file" in model_args:
+            folder = Path(str(model_args.get("pretrained")))
+            if not folder.is_dir():
+                raise ValueError(
+                    f"{run} names the model in {folder}, which is not there: go to the folder that "
+                    "it was run in, or give --model_args yourself"
+                )
     taken = ("model", "model_args", "gen_kwargs", "batch_size", "device", "system_instruction")
     words = [
         f"--{name}={value if isinstance(value, str) else json.dumps(value)}"
@@ -70,15 +55,25 @@ def recorded_arguments(run: Path, others: Sequence[str]) -> list[str]:
     return words
 
 
-def evaluate_again(out: Path, others: Sequence[str], **blocks: object) -> None:
-    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`.
+def _settings_of(folder: Path) -> dict[str, Any]:
+    if begun := Run.read(folder / "state"):
+        device = begun.about["arguments"].get("device")
+        return begun.what | {"model_args": begun.model_args, "device": device}
+    files = sorted(folder.rglob("results_*.json"))
+    results: Any = json.loads(files[-1].read_text("utf-8")) if files else None
+    config = results.get("config") if isinstance(results, dict) else None
+    settings: dict[str, Any] = config if isinstance(config, dict) else {}
+    if not isinstance(settings.get("model"), str):
+        raise ValueError(f"{folder} must hold run.json or results_*.json, which name the model")
+    # a server's template is not recorded, but that it was applied is, as it implies the turns
+    applied = bool(results.get("chat_template") or results.get("fewshot_as_multiturn"))
+    about = {"system_instruction": results.get("system_instruction")}
+    return settings | about | {"apply_chat_template": applied}
 
-    `blocks` are its `shard` and `block_size`.
-    """
-    from lm_eval_tasks.runner.command import run  # noqa: PLC0415  (an extra)
 
+def evaluate_again(out: Path, others: Sequence[str], shard: str | None = None) -> None:
+    """Run `cogniload eval` into `out`, with lm-eval's arguments in `others`."""
     names = ("config", "until", "budget", "range", "merge", "status", *CAPS)
-    ours = Namespace(**dict.fromkeys(names), **blocks, output_path=out)
-    make_inner_folder(out)
+    ours = Namespace(**dict.fromkeys(names), shard=shard, output_path=out)
     with redirect_stdout(sys.stderr):
-        run(ours, others)
+        run_evaluation(ours, others)

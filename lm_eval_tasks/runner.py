@@ -9,62 +9,38 @@ With `--until` a design asks batch after batch (`adaptive.py`).
 
 import json
 import os
-import random
 import re
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
-from dataclasses import replace
+from dataclasses import asdict
 from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-import lm_eval.evaluator
-import numpy as np
-import requests
+import lm_eval
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
-from lm_eval.api.task import Task
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.loggers.utils import add_env_info, add_tokenizer_info, get_commit_from_path
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import TemplateAPI
-from lm_eval.tasks.manager import TaskDict
-from lm_eval.utils import handle_non_serializable, make_table, sanitize_list, set_torch_seed
+from lm_eval.utils import handle_non_serializable, make_table, sanitize_list
 
-from cogniload_gen.files import without_keys
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files import whole_file, without_keys
+from lm_eval_tasks import server
 from lm_eval_tasks.adaptive import Search, read_until, refuse_beside_until
 from lm_eval_tasks.answers import Answered, AnsweringModel, Answers, Unanswered
 from lm_eval_tasks.budget import SharedBudgetTask, context_budget
-from lm_eval_tasks.configuration import (
-    Own,
-    Run,
-    begun_run,
-    chosen_documents,
-    free_settings,
-    load_tasks,
-    make_run,
-    plain,
-    read_configuration,
-    settings_of,
-)
-from lm_eval_tasks.lm_eval_private import experiment
-from lm_eval_tasks.responses import NoCompletion, keep_what_is_said
-from lm_eval_tasks.server import check_server, explain, fill_every_slot
+from lm_eval_tasks.configuration import Own, Run, begun_run, load_tasks, plain, read_configuration
+from lm_eval_tasks.lm_eval_private import answering_by
+from lm_eval_tasks.responses import keep_what_is_said
 from lm_eval_tasks.status import Progress, each_warning_once, print_status
 from lm_eval_tasks.task_names import refuse_files
-
-BOOTSTRAP_ITERS = 100_000
-"""lm-eval's own default, for the standard errors that have no formula."""
-
-SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
-"""lm-eval's names for the four of --seed."""
 
 
 def run(arguments: Namespace, others: Sequence[str]) -> None:
@@ -92,10 +68,6 @@ def _include_path(others: Sequence[str]) -> str | None:
     return None
 
 
-def _say_next(command: str) -> None:
-    print(f"next: {command}", file=sys.stderr)
-
-
 def evaluate(config: EvaluatorConfig, own: Own) -> None:
     """Ask what has no answer yet, up to a cap; score a whole run and write its results.
 
@@ -105,50 +77,29 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
     if own.until is not None:
         refuse_beside_until(config, own.shard)
         until = read_until(config.tasks, *own.until, config.include_path)
-    run, loaded, search = load_run(
-        settings_of(config, until), config.include_path, config.model_args, free_settings(config)
-    )
-    state, (index, shards) = own.folder / "state", own.shard
-    if begun := Run.read(state):
-        begun.refuse_another(own.folder, run)
-        run = replace(run, model=begun.model, about=begun.about)
-    model = _Asked(config, own, run, loaded)
+    asking = _Asking(config, own, Run.of(config, until))
+    asked, (index, shards) = asking.run, own.shard
     try:
-        if search:
-            search.ask_all(model)
-        elif shards > 1 or len(model.answers) < run.documents:
-            model.ask(chosen_documents(loaded["tasks"], run.what, own.shard))
+        if asking.search:
+            asking.search.ask_all(asking)
+        elif shards > 1 or len(asking.answers) < asked.total:
+            asking.ask()
     except CapReached as reached:
         print(f"stopped: {reached}", file=sys.stderr)
         _say_next("the same command with a higher cap goes on")
         return
-    if search:
-        print("\n".join(search.design.summary()))
+    if asking.search:
+        print("\n".join(asking.search.design.summary()))
     if shards > 1:
-        left = max(run.documents - len(model.answers), 0)
+        left = max(asked.total - len(asking.answers), 0)
         print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")
         _say_next(f"cogniload eval --merge {own.folder}" + ", when all are done" * (left > 0))
         return
-    documents, unsafe = chosen_documents(loaded["tasks"], run.what), config.confirm_run_unsafe_code
-    write_results(model.run, loaded, model.answers, own.folder, documents, unsafe_code=unsafe)
+    write_results(asked, config, asking.loaded, asking.answers, own.folder)
 
 
-def load_run(
-    settings: dict[str, Any],
-    include_path: str | None,
-    model_args: Mapping[str, Any],
-    free: dict[str, Any],
-) -> tuple[Run, TaskDict, Search | None]:
-    """Return a run of some settings with its tasks loaded, and its search if it has --until.
-
-    `model_args` are what tasks may read beside their metadata.
-    """
-    search = Search(settings, include_path) if settings["until"] else None
-    metadata = dict(model_args) | settings["metadata"]
-    adaptive = search and search.configuration
-    loaded = load_tasks(settings, include_path, metadata, adaptive)
-    about = {"date": time.time(), "arguments": free}
-    return make_run(settings, loaded["tasks"], about, search and search.fingerprint), loaded, search
+def _say_next(command: str) -> None:
+    print(f"next: {command}", file=sys.stderr)
 
 
 # --- ask ------------------------------------------------------------------------------------------
@@ -158,40 +109,38 @@ class CapReached(Exception):  # noqa: N818  (no error)
     """Ends the asking: what is answered stays, and a higher cap goes on."""
 
 
-class _Asked:
+class _Asking:
     """A run's model, which is loaded when there is something to ask."""
 
-    def __init__(self, config: EvaluatorConfig, own: Own, run: Run, loaded: TaskDict) -> None:
-        self.config, self.own, self.run, self.loaded = config, own, run, loaded
-        self.tasks, self.state = loaded["tasks"], own.folder / "state"
+    def __init__(self, config: EvaluatorConfig, own: Own, asked: Run) -> None:
+        self.config, self.own, self.state = config, own, own.folder / "state"
+        self.search = Search(asked.what, config.include_path) if asked.what["until"] else None
+        self.loaded = load_tasks(asked, config.include_path, config.model_args, self.search)
+        self.run, self.tasks = asked, self.loaded["tasks"]
+        if begun := Run.read(self.state):
+            begun.refuse_another(own.folder, asked)
+            self.run.model, self.run.about = begun.model, begun.about
         self.answers = Answers([self.state])
         file = self.state / f"answers-{own.shard[0]}.jsonl"
-        self.wrapped = AnsweringModel(self.answers, file, self._describe, self._watch)
+        self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
         self.progress: Progress | None = None
 
-    def ask(self, documents: Mapping[str, list[int]], *, check: bool = False) -> None:
-        """Ask for the answers of some documents, by task; nothing is asked twice.
+    def ask(self, *, check: bool = False) -> None:
+        """Ask for the answers of this shard's documents; nothing is asked twice.
 
         With `check`, have each budget refuse what does not fit, and ask nothing. CapReached where a
         cap ends it.
         """
         self._stop_at_cap()
-        if self.wrapped.inner is None:
-            self.wrapped.inner = self._load_model()
-        tasks = {name: task for name, task in self.tasks.items() if documents[name]}
-        total = sum(
-            len(documents[name]) * (task.get_config("repeats") or 1) for name, task in tasks.items()
-        )
-        self.wrapped.ask_kinds = {kind_of(task) for task in tasks.values()}
-        self.wrapped.only_check = check
-        with Progress(total, self.answers) as self.progress, suppress(Answered):
-            _evaluate(
-                self.wrapped,
-                self.loaded | {"tasks": tasks},
-                documents,
-                self.run.what,
-                unsafe_code=self.config.confirm_run_unsafe_code,
-            )
+        self.model.inner = self.model.inner or self._load_model()
+        self.model.end_after = {_kind_of(task) for task in self.tasks.values()}
+        self.model.only_check = check
+        (index, shards), config = self.own.shard, asdict(self.config)
+        if shards > 1:
+            config |= {"limit": None, "samples": self.run.shard(self.tasks, index, shards)}
+        with Progress(self.answers) as self.progress, suppress(Answered):
+            _evaluate(self.model, config, self.loaded)
+        self._stop_at_cap()
 
     def _load_model(self) -> LM:
         """Return the model, in lm-eval's backend; run.json is written with what is known of it.
@@ -207,26 +156,31 @@ class _Asked:
         if model.world_size > 1:
             raise ValueError(f"--shard takes the place of {model.world_size} processes in one run")
         keep_what_is_said(model)
-        fill_every_slot(model, lambda: self._cap() is not None)
-        served = check_server(model, context_budget(self.tasks))
-        facts = describe_model(model, served, config.apply_chat_template)
-        run = replace(self.run, model=facts)
-        if begun := Run.read(self.state):
-            begun.refuse_another(self.own.folder, run)
-        else:
-            about = self.run.about | describe_environment(model, served)
-            self.run = replace(run, about=about)
-            self.run.write(self.state)
+        server.fill_every_slot(model, lambda: self._cap() is not None)
+        served = server.check_server(model, context_budget(self.tasks))
+        facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
+        facts |= {"root": served.get("root")}
+        if config.apply_chat_template:
+            facts["chat_template"] = model.chat_template(config.apply_chat_template)
+        facts = {name: fact for name, fact in facts.items() if fact not in ("", None)}
+        now = Run(self.run.what, plain(without_keys(facts)))
+        self.run.refuse_another(self.own.folder, now)
+        self.run.model |= now.model
+        if not self.run.about:
+            in_process = type(model).__module__ == "lm_eval.models.vllm_causallms"
+            engine = version("vllm") if in_process else served.get("version")
+            self.run.about = {"date": time.time(), "vllm_version": engine}
+        self.run.write(self.state)
         return model
 
     def _describe(self, request: Instance, answer: Any) -> dict[str, Any]:
         task = self.tasks[str(request.task_name)]
         return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
 
-    def _watch(self, left: int) -> None:
+    def _watch(self, done: int, total: int) -> None:
         if self.progress:
-            self.progress.show(left)
-        if not isinstance(self.wrapped.inner, TemplateAPI):  # a server's client stops by itself
+            self.progress.show(done, total)
+        if not isinstance(self.model.inner, TemplateAPI):  # a server's client stops by itself
             self._stop_at_cap()
 
     def _cap(self) -> str | None:
@@ -237,7 +191,7 @@ class _Asked:
             raise CapReached(reached)
 
 
-def kind_of(task: Task) -> str:
+def _kind_of(task: Any) -> str:
     """Return the method of lm-eval's models that a task's requests are for."""
     kind = str(task.get_config("output_type"))
     return "loglikelihood" if kind == "multiple_choice" else kind
@@ -245,61 +199,32 @@ def kind_of(task: Task) -> str:
 
 def _evaluate(
     model: AnsweringModel,
-    loaded: TaskDict,
-    documents: Mapping[str, list[int]],
-    what: Mapping[str, Any],
-    *,
-    unsafe_code: bool,
+    config: Mapping[str, Any],
+    loaded: Mapping[str, Any],
+    tracker: EvaluationTracker | None = None,
 ) -> dict[str, Any]:
-    """Have lm-eval evaluate some documents, by task, with its own progress bars out of sight."""
-    seeds = what["seed"] or 4 * [None]
-    for seed, sow in zip(seeds, (random.seed, np.random.seed, set_torch_seed), strict=False):
-        if seed is not None:
-            sow(seed)
-    for task in loaded["tasks"].values():
-        task.set_fewshot_seed(seeds[3])
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
+    """Have lm-eval evaluate loaded tasks, with its own progress bars out of sight."""
+    names = ("model", "model_args", "num_fewshot", "batch_size", "max_batch_size", "device")
+    names += ("limit", "samples", "system_instruction", "apply_chat_template")
+    names += ("fewshot_as_multiturn", "gen_kwargs", "confirm_run_unsafe_code")
+    seeds = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
+    settings = {name: config[name] for name in names}
+    settings |= dict(zip(seeds, config["seed"] or 4 * [None], strict=True))
+    with (
+        Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+        redirect_stderr(nowhere),
+        answering_by(model, loaded) as manager,
+    ):
         try:
-            return lm_eval.evaluator.evaluate(
-                lm=model,
-                task_dict=loaded,
-                samples={name: documents[name] for name in loaded["tasks"]},
-                bootstrap_iters=BOOTSTRAP_ITERS,
-                system_instruction=what["system_instruction"],
-                apply_chat_template=what["apply_chat_template"],
-                fewshot_as_multiturn=bool(what["fewshot_as_multiturn"]),
-                confirm_run_unsafe_code=unsafe_code,
+            results: dict[str, Any] = lm_eval.simple_evaluate(
+                **settings,
+                tasks=[*loaded["tasks"]],
+                task_manager=manager,
+                evaluation_tracker=tracker,
             )
-        except (OSError, aiohttp.ClientError, requests.RequestException, NoCompletion) as error:
-            raise explain(error, model.inner) from error
-
-
-def describe_model(
-    model: LM, served: Mapping[str, str], chat_template: bool | str
-) -> dict[str, Any]:
-    """Return what is known of a model and its tokenizer: all that is not empty."""
-    facts = model.get_model_info() if hasattr(model, "get_model_info") else {}
-    facts |= {name: fact for name, fact in served.items() if name != "vllm_version"}
-    # `tok_encode` comes first: without one, DummyLM's `tokenizer` asks the Hub for another model's
-    tokenizer = getattr(model, "tokenizer", None) if hasattr(model, "tok_encode") else None
-    if tokenizer is not None and hasattr(tokenizer, "get_vocab"):
-        vocabulary = json.dumps(sorted(tokenizer.get_vocab().items()))
-        facts["tokenizer"] = f"{len(tokenizer)} tokens, {sha256(vocabulary.encode()).hexdigest()}"
-    if chat_template:
-        facts["chat_template"] = model.chat_template(chat_template)
-    return plain(without_keys({n: fact for n, fact in facts.items() if fact not in ("", None)}))
-
-
-def describe_environment(model: LM, served: Mapping[str, str]) -> dict[str, Any]:
-    """Return what lm-eval's results say besides of where a model runs."""
-    facts: dict[str, Any] = {"git_hash": get_commit_from_path(Path.cwd())}
-    facts["vllm_version"] = served.get("vllm_version")
-    if type(model).__module__ == "lm_eval.models.vllm_causallms":
-        facts["vllm_version"] = version("vllm")
-    add_env_info(facts)
-    if hasattr(model, "tok_encode"):
-        add_tokenizer_info(facts, model)
-    return plain(facts)
+        except server.FAILURES as error:
+            raise server.explain(error, model.inner) from error
+    return results
 
 
 # --- score ----------------------------------------------------------------------------------------
@@ -315,83 +240,75 @@ def merge(
     own takes the results of what is there.
     """
     runs = [begun_run(folder) for folder in folders]
-    run = runs[0]
-    refuse_files(run.what["tasks"], include_path)
+    first, place = runs[0], out or folders[0]
+    refuse_files(first.what["tasks"], include_path)
+    config = first.configuration()
+    now = Run.of(config, first.what["until"])
+    search = Search(now.what, include_path) if now.what["until"] else None
     # tasks of others may load code by what they read of a model's arguments
-    model_args = run.model_args if include_path else {}
-    now, loaded, search = load_run(run.settings, include_path, model_args, {})
+    loaded = load_tasks(now, include_path, first.model_args if include_path else {}, search)
     for folder, begun in zip(folders, runs, strict=True):
-        begun.refuse_another(folder, replace(now, model=run.model))
+        begun.refuse_another(folder, Run(now.what, first.model))
     answers = Answers([folder / "state" for folder in folders])
     if search:
         search.read_all(answers, loaded["tasks"])
-    documents = chosen_documents(loaded["tasks"], run.what)
     try:
-        write_results(run, loaded, answers, out or folders[0], documents)
+        write_results(first, config, loaded, answers, place)
     except Unanswered as missing:
         lost = {(request.task_name, request.doc_id) for request in missing.requests}
-        there = {  # lm-eval numbers the documents that it was given
-            name: [index for i, index in enumerate(chosen) if (name, i) not in lost]
-            for name, chosen in documents.items()
-        }
-        if out is None or not any(there.values()):
+        chosen = first.shard(loaded["tasks"], 1, 1)
+        config.limit, config.samples = (
+            None,
+            {
+                # lm-eval numbers the documents that it was given
+                name: [index for i, index in enumerate(documents) if (name, i) not in lost]
+                for name, documents in chosen.items()
+            },
+        )
+        if out is None or not any(config.samples.values()):
             raise ValueError(
-                f"{', '.join(map(str, folders))}: {len(lost):,} of {run.documents:,} puzzles have "
-                "no answer yet: the run's command goes on; --output_path DIR scores what is there"
+                f"{', '.join(map(str, folders))}: {len(lost):,} of {first.total:,} puzzles have no "
+                "answer yet: the run's command goes on; --output_path DIR scores what is there"
             ) from None
-        write_results(run, loaded, answers, out, there)
+        there = {name: task for name, task in loaded["tasks"].items() if config.samples[name]}
+        write_results(first, config, loaded | {"tasks": there}, answers, place)
 
 
 def write_results(
-    run: Run,
-    loaded: TaskDict,
-    answers: Answers,
-    out: Path,
-    documents: Mapping[str, list[int]],
-    *,
-    unsafe_code: bool = False,
+    done: Run, config: EvaluatorConfig, loaded: Mapping[str, Any], answers: Answers, out: Path
 ) -> None:
-    """Have lm-eval score the answers to some documents; write its results and print its table.
+    """Have lm-eval score the answers on the disk; write its result files and print its table.
 
     The files have the date of the newest answer, so the same answers are one result set, however
-    often they are merged. `unsafe_code` is lm-eval's `confirm_run_unsafe_code`. Unanswered where
-    answers are missing.
+    often they are merged. Unanswered where answers are missing.
     """
-    names = experiment(
-        run.what["model"],
-        run.model_args,
-        system_instruction=run.what["system_instruction"],
-        chat_template=run.model.get("chat_template"),
-        fewshot_as_multiturn=bool(run.what["fewshot_as_multiturn"]),
-    )
-    folder = out / folder_name(str(names["model_name_sanitized"]))
     newest = max((file.stat().st_mtime for file in answers.counts), default=0.0)
     date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
-    path = folder / f"results_{date}.json"
-    if not path.exists():
-        print(f"scoring {sum(map(len, documents.values())):,} puzzles", file=sys.stderr)
-        loaded = loaded | {
-            "tasks": {n: task for n, task in loaded["tasks"].items() if documents[n]}
-        }
-        model = AnsweringModel(answers)
-        results = _evaluate(model, loaded, documents, run.what, unsafe_code=unsafe_code)
-        samples, hashes = results.pop("samples"), {}
+    written = [*out.glob(f"*/results_{date}.json")]
+    if not written:
+        tracker = EvaluationTracker()
+        model = AnsweringModel(answers, done.model)
+        results = _evaluate(model, asdict(config), loaded, tracker)
+        names = asdict(tracker.general_config_tracker)
+        if not {*done.model_args} & {"pretrained", "model", "path", "peft", "delta", "engine"}:
+            names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
+        folder = out / _folder_name(str(names["model_name_sanitized"]))
         folder.mkdir(parents=True, exist_ok=True)
-        for name, of_task in samples.items():
-            parts = ("doc_hash", "prompt_hash", "target_hash")
-            digest = "".join(sample[part] for sample in of_task for part in parts)
-            hashes[name] = sha256(digest.encode()).hexdigest()
-            _write(folder / f"samples_{name}_{date}.jsonl", map(_sample_line, of_task))
-        results["config"] = _configuration(run)
-        results |= {name: fact for name, fact in run.about.items() if name != "arguments"}
-        results |= {"task_hashes": hashes} | names
+        for name, samples in results.pop("samples").items():
+            _write(folder / f"samples_{name}_{date}.jsonl", map(_sample_line, samples))
+        design = {n: done.what["versions"].get(n) for n in ("design", "prior")}
+        until = {"until": done.what["until"] | design} if done.what["until"] else {}
+        facts = {name: fact for name, fact in done.model.items() if name != "chat_template"}
+        results["config"] = without_keys(results["config"]) | facts | until
+        results |= names | done.about
         text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
-        _write(path, [text])
-    print_results(path)
+        written = [folder / f"results_{date}.json"]
+        _write(written[0], [text])
+    _print_results(written[0])
     _say_next(f"cogniload report {out} --out {out / 'report'}")
 
 
-def folder_name(model: str) -> str:
+def _folder_name(model: str) -> str:
     """Return the folder of a model's results: its name, shortened where no disk takes it."""
     if model in (".", ".."):
         return model.replace(".", "_")
@@ -421,42 +338,16 @@ def _sample_line(sample: dict[str, Any]) -> str:
     return json.dumps(written, default=handle_non_serializable, ensure_ascii=False) + "\n"
 
 
-def _configuration(run: Run) -> dict[str, Any]:
-    """Return the "config" of lm-eval's results."""
-    what, versions = run.what, run.what["versions"]
-    design = {name: versions[name] for name in ("design", "prior") if name in versions}
-    return {
-        "model": what["model"],
-        **{name: fact for name, fact in run.model.items() if name != "chat_template"},
-        **run.about["arguments"],
-        "model_args": run.model_args,
-        "batch_sizes": [],
-        "use_cache": None,
-        "limit": what["limit"],
-        "bootstrap_iters": BOOTSTRAP_ITERS,
-        "gen_kwargs": what["gen_kwargs"],
-        **dict(zip(SEEDS, what["seed"] or 4 * [None], strict=True)),
-        **({"until": what["until"] | design} if what["until"] else {}),
-    }
-
-
-def print_results(path: Path) -> None:
-    """Print lm-eval's table of a results file, and where that is."""
+def _print_results(path: Path) -> None:
+    """Print lm-eval's table of a results file, without rows that have no number, and its place."""
     results = json.loads(path.read_text("utf-8"))
     for column in ("results", "groups"):
+        for row in results.get(column, {}).values():
+            empty = [name for name, value in row.items() if "," in name and value in (None, "N/A")]
+            for name in empty:
+                if "_stderr," not in name:
+                    row.pop(name)
+                    row.pop(name.replace(",", "_stderr,"), None)
         if column in results:
-            shown = {name: _with_number(row) for name, row in results[column].items()}
-            print(make_table(results | {column: shown}, column))
+            print(make_table(results, column))
     print(f"results  {path}")
-
-
-def _with_number(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a task's results without the metrics that have no number, as where none is known."""
-    words = {
-        name
-        for name, value in row.items()
-        if "," in name and "_stderr," not in name and not isinstance(value, int | float)
-    }
-    return {
-        name: value for name, value in row.items() if name.replace("_stderr,", ",") not in words
-    }

@@ -10,13 +10,11 @@ import json
 import logging
 import re
 import ssl
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from reprlib import Repr
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 import requests
@@ -30,8 +28,6 @@ from lm_eval_tasks.responses import NoCompletion
 
 log = logging.getLogger(__name__)
 
-COMPLETIONS = re.compile(r"/(chat/)?completions/?$")
-
 PATIENCE = 30
 """Seconds that a server may take to list its models, or to tell its version."""
 
@@ -40,6 +36,9 @@ LONGEST_WAIT = 600.0
 
 FINAL = (400, 401, 402, 403, 404, 405, 413, 422)
 """Statuses that the same request would meet again."""
+
+FAILURES = (OSError, aiohttp.ClientError, requests.RequestException, NoCompletion)
+"""What asking a server may raise."""
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = 300
@@ -51,17 +50,15 @@ class Refused(ConnectionError):  # noqa: N818  (an answer)
     def __init__(self, answer: aiohttp.ClientResponse, text: str) -> None:
         super().__init__(f"{answer.status} {answer.reason}: {_BRIEF.repr(text)}")
         self.status, self.text = answer.status, text
-        self.retry_after = _seconds(answer.headers.get("Retry-After"))
+        self.wait = _seconds(answer.headers.get("Retry-After", ""))
 
 
-def _seconds(text: str | None) -> float | None:
-    """Return the seconds of a Retry-After header, which may be a date; None without one."""
+def _seconds(text: str) -> float | None:
+    """Return the seconds of a Retry-After header, which may be a date; None for another text."""
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text):
+        return float(text)
     try:
-        return float(text or "")
-    except ValueError:
-        pass
-    try:
-        return (parsedate_to_datetime(text or "") - datetime.now(UTC)).total_seconds()
+        return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
     except (ValueError, TypeError):
         return None
 
@@ -69,167 +66,144 @@ def _seconds(text: str | None) -> float | None:
 def fill_every_slot(model: LM, stopped: Callable[[], bool]) -> None:
     """Have an API model send all requests of a run together, `num_concurrent` at a time.
 
-    Once `stopped` is true no request is sent. Models with a client of their own (LiteLLM) keep it,
-    and prompts with images lm-eval's.
+    Once `stopped` is true no request is sent. Models with a client of their own (LiteLLM) keep it;
+    prompts with images, and several in one call, have lm-eval's.
     """
     if not isinstance(model, TemplateAPI) or type(model).amodel_call is not TemplateAPI.amodel_call:
         return
     by_lm_eval = model.generate_until
 
-    def generate_until(requests: list[Instance]) -> list[str]:
-        if any(len(request.args) > 2 for request in requests):  # prompts with images
-            answered: list[str] = by_lm_eval(requests)
+    def generate_until(asked: list[Instance]) -> list[str]:
+        if slots(model)[1] > 1 or any(len(request.args) > 2 for request in asked):
+            answered: list[str] = by_lm_eval(asked)
             return answered
-        return asyncio.run(_answer_together(model, requests, stopped))
+        return asyncio.run(_answer_together(model, asked, stopped))
 
     model.generate_until = generate_until
 
 
 async def _answer_together(
-    model: TemplateAPI, requests: Sequence[Instance], stopped: Callable[[], bool]
+    model: TemplateAPI, asked: Sequence[Instance], stopped: Callable[[], bool]
 ) -> list[str]:
     """Return the responses to all requests; lm-eval's cache hook is told of each as it comes.
 
-    After a call that failed for good no other is made. What is under way is waited for, so that
+    After a request that failed for good no other is made. What is under way is waited for, so that
     what was paid for is kept; then the failure is raised.
     """
-    concurrent, batch = (max(size, 1) for size in slots(model))
-    prompts, settings = zip(*(request.args for request in requests), strict=True)
-    sent = list(prompts)
-    if model.tokenized_requests:
-        tokens = model.tok_encode(prompts, add_special_tokens=model.add_bos_token)
-        sent = [_cut(model, *pair) for pair in zip(tokens, settings, strict=True)]
-    responses, failures, free = [""] * len(prompts), [], asyncio.Semaphore(concurrent)
+    concurrent = max(slots(model)[0], 1)
+    responses, failures, free = [""] * len(asked), [], asyncio.Semaphore(concurrent)
+    verified: ssl.SSLContext | bool = bool(model.verify_certificate)
+    if verified and model.ca_cert_path:
+        verified = ssl.create_default_context(cafile=model.ca_cert_path)
 
     def over() -> bool:
         return bool(failures) or stopped()
 
-    async with _session(model, concurrent) as session:
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=concurrent, ssl=verified),
+        timeout=aiohttp.ClientTimeout(total=model.timeout),
+        trust_env=True,
+    ) as session:
 
-        async def answer(indices: Sequence[int]) -> None:
+        async def answer(number: int, prompt: Any, settings: dict[str, Any]) -> None:
             async with free:
                 if over():
                     return
                 try:
-                    body = payload(model, [sent[i] for i in indices], settings[indices[0]])
-                    texts = await _complete(model, session, body, len(indices), over)
-                    for i, text in zip(indices, texts, strict=True):
-                        responses[i] = text
-                        asked = prompts[i], settings[i]
-                        model.cache_hook.add_partial("generate_until", asked, text)
+                    body = payload(model, [_sent(model, prompt, settings)], settings)
+                    responses[number] = await _complete(model, session, body, over)
+                    told = prompt, settings
+                    model.cache_hook.add_partial("generate_until", told, responses[number])
                 except Exception as error:
                     failures.append(error)
 
-        await asyncio.gather(*map(answer, _batches(settings, batch)))
+        await asyncio.gather(*(answer(i, *request.args) for i, request in enumerate(asked)))
     if failures:
         raise failures[0]
     return responses
 
 
-def _cut(model: TemplateAPI, tokens: list[int], settings: dict[str, Any]) -> list[int]:
-    """Return a prompt's tokens, cut from the left as lm-eval does where they leave no room."""
+def _sent(model: TemplateAPI, prompt: Any, settings: dict[str, Any]) -> Any:
+    """Return a prompt as it is sent: its tokens, cut from the left as lm-eval does, or itself."""
+    if not model.tokenized_requests:
+        return prompt
     room = model.max_length - settings.get("max_gen_toks", default_response_limit(model))
-    return tokens[-room:]
-
-
-def _batches(settings: Sequence[dict[str, Any]], size: int) -> Iterator[list[int]]:
-    """Yield the indices of requests that one call can hold: `size` that are generated alike."""
-    alike = defaultdict(list)
-    for i, generation in enumerate(settings):
-        alike[json.dumps(generation, sort_keys=True, default=repr) if size > 1 else i].append(i)
-    for indices in alike.values():
-        yield from (indices[start : start + size] for start in range(0, len(indices), size))
+    return model.tok_encode(prompt, add_special_tokens=model.add_bos_token)[-room:]
 
 
 async def _complete(
     model: TemplateAPI,
     session: aiohttp.ClientSession,
     body: dict[str, Any],
-    prompts: int,
     over: Callable[[], bool],
-) -> list[str]:
-    """Return the responses of one call, made up to `max_retries` times while it fails in passing.
+) -> str:
+    """Return the response to a request, made up to `max_retries` times while it fails in passing.
 
     It keeps its slot while it waits, so that a server which is asked too much is asked less.
     """
-    for attempt in range(1, model.max_retries + 1):
+    attempt = 0
+    while True:
+        attempt += 1
         try:
-            outputs = await _post(model, session, body)
-            texts: list[str] = model.parse_generations(outputs=[outputs], contexts=[""] * prompts)
-            if len(texts) != prompts:
-                raise NoCompletion(f"as it holds {len(texts)} for {prompts} prompts", outputs)
-        except (OSError, aiohttp.ClientError, NoCompletion, json.JSONDecodeError) as error:
+            return await _post(model, session, body)
+        except FAILURES as error:
             final = isinstance(error, Refused) and error.status in FINAL
-            if attempt == model.max_retries or final or over():
+            if attempt >= model.max_retries or final or over():
                 raise
-            told = error.retry_after if isinstance(error, Refused) else None
-            wait = min(2.0 ** (attempt - 1), 30.0) if told is None else told
+            wait = getattr(error, "wait", None)
+            wait = min(2.0 ** (attempt - 1), 30.0) if wait is None else wait
             await asyncio.sleep(min(max(wait, 0.0), LONGEST_WAIT))
-        else:
-            return texts
-    raise ValueError("max_retries in --model_args must be at least 1")
 
 
-async def _post(model: TemplateAPI, session: aiohttp.ClientSession, body: dict[str, Any]) -> Any:
-    url, headers = _address(model)
-    async with session.post(url, json=body, headers=headers) as answer:
+async def _post(model: TemplateAPI, session: aiohttp.ClientSession, body: dict[str, Any]) -> str:
+    headers = dict(model.header)
+    if "@" in model.base_url:  # a user in the URL takes the place of a key: aiohttp refuses both
+        headers = {name: it for name, it in headers.items() if name.lower() != "authorization"}
+    async with session.post(model.base_url, json=body, headers=headers) as answer:
         text = await answer.text(errors="replace")
         if not answer.ok:
             raise Refused(answer, text)
     try:
-        return json.loads(text)
+        outputs = json.loads(text)
     except (ValueError, RecursionError):
         raise NoCompletion("as it is no JSON", text) from None
-
-
-def _address(model: TemplateAPI) -> tuple[str, dict[str, str]]:
-    """Return the server's URL and the headers; a user in the URL takes the place of a key."""
-    headers = dict(model.header)
-    if urlsplit(model.base_url).username is not None:  # aiohttp refuses both
-        headers = {name: it for name, it in headers.items() if name.lower() != "authorization"}
-    return model.base_url, headers
-
-
-def _session(model: TemplateAPI, concurrent: int) -> aiohttp.ClientSession:
-    verified: ssl.SSLContext | bool = bool(model.verify_certificate)
-    if verified and model.ca_cert_path:
-        verified = ssl.create_default_context(cafile=model.ca_cert_path)
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=concurrent, ssl=verified),
-        timeout=aiohttp.ClientTimeout(total=model.timeout),
-        trust_env=True,
-    )
+    responses = model.parse_generations(outputs=[outputs], contexts=[""])
+    if len(responses) != 1:
+        raise NoCompletion(f"as it holds {len(responses)} for one prompt", outputs)
+    response: str = responses[0]
+    return response
 
 
 def explain(error: Exception, model: object) -> Exception:
-    """Return a server's or a client's error as one line that names the server and what helps."""
-    url = without_keys({"url": getattr(model, "base_url", None) or ""})["url"]
-    where = f"the server at {url}" if url else "the server"
-    retries = f"; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
+    """Return what asking a server raised as one line that names the server and what helps."""
+    where = "the server at " + without_keys({"": getattr(model, "base_url", None) or "?"})[""]
     if isinstance(error, Refused):
-        hint = retries if error.status not in FINAL else ""
-        if error.status in FINAL and re.search("context|length|token", error.text, re.IGNORECASE):
-            hint = (
-                "; if the prompt is too long: name the model's tokenizer (tokenizer_backend="
-                "huggingface,tokenizer=NAME in --model_args), or lower context_budget in --metadata"
-            )
+        hint = f"; max_retries in --model_args is {getattr(model, 'max_retries', 1)}"
+        if error.status in FINAL:
+            hint = ""
+            if re.search("context|length|token", error.text, re.IGNORECASE):
+                hint = (
+                    "; if the prompt is too long: name the model's tokenizer (tokenizer_backend="
+                    "huggingface,tokenizer=NAME in --model_args), or lower context_budget"
+                )
         return ConnectionError(f"{where} answered {error}{hint}")
     if isinstance(error, NoCompletion):
         said = _BRIEF.repr(error.answer)
         return ConnectionError(f"{where} answered what is no completion, {error.why}: {said}")
     if isinstance(error, TimeoutError | requests.Timeout):
-        seconds = getattr(model, "timeout", PATIENCE)
-        hint = "raise timeout in --model_args, or see whether the server works"
-        return ConnectionError(f"{where} did not answer within {seconds} s: {hint}")
+        return ConnectionError(
+            f"{where} did not answer within {getattr(model, 'timeout', PATIENCE)} s: raise timeout "
+            "in --model_args, or see whether the server works"
+        )
     if isinstance(error, aiohttp.ClientConnectionError | requests.ConnectionError):
-        return ConnectionError(f"no server answers at {url}")
+        return ConnectionError(f"no server answers at {where.removeprefix('the server at ')}")
     if isinstance(error, aiohttp.ClientError | requests.RequestException):
         return ConnectionError(f"{where} answered {_BRIEF.repr(str(error))}")
     return error
 
 
 def check_server(model: LM, context_budget: int) -> dict[str, str]:
-    """Return what an API model's server says of itself and the model; {} of other backends.
+    """Return what an API model's server says of the model and of itself; {} of other backends.
 
     ConnectionError if nothing answers; ValueError for a malformed URL, and for a model that takes
     fewer tokens than `context_budget`. A model that the server does not list is warned of: many
@@ -237,57 +211,40 @@ def check_server(model: LM, context_budget: int) -> dict[str, str]:
     """
     if not isinstance(model, TemplateAPI) or not model.base_url:
         return {}
-    _check_url(model.base_url)
-    listed: dict[str, Any] = {}
+    if not re.match(r"https?://[^/\s]*[^/\s@]", model.base_url):
+        url = without_keys({"": model.base_url})[""]
+        raise ValueError(f"base_url must be http://HOST:PORT/PATH or https://HOST/PATH, got {url}")
     answer = _get(model, "/models")
-    if isinstance(answer, dict) and isinstance(answer.get("data"), list):
-        entries = [entry for entry in answer["data"] if isinstance(entry, dict)]
-        listed = {str(entry.get("id")): entry for entry in entries}
+    entries = answer.get("data") if isinstance(answer, dict) else None
+    listed = {str(entry.get("id")): entry for entry in entries or () if isinstance(entry, dict)}
     known = listed.get(str(model.model), {})
     if listed and not known:
-        log.warning(
-            "the server lists %s and not %r: it may know it all the same",
-            _BRIEF.repr(sorted(listed)), model.model,
-        )  # fmt: skip
+        names = _BRIEF.repr(sorted(listed))
+        log.warning("the server lists %s and not %r: it may know it", names, model.model)
     window = known.get("max_model_len")
     if type(window) is int and window < context_budget:
         raise ValueError(
             f"the model takes {window} tokens and context_budget is {context_budget}: raise the "
             "server's (--max-model-len of vllm serve) or lower context_budget"
         )
-    facts = {"served": known.get("id"), "root": known.get("root")}
-    if known.get("owned_by") == "vllm":
-        told = _get(model, "/version", without="/v1")
-        facts["vllm_version"] = told.get("version") if isinstance(told, dict) else None
-    return {name: fact for name, fact in facts.items() if isinstance(fact, str)}
+    told = _get(model, "/version")
+    facts = {"root": known.get("root")} | (told if isinstance(told, dict) else {})
+    return {name: it for name in ("root", "version") if isinstance(it := facts.get(name), str)}
 
 
-def _check_url(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        shown = without_keys({"url": url})["url"]
-        raise ValueError(
-            f"base_url must be http://HOST:PORT/PATH or https://HOST/PATH, got {shown}"
-        )
-
-
-def _get(model: TemplateAPI, path: str, without: str = "") -> Any:
+def _get(model: TemplateAPI, path: str) -> Any:
     """Return the JSON that the server has beside its completions; None if it has none.
 
-    What raises is only that no server answers.
+    vLLM's servers tell their version beside /v1.
     """
-    parts = urlsplit(model.base_url)
-    if not COMPLETIONS.search(parts.path):
+    beside = re.sub(r"(/chat)?/completions/?(?=$|\?)", path, model.base_url, count=1)
+    if path == "/version":
+        beside = beside.replace("/v1/version", path)
+    if beside == model.base_url:
         return None
-    there = COMPLETIONS.sub("", parts.path).removesuffix(without) + path
-    url, headers = urlunsplit(parts._replace(path=there)), _address(model)[1]
     verify = model.verify_certificate and (model.ca_cert_path or True)
     try:
-        answer = requests.get(url, headers=headers, timeout=PATIENCE, verify=verify)
+        answer = requests.get(beside, headers=model.header, timeout=PATIENCE, verify=verify)
         return answer.json() if answer.ok else None
     except (requests.ConnectionError, requests.Timeout) as error:
         raise explain(error, model) from None

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Self
+from typing import Any, Self
 
 from tqdm import tqdm
 
 from cogniload_gen.files.inputs import one_line
 from lm_eval_tasks.answers import Answers
-from lm_eval_tasks.configuration import Price, begun_run, read_price
+from lm_eval_tasks.configuration import begun_run, cost_of, read_price
 
 LOGS = ("lm_eval", "lm_eval_tasks", "asyncio", "aiohttp", "urllib3", "requests")
 ADVICE = "Custom kwargs can be passed to `--metadata`"
@@ -20,44 +20,36 @@ ADVICE = "Custom kwargs can be passed to `--metadata`"
 
 
 class Progress:
-    """The puzzles done, the accuracy so far and tokens a second.
+    """The answers that are there, the accuracy so far and tokens a second.
 
-    On a terminal this is one line that moves; elsewhere it is a line for each twentieth of the run,
-    so that a log tells where it is.
+    On a terminal this is one line that moves; elsewhere it is a line every half a minute.
     """
 
-    def __init__(self, total: int, answers: Answers) -> None:
-        self._bar = tqdm(total=total, unit=" puzzles", disable=None, smoothing=0)
-        self._total, self._answers, self._file = total, answers, sys.stderr
-        self._done = -1
+    def __init__(self, answers: Answers) -> None:
+        self._bar: tqdm[Any] | None = None
+        self._file, self._answers = sys.stderr, answers
         self._begun, self._tokens = monotonic(), answers.tokens[1]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.close()
+        if self._bar:
+            self._bar.close()
 
-    def show(self, left: int) -> None:
-        """Show how many requests are left."""
-        before, self._done = self._done, self._total - left
-        if before < 0:  # the first call, before anything is asked
-            self._bar.n = self._bar.initial = self._done
-            if self._done > 0:
-                line = f"continuing: {self._done:,} of {self._total:,} puzzles are answered"
-                tqdm.write(line, self._file)
-            return
+    def show(self, done: int, total: int) -> None:
+        """Show how many of all answers are there."""
+        if self._bar is None:  # the first call comes before anything is asked
+            seconds = 0.1 if self._file.isatty() else 30
+            settings = {"unit": " puzzles", "mininterval": seconds, "smoothing": 0}
+            self._bar = tqdm(total=total, initial=done, file=self._file, **settings)
         facts = []
         if self._answers.scored:
             facts.append(f"acc {self._answers.correct / self._answers.scored:.1%}")
         if tokens := self._answers.tokens[1] - self._tokens:
             facts.append(f"{tokens / max(monotonic() - self._begun, 1e-9):,.0f} tokens/s")
-        if not self._bar.disable:
-            self._bar.set_postfix_str(", ".join(facts), refresh=False)
-            self._bar.update(self._done - before)
-        elif 20 * before // self._total < 20 * self._done // self._total:
-            share = f"{self._done:,} of {self._total:,} puzzles"
-            print(", ".join([share, *facts]), file=self._file, flush=True)
+        self._bar.set_postfix_str(", ".join(facts), refresh=False)
+        self._bar.update(done - self._bar.n)
 
 
 class _Once(logging.Handler):
@@ -94,14 +86,11 @@ def each_warning_once() -> Iterator[None]:
 
 def print_status(folders: Sequence[Path], price: object, include_path: str | None) -> None:
     """Print how far the runs in some folders are, and the command that usually follows."""
-    priced = None if price is None else read_price(price)
     for folder in folders:
-        print("\n".join(status_lines(folder, priced, include_path)))
+        print("\n".join(status_lines(folder, price, include_path)))
 
 
-def status_lines(
-    folder: Path, price: Price | None = None, include_path: str | None = None
-) -> list[str]:
+def status_lines(folder: Path, price: object = None, include_path: str | None = None) -> list[str]:
     """Return what `cogniload eval --status` says of a folder, with the cost at a price."""
     run, answers = begun_run(folder), Answers([folder / "state"])
     tasks = ", ".join(run.what["tasks"])
@@ -113,7 +102,7 @@ def status_lines(
         lines = [f"{folder}: {len(answers):,} puzzles are answered ({tasks}, until {search.goal})"]
         lines.append(search.design.line)
     else:
-        total = run.documents
+        total = run.total
         whole = len(answers) >= total
         lines = [f"{folder}: {len(answers):,} of {total:,} puzzles are answered ({tasks})"]
         if len(answers.counts) > 1:
@@ -122,8 +111,9 @@ def status_lines(
     if answers.scored:
         lines.append(f"accuracy so far: {_accuracy(answers.correct, answers.scored)}")
     if answers.tokens[1] or answers.tokens[0]:
-        cost = f", {price.cost(answers.tokens):,.2f} at the price" if price else ""
-        lines.append("tokens: {:,} of prompts, {:,} of responses".format(*answers.tokens) + cost)
+        lines.append("tokens: {:,} of prompts, {:,} of responses".format(*answers.tokens))
+        if price is not None:
+            lines[-1] += f", {cost_of(answers.tokens, read_price(price)):,.2f} at the price"
     following = "the same command again goes on"
     if whole:
         merged = any(folder.glob("*/results_*.json"))

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files.puzzle_store import StoredPuzzles
-from cogniload_gen.files.whole import make_inner_folder, remove_leftovers
 from cogniload_gen.files.write import table_writer
 from lm_eval_tasks.recorded import evaluate_again, recorded_arguments
 from lm_eval_tasks.rescore import read_samples
-from lm_eval_tasks.runner.store import Store
 from lm_eval_tasks.task_names import refuse_files
 
 TWINS, ANSWERS = Path("puzzles") / "twins.parquet", "answers"
@@ -159,35 +157,35 @@ def twins_of(puzzle: Chosen) -> Iterator[dict[str, Any]]:
 
 
 def write_twins(twins: Twins, out: Path, *, force: bool = False) -> None:
-    """Write twins to a .jsonl or .parquet file, whole; its folder is made, and may be no link."""
-    make_inner_folder(out.parent)
+    """Write twins to a .jsonl or .parquet file, whole; its folder is made."""
+    out.parent.mkdir(parents=True, exist_ok=True)
     with table_writer(out, twins.table.schema, force=force) as write:
         write(twins.table)
 
 
 def ask_twins(
-    run: Path, out: Path, budget: int, seed: int, others: Sequence[str], **blocks: object
+    run: Path,
+    out: Path,
+    budget: int,
+    seed: int,
+    others: Sequence[str] = (),
+    shard: str | None = None,
 ) -> Path:
     """Ask a run's model the twins of its puzzles, and return the folder of the results.
 
     The model and its decoding are those that the run recorded; `others` are arguments of lm-eval
-    that go before them, and `blocks` are `shard` and `block_size` of `cogniload eval`. Blocks that
-    are done stay. ValueError for what can't be evaluated, for a run that names a file as its task,
-    and for an `out` with other twins; FileExistsError for a link in the place of a folder.
+    that go before them, and `shard` is I/N. Twins that are answered stay. ValueError for what can't
+    be evaluated, for a run that names a file as its task, and for an `out` with other twins.
     """
     settings = recorded_arguments(run, others)
     twins, file = make_twins(run, budget, seed), out / TWINS
     refuse_files([twins.task])
-    for folder in (out, file.parent, out / ANSWERS):
-        make_inner_folder(folder)
-    with Store(out / ANSWERS / "state").hold([]) as lock, lock.setup():  # one shard at a time
-        remove_leftovers(file)
-        if not file.exists():
-            write_twins(twins, file)
-    if StoredPuzzles(file, texts=False).ids != twins.table["id"]:
+    if not file.exists():
+        write_twins(twins, file)
+    elif pq.read_table(file, columns=["id"])["id"] != twins.table["id"]:
         raise ValueError(f"{out} holds other twins, of another budget or seed: name another --out")
     limit = {"context_budget": twins.context_budget} if twins.context_budget is not None else {}
     metadata = json.dumps({twins.benchmark.dataset: {"path": str(file.parent)} | limit})
     arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
-    evaluate_again(out / ANSWERS, arguments, **blocks)
+    evaluate_again(out / ANSWERS, arguments, shard)
     return out / ANSWERS

@@ -20,8 +20,8 @@ from cogniload_gen.files.write import write_puzzles
 from cogniload_gen.responses.context_budget import Share
 from cogniload_gen.tokens import estimate
 from inspect_tasks import tasks
+from lm_eval_tasks.rescore import score_responses
 from lm_eval_tasks.responses import Response, Said
-from lm_eval_tasks.score_responses import score_responses
 
 pytestmark = pytest.mark.slow
 

@@ -19,17 +19,18 @@ def run_score(arguments: Namespace) -> None:
     outcomes: Counter[OutcomeName] = Counter()
     changed = 0
     for samples in arguments.samples:
-        scored, differing = rescore(samples, arguments.out, force=arguments.force)
-        outcomes, changed = outcomes + scored, changed + differing
+        scored = rescore(samples, arguments.out, force=arguments.force)
+        outcomes, changed = outcomes + scored.outcomes, changed + scored.changed
     return print_outcomes(outcomes, f"{changed} scored anew")
 
 
 def score_dataset(arguments: Namespace) -> None:
     """Run `cogniload score --dataset FOLDER RESPONSES`."""
-    from lm_eval_tasks.score_responses import score_responses
+    from lm_eval_tasks.rescore import score_responses
 
     tables, out = arguments.samples, arguments.out
-    outcomes, missing = score_responses(arguments.dataset, tables, out, force=arguments.force)
+    scored = score_responses(arguments.dataset, tables, out, force=arguments.force)
+    outcomes, missing = scored.outcomes, scored.missing
     total = outcomes.total()
     share = sum(count for outcome, count in outcomes.items() if outcome.correct) / total
     error = sqrt(share * (1 - share) / max(total - 1, 1))
@@ -40,12 +41,12 @@ def run_steps(arguments: Namespace) -> None:
     """Run `cogniload steps SAMPLES`."""
     from tqdm import tqdm
 
-    from lm_eval_tasks.rescore import count_errors
+    from lm_eval_tasks.rescore import rescore
 
     check_out(arguments)
     counts: Counter[str] = Counter()
     for samples in tqdm(arguments.samples, unit=" files", disable=None):
-        counts += count_errors(samples, arguments.out, force=arguments.force)
+        counts += rescore(samples, arguments.out, steps=True, force=arguments.force).errors
     total = counts.total()
     unread = counts.pop("not read", 0)
     first_errors = "; their first errors:" if total > unread else ""

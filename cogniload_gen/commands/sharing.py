@@ -3,7 +3,6 @@
 import sys
 from argparse import Namespace
 from collections import Counter
-from pathlib import Path
 
 from cogniload_gen.checks import check_integer
 from cogniload_gen.commands.printing import counted
@@ -28,31 +27,14 @@ def run_push(arguments: Namespace) -> None:
 
 def run_verify(arguments: Namespace) -> int:
     """Run `cogniload verify DIR_OR_REPO`: 0 if the same, 1 if not."""
-    from cogniload_gen.hub.verify import COUNTED, verify
-    from cogniload_gen.hub.verify_files import check_share, is_of_files, verify_files
+    from cogniload_gen.hub.verify import SHOWN, check_share, verify
 
-    source, tokenizer = arguments.source, arguments.tokenizer
-    if is_of_files(source):
-        share = 1.0 if arguments.sample is None else check_share(arguments.sample)
-        verdict = verify_files(Path(source), sample=share, tokenizer=tokenizer)
-        wrong = f"is damaged in {counted(verdict.differences, 'place')}"
-        right = f"is whole: {verdict.rows} rows in {counted(verdict.files, 'file')}; "
-        right += f"{verdict.made_again} made again, the same, and solved"
-    elif arguments.sample is not None:
-        raise ValueError("--sample is for a folder of `cogniload generate OUT/`")
-    else:
-        verdict = verify(source, tokenizer=tokenizer)
-        more = " or more" * (verdict.differences >= COUNTED)
-        wrong = f"differs: {verdict.differences}{more} values, {verdict.rows} rows expected"
-        right = f"is the same: {verdict.rows} rows, every puzzle solved"
-    for difference in verdict.first:
-        print(one_line(str(difference)))
-    if not verdict.unfinished:
-        print(f"{source} {wrong if verdict.differences else right}")
-    if verdict.versions:
-        makers = " with ".join(f"{name} {version}" for name, version in verdict.versions.items())
-        print(f"not checked: {makers} made the files, as the manifest says")
-    return int(verdict.differences > 0)
+    share = check_share(arguments.sample)
+    verdict = verify(arguments.source, sample=share, tokenizer=arguments.tokenizer)
+    for difference in verdict.differences[:SHOWN]:
+        print(one_line(difference))
+    print(f"{arguments.source} {verdict}")
+    return int(bool(verdict.differences))
 
 
 def add_overlap(overlap: Parser) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from huggingface_hub import HfApi, errors, get_token
@@ -28,12 +29,12 @@ from cogniload_gen.configurations import (
     merge,
     schema_of,
 )
-from cogniload_gen.files.whole import whole_folder
-from cogniload_gen.files.write import SHARED, row_groups
+from cogniload_gen.files import whole_folder
 from cogniload_gen.grid import ENGLISH, SPLITS, Grid, language_of
 from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
 from cogniload_gen.hub.exceptions import hub_errors
-from cogniload_gen.hub.verify import REPOSITORY, differing
+from cogniload_gen.hub.verify import REPOSITORY, first_difference
+from cogniload_gen.tables import SHARED, row_groups
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -84,9 +85,6 @@ def push(
         if private and not info.private:
             raise ValueError(f"{repo} exists and is public: --private is for a new one")
         published = configurations_at(repo, info.sha)
-    names = {file.rfilename for file in info.siblings or ()}
-    if not published and "croissant.json" in names:
-        raise ValueError(f"{repo} has a croissant.json that `cogniload push` did not write")
     with tempfile.TemporaryDirectory(prefix="cogniload-push-") as temporary:
         write_folder(Path(temporary), repo, new, merge(published, new))
         with hub_errors(repo):
@@ -202,8 +200,13 @@ def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configurat
     seed = dataset[0]["seed"]
     grid = benchmark.select(**knobs, num_puzzles=num_puzzles, seed=seed, split=split, **changes)
     puzzles = configuration_of(grid, **options)
-    batches = dataset.with_format("arrow").iter(BATCH_ROWS)
-    rows = (table.select(puzzles.schema.names).cast(puzzles.schema) for table in batches)
-    for difference in differing(rows, puzzles.source(split).tables(), puzzles.schema):
-        raise ValueError(f"the dataset must hold a whole grid's rows as made: {difference}")
+    start, source = 0, puzzles.source(split)
+    for table in dataset.with_format("arrow").iter(BATCH_ROWS):
+        there = table.select(puzzles.schema.names).cast(puzzles.schema)
+        made = pa.concat_tables(source.tables(start, start + len(there)))
+        if line := first_difference(there, made, start):
+            raise ValueError(f"the dataset must hold a whole grid's rows as made: {line} is not")
+        start += len(there)
+    if start < len(source.selection):
+        raise ValueError(f"the dataset must hold a whole grid's {len(source.selection)} rows")
     return puzzles

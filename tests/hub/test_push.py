@@ -11,21 +11,18 @@ from types import SimpleNamespace
 
 import datasets
 import mlcroissant
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import refusal, run_python
+from command_line import main, refusal, run_python
 from grids import cogniload_grid, factor_grid
 from hub_stand_in import TOKEN, hub, valid
 from huggingface_hub import DatasetCard, DatasetCardData
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 import cogniload_dataset
-from cogniload_gen import generate_puzzles
+from cogniload_gen import generate_puzzles, tables
 from cogniload_gen.canary import CANARY
-from cogniload_gen.commands import main
 from cogniload_gen.configurations import configuration_of, merge, read_entry
-from cogniload_gen.files import write
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import SIZES, croissant, dataset_card
 from cogniload_gen.hub.exceptions import hub_errors
@@ -45,21 +42,12 @@ import datasets
 read = datasets.load_dataset(sys.argv[1], split="test", cache_dir=sys.argv[2])
 read.to_parquet(sys.argv[3])
 """
+"""A program that reads a folder without a line of ours."""
 
 
-def croissant_records(folder: Path, record_set: str) -> list[dict]:
-    """The records that mlcroissant reads, by the names of their columns."""
-    described = mlcroissant.Dataset(folder / "croissant.json", mapping={"repo": folder})
-    return [
-        {name.rpartition("/")[2]: text(value) for name, value in record.items()}
-        for record in described.records(record_set)
-    ]
-
-
-def text(value: object) -> object:
-    if isinstance(value, bytes):
-        return value.decode()
-    return [text(each) for each in value] if isinstance(value, list) else value
+def contents(folder: Path) -> dict[str, bytes]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture
@@ -83,38 +71,30 @@ def test_a_small_grid_loads_plainly(tmp_path, trace, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "folder", "read.parquet"]
 
 
-def test_mlcroissant_validates_and_reads(folder, caplog):
+def text(value: object) -> object:
+    if isinstance(value, bytes):
+        return value.decode()
+    return [text(each) for each in value] if isinstance(value, list) else value
+
+
+def test_mlcroissant_validates_and_reads(folder):
     command = [Path(sys.executable).with_name("mlcroissant"), "validate", "--jsonld"]
     ran = subprocess.run([*command, folder / "croissant.json"], capture_output=True, check=False)
     said = ran.stderr.decode()
     assert ran.returncode == 0, said
     assert "error" not in said
     assert said.count("is recommended") <= 1  # datePublished, which could not be made again
-    expected = generate_puzzles(**SMALL, num_puzzles=3).to_pylist()
-    assert croissant_records(folder, f"{NAME}/test") == expected
-    assert CANARY in json.loads((folder / "croissant.json").read_text("utf-8"))["description"]
-
-
-def test_croissant_says_what_responsible_use_asks_for(folder):
-    """The fields that NeurIPS asks for since 2026, as mlcroissant reads them."""
-    names = ["DataLimitations", "DataBiases", "DataUseCases", "DataSocialImpact"]
-    names = [f"rai:d{name[1:]}" for name in names] + ["rai:personalSensitiveInformation"]
-    metadata = mlcroissant.Dataset(folder / "croissant.json").metadata
-    read = metadata.to_json()
-    assert all(len(str(read[name])) > 20 for name in names)
-    assert read["rai:hasSyntheticData"] is True
-    assert {"prov:wasDerivedFrom", "prov:wasGeneratedBy"} <= read.keys()
-    assert "http://mlcommons.org/croissant/RAI/1.0" in metadata.conforms_to
-
-
-def test_croissant_describes_what_it_can_of_a_trace(tmp_path):
-    folder = tmp_path / "folder"
-    push(cogniload_grid(3, 5, 50, num_puzzles=2), "me/puzzles", dry_run=folder, trace=True)
-    (name,) = (path.name for path in folder.iterdir() if path.is_dir())
-    expected = generate_puzzles(3, 5, 50, num_puzzles=2, trace=True).drop_columns(
-        ["domains", "initial_state", "statements", "poi_states"]
-    )
-    assert croissant_records(folder, f"{name}/test") == expected.to_pylist()
+    described = mlcroissant.Dataset(folder / "croissant.json", mapping={"repo": folder})
+    records = [
+        {name.rpartition("/")[2]: text(value) for name, value in record.items()}
+        for record in described.records(f"{NAME}/test")
+    ]
+    assert records == generate_puzzles(**SMALL, num_puzzles=3).to_pylist()
+    metadata = described.metadata.to_json()
+    assert CANARY in metadata["description"]
+    names = ["dataLimitations", "dataBiases", "dataUseCases", "dataSocialImpact"]
+    assert all(len(str(metadata[f"rai:{name}"])) > 20 for name in names)  # as NeurIPS asks
+    assert metadata["rai:hasSyntheticData"] is True
 
 
 def test_the_card(folder):
@@ -124,7 +104,6 @@ def test_the_card(folder):
     data = card.data.to_dict()
     known = DatasetCardData.__init__.__kwdefaults__.keys()
     assert data.keys() - known == {"configs", "tags", "puzzles"}
-    assert data["size_categories"] == ["n<1K"]
     configs = datasets.utils.metadata.MetadataConfigs.from_dataset_card_data(card.data)
     assert list(configs) == [NAME]
     assert CANARY in card.text
@@ -133,7 +112,6 @@ def test_the_card(folder):
     assert "@inproceedings{kaiser2026cogniload" in card.text
     (row,) = generate_puzzles(1, 5, 12.5, num_puzzles=1).to_pylist()
     assert row["puzzle"] in card.text
-    assert "generator version | 1 |" in card.text
     lines = card.text.splitlines()
     call = next(line for line in lines if line.startswith('puzzles = load_dataset("cogniload", '))
     scope = {"load_dataset": cogniload_dataset.load_dataset}
@@ -151,53 +129,36 @@ def test_sizes(d, puzzles, size):
     assert all(name in DatasetCardData.__doc__ for name in SIZES)
 
 
-def test_a_long_sample_is_cut_and_long_names_too(tmp_path):
+def test_a_long_sample_is_cut_and_long_names_too():
     grid = cogniload_grid(range(1, 13), range(200, 240), [5, 10], num_puzzles=1)
     made = configuration_of(grid)
     assert len(made.name) < 50
-    assert made.name != configuration_of(cogniload_grid(12, range(200, 240), [5, 10])).name
     card = str(dataset_card("a/b", [made]))
     assert "\n...\n" in card
     assert "\n200. " in card
     assert "\n100. " not in card
 
 
-def test_row_groups_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "ROW_GROUP_BYTES", 100_000)
+def test_row_groups_and_files_are_bounded(tmp_path, monkeypatch):
+    assert tables.ROW_GROUP_BYTES < 100_000_000
+    monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 100_000)
     monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
-    grid = cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30)
-    push(grid, "me/puzzles", dry_run=tmp_path / "folder", trace=True)
-    files = sorted((tmp_path / "folder").glob("*/*.parquet"))
-    assert len(files) > 10
+    push(cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30), "me/p", dry_run=tmp_path / "f")
+    files = sorted((tmp_path / "f").glob("*/*.parquet"))
+    assert len(files) > 1
     assert files[0].name == f"test-00000-of-{len(files):05}.parquet"
     for file in files:
-        assert file.stat().st_size < 300_000
         about = pq.ParquetFile(file).metadata
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
         assert all(group.total_byte_size < 110_000 for group in groups)
-    read = datasets.load_dataset(
-        str(tmp_path / "folder"), split="test", cache_dir=str(tmp_path / "cache")
-    )
-    expected = generate_puzzles([1, 10], [20, 100], 50, num_puzzles=30, trace=True)
-    assert list(read) == expected.to_pylist()
-
-
-def test_only_a_single_row_makes_a_larger_group(monkeypatch):
-    assert write.ROW_GROUP_BYTES < 100_000_000
-    monkeypatch.setattr(write, "ROW_GROUP_BYTES", 1000)
-    table = pa.table({"puzzle": ["x" * 2000, "y", *["z" * 100] * 50, "x" * 2000]})
-    groups = list(write.row_groups(table))
-    assert pa.concat_tables(groups).equals(table)
-    assert all(group.nbytes <= 1000 or len(group) == 1 for group in groups)
-    assert len(groups) < 20
+    read = datasets.load_dataset(str(tmp_path / "f"), split="test", cache_dir=str(tmp_path / "c"))
+    assert list(read) == generate_puzzles([1, 10], [20, 100], 50, num_puzzles=30).to_pylist()
 
 
 def test_a_folder_is_whole_and_replaces_nothing(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine").mkdir()
     dry = ("push", "me/p", *OPTIONS, "--dry-run")
     assert "mine exists" in refusal(capsys, *dry, tmp_path / "mine")
-    missing = tmp_path / "no" / "such"
-    assert refusal(capsys, *dry, missing) == f"{missing}: No such file or directory"
     monkeypatch.setattr(push_module, "write_split", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         push(cogniload_grid(1, 5, 50), "me/p", dry_run=tmp_path / "other")
@@ -221,7 +182,6 @@ def test_factor(tmp_path, suite, knobs):
     read = {"split": "test", "cache_dir": str(tmp_path / "cache")}
     assert list(datasets.load_dataset(str(tmp_path / "one"), **read)) == list(expected)
     card = DatasetCard.load(tmp_path / "one" / "README.md")
-    assert f"# FACTOR, {suite}" in card.text
     assert f'load_dataset("factor", suite={suite!r}, ' in card.text
     (records,) = json.loads((tmp_path / "one" / "croissant.json").read_text("utf-8"))["recordSet"]
     assert [field["name"] for field in records["field"]] == expected.column_names
@@ -231,20 +191,14 @@ def test_both_benchmarks_in_a_repository_are_described_once_each():
     suites = factor_grid("symbolic", N=3), factor_grid("realistic", op=[2, 3], context=[0, 4000])
     sets = [configuration_of(grid) for grid in (cogniload_grid(1, 5, 50), *suites)]
     sets.append(configuration_of(cogniload_grid(3, 5, 50), trace=True))
+    assert [read_entry(json.loads(json.dumps(each.entry()))) for each in sets] == sets
     described = croissant("me/puzzles", sets)
     found = mlcroissant.Dataset(described).metadata  # which raises for what is wrong
     assert len(found.record_sets) == 4
-    assert len(described["keywords"]) == len(set(described["keywords"]))
     assert described["citeAs"].count("title = {FACTOR") == 1
     card = dataset_card("me/puzzles", sets)
     assert valid(str(card))
     assert card.text.count("title  = {FACTOR") == card.text.count("title     = {CogniLoad") == 1
-    assert "`poi_states`" in card.text
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def in_hand(tmp_path, **more) -> datasets.Dataset:
@@ -265,19 +219,16 @@ def test_a_dataset_in_hand_is_its_grid_and_its_first_rows_may_be_a_smaller_one(t
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 "),
-    (lambda d: d.select(range(11)), "row 11 .*id: published None"),
-    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*answer: "),
+    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 .*: id, "),
+    (lambda d: d.select(range(11)), "whole grid's 12 rows"),
+    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*: answer"),
     (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
-    (lambda d: d.add_column("x", [1] * 12), r"columns .*differs in \['x'\]"),
     (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
-    (lambda d: d.map(lambda row: {"id": "x" * 5000}), "puzzles as they are made, got 'xxxx"),
+    (lambda d: d.to_iterable_dataset(), r"be a grid \(.*\) or its data set, got"),
 ])  # fmt: skip
 def test_other_rows_are_refused(tmp_path, change, message):
-    dataset = change(in_hand(tmp_path))
-    with pytest.raises(ValueError, match=message) as raised:
-        push(dataset, "me/puzzles", dry_run=tmp_path / "one")
-    assert len(str(raised.value)) < 400
+    with pytest.raises(ValueError, match=message):
+        push(change(in_hand(tmp_path)), "me/puzzles", dry_run=tmp_path / "one")
     assert not (tmp_path / "one").exists()
 
 
@@ -285,24 +236,13 @@ def test_what_is_no_grid_and_wrong_options_are_refused(tmp_path):
     grid = cogniload_grid(**SMALL)
     pretrain = factor_grid("symbolic", split="pretrain", num_puzzles=2)
     for puzzles, options, message in (
-        (in_hand(tmp_path).to_iterable_dataset(), {}, r"be a grid \(.*\) or its data set, got"),
         (pretrain, {}, r"must be a grid \(of the splits train, validation or test\)"),
         (grid, {"trace": "no"}, "trace must be True or False, got 'no'"),
-        (grid, {"trace": 1}, "trace must be True or False, got 1"),
         (grid, {"tracer": True}, "cogniload takes trace; got 'tracer'"),
         (replace(grid, first_index=5), {}, r"first_index .*0"),
-        (replace(grid, cells=grid.cells[:3]), {}, "must be the product"),
     ):
         with pytest.raises(ValueError, match=message):
             push(puzzles, "me/puzzles", dry_run=tmp_path / "one", **options)
-    assert not (tmp_path / "one").exists()
-
-
-def test_an_entry_reads_back():
-    made = configuration_of(cogniload_grid(**SMALL, seed=0), trace=True)
-    assert read_entry(made.entry()) == made
-    assert read_entry(json.loads(json.dumps(made.entry()))) == made
-    assert made.name == "cogniload-v1-d1_3-N5-rho12.5_50-num_puzzles100-seed0-trace"
 
 
 def test_a_published_tokenizer_is_not_loaded_for_the_card_and_no_name_has_two_meanings():
@@ -311,11 +251,13 @@ def test_a_published_tokenizer_is_not_loaded_for_the_card_and_no_name_has_two_me
     second = replace(made, parameters=made.parameters | {"tokenizer": "org_model"})
     for sets in ([made, first], [first, made]):
         assert "org/model" in str(dataset_card("me/puzzles", sets))
-        assert len(croissant("me/puzzles", sets)["recordSet"]) == 2
     assert first.name == second.name
     assert merge([first], replace(first, splits=("train",)))[0].splits == ("train", "test")
     with pytest.raises(ValueError, match="is published with other parameters"):
         merge([first], second)
+
+
+# --- The way to the Hub ----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -329,7 +271,8 @@ QUIET = {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGR
 
 RUN = """
 import contextlib, io, json, os, sys
-from cogniload_gen.commands import main
+sys.path.insert(0, sys.argv[1])
+from command_line import main
 ran = []
 for arguments in json.load(sys.stdin):
     if isinstance(arguments, dict):
@@ -341,6 +284,7 @@ for arguments in json.load(sys.stdin):
     ran.append([code, out.getvalue(), said.getvalue()])
 json.dump(ran, sys.stdout)
 """
+HELPERS = Path(__file__).parents[1] / "helpers"
 
 
 def cogniload(stand_in, *commands, **environment) -> list[list]:
@@ -350,7 +294,7 @@ def cogniload(stand_in, *commands, **environment) -> list[list]:
     """
     settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": stand_in.home}
     env = os.environ | QUIET | settings | environment
-    return json.loads(run_python(RUN, input=json.dumps(commands), env=env).stdout)
+    return json.loads(run_python(RUN, HELPERS, input=json.dumps(commands), env=env).stdout)
 
 
 PUSH = ["push", "me/puzzles", *OPTIONS]
@@ -372,7 +316,6 @@ def test_an_upload_that_failed_is_completed_by_a_repeat(stand_in, folder):
     assert len(uploads) == 2  # one failed; the last push found the file there
     del stand_in.files[".gitattributes"]
     assert stand_in.files == contents(folder)  # the dry run tells exactly what is uploaded
-    assert "POST /api/validate-yaml" in stand_in.asked
 
 
 def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
@@ -381,7 +324,8 @@ def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
     pushes = PUSH, [*PUSH, "--split", "train"], [*PUSH, "--seed", "7"], dry
     *ran, verified = cogniload(stand_in, *pushes, ["verify", "me/puzzles"])
     assert [code for code, *_ in ran] == [0, 0, 0, 0]
-    assert verified[:2] == [0, "me/puzzles is the same: 36 rows, every puzzle solved\n"]
+    whole = "me/puzzles is whole: 36 rows in 3 files; 36 made again, the same, and solved\n"
+    assert verified[:2] == [0, whole]
     assert len(stand_in.commits) == 3
     # all that is verified is of one commit
     assert stand_in.asked.count("GET /api/datasets/me/puzzles/revision/main") == 1
@@ -398,9 +342,6 @@ def test_a_second_grid_and_a_second_split_are_added(stand_in, tmp_path):
     for name, split, seed in ((NAME, "train", 42), (NAME, "test", 42), (other, "test", 7)):
         expected = generate_puzzles(**SMALL, num_puzzles=3, seed=seed, split=split).to_pylist()
         assert list(datasets.load_dataset(name=name, split=split, **load)) == expected
-    described = json.loads(stand_in.files["croissant.json"])["recordSet"]
-    expected = [f"{NAME}/train", f"{NAME}/test", f"{other}/test"]
-    assert [each["@id"] for each in described] == expected
 
 
 def test_a_repeat_leaves_no_file_of_another_cut(stand_in):
@@ -444,7 +385,7 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
     )  # fmt: skip
     (closed,) = cogniload(stand_in, PUSH, HF_ENDPOINT="http://127.0.0.1:9")
     for (code, out, said), reason in (
-        (own, "me/puzzles has a card that `cogniload push` did not write: its metadata must list"),
+        (own, "me/puzzles has a card that `cogniload push` did not write: "),
         (public, "me/puzzles exists and is public"),
         (others, "you/puzzles: the Hub refused: the token has no permission"),
         (wrong, "the repository must be user/name, got 'a/b/c'"),
@@ -460,9 +401,7 @@ def test_what_the_hub_refuses_is_one_line(stand_in):
 
 
 @pytest.mark.parametrize(("kind", "status", "reason"), [
-    (HfHubHTTPError, 401, "the token is not valid"),
     (RepositoryNotFoundError, 401, "there is no such repository, or the token may not see it"),
-    (RepositoryNotFoundError, 404, "there is no such repository, or the token may not see it"),
     (GatedRepoError, 403, "its owner must grant access first"),
     (HfHubHTTPError, 403, "the token has no permission for it"),
     (HfHubHTTPError, 500, "of two lines"),
@@ -473,14 +412,6 @@ def test_what_the_hub_means_by_a_status(kind, status, reason):
     with told as raised, hub_errors("me/puzzles"):
         raise kind("of two\nlines", response=response)
     assert "\n" not in str(raised.value)
-
-
-def test_an_error_of_our_own_is_not_the_hubs():
-    with pytest.raises(RecursionError, match=r"^deep$"), hub_errors("me/puzzles"):
-        raise RecursionError("deep")
-    told = pytest.raises(OSError, match=r"^me/puzzles: an upload failed \(its cause\)$")
-    with told, hub_errors("me/puzzles"):
-        raise RuntimeError("an upload\nfailed") from ValueError("its cause")
 
 
 def test_a_dry_run_without_the_hub_says_so(tmp_path, caplog):

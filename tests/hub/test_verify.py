@@ -1,314 +1,247 @@
-"""What is published, checked again: the same, or which rows are not."""
+"""What is published or generated, checked again: the same, or which files and rows are not."""
 
+import json
 import re
+from functools import partial
+from hashlib import sha256
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from command_line import IN_2_GIB, refusal, run_python
+from command_line import main, refusal
 from grids import cogniload_grid, factor_grid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.commands import main
+from cogniload_gen import generate_puzzles
 from cogniload_gen.hub.push import push
-from cogniload_gen.hub.verify import SHOWN, differing, verify
+from cogniload_gen.hub.verify import SHOWN, first_difference
+from cogniload_gen.shards import puzzle_files
 
-GRID = {"d": [1, 3], "N": [5, 20], "rho": [50.0]}
+GRID = {"d": [1, 3], "N": [5, 20], "rho": 50.0}
 NAME = "cogniload-v1-d1_3-N5_20-rho50-num_puzzles3-seed42"
-ROWS = generate_puzzles(**GRID, num_puzzles=3).to_pylist()
-OTHER = next(row for row in ROWS if solve(row["puzzle"]) != ROWS[0]["answer"])
-BY_SOLVER = "answer by the solver"
+TABLE = generate_puzzles(**GRID, num_puzzles=3)
+ROWS = TABLE.to_pylist()
+SECOND = "test-00001-of-00003.parquet"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    push(cogniload_grid(**GRID, num_puzzles=3), "me/puzzles", dry_run="folder")
-    return tmp_path / "folder"
+def pushed(folder):
+    """12 puzzles in a folder of `push`."""
+    push(cogniload_grid(**GRID, num_puzzles=3), "me/puzzles", dry_run="out")
+    return folder / "out"
 
 
-def rewrite(folder, change, split="test"):
-    (file,) = (folder / NAME).glob(f"{split}-*.parquet")
+@pytest.fixture
+def generated(folder):
+    """The same puzzles in a folder of `generate`, in 3 files."""
+    files = puzzle_files("out", **GRID, num_puzzles=3, rows_per_file=4)
+    assert [files.make(number).rows for number in range(3)] == [4, 4, 4]
+    files.finish()
+    return folder / "out"
+
+
+def rewrite(file, change):
     rows = pq.read_table(file).to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, pq.read_schema(file)), file, row_group_size=5)
 
 
-def rewrite_card(folder, change):
-    path = folder / "README.md"
+def rewrite_pushed(pushed, change):
+    (file,) = (pushed / NAME).glob("*.parquet")
+    rewrite(file, change)
+
+
+def rewrite_card(pushed, change):
+    path = pushed / "README.md"
     _, metadata, text = path.read_text("utf-8").split("---", 2)
     data = yaml.safe_load(metadata)
     change(data)
     path.write_text(f"---\n{yaml.safe_dump(data, sort_keys=False)}---{text}", "utf-8")
 
 
-def test_ours_is_the_same(folder, capsys):
-    assert main(["verify", "folder"]) == 0
-    assert capsys.readouterr().out == "folder is the same: 12 rows, every puzzle solved\n"
-    rewrite(folder, list)  # other row groups are the same rows
-    assert main(["verify", "folder"]) == 0
+def verify(capsys, *options):
+    """The exit code of `cogniload verify out`, its lines about differences, and its verdict."""
+    capsys.readouterr()
+    code = main(["verify", "out", *options])
+    said = capsys.readouterr()
+    *lines, verdict = (said.out + said.err).splitlines()
+    return code, lines, verdict
 
 
-def test_one_changed_letter_is_named(folder, capsys):
-    def change(rows):
-        rows[7]["puzzle"] = rows[7]["puzzle"].replace("Solve", "Solwe", 1)
-
-    rewrite(folder, change)
-    assert main(["verify", "folder"]) == 1
-    difference, verdict = capsys.readouterr().out.splitlines()
-    assert difference.startswith(f"{NAME}/test-*.parquet row 7 ({ROWS[7]['id']}): puzzle: ")
-    assert "'Solwe " in difference
-    assert len(difference) < 300
-    assert verdict == "folder differs: 1 values, 12 rows expected"
+def test_what_we_push_is_whole(pushed, capsys):
+    whole = "out is whole: 12 rows in 1 file; 12 made again, the same, and solved"
+    assert verify(capsys) == (0, [], whole)
+    rewrite_pushed(pushed, list)  # other row groups are the same rows
+    assert verify(capsys) == (0, [], whole)
 
 
-def test_every_column_is_compared_and_every_puzzle_solved(folder):
-    """A wrong answer differs twice: from the generator's, and from what the solver reads."""
-    wrong = {str: "x", int: 1000, float: 99.0, list: ["x"]}
-
-    def change(rows):
-        for row, column in zip(rows, columns, strict=False):
-            row[column] = wrong[type(row[column])]
-
-    columns = list(ROWS[0])[2:]
-    rewrite(folder, change)
-    verdict = verify(folder)
-    differing_columns = [each.column for each in verdict.first]
-    assert verdict.differences == len(columns) + len(["puzzle", "answer"])
-    assert differing_columns == columns[:SHOWN]
+def test_what_we_generate_is_whole(generated, capsys):
+    whole = "out is whole: 12 rows in 3 files; {} made again, the same, and solved"
+    assert verify(capsys) == (0, [], whole.format(12))
+    assert verify(capsys, "--sample", "1%") == (0, [], whole.format(4))
+    assert verify(capsys, "--sample", "60%") == (0, [], whole.format(8))
 
 
-@pytest.mark.parametrize(("values", "columns"), [
-    ({"puzzle": OTHER["puzzle"]}, {"puzzle", BY_SOLVER}),
-    ({"puzzle": None}, {"puzzle", BY_SOLVER}),
-    ({"puzzle": "Hello"}, {"puzzle", BY_SOLVER}),
-    ({"options": None}, {"options"}),
+@pytest.mark.parametrize("column", list(ROWS[0]))
+def test_every_column_is_compared(pushed, capsys, column):
+    """A changed cell is named by its file, row, id and column."""
+    changed = {str: "x", int: 1000, float: 99.0, list: ["x"]}[type(ROWS[7][column])]
+    rewrite_pushed(pushed, lambda rows: rows[7].update({column: changed}))
+    code, (line,), verdict = verify(capsys)
+    assert code == 1
+    assert line.startswith(f"{NAME}/test-00000-of-00001.parquet row 7 ({ROWS[7]['id']}): {column} ")
+    assert verdict == "out differs from its 12 rows"
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda rows: rows[0].update(puzzle=None), r"row 0 \(.*\): puzzle is"),
+    (lambda rows: rows.reverse(), r"row 0 \(.*-0\): id, .*answer"),
+    (lambda rows: rows.pop(), "must have 12 rows, got 11"),
+    (lambda rows: rows.pop(0), "must have 12 rows, got 11"),
+    (lambda rows: rows.append(rows[0]), "must have 12 rows, got 13"),
+    (lambda rows: rows.clear(), "must have 12 rows, got 0"),
 ])  # fmt: skip
-def test_other_null_and_broken_values_are_differences(folder, values, columns):
-    rewrite(folder, lambda rows: rows[0].update(values))
-    assert {(each.row, each.column) for each in verify(folder).first} == {
-        (0, column) for column in columns
-    }
+def test_other_orders_and_numbers_of_rows_differ(pushed, capsys, change, said):
+    rewrite_pushed(pushed, change)
+    code, lines, _ = verify(capsys)
+    assert code == 1
+    assert re.search(said, lines[0])
 
 
-@pytest.mark.parametrize(("change", "row", "published", "expected"), [
-    (lambda rows: rows.pop(), 11, None, "last"),
-    (lambda rows: rows.append(rows[0] | {"id": "more\n"}), 12, "more\n", None),
-])  # fmt: skip
-def test_rows_that_lack_or_are_too_many(folder, change, row, published, expected):
-    rewrite(folder, change)
-    verdict = verify(folder)
-    (difference,) = verdict.first
-    assert (difference.row, difference.column) == (row, "id")
-    assert (difference.published, difference.expected) == (published, expected and ROWS[-1]["id"])
-    assert "\n" not in str(difference)
-
-
-def test_a_card_that_asks_for_a_billion_rows_is_soon_told(folder):
-    republish(folder, num_puzzles=10**9)
-    verdict = verify(folder)
-    assert verdict.rows == 4 * 10**9
-    assert (verdict.first[0].row, verdict.first[0].column) == (12, "id")
-
-
-def test_a_published_id_can_not_write_a_verdict(folder, capsys):
+def test_of_many_differences_some_are_named_and_none_writes_a_verdict(pushed, capsys):
     def change(rows):
-        rows[3]["id"] = "\x1b[2J\nfolder is the same: 12 rows" + "!" * 5000
+        for row in rows:
+            row["id"] = "\x1b[2J\nout is whole" + "!" * 5000
 
-    rewrite(folder, change)
-    assert main(["verify", "folder"]) == 1
-    said = capsys.readouterr().out
-    assert [line.split(":")[0] for line in said.splitlines()][1:] == ["folder differs"]
-    assert "\x1b" not in said
-    assert len(said) < 400
+    rewrite_pushed(pushed, change)
+    code, lines, verdict = verify(capsys)
+    assert (code, verdict) == (1, "out differs from its 12 rows")
+    assert 1 <= len(lines) <= SHOWN
+    assert all("\x1b" not in line and len(line) < 400 for line in lines)
 
 
-@pytest.mark.parametrize(("most", "counted"), [(10_000, "12"), (5, "5 or more")])
-def test_differences_are_counted_and_ten_shown(folder, capsys, monkeypatch, most, counted):
-    monkeypatch.setattr("cogniload_gen.hub.verify.COUNTED", most)
-    rewrite(folder, lambda rows: [row.update(category="x") for row in rows])
-    assert main(["verify", "folder"]) == 1
-    *shown, verdict = capsys.readouterr().out.splitlines()
-    assert len(shown) == min(most, SHOWN)
-    assert verdict == f"folder differs: {counted} values, 12 rows expected"
+@given(st.sets(st.integers(0, 11)), st.integers(0, 100))
+def test_the_first_row_that_differs_is_named(changed, start):
+    answers = [f"{a}!" if i in changed else a for i, a in enumerate(TABLE["answer"].to_pylist())]
+    place = TABLE.column_names.index("answer")
+    there = TABLE.set_column(place, "answer", pa.array(answers))
+    first = min(changed, default=None)
+    expected = None if first is None else f"row {start + first} ({ROWS[first]['id']}): answer"
+    assert first_difference(there, TABLE, start) == expected
+    shorter = first_difference(there.slice(0, 3), TABLE, start)
+    assert shorter == (expected if {0, 1, 2} & changed else f"row {start + 3}: id")
+
+
+@pytest.mark.parametrize(("damage", "said"), [
+    (lambda out: (out / SECOND).unlink(), f"out/{SECOND} is missing"),
+    (lambda out: (out / SECOND).write_bytes(b""), f"out/{SECOND} has changed since it was written"),
+    (lambda out: rewrite(out / SECOND, list), f"out/{SECOND} has changed since it was written"),
+    (lambda out: (out / SECOND).write_bytes((out / SECOND.replace("1", "0", 1)).read_bytes()),
+     f"out/{SECOND} has changed since it was written"),
+    (lambda out: (out / "more.parquet").touch(), "out/more.parquet is not of these puzzles"),
+])  # fmt: skip
+def test_a_damaged_file_of_a_folder_is_named(generated, capsys, damage, said):
+    damage(generated)
+    code, lines, verdict = verify(capsys, "--sample", "1%")
+    assert (code, lines) == (1, [said])
+    assert verdict == "out differs from its 12 rows"
+
+
+def test_a_folder_whose_manifest_proves_other_rows_differs(generated, capsys):
+    """Its digests are right, and what is made again is not."""
+    rewrite(generated / SECOND, lambda rows: rows[3].update(answer="red"))
+    files = json.loads((generated / "manifest.json").read_text("utf-8"))["files"]
+    content = (generated / SECOND).read_bytes()
+    files[1] |= {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+    sign(generated, files=files)
+    code, (line,), _ = verify(capsys)
+    assert code == 1
+    assert line.startswith(f"out/{SECOND} row 7 ({ROWS[7]['id']}): answer ")
+
+
+def test_an_unfinished_folder_is_not_whole(folder, capsys):
+    files = puzzle_files("out", **GRID, num_puzzles=3, rows_per_file=4)
+    files.make(1)
+    code, (line,), _ = verify(capsys)
+    assert code == 1
+    assert line == "out is unfinished: 1 of 3 files are there; the same generate command goes on"
+
+
+def sign(out, **changes):
+    path = out / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+
+
+@pytest.mark.parametrize(("damage", "said"), [
+    (lambda out: (out / "manifest.json").write_text("[1]"), "manifest.json must be what "),
+    (partial(sign, generator_version=2), "is of generator version 2; this release makes version 1"),
+    (partial(sign, rows_per_file=0), "rows_per_file must be an integer in 1.."),
+    (partial(sign, parameters=[]), "parameters of cogniload must be"),
+    (lambda out: (out / "manifest.json").unlink(), "must hold manifest.json, .* or README.md"),
+])  # fmt: skip
+def test_a_folder_that_does_not_say_what_it_holds_is_unknown(generated, capsys, damage, said):
+    damage(generated)
+    assert re.search(said, refusal(capsys, "verify", "out"))
 
 
 def entry(data):
     return data["puzzles"][0]
 
 
-def nested(levels):
-    """Lists in lists: with YAML's aliases a few lines make millions of them."""
-    return [nested(levels - 1)] * 6 if levels else []
-
-
-def parameters(data):
-    return entry(data)["parameters"]
-
-
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda data: data.pop("puzzles"), "must list what it holds as puzzles, got None"),
+    (lambda data: data.pop("puzzles"), "an entry must be a mapping, got None"),
     (lambda data: data.update(puzzles=[3]), "an entry must be a mapping, got 3"),
-    (lambda data: data.update(puzzles=nested(8)), "an entry must be a mapping, got "),
     (lambda data: entry(data).update(benchmark="x"), "benchmark must be one of cog"),
     (lambda data: entry(data).update(splits=["dev"]), "splits must be one of train, "),
-    (lambda data: entry(data).update(splits=[]), "splits must hold at least one value"),
-    (lambda data: entry(data).update(splits=3), "splits must be one of train, "),
     (lambda data: entry(data).update(parameters=3), "parameters of cogniload must be d, "),
-    (lambda data: entry(data).update(generator_version="x"), "generator_version must be"),
-    (lambda data: parameters(data).update(d=[13]), "d must be an integer in 1..12 .*got 13"),
-    (lambda data: parameters(data).update(d={"x": 1}), "d must be an integer in 1..12"),
-    (lambda data: parameters(data).update(seed="42"), "seed must be an integer .*got '42'"),
-    (lambda data: parameters(data).update(trace="no"), "trace must be True or False, got 'no'"),
-    (lambda data: parameters(data).update(x=1), "parameters of cogniload must be d, "),
-    (lambda data: data["configs"].append(data["configs"][0]), "configs .* must be those of"),
-    (lambda data: data["configs"][0]["data_files"][0].update(path="*"), "configs .* must be"),
-    (lambda data: parameters(data).update(seed=7), "configs .* must be those of its puzzles"),
+    (lambda data: entry(data)["parameters"].update(d=[13]), "d must be an integer in 1..12"),
+    (lambda data: entry(data)["parameters"].update(x=1), "parameters of cogniload must be d, "),
 ])  # fmt: skip
-def test_a_card_that_is_not_ours_is_an_error(folder, capsys, change, message):
-    rewrite_card(folder, change)
-    error = refusal(capsys, "verify", "folder")
-    assert error.startswith("folder has a card that `cogniload push` did not write: ")
+def test_a_card_that_is_not_ours_is_unknown(pushed, capsys, change, message):
+    rewrite_card(pushed, change)
+    error = refusal(capsys, "verify", "out")
+    assert error.startswith("out has a card that `cogniload push` did not write: ")
     assert re.search(message, error)
-    assert len(error) < 1000
-
-
-def test_another_generator_version_is_an_error(folder, capsys):
-    def change(data):
-        text = entry(data) | {"generator_version": 2}
-        data["puzzles"] = [text]
-        name = NAME.replace("-v1-", "-v2-")
-        data["configs"][0]["config_name"] = name
-        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
-
-    rewrite_card(folder, change)
-    error = refusal(capsys, "verify", "folder")
-    assert "is of generator version 2; this release makes version 1" in error
-
-
-def with_short_numbers(table):
-    return table.set_column(table.column_names.index("d"), "d", table["d"].cast("int32"))
 
 
 @pytest.mark.parametrize(("damage", "message"), [
-    (lambda folder, file: file.unlink(), "must hold .*got no such file"),
-    (lambda _, file: file.write_bytes(b"PAR1"), "00001.parquet must be a Parquet file: "),
-    (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "must be a Parquet file: "),
-    (lambda folder, file: pq.write_table(pa.table({"id": ["x"]}), file), "its columns must be"),
-    (lambda _, file: pq.write_table(with_short_numbers(pq.read_table(file)), file), "got .*int32"),
-    (lambda folder, file: (folder / "README.md").unlink(), "must hold manifest.json"),
-    (lambda folder, file: (folder / "README.md").write_text("---\n: [\n---\n"), "must be YAML"),
-    (lambda folder, file: (folder / "README.md").write_bytes(b"\xff"), "push` did not write"),
-    (lambda folder, file: (folder / "README.md").write_text(f"---\nx: {'[' * 1000}\n---\n"),
-     "must be YAML: maximum recursion"),
-    (lambda folder, file: pq.write_table(pa.table({"\x1b[2J": ["x"]}), file),
-     r"got '\\x1b\[2J: string'"),
+    (lambda _, file: file.write_bytes(file.read_bytes()[:-9]), "can't be read: "),
+    (lambda _, file: pq.write_table(pa.table({"id": ["x"]}), file), "must have the columns id: "),
+    (lambda out, _: (out / "README.md").write_text("---\n: [\n---\n"), "push` did not write"),
+    (lambda out, _: (out / "README.md").write_bytes(b"\xff"), "push` did not write"),
+    (lambda out, _: rewrite_card(out, lambda data: entry(data).update(generator_version=2)),
+     "is of generator version 2; this release makes version 1"),
 ])  # fmt: skip
-def test_damaged_files_are_an_error(folder, capsys, damage, message):
-    (file,) = (folder / NAME).glob("*.parquet")
-    damage(folder, file)
-    assert re.search(message, refusal(capsys, "verify", "folder"))
+def test_damaged_files_are_unknown(pushed, capsys, damage, message):
+    (file,) = (pushed / NAME).glob("*.parquet")
+    damage(pushed, file)
+    assert re.search(message, refusal(capsys, "verify", "out"))
+
+
+@pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])
+def test_what_is_neither_a_folder_nor_a_repository(source, folder, capsys):
+    (folder / "file").write_text("")
+    error = refusal(capsys, "verify", source)
+    assert error.endswith("must be a folder or a repository user/name")
+
+
+@pytest.mark.parametrize("share", ["1", "0%", "101%", "x%"])
+def test_a_wrong_share_is_one_line(folder, capsys, share):
+    error = refusal(capsys, "verify", "out", "--sample", share)
+    assert error.startswith("--sample must be a percentage above 0% and up to 100%, ")
 
 
 def test_without_the_hub_a_repository_can_not_be_verified(capsys):
     assert "me/puzzles: the Hub can't be reached" in refusal(capsys, "verify", "me/puzzles")
 
 
-@pytest.mark.parametrize("source", ["nowhere", "/no/where", "a/b/c", "file"])
-def test_what_is_neither_a_folder_nor_a_repository(source, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr("cogniload_gen.hub.verify.download", pytest.fail)
-    error = refusal(capsys, "verify", source)
-    assert error.endswith("must be a folder or a repository user/name")
-
-
-TABLE = generate_puzzles(1, [5, 6], 50, num_puzzles=4)
-
-
-@given(
-    st.lists(st.integers(0, 8), max_size=4),
-    st.lists(st.integers(0, 8), max_size=4),
-    st.sets(st.integers(0, 7)),
-)
-def test_streams_of_any_sizes_are_aligned(one, other, changed):
-    """However both are cut into tables, the differing rows are those that were changed."""
-    answers = [f"{a}!" if i in changed else a for i, a in enumerate(TABLE["answer"].to_pylist())]
-    published = TABLE.set_column(TABLE.column_names.index("answer"), "answer", pa.array(answers))
-
-    def cut(table, sizes):
-        for size in sizes:
-            yield table.slice(0, size)
-            table = table.slice(size)
-        yield table
-
-    found = differing(cut(published, one), cut(TABLE, other), TABLE.schema)
-    assert [(each.row, each.column) for each in found] == [(i, "answer") for i in sorted(changed)]
-
-
-def test_of_many_missing_rows_those_of_one_table_are_named():
-    missing = differing([], [TABLE, TABLE], TABLE.schema)
-    assert [each.expected for each in missing] == TABLE["id"].to_pylist()
-
-
-def republish(folder, **changed):
-    """Have the card, and the names of folders, tell other parameters than those of the rows."""
-
-    def change(data):
-        parameters(data).update(changed)
-        name = NAME
-        for knob, value in changed.items():
-            values = value if isinstance(value, list) else [value]
-            told = knob + "_".join(map(str, values))
-            name = re.sub(rf"{knob}[\d_]+", told, name) if knob in name else f"{name}-{told}"
-        data["configs"][0]["config_name"] = entry(data)["config_name"] = name
-        data["configs"][0]["data_files"][0]["path"] = f"{name}/test-*.parquet"
-        (folder / NAME).rename(folder / name)
-
-    rewrite_card(folder, change)
-
-
-def test_a_card_that_asks_for_endless_puzzles_is_soon_told(folder, monkeypatch):
-    """Twelve puzzles of a million statements would take an hour to make."""
-    monkeypatch.setattr("cogniload_gen.configurations.Configuration.source", pytest.fail)
-    monkeypatch.setattr("cogniload_gen.configurations.Configuration.schema", TABLE.schema)
-    republish(folder, N=[999_999, 1_000_000])
-    (difference,) = verify(folder).first
-    expected = r"row 0: puzzle: published '\d+ characters', expected 'at least 999999'"
-    assert re.search(expected, str(difference))
-
-
-def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "factor"
-    push(factor_grid(N=[3], context=[0], num_puzzles=2), "me/puzzles", dry_run=folder)
-    path = folder / "README.md"
-    (name,) = (each.name for each in folder.iterdir() if each.is_dir())
-    text = path.read_text("utf-8").replace("tokenizer: null", "tokenizer: ../planted")
-    path.write_text(text.replace(name, f"{name}-tokenizer.._planted"), "utf-8")
-    (folder / name).rename(folder / f"{name}-tokenizer.._planted")
-    monkeypatch.setattr("cogniload_gen.tokens.load_tokenizer", pytest.fail, raising=False)
-    error = refusal(capsys, "verify", folder)
+def test_a_card_s_tokenizer_is_loaded_only_if_it_is_named(folder, monkeypatch, capsys):
+    push(factor_grid(N=[3], context=[0], num_puzzles=2), "me/puzzles", dry_run="out")
+    rewrite_card(
+        folder / "out", lambda data: entry(data)["parameters"].update(tokenizer="../planted")
+    )
+    monkeypatch.setattr("cogniload_gen.tokens.load_tokenizer", pytest.fail)
+    error = refusal(capsys, "verify", "out")
     assert "measures by the tokenizer '../planted': pass --tokenizer" in error
-
-
-def test_a_small_file_of_large_rows_is_read_within_bounds(folder):
-    """A value that the file holds once, in each of many rows, would fill the memory."""
-    (file,) = (folder / NAME).glob("test-*.parquet")
-    table = pq.read_table(file).take([0] * 1200)
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 1200), pa.array(["x" * 2_000_000]))
-    table = table.set_column(table.schema.get_field_index("puzzle"), "puzzle", texts)
-    once = {"dictionary_pagesize_limit": 1 << 22, "store_schema": False, "compression": "zstd"}
-    pq.write_table(table, file, row_group_size=1200, **once)
-    assert file.stat().st_size < 10_000
-    ran = run_python(IN_2_GIB, "verify", "folder", check=False)
-    assert (ran.returncode, ran.stderr) == (1, "")
-    assert re.search(r"^folder differs: \d+ values, 12 rows expected$", ran.stdout, re.MULTILINE)
-
-
-def test_a_card_of_any_size_is_not_read(folder, capsys):
-    path = folder / "README.md"
-    path.write_text(path.read_text("utf-8") + "x" * (1 << 20), "utf-8")
-    assert "README.md must have at most 1048576 bytes" in refusal(capsys, "verify", "folder")

@@ -1,0 +1,243 @@
+"""Tables of puzzles and of responses in files: JSON Lines, Parquet and, to be read, CSV."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from cogniload_gen.benchmark import Row
+from cogniload_gen.files import json_row, open_file, read_lines, read_objects, whole_file
+from cogniload_gen.source import Source
+
+# --- Written ---------------------------------------------------------------------------------
+
+Write = Callable[[pa.Table], object]
+"""A function that appends a table to a file."""
+
+SHARED = {"compression": "zstd", "write_page_index": True}
+"""How Parquet is written that others are to read: smaller, and searched without reading it all."""
+
+ROW_GROUP_BYTES = 64_000_000
+"""Bytes of rows in a row group: the Hub's viewer reads whole ones, and takes 100 MB at most."""
+
+
+def write_puzzles(source: Source, path: Path, *, force: bool = False) -> None:
+    """Write puzzles to `path` (.jsonl or .parquet), whole or not at all.
+
+    Raises ValueError for another suffix, FileExistsError if `path` exists and `force` is not set.
+    """
+    with (
+        table_writer(path, source.schema, force=force) as write,
+        tqdm(total=len(source.selection), unit=" puzzles", disable=None) as progress,
+    ):
+        for table in source.tables():
+            write(table)
+            progress.update(len(table))
+
+
+@contextmanager
+def table_writer(path: Path, schema: pa.Schema, *, force: bool = False) -> Iterator[Write]:
+    """Yield a function that appends a table to a file; errors as `write_puzzles`."""
+    if path.suffix not in (".jsonl", ".parquet"):
+        raise ValueError(f"FILE must end in .jsonl or .parquet, got {str(path)!r}")
+    with whole_file(path, force=force) as temporary:
+        if path.suffix == ".parquet":
+            with pq.ParquetWriter(temporary, schema) as writer:
+                yield writer.write_table
+        else:
+            encode = json.JSONEncoder(ensure_ascii=False).encode
+            with temporary.open("w", encoding="utf-8") as file:
+                yield lambda table: file.writelines(encode(row) + "\n" for row in table.to_pylist())
+
+
+def row_groups(table: pa.Table) -> Iterator[pa.Table]:
+    """Yield a table in pieces of at most ROW_GROUP_BYTES; only a single row can have more."""
+    if table.nbytes <= ROW_GROUP_BYTES or len(table) == 1:
+        yield table
+    else:
+        middle = len(table) // 2
+        yield from row_groups(table.slice(0, middle))
+        yield from row_groups(table.slice(middle))
+
+
+# --- Read row by row -------------------------------------------------------------------------
+
+SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".csv")
+
+BATCH_ROWS = 256
+"""Rows that are read at once."""
+
+_CSV_BLOCK = 1 << 24
+"""Bytes that are read of a CSV file at once, at least a row: a response of four million tokens."""
+
+
+def find_tables(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
+    """Return the file that a path is, or the files below it.
+
+    Raises ValueError if none ends in one of the suffixes, FileNotFoundError for no path.
+    """
+    path.stat()  # raises FileNotFoundError
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    tables = [file for file in files if file.name.endswith(suffixes) and file.name[0] != "."]
+    tables = [file for file in tables if not file.is_dir()]
+    if not tables:
+        allowed = ", ".join(suffixes)
+        raise ValueError(f"{path} must be a file that ends in {allowed}, or a folder of these")
+    return tables
+
+
+def read_rows(
+    path: Path, columns: Sequence[str] | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of a table, each with its place; of `columns` those that it has.
+
+    The values of a CSV file are texts where `columns` are given. Raises ValueError, in one line,
+    for what can't be read.
+    """
+    if path.suffix == ".parquet":
+        with reading(path), pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            chosen = columns and [name for name in columns if name in names]
+            yield from _numbered(path, file.iter_batches(BATCH_ROWS, columns=chosen))
+    elif path.suffix == ".csv":
+        if path.stat().st_size:
+            texts = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns or (), pa.string()))
+            with (
+                reading(path),
+                pa_csv.open_csv(
+                    path,
+                    pa_csv.ReadOptions(block_size=_CSV_BLOCK),
+                    pa_csv.ParseOptions(newlines_in_values=True),
+                    texts,
+                ) as batches,
+            ):
+                yield from _numbered(path, batches)
+    else:
+        yield from read_objects(path)
+
+
+def read_puzzles(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file of puzzles; ValueError as `read_rows`."""
+    return (row for _, row in read_rows(path))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Make a ValueError with the file's name of what Arrow can't read."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} can't be read: {error}") from None
+
+
+def _numbered(path: Path, batches: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    number = count()
+    for batch in batches:
+        for start in range(0, len(batch), BATCH_ROWS):
+            for row in batch.slice(start, BATCH_ROWS).to_pylist():
+                yield f"{path} row {next(number)}", row
+
+
+def repeated_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values that a column has more than once."""
+    counts = pc.value_counts(column)
+    return counts.filter(pc.greater(counts.field("counts"), 1)).field("values").to_pylist()
+
+
+# --- Found by id -----------------------------------------------------------------------------
+
+
+class StoredPuzzles:
+    """The puzzles of a Parquet or JSON Lines file, or of all Parquet files below a folder.
+
+    Their ids stand in memory, in the order of the files' names, and all else stays on the disk.
+    With `texts`, rows have the column `puzzle`. ValueError for a file that holds no rows of
+    puzzles, and for an id that two rows have.
+    """
+
+    def __init__(self, path: Path, *, texts: bool = True) -> None:
+        self.path, self._texts = path, texts
+        suffixes = (".parquet",) if path.is_dir() else (".parquet", ".jsonl", ".jsonl.gz")
+        files = find_tables(path, suffixes)
+        parts = [(file, *part) for file in files for part in _parts(file)]
+        self.ids = pa.chunked_array([ids for *_, ids in parts], pa.string())
+        self._parts = [part[:2] for part in parts]
+        self._starts = np.cumsum([0] + [len(ids) for *_, ids in parts])
+        self._read = lru_cache(maxsize=8)(self._read_part)
+        if not len(self.ids):
+            raise ValueError(f"{path} must hold at least one puzzle, got none")
+        if repeated := repeated_values(self.ids):
+            twice = f"{len(repeated)} ids are there more than once, the first {brief(repeated[0])}"
+            raise ValueError(f"{path} must hold every puzzle once: {twice}")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def positions(self, ids: Sequence[str]) -> list[int | None]:
+        """Return where the puzzles of some ids stand; None for an id that no puzzle has."""
+        return pc.index_in(pa.array(ids, pa.string()), self.ids).to_pylist()
+
+    def rows(self, positions: Sequence[int]) -> list[Row]:
+        """Return the puzzles at some positions; fast if the positions are neighbours."""
+        places = np.asarray(positions, dtype=np.int64)
+        of_part = np.searchsorted(self._starts, places, side="right") - 1
+        by_place: dict[int, Row] = {}
+        for part in np.unique(of_part).tolist():
+            here = places[of_part == part]
+            rows = self._read(part)((here - self._starts[part]).tolist())
+            by_place |= zip(here.tolist(), rows, strict=True)
+        return [by_place[place] for place in places.tolist()]
+
+    def _read_part(self, part: int) -> Callable[[list[int]], list[Row]]:
+        file, place = self._parts[part]
+        if file.suffix == ".parquet":
+            with reading(file), pq.ParquetFile(file) as opened:
+                names = opened.schema_arrow.names
+                columns = [name for name in names if self._texts or name != "puzzle"]
+                table = opened.read_row_group(place, columns)
+            return lambda places: table.take(places).to_pylist()
+
+        def read_lines_at(places: list[int]) -> list[Row]:
+            with open_file(file) as lines:
+                return [_read_at(lines, place[line]) for line in places]
+
+        return read_lines_at
+
+
+def _read_at(lines: BinaryIO, offset: int) -> Any:
+    lines.seek(offset)
+    return json.loads(lines.readline().decode("utf-8-sig"))
+
+
+def _parts(file: Path) -> Iterator[tuple[Any, pa.Array]]:
+    """Yield the row groups of a file of puzzles, or the offsets of its lines, each with its ids."""
+    if file.suffix == ".parquet":
+        with reading(file), pq.ParquetFile(file) as opened:
+            names = opened.schema_arrow.names
+            if not {"id", "answer"} <= {*names}:
+                raise ValueError(f"{file} must have the columns of puzzles, got {', '.join(names)}")
+            for group in range(opened.num_row_groups):
+                ids = opened.read_row_group(group, ["id"])["id"]
+                yield group, ids.cast(pa.string()).combine_chunks()
+        return
+    offsets, ids, offset = [], [], 0
+    for number, line in enumerate(read_lines(file), start=1):
+        if line.strip():
+            row = json_row(line.decode("utf-8-sig"), f"{file} line {number}")
+            if not isinstance(row, dict) or not {"id", "answer"} <= row.keys():
+                raise ValueError(f"{file} line {number} must be a puzzle, got {line[:40]!r}")
+            offsets.append(offset)
+            ids.append(str(row["id"]))
+        offset += len(line)
+    yield offsets, pa.array(ids, pa.string())

@@ -1,0 +1,203 @@
+"""`rescore`: lm-eval's samples as versions and tools leave them, scored and read again."""
+
+import gzip
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cogniload_analysis import accuracy_by_attempts, read_samples
+from cogniload_gen import generate_puzzles, read_steps, score
+from lm_eval_tasks.rescore import rescore
+
+RUN = Path(__file__).parents[1] / "examples" / "results" / "SmolLM2-135M-Instruct"
+DATED = "2026-11-21T22-15-08.816728.jsonl"
+FILES = {name: RUN / f"samples_{name}_mini_{DATED}" for name in ("cogniload", "factor_symbolic")}
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+SAMPLES = {name: read(path) for name, path in FILES.items()}
+COGNILOAD = SAMPLES["cogniload"]
+
+
+def write(samples, path=Path("samples.jsonl")):
+    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples), "utf-8")
+    return path
+
+
+def outcomes_of(samples):
+    return Counter(sample["outcome"] for sample in samples)
+
+
+def assert_same(path, samples, out="model/"):
+    """The file has the outcomes of the samples, once each; a report reads what is written."""
+    scored = rescore(path, out, force=True)
+    assert scored.changed == 0
+    assert Counter({o.value: n for o, n in scored.outcomes.items()}) == outcomes_of(samples)
+    assert [sample["outcome"] for sample in read(scored.out)] == [s["outcome"] for s in samples]
+    if "poi" in samples[0]["doc"]:
+        frame = read_samples(scored.out)
+        assert frame["outcome"].tolist() == [sample["outcome"] for sample in samples]
+    return scored
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_run_keeps_its_outcomes_and_gets_its_first_errors(folder, name):
+    scored = assert_same(FILES[name], SAMPLES[name])
+    assert scored.out == Path("model", FILES[name].name)  # where a report looks for it
+    first = Counter()
+    for sample, written in zip(SAMPLES[name], read(scored.out), strict=True):
+        steps = read_steps(sample["filtered_resps"][0], sample["doc"])
+        assert written["steps_read"]["first_error"] == steps.first_error
+        first[(steps.error or "none") if steps.read else "not read"] += 1
+    assert scored.errors == first == rescore(FILES[name], steps=True).errors
+    assert rescore(FILES[name]).errors == {}
+
+
+@pytest.mark.parametrize("filters", [("none", "flexible"), ("strict", "none")])
+def test_samples_stand_there_once_for_each_filter(folder, filters):
+    """As lm-eval writes them; the first filter's count, as in a report."""
+    twice = [s | {"filter": name} for name in filters for s in COGNILOAD]
+    assert_same(write(twice), COGNILOAD)
+    in_turn = [s | {"filter": name} for s in COGNILOAD for name in filters]
+    assert_same(write(in_turn), COGNILOAD)
+
+
+@pytest.mark.parametrize("kept", ["first", "all"])
+def test_each_of_several_attempts_is_scored(folder, kept):
+    attempts = []
+    for sample in COGNILOAD:
+        doc, first = sample["doc"], sample["filtered_resps"][0]
+        attempts.append([first, f"{doc['poi']} ends with {doc['answer']}.", ""])
+    several = [
+        sample | {"resps": [tried], "filtered_resps": [tried if kept == "all" else tried[0]]}
+        for sample, tried in zip(COGNILOAD, attempts, strict=True)
+    ]
+    scored = rescore(write(several), "model")
+    assert scored.changed == 0
+    assert scored.outcomes.total() == 3 * len(COGNILOAD)
+    for place, sample in enumerate(read(scored.out)):
+        number, attempt = divmod(place, 3)
+        response = attempts[number][attempt]
+        assert (sample["resps"], sample["filtered_resps"]) == ([[response]], [response])
+        before = COGNILOAD[number]
+        expected = before["outcome"] if attempt == 0 else score(response, before["doc"]).outcome
+        assert sample["outcome"] == expected
+        assert ("response_tokens" in sample) == (attempt == 0)
+    assert rescore(scored.out).outcomes == scored.outcomes
+    frame = read_samples(scored.out)
+    assert frame.groupby("id", observed=True)["attempt"].max().eq(3).all()
+    table = accuracy_by_attempts(frame)
+    assert table["k"].max() == 3
+    assert (
+        table["any"].iloc[-1] == frame["correct"].groupby(frame["id"], observed=True).max().mean()
+    )
+
+
+@pytest.mark.parametrize("end", ["\n\n", "\r\n", "\n"])
+@pytest.mark.parametrize("name", ["samples.jsonl", "samples.jsonl.gz"])
+def test_blank_lines_marks_and_other_ends_of_lines_are_read(folder, end, name):
+    text = "\ufeff" + end.join(map(json.dumps, COGNILOAD)) + end * (end == "\n\n")
+    path = Path(name)
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    assert_same(path, COGNILOAD)
+
+
+NO_COUNTS = [math.nan, math.inf, None, "", "x", -1, 2.5, True, 10**400, "1e999", [5], ...]
+"""What is no number of tokens; `...` is for a count that is missing."""
+
+
+@pytest.mark.parametrize("name", ["prompt_tokens", "response_tokens", "both", "max_gen_toks"])
+@pytest.mark.parametrize("benchmark", SAMPLES)
+def test_a_count_that_is_no_number_of_tokens_is_unknown(folder, benchmark, name):
+    """No outcome changes, and nothing unknown is written."""
+    cut = next(s for s in SAMPLES[benchmark] if "max_context" in s["outcome"])
+    other = next(s for s in SAMPLES[benchmark] if "max_context" not in s["outcome"])
+    samples = [sample for _ in NO_COUNTS for sample in (cut, other)]
+    changed = [json.loads(json.dumps(sample)) for sample in samples]
+    names = {"both": ["prompt_tokens", "response_tokens"]}.get(name, [name])
+    for place, sample in enumerate(changed):
+        value = NO_COUNTS[place // 2]
+        settings = sample["arguments"]["gen_args_0"]["arg_1"]
+        for holder in (sample, settings):
+            for each in names:
+                if each in holder:
+                    holder.pop(each) if value is ... else holder.update({each: value})
+    scored = assert_same(write(changed), samples)
+    for sample in read(scored.out):
+        assert name == "max_gen_toks" or not {*names} & {*sample, *sample["metrics"]}
+
+
+@pytest.mark.parametrize("write_count", [float, str])
+def test_a_count_that_is_written_otherwise_is_that_count(folder, write_count):
+    names = ("prompt_tokens", "response_tokens")
+    changed = [s | {name: write_count(s[name]) for name in names} for s in COGNILOAD]
+    changed = [{name: s[name] for name in s if name != "outcome"} for s in changed]
+    scored = rescore(write(changed), "model")
+    assert scored.outcomes == rescore(FILES["cogniload"]).outcomes  # those cut off, too
+    for sample, before in zip(read(scored.out), COGNILOAD, strict=True):
+        assert [sample[name] for name in names] == [before[name] for name in names]
+
+
+def test_samples_of_older_versions_of_lm_eval_are_read(folder):
+    """Without `filter`, and with requests that are lists."""
+    old = [
+        {name: value for name, value in sample.items() if name != "filter"}
+        | {"arguments": [list(sample["arguments"]["gen_args_0"].values())]}
+        for sample in COGNILOAD
+    ]
+    assert_same(write(old), COGNILOAD)
+    bare = [{name: s[name] for name in s if name != "outcome"} for s in old]
+    assert rescore(write(bare)).outcomes == rescore(FILES["cogniload"]).outcomes
+
+
+@pytest.mark.parametrize("empty", [
+    {"resps": [[]], "filtered_resps": []},
+    {"resps": [], "filtered_resps": [None]},
+    {"resps": None, "filtered_resps": None},
+    {"resps": [[None]], "filtered_resps": [None]},
+    {"resps": [[""]], "filtered_resps": [""]},
+    {"resps": "", "filtered_resps": ""},
+])  # fmt: skip
+def test_a_response_that_is_missing_is_empty(folder, empty):
+    (doc,) = generate_puzzles(1, 5, 50, num_puzzles=1).to_pylist()
+    (sample, *_) = read(rescore(write([{"doc": doc} | empty]), "model").out)
+    assert sample["outcome"] == score("", doc).outcome
+    assert sample["filter"] == "none"
+    assert rescore(write([{"doc": doc, "resps": [["x"]]}])).outcomes.total() == 1
+
+
+def test_a_folder_names_the_file_and_nothing_is_overwritten_unasked(folder):
+    (Path("other") / "mine.jsonl").parent.mkdir()
+    mine = write(COGNILOAD, Path("other", "mine.jsonl"))
+    out = rescore(mine, Path("runs", "model-1.7b")).out
+    assert out.name.startswith("samples_cogniload_20")
+    assert read_samples("runs")["model"].unique().tolist() == ["model-1.7b"]
+    first = rescore(FILES["cogniload"], "runs/a/").out
+    before = first.read_bytes()
+    with pytest.raises(FileExistsError, match="exists"):
+        rescore(FILES["cogniload"], "runs/a/")
+    assert first.read_bytes() == before
+    assert rescore(mine, "runs/b/new.jsonl").out == Path("runs/b/new.jsonl")
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("", "samples.jsonl must hold at least one sample, got an empty file"),
+    ("{}", "samples.jsonl line 1 must be a sample of a task of ours: KeyError"),
+    ("[1]", "samples.jsonl line 1 must be an object"),
+    ('{"doc": {"poi": 1}, "filtered_resps": ["x"]}', "line 1 must be a sample of a task of ours"),
+    ('{"doc": {"id": "x"}}', "line 1 must be a sample of a task of ours"),
+])  # fmt: skip
+def test_what_is_no_sample_is_named_and_nothing_is_written(folder, line, said):
+    Path("samples.jsonl").write_text(line)
+    with pytest.raises(ValueError, match=said):
+        rescore(Path("samples.jsonl"), "model/")
+    Path("samples.jsonl").write_text(json.dumps(COGNILOAD[0]) + "\n" + (line or "1") + "\n")
+    with pytest.raises(ValueError, match="line 2 must be"):
+        rescore(Path("samples.jsonl"), "model/")
+    assert not list(folder.glob("model/*"))
