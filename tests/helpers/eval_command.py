@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import sys
@@ -21,8 +22,8 @@ may wait for ever for a lock that one of them held."""
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3}
 DOCUMENTS = 24
 
-SAID = ("warning: ", "continuing: ", "scoring ", "n ", "next: ", "stopped: ")
-"""What begins a line on standard error that is no error, as does a number of puzzles."""
+NO_ERROR = re.compile(r"(warning|continuing|stopped|next): |scoring |n \d|\s*(\d+%|\d*it )|\s*$")
+"""What begins a line on standard error that is no error: what comes next, or how far it is."""
 
 
 def url_of(server, kind="chat/completions", user=""):
@@ -63,24 +64,24 @@ def error_of(*arguments):
     """The one line of an error with exit code 2, apart from warnings and progress."""
     code, _, err = command(*arguments)
     assert code == 2, err
-    (line,) = (
-        line for line in err.splitlines() if not line.startswith(SAID) and not line[:1].isdigit()
-    )
+    (line,) = (line for line in err.splitlines() if not NO_ERROR.match(line))
     assert line.startswith("cogniload eval: error: ")
     return line.removeprefix("cogniload eval: error: ")
 
 
 def describe_quickly(patch):
     """Leave out lm-eval's look at the machine, which takes two seconds."""
-    from lm_eval_tasks import runner  # noqa: PLC0415  (other tests run without lm-eval)
+    import lm_eval.evaluator  # noqa: PLC0415  (other tests run without lm-eval)
 
     facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
-    patch(runner, "add_env_info", lambda results: results.update(facts))
+    patch(lm_eval.evaluator, "add_env_info", lambda results: results.update(facts))
 
 
-def start(*arguments, said=os.devnull, prepare=None, given=()):
-    """The command in a process of its own; what it says on standard error goes into a file."""
-    process = OWN.Process(target=_apart, args=(str(said), prepare, given, arguments))
+def start(*arguments, prepare=None, given=()):
+    """The command in a process of its own; what it said is in `said.get()` if it ends by itself."""
+    said = OWN.SimpleQueue()
+    process = OWN.Process(target=_apart, args=(said, prepare, given, arguments))
+    process.said = said
     process.start()
     return process
 
@@ -89,8 +90,9 @@ def _apart(said, prepare, given, arguments):
     describe_quickly(setattr)
     if prepare:
         prepare(*given)
-    with open(said, "w") as file, redirect_stdout(file), redirect_stderr(file):  # noqa: PTH123
-        sys.exit(main([str(argument) for argument in arguments]))
+    code, _, err = command(*arguments)
+    said.put(err)
+    sys.exit(code)
 
 
 def die():

@@ -7,12 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
+from functools import partial
 from threading import Event
 
 import command_line
 import pytest
+from completion_server import serving
 from eval_command import (
     DOCUMENTS,
+    PUZZLES,
     answered,
     arguments,
     command,
@@ -43,6 +47,7 @@ def test_a_line_an_answer_and_nothing_else_on_the_disk(undisturbed_folder, undis
     assert sorted(file.name for file in state.iterdir()) == ["answers-1.jsonl", "run.json"]
     lines = [json.loads(line) for line in whole_lines(undisturbed_folder)["answers-1.jsonl"]]
     assert len(lines) == DOCUMENTS
+    assert all(line["answer"] for line in lines)
     texts = {sample["doc"]["id"]: sample["resps"][0][0] for sample in undisturbed[1]}
     assert {line["document"]: line["answer"] for line in lines} == texts
     (folder,) = {file.parent for file in results_in(undisturbed_folder)}
@@ -87,13 +92,13 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
 ):
     """As no file may grow beyond a size: of run.json, of the answers, then of the samples."""
     whole = (undisturbed_folder / "state/answers-1.jsonl").stat().st_size
-    out, said = tmp_path / "out", tmp_path / "said"
+    out = tmp_path / "out"
     for size in (100, whole // 3, whole // 2, whole + 10):
         known = answered(out)
-        process = start(*arguments(server, out), said=said, prepare=with_files_of, given=(size,))
+        process = start(*arguments(server, out), prepare=with_files_of, given=(size,))
         process.join()
         assert process.exitcode == 2
-        *_, last = said.read_text("utf-8").splitlines()
+        *_, last = process.said.get().splitlines()
         assert last.startswith("cogniload eval: error: ")
         assert "File too large" in last
         assert not {*server.asked()} & {*known}
@@ -104,29 +109,40 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     assert not [*out.rglob("*.part")]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_is_one_line_and_what_was_answered_stays(server, tmp_path, undisturbed, number):
-    """Through the installed command's own module, while five answers are awaited."""
-    server.once, wait = 5 * [{}], Event()
-    server.gate = lambda: len(server.requests) > 5 and wait.wait()
-    words = [sys.executable, "-m", command_line.MODULE, *arguments(server, tmp_path)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while len(server.requests) < 6:
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.01)
-    process.send_signal(number)
-    out, err = process.communicate()
-    wait.set()
-    server.gate = lambda: None
-    assert process.returncode == 128 + number
-    assert "Traceback" not in out + err
-    assert err.splitlines()[-1].startswith("cogniload eval: ")
-    assert "interrupted" in err.splitlines()[-1]
-    assert len(answered(tmp_path)) == 5
-    server.asked()
-    assert command(*arguments(server, tmp_path))[0] == 0
-    assert len(server.asked()) == DOCUMENTS - 5
-    assert same(read(tmp_path), undisturbed)
+@pytest.mark.slow
+def test_a_signal_is_one_line_and_what_was_answered_stays(tmp_path, undisturbed):
+    """Through the installed command's own module, while a sixth answer is awaited."""
+    with ExitStack() as stack:
+        running = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            server, wait = stack.enter_context(serving()), Event()
+            server.gate = partial(awaiting, server, wait)
+            words = arguments(server, tmp_path / str(number))
+            program = [sys.executable, "-m", command_line.MODULE, *words]
+            process = subprocess.Popen(
+                program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            running.append((number, server, wait, process, words))
+        for number, server, wait, process, words in running:
+            while len(server.requests) < 6:
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.01)
+            process.send_signal(number)
+            out, err = process.communicate()
+            wait.set()
+            assert process.returncode == 128 + number
+            assert "Traceback" not in out + err
+            assert err.splitlines()[-1].startswith("cogniload eval: interrupted"), err
+            assert len(answered(tmp_path / str(number))) == 5
+            server.asked()
+            assert command(*words)[0] == 0
+            assert len(server.asked()) == DOCUMENTS - 5
+            assert same(read(tmp_path / str(number)), undisturbed)
+
+
+def awaiting(server, wait):
+    if len(server.requests) > 5:
+        wait.wait()
 
 
 CHANGED = [
@@ -140,7 +156,8 @@ CHANGED = [
     ((), {"max_gen_toks": 9}, ("max_gen_toks", "None", "9")),
     (("--metadata", '{"cogniload": {"d": [1, 3], "N": [5], "rho": [10, 50]}}'), {},
      ("metadata.cogniload.N", "[5, 20]", "[5]")),
-    (("--metadata", '{"cogniload": {"context_budget": 2000}}'), {}, ("context_budget", "2000")),
+    (("--metadata", json.dumps({"cogniload": PUZZLES | {"context_budget": 2000}})), {},
+     ("context_budget", "None", "2000")),
 ]  # fmt: skip
 
 
@@ -285,7 +302,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kin
         for record in map(json.loads, lines)
     )
     assert half <= spent <= half + 2 * max(tokens)  # two were in flight
-    assert sorted(server.asked()) == sorted(known)
+    assert sorted(server.asked()) == sorted(known)  # nothing else is an answer
     for shard in ("1/1", "2/2"):
         assert command(*arguments(server, tmp_path, *capped(spent), "--shard", shard))[0] == 0
     assert not server.requests
