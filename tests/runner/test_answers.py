@@ -325,7 +325,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kin
     (("--tasks", "cogniload_mimi"), "there is no task 'cogniload_mimi': did you mean cogniload_m"),
     (("--num_fewshot", "2"), "--num_fewshot 2 is refused"),
     (("--use_cache", "x"), "--use_cache is refused"),
-    (("--config", "/no/such/file"), "/no/such/file: No such file or directory"),
+    (("--config", "/no/such/file"), "Config file not found: /no/such/file"),
     (("--status", "x"), "--merge and --status take"),
     (("--merge", "x"), "--merge and --status take"),
 ])  # fmt: skip
