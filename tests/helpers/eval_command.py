@@ -113,11 +113,11 @@ def killed_at_event(folder, number):
 
 
 def killed_in_write(_folder, number, share):
-    """Kill this process in its n-th write, of which a share reaches the disk."""
+    """Kill this process in its n-th write of an answer, of which a share reaches the disk."""
     left, write = [number], os.write
 
     def torn(descriptor, content):
-        left[0] -= 1
+        left[0] -= content[:1] == b"{"
         if left[0] <= 0:
             write(descriptor, content[: int(share * len(content))])
             die()

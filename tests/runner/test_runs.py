@@ -14,6 +14,7 @@ from eval_command import (
     answered,
     arguments,
     command,
+    error_of,
     killed_at_event,
     killed_in_write,
     model_args,
@@ -95,7 +96,6 @@ def test_killed_at_ten_random_moments_nothing_is_lost_doubled_or_changed(
         asked = server.asked()
         assert len({*asked, *known}) == len([*asked, *known]) == len(answered(out)) == DOCUMENTS
         assert same(read(out), undisturbed)
-        assert not [*out.rglob("*.part")]
         if kills >= 10:
             break
 
@@ -197,25 +197,28 @@ def test_several_tasks_are_those_of_lm_eval(server, tmp_path):
         assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] for s in told)
 
 
-def test_attempts_are_asked_each_and_once(server, tmp_path):
-    """Of a task with `repeats`, killed between the attempts at a puzzle."""
+def test_attempts_are_asked_each_and_once(server, tmp_path, monkeypatch):
+    """Of a task with `repeats`, and a server that fails between the attempts at a puzzle."""
+    some = partial(TaskManager, include_defaults=False)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
     (tmp_path / "thrice.yaml").write_text(
         f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
     )
     server.reply = lambda messages: f"No idea {len(server.requests)}."
+    server.once, server.instead = 5 * [{}], (400, "no more")
     out = tmp_path / "out"
     words = arguments(server, out, "--include_path", tmp_path, "--limit", 4, tasks="thrice")
-    process = start(*words, prepare=killed_in_write, given=(out, 6, 0.9))
-    process.join()
-    known = len(answered(out))
-    assert known == 5
-    server.asked()
-    assert command(*words)[0] == 0
-    assert len(server.asked()) == 12 - known
-    resps = [sample["resps"][0] for sample in read(out)[1]]
-    assert [len(each) for each in resps] == [3] * 4
-    assert len(set(sum(resps, []))) == 12
-    assert command("eval", "--status", out, "--include_path", tmp_path)[0] == 0
+    assert "no more" in error_of(*words)
+    lines = whole_lines(out)["answers-1.jsonl"]
+    assert len(lines) == 5
+    server.instead = {}
+    for others in ([], ["--gen_kwargs", "{}"]):
+        assert command(*words, *others)[0] == 0
+    assert len(server.asked()) == 5 + 1 + 12 - 5
+    assert whole_lines(out)["answers-1.jsonl"][:5] == lines
+    attempts = [sample["resps"][0] for sample in read(out)[1]]
+    assert [len(each) for each in attempts] == [3] * 4
+    assert len(set(sum(attempts, []))) == 12
 
 
 @pytest.mark.parametrize("name", ["x" * 307, "org/" + 80 * "名前", ".", "..", "a/../b"])
