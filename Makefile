@@ -63,7 +63,7 @@ docs: $(VENV)/.ready
 	$(RUN) -m mkdocs build
 
 demo: $(VENV)/.ready
-	$(RUN) -m cogniload_gen demo
+	$(RUN) -m cogniload_cli demo
 
 # What the release workflow builds, installed and used in a clean environment with a new home.
 release:
@@ -82,7 +82,7 @@ test-upstream: $(VENV)/.ready
 	$(RUN) -m pytest tests/upstream
 
 benchmark: $(VENV)/.ready
-	for file in benchmarks/[!m]*.py; do PYTHONPATH=tests/helpers $(RUN) $$file || exit; done
+	$(RUN) benchmarks/benchmark.py
 
 # uv installs in a quarter of the time that pip takes, and runs from the new environment.
 fresh = $(PYTHON) -m venv $(1) && $(1)/bin/python -m pip install --quiet --upgrade pip uv
@@ -115,7 +115,7 @@ $(VERIFIERS)/.ready: setup.cfg pyproject.toml
 	$(UV) $(RUN_VERIFIERS) --editable '.[verifiers]' verifiers==0.4.0 pytest hypothesis
 	touch $@
 
-# datatrove, Ray and Spark (which needs java) make puzzles with the base install alone.
+# datatrove and Ray make puzzles with the base install alone.
 $(CLUSTERS)/.ready: setup.cfg pyproject.toml tests/with_clusters/requirements.txt
 	$(call fresh,$(CLUSTERS))
 	$(UV) $(RUN_CLUSTERS) --editable . -r tests/with_clusters/requirements.txt

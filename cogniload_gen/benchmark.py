@@ -6,14 +6,13 @@ to know which there are. Listing them imports no engine, and neither numpy nor p
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from reprlib import repr as brief
 from tomllib import loads
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
     Given,
@@ -219,43 +218,6 @@ class StepsRead(Protocol):
         """The share of statements or variables that the response decides."""
 
 
-class Command(NamedTuple):
-    """A command as a commands.toml declares it, or what a benchmark adds to one of that name.
-
-    Its module is imported when the command is called. An addition has no summary; where it names
-    one of its arguments as the `option`, it has a module, which runs the command when that is used.
-    """
-
-    name: str
-    summary: str = ""
-    module: str = ""
-    option: str | None = None
-    usage: str | None = None
-    takes_others: bool = False
-    arguments: Sequence[Mapping[str, Any] | str] = ()
-
-
-def read_commands(package: str, of: str = "commands") -> list[Command]:
-    """Return the commands in a package's commands.toml, whose modules are in the package."""
-    rows = loads(files(package).joinpath("commands.toml").read_text("utf-8"))[of]
-    return [Command(**row | {"module": f"{package}.{row.get('module')}"}) for row in rows]
-
-
-class Tab(NamedTuple):
-    """What the explorer shows of a benchmark's puzzle.
-
-    `levels` has the least, the most and the first level of each slider, by the parameter's name.
-    `list_steps` and `list_states(row, after)` are the puzzle's statements and the table of its
-    state after one of them, whose first row is the heading; `draw` returns a picture as SVG.
-    """
-
-    dataset: str
-    levels: Mapping[str, tuple[int, int, int]]
-    list_steps: Callable[[Row], list[str]] | None = None
-    list_states: Callable[[Row, int], list[list[str]]] | None = None
-    draw: Callable[[Row], str] | None = None
-
-
 class Benchmark(ABC):
     """One benchmark: its knobs, its puzzles, its solver and its scorer.
 
@@ -276,8 +238,7 @@ class Benchmark(ABC):
             puzzle can't be run, scored and analysed.
         own_splits: Splits of its own, beside train, validation and test.
         endless: Whether its train split can be streamed without end.
-        commands: Commands of its own. One with a shared command's name adds arguments to that.
-        explorer: The module whose `TAB` the explorer shows.
+        outcomes: The StrEnum of its outcomes, whose members have `correct` and `cut`.
     """
 
     name: str
@@ -294,13 +255,7 @@ class Benchmark(ABC):
     needed: tuple[str, ...] = ()
     own_splits: tuple[str, ...] = ()
     endless: bool = False
-    commands: Sequence[Command] = ()
-    explorer: str
-
-    @property
-    @abstractmethod
-    def outcomes(self) -> type:
-        """The StrEnum of its outcomes, whose members have `correct` and `cut`."""
+    outcomes: type
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -350,10 +305,6 @@ class Benchmark(ABC):
     def reward_steps(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the steps of a response, 0 to 1."""
         return self.reward_answer(response, row)
-
-    def body(self, text: str) -> str:
-        """Return the part of a puzzle's text that other puzzles do not share."""
-        return text
 
     def rules(self, puzzles: "pa.Table") -> Rules:
         """Return what else must hold of published puzzles."""

@@ -113,9 +113,9 @@ class Grid:
 
         An address is benchmark, generator version, seed, split, cell and index.
         """
-        import numpy as np  # noqa: PLC0415  (a benchmark's knobs are listed without it)
+        import numpy as np
 
-        from cogniload_gen.draws import address_key, child  # noqa: PLC0415
+        from cogniload_gen.draws import address_key, child
 
         index, cell = np.divmod(np.arange(start, stop), len(self.cells))
         index = self.first_index + index * self.index_step

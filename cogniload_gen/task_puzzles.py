@@ -13,7 +13,6 @@ from datasets import load_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark, Dataset
 from cogniload_gen.checks import Given, check_known
-from cogniload_gen.files.run_folder import MOST_DOCUMENTS
 from cogniload_gen.responses.context_budget import check_context_budget
 from cogniload_gen.tables import repeated_values
 
@@ -50,7 +49,8 @@ def make_puzzles(
     elif parameters.get("twin") == EACH == defaults.get("twin"):
         puzzles = with_twins(known, parameters)
     else:
-        puzzles = pa.concat_tables(table_of(known, parameters | dict(grid)) for grid in grids)
+        each = (known.puzzles(**parameters | dict(grid)) for grid in grids)
+        puzzles = pa.concat_tables(source.table() for source in each)
     budgets = pa.array([context_budget] * len(puzzles), pa.int64())
     return puzzles.append_column("context_budget", budgets)
 
@@ -67,23 +67,12 @@ def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, 
     return {**defaults, **changes_of, **defaults}
 
 
-def table_of(known: Dataset, parameters: Values) -> pa.Table:
-    """Return the puzzles of some parameters, which may stand in a folder that is anyone's.
-
-    ValueError for more of them than the documents of a run.
-    """
-    source = known.puzzles(**parameters)
-    if (count := len(source.selection)) > MOST_DOCUMENTS:
-        raise ValueError(f"a task takes at most {MOST_DOCUMENTS:,} puzzles, got {count:,}")
-    return source.table()
-
-
 def with_twins(known: Dataset, parameters: Values) -> pa.Table:
     """Return puzzles, each with the twins that are tried of a puzzle that a model failed."""
 
     @cache
     def make(change: str | None) -> dict[str, dict[str, Any]]:
-        table = table_of(known, {**parameters, "twin": change})
+        table = known.puzzles(**{**parameters, "twin": change}).table()
         return {row["id"].partition("~")[0]: row for row in table.to_pylist()}
 
     def make_twin(row: dict[str, Any], change: str) -> dict[str, Any]:

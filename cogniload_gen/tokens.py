@@ -117,7 +117,7 @@ def as_number(counted: object) -> float:
 def load_tokenizer(name: str) -> Any:
     """Return a Hugging Face tokenizer; ValueError, in one line, if it does not load."""
     try:
-        from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
+        from transformers import AutoTokenizer
 
         return AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except ImportError as error:

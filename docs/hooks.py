@@ -1,4 +1,4 @@
-"""What the documentation needs beside mkdocs.yml: other pages, the API reference, a leaderboard.
+"""What the documentation needs beside mkdocs.yml: other pages and the API reference.
 
 Every page keeps its place in the repository, so that links between pages lead the same way on the
 site, in an editor and on GitHub. A notebook is a page with the outputs that it holds. A link to a
@@ -15,15 +15,12 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from nbconvert import MarkdownExporter
 
-from cogniload_analysis.report.leaderboard import write_leaderboard
-
 ROOT = Path(__file__).parents[1]
-RUNS = [ROOT / "examples" / name for name in ("real", "results")]
 LINK = re.compile(r"(?<=\]\()(?!\w+:)([^)\s#]+)(#[^)\s]*)?(?=\))")
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 PACKAGES = {
-    "cogniload_gen", "cogniload_dataset", "cogniload_analysis", "lm_eval_tasks", "inspect_tasks",
-    "reasoning_gym_tasks", "verifiers_tasks",
+    "cogniload_gen", "cogniload_cli", "cogniload_dataset", "cogniload_analysis", "lm_eval_tasks",
+    "inspect_tasks", "reasoning_gym_tasks", "verifiers_tasks",
 }  # fmt: skip
 
 
@@ -57,8 +54,6 @@ def on_files(files: Files, config: Any) -> Files:
     for module in sorted(map(module_of, modules)):
         content = f"# {module}\n\n::: {module}\n"
         site.append(File.generated(config, f"api/{module}.md", content=content))
-    # mkdocs checks the link to it before it is written
-    site.append(File.generated(config, "leaderboard/index.html", content="written last"))
     return Files(site)
 
 
@@ -88,10 +83,3 @@ def on_page_markdown(markdown: str, page: Page, config: Any, files: Files) -> st
         return markdown
     parts = CODE.split(markdown)
     return "".join(part if CODE.fullmatch(part) else LINK.sub(lead, part) for part in parts)
-
-
-def on_post_build(config: Any) -> None:
-    """Write the leaderboard of the runs in examples/, with their reports, into the site."""
-    results = [folder for folder in RUNS if folder.is_dir()]
-    if results:
-        write_leaderboard(results, Path(config.site_dir) / "leaderboard", force=True)

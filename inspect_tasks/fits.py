@@ -35,7 +35,7 @@ def crossings(scores: list[SampleScore]) -> dict[str, float]:
 @run_metric
 def decay(scores: list[SampleScore]) -> dict[str, float]:
     """Return FACTOR's fit of log accuracy on complexity: CDF, CDO and N_eff, of one context."""
-    import pandas as pd  # noqa: PLC0415
+    import pandas as pd
 
     rows = [sample.sample_metadata or {} for sample in scores]
     if len({tuple(row[name] for name in CONDITION if name in row) for row in rows}) != 1:
@@ -53,7 +53,7 @@ def decay(scores: list[SampleScore]) -> dict[str, float]:
 
 def load_frame(scores: list[SampleScore]) -> Any:
     """Return responses to CogniLoad as a frame: d, N, rho (a fraction) and correct."""
-    import pandas as pd  # noqa: PLC0415
+    import pandas as pd
 
     rows = [sample.sample_metadata or {} for sample in scores]
     columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in ("d", "N")}

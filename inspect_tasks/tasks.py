@@ -1,16 +1,16 @@
 """The tasks, as `inspect eval cogniload/NAME -T KNOB=VALUE` takes them."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import yaml
 from inspect_ai import SampleSource, Task, task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import Dataset
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Metric, accuracy, stderr
+from rich.markup import escape
 
 from cogniload_gen.checks import Given
 from cogniload_gen.conversations import HISTORIES
@@ -30,8 +30,12 @@ from inspect_tasks.turns import make_turn_samples, score_turns, take_turns
 Maker = TypeVar("Maker", bound=Callable[..., Task])
 
 
-class RefusedTaskError(ValueError):
+class RefusedTaskError(PrerequisiteError, ValueError):
     """A task with wrong parameters: a command prints its one line, no traceback."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escape(message))
+        self.args = (message,)
 
 
 def ours(make: Maker) -> Maker:
@@ -50,22 +54,7 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        shorten_refusals()
         raise RefusedTaskError(str(error)) from None
-
-
-@cache
-def shorten_refusals() -> None:
-    """Have the interpreter print a refusal that ends it as one line."""
-    usual = sys.excepthook
-
-    def show(kind: Any, error: Any, traceback: Any) -> None:
-        if kind is RefusedTaskError:
-            sys.stdout.write(f"\n{error}\n\n")
-        else:
-            usual(kind, error, traceback)
-
-    sys.excepthook = show
 
 
 def current_model() -> Model | None:

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple, Self
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.models.api_models import JsonChatStr
+from lm_eval.models.utils import postprocess_generated_text
 from lm_eval.utils import handle_non_serializable
 
+from lm_eval_tasks.lm_eval_private import outputs_as_they_come
 from lm_eval_tasks.responses import Response, Said
 
 Record = dict[str, Any]
@@ -269,9 +271,18 @@ class AnsweringModel:
                 if of_prompt := numbers.get(tuple(arguments[:said])):
                     write(of_prompt.popleft(), answer)
 
+            def add_output(prompt: str, text: str, *facts: Any) -> None:
+                of_prompt = numbers.get((prompt,))
+                if of_prompt:
+                    until = waiting[of_prompt[0]][1].args[1].get("until")
+                    end = getattr(inner, "think_end_token", None)
+                    text = postprocess_generated_text(text, until, end)
+                    write(of_prompt.popleft(), Response(text, Said(*facts)))
+
             self.watch(total - len(left), total)
             inner.set_cache_hook(SimpleNamespace(add_partial=add_partial))
-            returned = getattr(inner, kind)([request for _, request in waiting])
+            with outputs_as_they_come(inner, add_output):
+                returned = getattr(inner, kind)([request for _, request in waiting])
             for number, answer in enumerate(returned):
                 if number in left:
                     write(number, answer)

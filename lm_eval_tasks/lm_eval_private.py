@@ -6,7 +6,7 @@ What is changed of a backend, for as long as it is as it was, is in `responses.p
 
 import inspect
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from typing import Any
 import lm_eval.api.registry
 import lm_eval.evaluator
 from lm_eval.api.model import LM
+from lm_eval.loggers.utils import get_commit_from_path
 from lm_eval.models.api_models import TemplateAPI
 
 
@@ -53,7 +54,7 @@ def model_under_evaluation() -> LM | None:
 def run_parser(prog: str) -> ArgumentParser:
     """Return the parser of `lm_eval run`, under another name."""
     with as_expected():
-        from lm_eval._cli.run import Run  # noqa: PLC0415  (where it may not be)
+        from lm_eval._cli.run import Run
 
         commands = ArgumentParser(prog=prog).add_subparsers()
         Run(commands)
@@ -65,7 +66,7 @@ def run_parser(prog: str) -> ArgumentParser:
 def read_task(path: Path) -> dict[str, Any]:
     """Return the configuration in a task's YAML, with the functions that it names."""
     with as_expected():
-        from lm_eval.tasks._yaml_loader import load_yaml  # noqa: PLC0415  (where it may not be)
+        from lm_eval.tasks._yaml_loader import load_yaml
 
         read: dict[str, Any] = load_yaml(path, resolve_func=True)
     return dict(read)
@@ -104,9 +105,51 @@ def answering_by(model: object, loaded: Mapping[str, Any]) -> Iterator[Any]:
     """
     backend = SimpleNamespace(create_from_arg_obj=lambda *_: model)
     manager = SimpleNamespace(load=lambda _: loaded, task_index={})
+    registry, evaluator = lm_eval.api.registry, lm_eval.evaluator
     with as_expected():
-        made, lm_eval.api.registry.get_model = lm_eval.api.registry.get_model, lambda _: backend
+        before = registry.get_model, evaluator.get_git_commit_hash
+    registry.get_model = lambda _: backend
+    # git, which lm-eval calls, complains on standard error where there is no repository
+    evaluator.get_git_commit_hash = lambda: get_commit_from_path(Path.cwd())
     try:
         yield manager
     finally:
-        lm_eval.api.registry.get_model = made
+        registry.get_model, evaluator.get_git_commit_hash = before
+
+
+@contextmanager
+def outputs_as_they_come(
+    model: LM, tell: Callable[[str, str, str, int, int], None]
+) -> Iterator[None]:
+    """Have vLLM, in this process, tell of each response when it is finished.
+
+    lm-eval learns of them all when the last one is. `tell` gets the prompt, the response, the
+    finish reason and the tokens of both. Nothing happens with another backend, or where several
+    processes generate.
+    """
+    engine = getattr(getattr(model, "model", None), "llm_engine", None)
+    if not (hasattr(engine, "step") and hasattr(model, "tok_encode")):
+        yield
+        return
+    encode, step, prompts = model.tok_encode, engine.step, {}
+
+    def tok_encode(text: Any, *arguments: Any, **settings: Any) -> Any:
+        encoded = encode(text, *arguments, **settings)
+        if not isinstance(text, str):
+            prompts.update(zip(map(hash, map(tuple, encoded)), text, strict=True))
+        return encoded
+
+    def step_and_tell(*arguments: Any, **settings: Any) -> Any:
+        outputs = step(*arguments, **settings)
+        for output in outputs:
+            prompt = prompts.get(hash(tuple(output.prompt_token_ids or ())))
+            if output.finished and prompt is not None:
+                done, counts = output.outputs[0], (len(output.prompt_token_ids),)
+                tell(prompt, done.text, done.finish_reason, *counts, len(done.token_ids))
+        return outputs
+
+    model.tok_encode, engine.step = tok_encode, step_and_tell
+    try:
+        yield
+    finally:
+        model.tok_encode, engine.step = encode, step

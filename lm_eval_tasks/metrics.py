@@ -76,7 +76,7 @@ def numbers_of(
     @lru_cache(maxsize=1)
     def once(responses: tuple[Any, ...]) -> dict[str, float | None]:
         try:
-            import cogniload_analysis  # noqa: PLC0415  (a run without it is still a run)
+            import cogniload_analysis
         except ImportError as error:
             log.warning("no %s: %s (%s)", shown, how_to_install("analysis"), error)
             return dict.fromkeys(names)

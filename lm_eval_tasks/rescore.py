@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import OutcomeName, Score
+from cogniload_gen.benchmark import OutcomeName, Row, Score
 from cogniload_gen.files import MALFORMED, read_objects, whole_file
 from cogniload_gen.sample import COUNTS, SPENT, score_metrics, step_metrics
 from cogniload_gen.tables import BATCH_ROWS, StoredPuzzles, find_tables, read_rows
@@ -128,14 +128,14 @@ def score_sample(sample: Mapping[str, Any]) -> Score:
     not say both. Where a count is unknown, a response that was cut off by its outcome still is.
     """
     doc = sample["doc"]
+    outcomes: Any = benchmarks.of(doc).outcomes
     prompt, response = (_count(sample.get(name)) for name in COUNTS)
     limit = _request_limit(sample)
     budget = _count(doc.get("context_budget"))
     if prompt is not None and limit is not None:
         budget = prompt + limit
-    if None in (prompt, response, limit) and sample.get("outcome") in {
-        outcome.value for outcome in benchmarks.of(doc).outcomes if outcome.cut
-    }:
+    cut = {outcome.value for outcome in outcomes if outcome.cut}
+    if None in (prompt, response, limit) and sample.get("outcome") in cut:
         prompt, response, budget = 0, 1, 1
     counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
     return benchmarks.score(_responses(sample)[0], doc, **counts)
@@ -178,7 +178,7 @@ def _name_target(out: Path, name: str, sample: Sample) -> Path:
     return out / name.removesuffix(".gz")
 
 
-def _replace_metrics(sample: Sample, metrics: Mapping[str, Any]) -> Sample:
+def _replace_metrics(sample: Sample, metrics: dict[str, Any]) -> Sample:
     """Return a sample with other metrics, all named in its `metrics`.
 
     What lm-eval's aggregations fit is left out: those metrics are lists that hold the old score.
@@ -285,7 +285,7 @@ def _match(puzzles: StoredPuzzles, rows: Iterator[tuple[str, dict[str, Any]]]) -
             yield _make_sample(row, doc, position)
 
 
-def _make_sample(row: Mapping[str, Any], doc: dict[str, Any], position: int | None) -> Sample:
+def _make_sample(row: Mapping[str, Any], doc: Row, position: int | None) -> Sample:
     response, reason = _text(row["response"]), row.get("finish_reason")
     counts = {name: _count(row.get(name)) for name in COUNTS}
     known = {name: count for name, count in counts.items() if count is not None}

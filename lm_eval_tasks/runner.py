@@ -271,16 +271,23 @@ def merge(
                 "answer yet: the run's command goes on; --output_path DIR scores what is there"
             ) from None
         there = {name: task for name, task in loaded["tasks"].items() if config.samples[name]}
-        write_results(first, config, loaded | {"tasks": there}, answers, place)
+        interim = f"interim: {first.total - len(lost):,} of {first.total:,} puzzles"
+        write_results(first, config, loaded | {"tasks": there}, answers, place, interim)
 
 
 def write_results(
-    done: Run, config: EvaluatorConfig, loaded: Mapping[str, Any], answers: Answers, out: Path
+    done: Run,
+    config: EvaluatorConfig,
+    loaded: Mapping[str, Any],
+    answers: Answers,
+    out: Path,
+    interim: str = "",
 ) -> None:
     """Have lm-eval score the answers on the disk; write its result files and print its table.
 
     The files have the date of the newest answer, so the same answers are one result set, however
-    often they are merged. Unanswered where answers are missing.
+    often they are merged. `interim` says how far a run is that is not whole. Unanswered where
+    answers are missing.
     """
     newest = max((file.stat().st_mtime for file in answers.counts), default=0.0)
     date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
@@ -299,7 +306,8 @@ def write_results(
         design = {n: done.what["versions"].get(n) for n in ("design", "prior")}
         until = {"until": done.what["until"] | design} if done.what["until"] else {}
         facts = {name: fact for name, fact in done.model.items() if name != "chat_template"}
-        results["config"] = without_keys(results["config"]) | facts | until
+        about = facts | until | ({"interim": interim} if interim else {})
+        results["config"] = without_keys(results["config"]) | about
         results |= names | done.about
         text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
         written = [folder / f"results_{date}.json"]

@@ -91,7 +91,8 @@ async def _answer_together(
     what was paid for is kept; then the failure is raised.
     """
     concurrent = max(slots(model)[0], 1)
-    responses, failures, free = [""] * len(asked), [], asyncio.Semaphore(concurrent)
+    responses, free = [""] * len(asked), asyncio.Semaphore(concurrent)
+    failures: list[Exception] = []
     verified: ssl.SSLContext | bool = bool(model.verify_certificate)
     if verified and model.ca_cert_path:
         verified = ssl.create_default_context(cafile=model.ca_cert_path)

@@ -4,13 +4,14 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
 from tqdm import tqdm
 
-from cogniload_gen.files.inputs import one_line
+from cogniload_gen.files import one_line
 from lm_eval_tasks.answers import Answers
 from lm_eval_tasks.configuration import begun_run, cost_of, read_price
 
@@ -41,8 +42,8 @@ class Progress:
         """Show how many of all answers are there."""
         if self._bar is None:  # the first call comes before anything is asked
             seconds = 0.1 if self._file.isatty() else 30
-            settings = {"unit": " puzzles", "mininterval": seconds, "smoothing": 0}
-            self._bar = tqdm(total=total, initial=done, file=self._file, **settings)
+            named = partial(tqdm, unit=" puzzles", mininterval=seconds, smoothing=0)
+            self._bar = named(total=total, initial=done, file=self._file)
         facts = []
         if self._answers.scored:
             facts.append(f"acc {self._answers.correct / self._answers.scored:.1%}")

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.files.write import table_writer
+from cogniload_gen.tables import table_writer
 from lm_eval_tasks.recorded import evaluate_again, recorded_arguments
 from lm_eval_tasks.rescore import read_samples
 from lm_eval_tasks.task_names import refuse_files

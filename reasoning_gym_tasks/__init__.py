@@ -5,14 +5,6 @@
 tasks for lm-eval.
 """
 
-from cogniload_gen.extras import needing
+from reasoning_gym_tasks.datasets import PuzzleConfig, PuzzleCurriculum, PuzzleDataset
 
-with needing("reasoning_gym_tasks", "reasoning-gym"):
-    from reasoning_gym_tasks.datasets import (
-        PuzzleConfig,
-        PuzzleCurriculum,
-        PuzzleDataset,
-        RefusedConfigError,
-    )
-
-__all__ = ["PuzzleConfig", "PuzzleCurriculum", "PuzzleDataset", "RefusedConfigError"]
+__all__ = ["PuzzleConfig", "PuzzleCurriculum", "PuzzleDataset"]

@@ -1,6 +1,6 @@
 """How often adaptive intervals hold truths that are unlike the published models.
 
-Run it by `PYTHONPATH=benchmarks python studies/adaptive_coverage.py`. It prints the table of
+Run it by `python studies/adaptive_coverage.py`. It prints the table of
 docs/glm_fit.md, a row a truth. `--target 0.001 --budget 605` has all runs go on for as long, as to
 see a change with time.
 """
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from machine import machine
 from simulated import Job, percent, print_table, run_all, study_parser
 from threshold_puzzles import MODELS, bias, crossing_of, error_of, make_accuracy
 
@@ -100,7 +99,6 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=192)
     parser.add_argument("--target", type=float, default=0.2)
     arguments = parser.parse_args()
-    print(machine())
     until = {"target": arguments.target, "budget": arguments.budget}
     run = partial(run_world, lengths=arguments.lengths, least=arguments.least, **until)
     jobs = {

@@ -12,7 +12,6 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from machine import machine
 from scipy.special import expit
 from scipy.stats import norm
 from simulated import percent, print_table
@@ -160,7 +159,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
     share = 10 if parser.parse_args().quick else 1
-    print(machine())
     for table, simulations in TABLES.items():
         print_table(table(simulations // share))
 

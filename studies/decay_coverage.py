@@ -17,7 +17,6 @@ from itertools import chain, product
 
 import numpy as np
 import pandas as pd
-from machine import machine
 from scipy.stats import chi2
 from simulated import percent, print_table
 
@@ -91,7 +90,6 @@ def warnings(runs: int, every: int) -> Iterator[list[str]]:
 
 
 def main(runs: int = 100, every: int = 1) -> None:
-    print(machine())
     for table in (coverage, warnings):
         print_table(table(runs, every))
 

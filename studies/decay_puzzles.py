@@ -1,6 +1,6 @@
 """How few puzzles tell N_eff.
 
-Run it by `PYTHONPATH=benchmarks python studies/decay_puzzles.py [--seeds 5] [--processes 2]`.
+Run it by `python studies/decay_puzzles.py [--seeds 5] [--processes 2]`.
 
 The published decays of the symbolic suite answer at random, in several worlds: as printed
 ("line"); with 2 % of all answers lost and 3 % guessed ("lapses"); with what is easy capped at 98 %
@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from machine import machine
 from simulated import Job, at_stop, percent, print_table, run_all, study_parser
 
 from cogniload_analysis import published_table
@@ -131,7 +130,6 @@ def main() -> None:
     parser.add_argument("--goal", choices=list(TARGETS), default="N_eff")
     parser.add_argument("--rows", type=Path, help="a CSV file to write every batch to")
     arguments = parser.parse_args()
-    print(machine())
     jobs = list(product(conditions(arguments.goal), arguments.worlds, range(arguments.seeds)))
     run = partial(run_design, goal=arguments.goal, budget=arguments.budget)
     rows = run_all(run, jobs, arguments.processes)

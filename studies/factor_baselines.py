@@ -1,14 +1,12 @@
 """How often FACTOR's baselines are right, by complexity.
 
-Run it by `PYTHONPATH=benchmarks python studies/factor_baselines.py`.
+Run it by `python studies/factor_baselines.py`.
 
 Prints the tables of lm_eval_tasks/factor/README.md, in per cent. A thousand puzzles a row.
 """
 
 from collections.abc import Mapping
 from typing import Any
-
-from machine import machine
 
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES, Baseline
@@ -30,7 +28,6 @@ def table(name: str, levels: list[int], baselines: Mapping[str, Baseline], **kno
 
 
 def main() -> None:
-    print(machine())
     table("N", [1, 2, 3, 5, 10, 15, 20, 30, 39], SYMBOLIC_BASELINES)
     table("N", [2, 3, 5, 10, 15, 20, 30, 39], SYMBOLIC_BASELINES, roots=1)
     table("op", [2, 3, 4, 5, 10, 20], REALISTIC_BASELINES, suite="realistic")

@@ -1,16 +1,15 @@
 """Retrieval at the setting of FACTOR's section 1.
 
-Run it by `PYTHONPATH=benchmarks python studies/retrieval.py [PUZZLES]`.
+Run it by `python studies/retrieval.py [PUZZLES]`.
 
 Realistic puzzles of op 5 within 4,000 tokens; the prompt holds 2,000 of them. Prints the tables of
-docs/retrieval.md (200 puzzles by default, the encoder included, which takes most of an hour on two
-cores) and how long each retriever takes.
+docs/retrieval.md: 200 puzzles by default, the encoder included, which takes most of an hour on two
+cores.
 """
 
 import sys
 from itertools import product
 
-from machine import machine, timed
 from simulated import print_table
 
 from cogniload_gen import generate_factor
@@ -19,17 +18,11 @@ from cogniload_gen.factor.retrieval import CHUNKS, QUERIES, RETRIEVERS, Retrieva
 
 ASKING = [name for name, retriever in RETRIEVERS.items() if retriever.asks]
 OTHERS = [name for name in RETRIEVERS if name not in ASKING]
-BUDGETS, BUDGET, TIMED = (500, 1000, 2000, 3000), 2000, 10
+BUDGETS, BUDGET = (500, 1000, 2000, 3000), 2000
 
 
 def main(puzzles: int = 200) -> None:
-    print(machine())
     made = generate_factor("realistic", op=5, context=4000, num_puzzles=puzzles).to_pylist()
-    for name in RETRIEVERS:
-        measure(made[:1], [Retrieval(name, BUDGET)])  # what is loaded is loaded
-        with timed() as took:
-            measure(made[:TIMED], [Retrieval(name, BUDGET)])
-        print(f"{name:18} {1000 * took.wall / TIMED:9.1f} ms a puzzle")
     tables = {
         ("chunk", "query", *ASKING): {
             both: [Retrieval(name, BUDGET, *both) for name in ASKING]

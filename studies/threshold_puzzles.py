@@ -1,6 +1,6 @@
 """How few puzzles tell ECL50.
 
-Run it by `PYTHONPATH=benchmarks python studies/threshold_puzzles.py [--seeds 20] [--processes 2]`.
+Run it by `python studies/threshold_puzzles.py [--seeds 20] [--processes 2]`.
 
 The published models answer at random, as their curves say, in several worlds: the paper's GLM is
 true ("GLM"); a guessing floor and Table 3's interactions are ("FI"); that with one in twenty
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from machine import machine, timed
 from scipy.optimize import brentq
 from scipy.special import expit
 from simulated import Job, at_stop, percent, run_all, study_parser
@@ -199,38 +198,17 @@ def print_fixed(rows: pd.DataFrame) -> None:
         )
 
 
-def time_asking() -> None:
-    """Seconds to choose the next batch at n of about 1,500, and to rebuild the whole run."""
-    accuracy, rng = make_accuracy("QwQ-32B", "FI"), np.random.default_rng(0)
-    design = AdaptiveDesign(target=0.01, budget=2000)
-    while sum(len(batch.puzzles) for batch in design.batches[:-1]) < 1500:
-        puzzles = design.ask()
-        design.tell(puzzles, answer(accuracy, rng, np.array(puzzles)))
-        with timed() as choice:
-            design.ask()
-    again = AdaptiveDesign(target=0.01, budget=2000)
-    with timed() as rebuilt:
-        again.tell(design.told, [answer.correct for answer in design.told.values()])
-        again.ask()
-    batch = f"next batch at n = {len(design.told):,}: {choice.wall:.3f} s"
-    print(f"{batch}; replayed whole: {rebuilt.wall:.2f} s")
-
-
 def main() -> None:
     parser = study_parser(__doc__, WORLDS, seeds=20, budget=4000)
     parser.add_argument("--target", type=float, default=min(TARGETS))
     arguments = parser.parse_args()
-    print(machine())
-    time_asking()
     jobs = list(product(MODELS, arguments.worlds, range(arguments.seeds)))
     processes = arguments.processes
-    with timed() as took:
-        run = partial(run_design, budget=arguments.budget, target=arguments.target)
-        print_designs(run_all(run, jobs, processes), arguments.budget)
-        names = ("grid 700", "grid 1400", "axes")
-        fixed = [run_all(partial(run_fixed, name=name), jobs, processes) for name in names]
-        print_fixed(pd.concat(fixed))
-    print(f"{len(jobs)} runs a design in {took.wall:.0f} s")
+    run = partial(run_design, budget=arguments.budget, target=arguments.target)
+    print_designs(run_all(run, jobs, processes), arguments.budget)
+    names = ("grid 700", "grid 1400", "axes")
+    fixed = [run_all(partial(run_fixed, name=name), jobs, processes) for name in names]
+    print_fixed(pd.concat(fixed))
 
 
 if __name__ == "__main__":

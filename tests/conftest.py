@@ -35,7 +35,7 @@ settings.load_profile("cogniload")
 ON_LINUX = [
     "analysis/test_read.py", "analysis/test_report.py", "cogniload/test_release.py",
     "ground/test_shards.py", "inspect_tasks/test_adaptive.py", "runner/*", "test_cli.py",
-    "test_inputs.py", "test_planted.py", "test_suite.py", "training/*", "with_*/*",
+    "test_inputs.py", "test_planted.py", "training/*", "with_*/*",
 ]  # fmt: skip
 """Tests that send signals, bound memory, or name devices: other systems leave them out."""
 
@@ -99,7 +99,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 @pytest.fixture(scope="session")
 def tokenizer_folder(tmp_path_factory):
     """A folder with the small real model's tokenizer, as Hugging Face saves it."""
-    from real_model import save_tokenizer  # noqa: PLC0415 (it takes seconds, and few tests need it)
+    from real_model import save_tokenizer
 
     return save_tokenizer(tmp_path_factory.mktemp("tokenizer"))
 
@@ -107,7 +107,7 @@ def tokenizer_folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """Yield a browser for all tests of a module, which are skipped without one, but not in CI."""
-    from browser import Browser, find_browser  # noqa: PLC0415 (this file is copied without it)
+    from browser import Browser, find_browser
 
     if find_browser() is None:
         if "CI" in os.environ:

@@ -1,14 +1,11 @@
-"""The commands about steps: traces with planted errors, and where samples break."""
-
-import json
+"""`cogniload generate --errors`: traces with planted errors."""
 
 import pyarrow.parquet as pq
 import pytest
-from command_line import refusal
+from command_line import main, refusal
 
 from cogniload_gen import generate_factor, generate_puzzles, read_steps
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.commands import main
 
 ASKED = ["--d", "3", "--N", "8", "--rho", "50", "--num-puzzles", "20"]
 
@@ -50,35 +47,3 @@ def test_errors_are_planted_in_cogniload_alone_and_without_a_trace(folder, capsy
     error = refusal(capsys, "generate", "a.jsonl", *symbolic, "--errors")
     assert error == "errors are planted in CogniLoad, got factor-symbolic"
     assert not list(folder.iterdir())
-
-
-def test_samples_are_read_again(traces, tmp_path, capsys):
-    samples, out = tmp_path / "samples_x.jsonl", tmp_path / "steps.jsonl"
-    doc = {"poi": "", "suite": None}
-    lines = [
-        {"doc": row | doc, "filtered_resps": [row["response"]], "filter": "none"} for row in traces
-    ]
-    samples.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    assert main(["steps", str(samples), "--out", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("20 responses, 20 of them could be read")
-    written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert [row["error"] for row in written] == [row["error"] for row in traces]
-    assert "exists" in refusal(capsys, "steps", samples, "--out", out)
-
-
-@pytest.mark.parametrize("line", ["", "{}", "[1]", '{"doc": {"poi": 1}, "filtered_resps": ["x"]}'])
-def test_what_is_no_sample_is_named(line, tmp_path, capsys):
-    samples = tmp_path / "samples_x.jsonl"
-    samples.write_text(line + "\n" * bool(line), encoding="utf-8")
-    assert "sample" in refusal(capsys, "steps", samples)
-
-
-def test_samples_that_nothing_is_read_of_have_no_list_of_errors(traces, tmp_path, capsys):
-    doc = traces[0] | {"poi": "", "suite": None}
-    line = {"doc": doc, "filtered_resps": ["I can't tell."], "filter": "none"}
-    samples = tmp_path / "samples_x.jsonl"
-    samples.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    capsys.readouterr()
-    assert main(["steps", str(samples)]) == 0
-    assert capsys.readouterr().out == "1 responses, 0 of them could be read\n"

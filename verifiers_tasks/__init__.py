@@ -3,10 +3,7 @@
 Puzzles, response limits and scores are those of the tasks for lm-eval.
 """
 
-from cogniload_gen.extras import needing
-
-with needing("verifiers_tasks", "verifiers"):
-    from verifiers_tasks.program import PuzzleEnv, PuzzleHarness
-    from verifiers_tasks.taskset import PuzzleTaskset
+from verifiers_tasks.program import PuzzleEnv, PuzzleHarness
+from verifiers_tasks.taskset import PuzzleTaskset
 
 __all__ = ["PuzzleEnv", "PuzzleHarness", "PuzzleTaskset"]

@@ -7,7 +7,6 @@ whole.
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from reprlib import repr as brief
 from typing import NamedTuple
 
 
@@ -35,7 +34,7 @@ class SuccessReader:
         self.seen: set[str] = set()
 
     def read(self) -> Iterator[Success]:
-        """Yield what is new, in the order in which it was written; ValueError for another line."""
+        """Yield what is new, in the order in which it was written."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
@@ -44,17 +43,7 @@ class SuccessReader:
                 if not line.endswith(b"\n"):
                     return
                 self.place += len(line)
-                success = self.parse(line)
+                success = Success(**json.loads(line))
                 if success.trace not in self.seen:
                     self.seen.add(success.trace)
                     yield success
-
-    def parse(self, line: bytes) -> Success:
-        """Return what a line tells."""
-        try:
-            success = Success(**json.loads(line))
-            return success._replace(level=int(success.level), reward=float(success.reward))
-        except (TypeError, ValueError, OverflowError, RecursionError):
-            raise ValueError(
-                f"{self.path} must have lines with {', '.join(Success._fields)}, got {brief(line)}"
-            ) from None

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given, check_choice, check_known
+from cogniload_gen.checks import check_choice
 from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS
 from cogniload_gen.responses.context_budget import (
@@ -30,7 +30,7 @@ from cogniload_gen.source import Source
 from verifiers_tasks.success import Success, SuccessReader, write_success
 
 
-def read_values(argument: Given) -> Given:
+def read_values(argument: Any) -> Any:
     """Return a knob's values as a list; a command line gives texts, and some are numbers."""
     if argument is None:
         return None
@@ -81,21 +81,10 @@ class SharedConfig(vf.TasksetConfig):
     fall: float = Field(0.2, ge=0, lt=1)
     """The mean reward to which the level goes down."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def check_names(cls, arguments: Given) -> Given:
-        """Refuse a name that is unknown, with the nearest that is known."""
-        if isinstance(arguments, dict):
-            check_known(arguments, [*cls.model_fields], "verifiers_tasks")
-        return arguments
-
     @model_validator(mode="after")
     def check(self) -> "SharedConfig":
         """Refuse a wrong value in one line that names it."""
         check_context_budget(self.context_budget)
-        prompt_counter(self.tokenizer)
-        if self.fall >= self.rise:
-            raise ValueError(f"fall must be below rise = {self.rise}, got {self.fall}")
         if self.task.success is not None and self.num_puzzles is not None:
             raise ValueError("num_puzzles is not for difficulty that follows the model")
         check_choice("history", self.history, HISTORIES)
@@ -110,7 +99,7 @@ class SharedConfig(vf.TasksetConfig):
         return benchmarks.named(self.benchmark)
 
     @property
-    def knobs(self) -> dict[str, Given]:
+    def knobs(self) -> dict[str, Any]:
         """The knobs that are given, which must be the benchmark's."""
         own = {knob.name for knob in self.record.knobs}
         values = {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
@@ -119,7 +108,7 @@ class SharedConfig(vf.TasksetConfig):
                 raise ValueError(f"{name} is not for {self.benchmark}, got {value}")
         return values
 
-    def source(self, knobs: Mapping[str, Given], first_index: int = 0) -> Source:
+    def source(self, knobs: Mapping[str, Any], first_index: int = 0) -> Source:
         """Return the puzzles of knobs, with the other parameters of this configuration."""
         count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)

@@ -1,11 +1,10 @@
 """What an analysis is: the base class that the shared stages use. Its own folder subclasses it."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import pandas as pd
 
@@ -34,21 +33,6 @@ Pairs: TypeAlias = Sequence[tuple[str, str]]
 
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Estimate(NamedTuple):
-    """A number of a run with the ends of its 95 % interval; NaN or infinite where there is none."""
-
-    value: float
-    low: float
-    high: float
-    lower_is_better: bool = False
-    is_share: bool = False
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether both ends are numbers."""
-        return math.isfinite(self.low) and math.isfinite(self.high)
 
 
 class Analysis(ABC):
@@ -110,10 +94,6 @@ class Analysis(ABC):
         "ratio"), first_value, second_value, difference, low, high, p, method and note.
         """
         return pd.DataFrame()
-
-    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
-        """Return the numbers of a fit of one run, by name; empty where it can't be fitted."""
-        return {}
 
     def find_break(self, response: str, puzzle: Row, row: Any) -> Break | None:
         """Return where a response with a row of the frame breaks; None where that is unknown."""

@@ -34,10 +34,22 @@ def members(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
     return member if isinstance(member, dict) else {}
 
 
-def read_response(sample: Mapping[str, Any]) -> str:
-    """Return the response of a sample, as it was scored; "" where the sample holds none."""
-    responses = sample.get("filtered_resps")
-    return str(responses[0]) if isinstance(responses, list) and responses else ""
+def read_responses(sample: Mapping[str, Any]) -> list[str]:
+    """Return the responses of a sample, one for each attempt at its puzzle; "" for a missing one.
+
+    Where a filter made something else of them, there is that alone, as it was scored.
+    """
+    kept, raw = (_first(sample.get(name)) for name in ("filtered_resps", "resps"))
+    attempts = raw if isinstance(raw, list) else [raw]
+    if isinstance(kept, list):
+        attempts = kept
+    elif kept is not None and kept not in attempts[:1]:
+        attempts = [kept]
+    return ["" if text is None else str(text) for text in attempts or [None]]
+
+
+def _first(values: Any) -> Any:
+    return (values[0] if values else None) if isinstance(values, list) else values
 
 
 def read_integer(holder: Row, name: str) -> int:
@@ -50,5 +62,8 @@ def read_integer(holder: Row, name: str) -> int:
 
 
 def read_count(holder: Row, name: str) -> int | float:
-    """Return a field as `read_integer` does, or NaN where it is missing or null."""
-    return math.nan if holder.get(name) is None else read_integer(holder, name)
+    """Return a field as `read_integer` does, or NaN where it is unknown: no such number."""
+    try:
+        return read_integer(holder, name)
+    except (KeyError, ValueError):
+        return math.nan

@@ -6,10 +6,13 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead, read_commands
+from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
+from cogniload_gen.cogniload.score import Outcome, score_row
+from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
+from cogniload_gen.cogniload.state import score_state, state_reward
 from cogniload_gen.grid import ENGLISH, language_of
 from cogniload_gen.version import GENERATOR_VERSION
 
@@ -37,15 +40,7 @@ class CogniLoad(Benchmark):
     about = files(__package__) / "data"
     needed = ("category", "poi", "options")
     endless = True
-    explorer = "cogniload_gen.cogniload.explore"
-    commands = read_commands(f"{__package__}.commands")
-
-    @property
-    def outcomes(self) -> type:
-        """The outcomes of Appendix D."""
-        from cogniload_gen.cogniload.score import Outcome
-
-        return Outcome
+    outcomes = Outcome
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -83,8 +78,6 @@ class CogniLoad(Benchmark):
 
         `hay=0` has the text of `needles` again: that one tells most of mixed causes.
         """
-        from cogniload_gen.cogniload.solve import solve_steps
-
         N = int(row["N"])
         if not step or step > N:
             states = [state[row["poi"]] for state in solve_steps(str(row["puzzle"])).states]
@@ -107,8 +100,6 @@ class CogniLoad(Benchmark):
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text has the marks of a puzzle."""
-        from cogniload_gen.cogniload.solve import is_cogniload
-
         return is_cogniload(text)
 
     def owns_row(self, row: Row) -> bool:
@@ -119,18 +110,12 @@ class CogniLoad(Benchmark):
 
     def solve(self, text: str) -> str:
         """Return the person's final value."""
-        from cogniload_gen.cogniload.solve import solve
-
         return solve(text)
 
     def score(self, response: str, row: Row, **counts: int | None) -> Score:
         """Return a response's score by Appendix D, or that of a question about a whole state."""
         if row.get("category") == STATE:
-            from cogniload_gen.cogniload.state import score_state
-
             return score_state(response, row, **counts)
-        from cogniload_gen.cogniload.score import score_row
-
         return score_row(response, row, **counts)
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
@@ -145,8 +130,6 @@ class CogniLoad(Benchmark):
         What hedges and denies is known in English alone: in other languages it is the score.
         """
         if row.get("category") == STATE:
-            from cogniload_gen.cogniload.state import state_reward
-
             return state_reward(response, row)
         if language_of(str(row.get("id"))) != ENGLISH:
             return super().reward_answer(response, row)
@@ -161,10 +144,6 @@ class CogniLoad(Benchmark):
         from cogniload_gen.cogniload.rewards import step_reward
 
         return step_reward(response, row)
-
-    def body(self, text: str) -> str:
-        """Return the text without its first line, the instruction."""
-        return text.partition("\n")[2]
 
     def rules(self, puzzles: "pa.Table") -> Rules:
         """Return what must hold of published puzzles."""

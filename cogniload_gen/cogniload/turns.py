@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.cogniload.explore import list_statements
 from cogniload_gen.cogniload.render import environment_of, sentences_of, template_of
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import attributes
@@ -18,9 +17,10 @@ def turns_of(row: Row, k: int) -> Iterator[Turn]:
     """
     if type(k) is not int or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
-    solution = solve_steps(row["puzzle"])
+    solution, text = solve_steps(row["puzzle"]), row["puzzle"].split("\n")
+    first = next(i for i, line in enumerate(text) if line.startswith("1. "))
+    beginning, lines = "\n".join(text[:first]), text[first : first + len(solution.statements)]
     question = environment_of(ENGLISH).from_string(sentences_of(ENGLISH)["turn_question"])
-    beginning, *lines = list_statements(row)
     half, planted = planted_turn(-(-len(lines) // k)), {}
     for number, start in enumerate(range(0, len(lines), k)):
         now = solution.states[min(start + k, len(lines))][solution.poi]

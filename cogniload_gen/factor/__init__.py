@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead, read_commands
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
@@ -20,6 +20,13 @@ from cogniload_gen.factor.knobs import (
     realistic_cells,
     symbolic_cells,
 )
+from cogniload_gen.factor.score import FactorOutcome, score_row
+from cogniload_gen.factor.solve import (
+    REALISTIC_MARK,
+    SYMBOLIC_MARK,
+    solve_realistic,
+    solve_symbolic,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,15 +41,7 @@ class Factor(Benchmark):
 
     dataset = "factor"
     options = (TOKENIZER,)
-    explorer = "cogniload_gen.factor.explore"
-    commands = read_commands(f"{__package__}.commands")
-
-    @property
-    def outcomes(self) -> type:
-        """The outcomes of a response."""
-        from cogniload_gen.factor.score import FactorOutcome
-
-        return FactorOutcome
+    outcomes = FactorOutcome
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -61,8 +60,6 @@ class Factor(Benchmark):
 
     def score(self, response: str, row: Row, **counts: int | None) -> Score:
         """Return a response's score, without a judge model."""
-        from cogniload_gen.factor.score import score_row
-
         return score_row(response, row, **counts)
 
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
@@ -89,10 +86,6 @@ class Factor(Benchmark):
         from cogniload_gen.factor.rewards import step_reward
 
         return step_reward(response, row)
-
-    def body(self, text: str) -> str:
-        """Return the text without the instruction, which is at its end."""
-        return text.partition("\n\n")[0]
 
     def rules(self, puzzles: "pa.Table") -> Rules:
         """Return what must hold of published puzzles."""
@@ -141,14 +134,10 @@ class Symbolic(Factor):
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text holds an assignment."""
-        from cogniload_gen.factor.solve import SYMBOLIC_MARK
-
         return SYMBOLIC_MARK in text
 
     def solve(self, text: str) -> str:
         """Return the variables in order, such as "v0, v12", or "none"."""
-        from cogniload_gen.factor.solve import solve_symbolic
-
         return solve_symbolic(text)
 
 
@@ -185,14 +174,10 @@ class Realistic(Factor):
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text counts animals, and assigns nothing."""
-        from cogniload_gen.factor.solve import REALISTIC_MARK, SYMBOLIC_MARK
-
         return REALISTIC_MARK in text and SYMBOLIC_MARK not in text
 
     def solve(self, text: str) -> str:
         """Return the integer."""
-        from cogniload_gen.factor.solve import solve_realistic
-
         return solve_realistic(text)
 
 

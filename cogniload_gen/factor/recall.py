@@ -12,7 +12,7 @@ from cogniload_gen.checks import check_choice, check_columns, check_integer
 from cogniload_gen.factor.knobs import MAX_CONTEXT, MAX_N, NOISES
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, cut, rank, show, split, within
 from cogniload_gen.factor.score import SUITES
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files import whole_file
 from cogniload_gen.tokens import Tokenizer
 
 CONFIDENCE = 0.9

@@ -233,7 +233,7 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
     Words of one letter do not. The s of a name would tell all statements from the noise.
     """
     with needing("bm25", "retrieval"):
-        import bm25s  # noqa: PLC0415  (an extra)
+        import bm25s
 
     def words(of: Sequence[str]) -> list[list[str]]:
         pattern = r"(?u)\b(?:\w\w+|\d)\b"
@@ -282,7 +282,7 @@ def load_encoder(encoder: str) -> Any:
     ValueError, in one line, if it does not load.
     """
     with needing("the encoder", "retrieval"):
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (an extra)
+        from sentence_transformers import SentenceTransformer
     shipped = find_spec(SHIPPED) if encoder == ENCODER else None
     folder = Path(shipped.origin).parent / "model" if shipped and shipped.origin else encoder
     try:

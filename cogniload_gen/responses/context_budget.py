@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from cogniload_gen.tokens import estimate, load_tokenizer
-
 CONTEXT_BUDGET = 32_768
 """The tokens that prompt and response share in the CogniLoad paper."""
 
@@ -101,6 +99,8 @@ def prompt_counter(tokenizer: str | None) -> Callable[[str, int], Share]:
     A chat model's tokenizer, a Hugging Face name or folder, counts with its template; without a
     tokenizer the counts are estimates. ValueError if it does not load.
     """
+    from cogniload_gen.tokens import estimate, load_tokenizer
+
     if tokenizer is None:
         return lambda prompt, budget: share(estimate(prompt), budget, counted=False)
     loaded = load_tokenizer(tokenizer)

@@ -1,6 +1,6 @@
 """Draw the gallery's pictures from the examples: figures of a report, and recordings of commands.
 
-    python docs/pictures/draw.py [FOLDER]
+    python docs/pictures/draw.py [FOLDER [NAME ...]]
 
 The figures are those of `cogniload report examples/real`; a recording is a command's own output.
 """
@@ -8,16 +8,15 @@ The figures are those of `cogniload report examples/real`; a recording is a comm
 import os
 import re
 import shlex
+import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.text import Text
-
-from cogniload_gen.commands import main
 
 ROOT = Path(__file__).parents[2]
 FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}
@@ -38,10 +37,8 @@ RECORDINGS = {
 
 def run(command: str) -> str:
     """Return what a command of `cogniload` writes to standard output."""
-    with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()):
-        if code := main(shlex.split(command)):
-            raise SystemExit(code)
-    return output.getvalue()
+    line = [Path(sys.executable).with_name("cogniload"), *shlex.split(command)]
+    return subprocess.run(line, check=True, capture_output=True, encoding="utf-8").stdout  # noqa: S603
 
 
 def record(name: str, command: str, output: str) -> str:
@@ -53,18 +50,20 @@ def record(name: str, command: str, output: str) -> str:
     return re.sub(r"@font-face \{.*?\n    \}\n", "", drawn, flags=re.DOTALL)  # from elsewhere
 
 
-def draw(folder: Path) -> None:
-    """Write every picture into a folder."""
+def draw(folder: Path, names: Sequence[str] = (*RECORDINGS, *FIGURES)) -> None:
+    """Write pictures into a folder: every one, or recordings that are named."""
     with TemporaryDirectory() as work:
         (Path(work) / "examples").symlink_to(ROOT / "examples")
         os.chdir(work)
-        for name, command in RECORDINGS.items():
+        for name in [name for name in RECORDINGS if name in names]:
+            command = RECORDINGS[name]
             (folder / f"{name}.svg").write_text(record(name, command, run(command)), "utf-8")
-        for name, pattern in FIGURES.items():
-            (figure,) = Path("report/figures").glob(f"{pattern}.svg")
+        for name in [name for name in FIGURES if name in names]:
+            (figure,) = Path("report/figures").glob(f"{FIGURES[name]}.svg")
             (folder / f"{name}.svg").write_bytes(figure.read_bytes())
         os.chdir(ROOT)
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent).resolve())
+    folder = Path(sys.argv[1] if sys.argv[1:] else Path(__file__).parent).resolve()
+    draw(folder, sys.argv[2:] or (*RECORDINGS, *FIGURES))

@@ -12,77 +12,51 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from vllm import LLM
 
 from cogniload_gen.checks import check_shard
-from cogniload_gen.files.puzzle_store import StoredPuzzles, find_files
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files import whole_file
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, check_context_budget, check_fit
 from cogniload_gen.responses.context_budget import share as share_budget
+from cogniload_gen.tables import StoredPuzzles, find_tables
 
 
 def main() -> None:
     """Answer all files, or those of one shard, that have no responses yet."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("model", help="a Hugging Face name or folder")
-    parser.add_argument(
-        "puzzles", type=Path, help="a .parquet or .jsonl file, or a folder of .parquet files"
-    )
+    parser.add_argument("puzzles", type=Path, help="a file, or a folder of .parquet files")
     parser.add_argument("out", type=Path, help="the folder of the responses")
     parser.add_argument("--context-budget", type=int, default=CONTEXT_BUDGET)
-    parser.add_argument("--sampling", default="{}", help='{"temperature": 0.6, ...}')
-    parser.add_argument("--engine", default="{}", help="more arguments of vllm.LLM, as JSON")
+    given: dict[str, Any] = {"type": json.loads, "default": {}, "metavar": "JSON"}
+    parser.add_argument("--sampling", **given, help='{"temperature": 0.6, ...}')
+    parser.add_argument("--engine", **given, help="more arguments of vllm.LLM")
     parser.add_argument("--shard", default="1/1", help="I/N: files I, I + N, I + 2N, ... alone")
     arguments = parser.parse_args()
     budget = check_context_budget(arguments.context_budget)
     shard, shards = check_shard(arguments.shard)
-    sampling = read_object("sampling", arguments.sampling)
-    engine = read_object("engine", arguments.engine)
-    files = find_files(arguments.puzzles)[shard - 1 :: shards]
+    files = find_tables(arguments.puzzles)[shard - 1 :: shards]
     outs = {file: name_out(file, arguments) for file in files}
     left = {file: out for file, out in outs.items() if not out.exists()}
     print(f"{len(outs)} files of puzzles, {len(outs) - len(left)} of them answered")
-    if not left:
-        return
-    try:
-        import vllm  # noqa: PLC0415  (it takes long to load)
-    except ImportError as error:
-        raise ValueError(f"vLLM is needed, pip install vllm: {error}") from None
-
-    model = vllm.LLM(arguments.model, max_model_len=budget, **engine)
+    model = LLM(arguments.model, max_model_len=budget, **arguments.engine) if left else None
     for file, out in left.items():
-        rows = answer(model, read_puzzles(file), budget, sampling)
+        puzzles = StoredPuzzles(file)
+        rows = answer(model, puzzles.rows(range(len(puzzles))), budget, arguments.sampling)
         out.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(out) as part:
             pq.write_table(pa.Table.from_pylist(rows), part)
         print(f"{out}: {len(rows)} responses")
 
 
-def read_object(name: str, text: str) -> dict[str, Any]:
-    """Return the JSON object that an option holds; ValueError for anything else."""
-    try:
-        held = json.loads(text)
-    except (ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict):
-        raise ValueError(f"{name} must be a JSON object, got {brief(text)}")
-    return held
-
-
 def name_out(file: Path, arguments: argparse.Namespace) -> Path:
     """Return where the responses to a file's puzzles belong: one folder, distinct names."""
     inner = file.relative_to(arguments.puzzles) if arguments.puzzles.is_dir() else Path(file.name)
     return Path(arguments.out, "-".join(inner.with_suffix(".parquet").parts))
-
-
-def read_puzzles(file: Path) -> list[dict[str, Any]]:
-    """Return the puzzles of a file."""
-    puzzles = StoredPuzzles(file)
-    return puzzles.rows(range(len(puzzles)))
 
 
 def answer(
@@ -107,20 +81,17 @@ def answer(
         limit = shares[row["id"]].response_limit
         parameters.max_tokens = min(limit, sampling.get("max_tokens", limit))
         settings.append(parameters)
-    responses = []
-    for row, parameters, output in zip(rows, settings, model.chat(chats, settings), strict=True):
-        (completion,) = output.outputs
-        responses.append(
-            {
-                "id": row["id"],
-                "response": completion.text,
-                "prompt_tokens": len(output.prompt_token_ids),
-                "response_tokens": len(completion.token_ids),
-                "response_limit": parameters.max_tokens,
-                "finish_reason": completion.finish_reason,
-            }
-        )
-    return responses
+    return [
+        {
+            "id": row["id"],
+            "response": output.outputs[0].text,
+            "prompt_tokens": len(output.prompt_token_ids),
+            "response_tokens": len(output.outputs[0].token_ids),
+            "response_limit": parameters.max_tokens,
+            "finish_reason": output.outputs[0].finish_reason,
+        }
+        for row, parameters, output in zip(rows, settings, model.chat(chats, settings), strict=True)
+    ]
 
 
 if __name__ == "__main__":

@@ -11,20 +11,19 @@ same line goes on: all ranks run again, and skip the files that are whole.
 import os
 import sys
 from functools import partial
+from pathlib import Path
 
-from command import read_command
+import yaml
+from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
 
-try:
-    from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
-except ImportError as error:
-    sys.exit(f"with_datatrove.py: error: datatrove is needed, pip install datatrove: {error}")
+from cogniload_gen.shards import puzzle_files
 
 TASKS = 1000  # Slurm: the most jobs that share the files
 
 
 def make(_, rank, world_size, *, out, puzzles):
     """A step of datatrove's: the files of a rank. To Slurm it goes without this file's imports."""
-    from cogniload_gen.shards import puzzle_files  # noqa: PLC0415
+    from cogniload_gen.shards import puzzle_files
 
     files = puzzle_files(out, **puzzles)
     for number in range(rank, len(files), world_size):
@@ -33,27 +32,23 @@ def make(_, rank, world_size, *, out, puzzles):
 
 
 if __name__ == "__main__":
-    arguments = read_command(__doc__, where={"choices": ["slurm"], "help": "else this machine"})
-    out, files, puzzles = arguments.out, arguments.files, arguments.puzzles
-    pipeline = [partial(make, out=out, puzzles=puzzles)]
+    out, puzzles = Path(sys.argv[1]).resolve(), yaml.safe_load(Path(sys.argv[2]).read_text("utf-8"))
+    files = puzzle_files(out, **puzzles)
     logs = f"{out}-logs"  # beside OUT, which holds puzzles alone, and says itself what is done
-    if arguments.where == "slurm":
+    settings = {"pipeline": [partial(make, out=out, puzzles=puzzles)], "logging_dir": logs}
+    settings |= {"skip_completed": False}
+    if sys.argv[3:] == ["slurm"]:
         SlurmPipelineExecutor(
-            pipeline,
             tasks=min(TASKS, len(files)),
             time="04:00:00",
             partition="cpu",  # what `sinfo` calls yours
             mem_per_cpu_gb=2,
             venv_path=f"{sys.prefix}/bin/activate",
             job_name="cogniload",
-            logging_dir=logs,
             slurm_logs_folder=f"{logs}/slurm",
-            skip_completed=False,
+            **settings,
         ).run()
     else:
-        linux = hasattr(os, "sched_getaffinity")
-        cores = len(os.sched_getaffinity(0)) if linux else os.cpu_count() or 1
-        LocalPipelineExecutor(
-            pipeline, tasks=cores, workers=cores, logging_dir=logs, skip_completed=False
-        ).run()
+        cores = os.cpu_count() or 1
+        LocalPipelineExecutor(tasks=cores, workers=cores, **settings).run()
         print(f"{files.finish()} of {len(files)} files are in {out}")

@@ -10,16 +10,13 @@ another one. Killed, the same line goes on: files that are whole are skipped.
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import pyarrow as pa
-from command import read_command
+import ray
+import yaml
 
 from cogniload_gen.shards import puzzle_files
-
-try:
-    import ray
-except ImportError as error:
-    sys.exit(f"with_ray.py: error: Ray is needed, pip install 'ray[data]': {error}")
 
 
 def make(numbers, *, out, puzzles):
@@ -30,8 +27,8 @@ def make(numbers, *, out, puzzles):
 
 
 if __name__ == "__main__":
-    arguments = read_command(__doc__)
-    out, files, puzzles = arguments.out, arguments.files, arguments.puzzles
+    out, puzzles = Path(sys.argv[1]).resolve(), yaml.safe_load(Path(sys.argv[2]).read_text("utf-8"))
+    files = puzzle_files(out, **puzzles)
     ray.init(include_dashboard=False)
     numbers = ray.data.range(len(files), override_num_blocks=len(files))  # a task for each file
     options = {"batch_format": "pyarrow", "fn_kwargs": {"out": out, "puzzles": puzzles}}

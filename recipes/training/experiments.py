@@ -26,14 +26,13 @@ from tokenizer import END, make_tokenizer
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, set_seed
-from transformers.utils import is_torch_bf16_gpu_available
 from trl import SFTConfig, SFTTrainer
 
 from cogniload_analysis import ACCURACY_RANGES, fit_complexity_decay
 from cogniload_dataset import load_dataset
 from cogniload_gen import score
 from cogniload_gen.factor.training import SCALES, scales
-from cogniload_gen.files.whole import whole_file, whole_folder
+from cogniload_gen.files import whole_file, whole_folder
 
 Row = dict[str, Any]
 HERE = Path(__file__).parent
@@ -229,9 +228,6 @@ def train(run: Run, name: str) -> Path:
     with whole_folder(finished) as new:
         trainer.model.save_pretrained(new)
         trainer.processing_class.save_pretrained(new)
-        about = {"strategy": name, "seed": run.seed, "texts": len(rows), "size": run.size}
-        about |= {"steps": trainer.state.global_step}
-        (new / "training.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
     shutil.rmtree(folder / "checkpoints")
     return finished
 
@@ -359,34 +355,6 @@ def markdown(table: pd.DataFrame) -> str:
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
-def about_size(runs: Sequence[Run]) -> str:
-    """Return what was trained here, beside what the paper trained, in one line."""
-    size, paper = runs[0].size, read_size("paper")
-    tested = f"N up to {size['test']['max_N']}, {size['test']['puzzles']} puzzles each"
-    seeds = "1 seed" if len(runs) == 1 else f"{len(runs)} seeds"
-    return (
-        f"Trained here: {in_words(size)}; {seeds}; tested at {tested}; mean ± standard error over "
-        f"the seeds. The paper: {in_words(paper)}; one seed."
-    )
-
-
-def in_words(size: Size) -> str:
-    """Return what a size trains, in words."""
-    model, puzzles = size["model"], size["puzzles"]
-    return (
-        f"{model['num_hidden_layers']} layers, {model['hidden_size']} wide, "
-        f"{parameters(size):,} parameters, {puzzles['pretraining']:,} puzzles of pretraining with "
-        f"up to {puzzles['max_N']} variables and {puzzles['max_filler']} tokens of filler, "
-        f"{puzzles['post_training']:,} of post-training"
-    )
-
-
-def parameters(size: Size) -> int:
-    """Return the number of parameters of a size's model, which is not made."""
-    with torch.device("meta"):
-        return make_model(size).num_parameters()
-
-
 def write_values(
     name: str,
     runs: Sequence[Run],
@@ -416,20 +384,16 @@ def write_table(
             frame.to_csv(file, index=False)
     failed = rows[rows["problem"] != ""].groupby("problem", sort=False).size()
     problems = [f"Without a fit, {count} of {len(rows)}: {what}." for what, count in failed.items()]
-    text = "\n\n".join([markdown(texts).rstrip(), about_size(runs), *problems])
+    text = "\n\n".join([markdown(texts).rstrip(), *problems])
     with whole_file(out / f"{name}.md", force=True) as file:
         file.write_text(f"{text}\n", "utf-8")
     print(text)
 
 
 def read_size(name: str) -> Size:
-    """Return a size by the name of its file here, or by a path; ValueError if there is none."""
-    ours = {path.stem: path for path in sorted((HERE / "sizes").glob("*.yaml"))}
-    path = ours.get(name, Path(name))
-    if not path.is_file():
-        known = ", ".join(ours)
-        raise ValueError(f"size must be one of {known} or a YAML file, got {name}")
-    size: Size = yaml.safe_load(path.read_text("utf-8"))
+    """Return a size by the name of its file here, or by a path; OSError if there is none."""
+    ours = HERE / "sizes" / f"{name}.yaml"
+    size: Size = yaml.safe_load((ours if ours.is_file() else Path(name)).read_text("utf-8"))
     return size
 
 
@@ -446,13 +410,8 @@ def main(write: Callable[[list[Run], list[str]], None], names: Sequence[str], ab
     out = options.out
     try:
         size = read_size(options.size)
-    except ValueError as error:
-        parser.error(str(error))
-    if size["training"]["bf16"] and not is_torch_bf16_gpu_available():
-        needed = "takes a GPU with bfloat16, and none is here: --size hour takes none"
-        parser.error(f"size {options.size} {needed}")
-    if out.exists() and not out.is_dir():
-        parser.error(f"{out} is a file: name a folder")
+    except OSError as error:
+        parser.error(f"size must be hour, paper, tiny or a YAML file: {error}")
     kept = out / "size.json"
     if kept.exists() and json.loads(kept.read_text("utf-8")) != size:
         parser.error(f"{out} holds runs of another size: name another folder")

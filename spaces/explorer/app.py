@@ -1,5 +1,190 @@
-"""The explorer as a Hugging Face Space."""
+"""The explorer, a Hugging Face Space: sliders choose a puzzle, and a response to it is judged.
 
-from cogniload_gen.explorer.page import build
+`pip install cogniload "gradio>=6"`, then `python app.py` serves the same page on one's own machine.
+"""
 
-build().launch()
+from functools import partial
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
+from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.factor.solve import evaluate, spell, symbolic_relations
+
+INDEX = (0, 999, 0)
+SLIDERS = {
+    "cogniload": {"d": (1, 12, 3), "N": (1, 100, 10), "rho": (1, 100, 50), "index": INDEX},
+    "factor": {"N": (1, 39, 6), "context": (0, 4000, 0), "index": INDEX},
+}
+"""The least, the most and the first level of each benchmark's sliders."""
+
+TITLES = {"cogniload": "CogniLoad", "factor": "FACTOR"}
+COLOURS = {"decides the score": "#f0e442", "first error": "#56b4e9"}
+
+Step = tuple[str, list[str], list[list[str]]]
+"""What a step says, and the state after it: the heading of a table and its rows."""
+
+
+def make_row(dataset: str, *levels: float) -> dict[str, Any]:
+    """Return the puzzle of the sliders' levels."""
+    address = dict(zip(SLIDERS[dataset], levels, strict=True))
+    make: Any = {"cogniload": generate_puzzles, "factor": generate_factor}[dataset]
+    return make(num_puzzles=1, first_index=address.pop("index"), **address).to_pylist()[0]
+
+
+def list_steps(row: dict[str, Any]) -> list[Step]:
+    """Return the statements of a puzzle of CogniLoad, or the variables of one of FACTOR."""
+    return people_steps(row["puzzle"]) if "poi" in row else variable_steps(row["puzzle"])
+
+
+def people_steps(puzzle: str) -> list[Step]:
+    """Return the statements with everyone's state; a value that one has changed ends in *.
+
+    The person of interest stands first.
+    """
+    solution, lines = solve_steps(puzzle), puzzle.split("\n")
+    first = next(i for i, line in enumerate(lines) if line.startswith("1. "))
+    categories = sorted(solution.states[0][solution.poi])
+    people = sorted(solution.states[0], key=lambda name: name != solution.poi)
+    steps = []
+    for t, states in enumerate(solution.states):
+        before = solution.states[max(0, t - 1)]
+        table = [
+            [
+                name,
+                *(states[name][c] + "*" * (states[name][c] != before[name][c]) for c in categories),
+            ]
+            for name in people
+        ]
+        said = lines[first + t - 1] if t else "\n".join(lines[:first])
+        steps.append((said, ["person", *categories], table))
+    return steps
+
+
+def variable_steps(puzzle: str) -> list[Step]:
+    """Return the variables in an order in which they can be computed, with all known so far."""
+    definitions, target = symbolic_relations(puzzle)
+    table = [
+        [spell(name), str(value), ", ".join(map(spell, definitions[name].terms))]
+        for name, value in evaluate(definitions, definitions).items()
+    ]
+    said = [f"Which variables are {target}?", *(f"{name} = {value}" for name, value, _ in table)]
+    return [(each, ["variable", "value", "from"], table[:t]) for t, each in enumerate(said)]
+
+
+def judge(response: str, row: dict[str, Any] | None) -> tuple[str, list[tuple[str, str | None]]]:
+    """Return how a response scores and where it breaks, and the response in parts with marks."""
+    if row is None:
+        return "There is no puzzle.", []
+    scored, steps = score(response, row), read_steps(response, row)
+    lines = [
+        f"{'Right' if scored.correct else 'Wrong'} ({scored.outcome}): {scored.explanation}.",
+        f"The answer is {row['answer']}.",
+    ]
+    marks = {"decides the score": scored.evidence} if scored.evidence else {}
+    if not steps.read:
+        lines.append("Its steps could not be read, so nothing is claimed of them.")
+    elif steps.error is None:
+        lines.append("Its steps hold no error.")
+    elif steps.error == "answer":
+        lines.append("Its steps hold no error, but its answer does.")
+    else:
+        lines.append(f"First error: {steps.error}, at {steps.first_error}.")
+        told = steps if "poi" in row else steps.told.get(steps.first_error)
+        if told is not None and told.place is not None:
+            end = response.find("\n", told.place)
+            marks["first error"] = (told.place, end if end >= 0 else len(response))
+    edges = sorted({0, len(response), *(edge for place in marks.values() for edge in place)})
+    parts = [
+        (
+            response[first:last],
+            next((name for name, (start, end) in marks.items() if start <= first < end), None),
+        )
+        for first, last in pairwise(edges)
+    ]
+    return "\n".join(lines), parts
+
+
+def show_puzzle(dataset: str, *levels: float) -> tuple[Any, str, str]:
+    """Return the row of the sliders' levels, its text and its link; an error in place of a text."""
+    query = urlencode({"dataset": dataset} | dict(zip(SLIDERS[dataset], levels, strict=True)))
+    try:
+        row = make_row(dataset, *levels)
+    except ValueError as error:
+        return None, str(error), f"?{query}"
+    return row, row["puzzle"], f"?{query}"
+
+
+def show_step(row: dict[str, Any] | None, after: int) -> tuple[str, Any]:
+    """Return a step and the state after it; nothing where the slider is of a longer puzzle."""
+    steps = list_steps(row) if row else []
+    if after >= len(steps):
+        return "", None
+    said, headers, data = steps[after]
+    return said, {"headers": headers, "data": data}
+
+
+def start_steps(row: dict[str, Any] | None) -> tuple[Any, str, Any]:
+    """Return the slider of a new puzzle's steps, and its first state."""
+    last = len(list_steps(row)) - 1 if row else 1
+    return gr.Slider(0, last, 0), *show_step(row, 0)
+
+
+def read_link(request: gr.Request) -> list[Any]:
+    """Return the tab and the levels of all sliders, as the page's address has them."""
+    query = dict(request.query_params)
+    linked = query.get("dataset", "")
+    levels: list[Any] = [gr.Tabs(selected=linked if linked in SLIDERS else "cogniload")]
+    for dataset, sliders in SLIDERS.items():
+        for name, (low, high, first) in sliders.items():
+            text = query.get(name, "") if dataset == linked else ""
+            levels.append(min(max(int(text), low), high) if text.isdecimal() else first)
+    return levels
+
+
+def build() -> gr.Blocks:
+    """Return the page, which `launch()` serves."""
+    tabs = {}
+    with gr.Blocks(title="CogniLoad explorer", analytics_enabled=False) as page:
+        gr.Markdown("# CogniLoad explorer\nChoose a puzzle, follow its states, judge a response.")
+        with gr.Tabs() as views:
+            for dataset, levels in SLIDERS.items():
+                with gr.Tab(TITLES[dataset], id=dataset):
+                    tabs[dataset] = build_tab(dataset, levels)
+        sliders = [slider for mine, _ in tabs.values() for slider in mine]
+        loaded = page.load(read_link, None, [views, *sliders])
+        for dataset, (mine, shown) in tabs.items():
+            loaded = loaded.then(partial(show_puzzle, dataset), mine, shown)
+    return page
+
+
+def build_tab(dataset: str, levels: dict[str, tuple[int, int, int]]) -> tuple[list, list]:
+    """Add a benchmark's tab; return its sliders, and what shows the puzzle."""
+    with gr.Row():
+        sliders = [
+            gr.Slider(low, high, first, step=1, label=name)
+            for name, (low, high, first) in levels.items()
+        ]
+    row = gr.State()
+    puzzle = gr.Textbox(label="The puzzle", lines=8, max_lines=20, interactive=False)
+    link = gr.Textbox(label="Link to this view", interactive=False, buttons=["copy"])
+    after = gr.Slider(0, 10, 0, step=1, label="Steps that have been applied")
+    step = gr.Textbox(label="This step", interactive=False)
+    states = gr.Dataframe(label="The state after it", interactive=False, wrap=True)
+    response = gr.Textbox(label="A response to the puzzle", lines=6, max_length=500_000)
+    button = gr.Button("Score it")
+    verdict = gr.Textbox(label="Score", interactive=False)
+    marked = gr.HighlightedText(label="The response", color_map=COLOURS)
+    for slider in sliders:
+        slider.change(partial(show_puzzle, dataset), sliders, [row, puzzle, link])
+    row.change(start_steps, row, [after, step, states])
+    after.change(show_step, [row, after], [step, states])
+    button.click(judge, [response, row], [verdict, marked])
+    return sliders, [row, puzzle, link]
+
+
+if __name__ == "__main__":
+    build().launch()

@@ -16,7 +16,7 @@ from cogniload_analysis import compare_runs
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.compare.differences import METHODS, choose_pairs
 from cogniload_analysis.compare.paired import FEW, adjust, anytime_p
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 GENERATOR = np.random.default_rng(1)

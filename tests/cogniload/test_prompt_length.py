@@ -14,7 +14,7 @@ PUBLISHED = Path(__file__).parent / "data" / "prompt_tokens.csv"
 
 @pytest.mark.slow
 def test_mean_prompt_length_of_every_cell_is_the_papers_within_15_percent(tokenizer_folder, capsys):
-    from transformers import AutoTokenizer  # noqa: PLC0415  (seconds to import)
+    from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(tokenizer_folder)
     lines = PUBLISHED.read_text(encoding="utf-8").splitlines()[1:]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.cogniload.knobs import Cell
-from cogniload_gen.files import parquet
 from cogniload_gen.grid import SPLITS, batch_bounds
 from cogniload_gen.task_puzzles import make_puzzles
 
@@ -52,17 +51,6 @@ def test_the_puzzles_of_a_task_fit_in_memory(twin):
     knobs = {"d": [1, 2], "N": 1, "rho": 50, "num_puzzles": 10**6, "context_budget": 9000}
     with pytest.raises(ValueError, match=r"^a task takes .* got 2,000,000$"):
         make_puzzles("cogniload", knobs | {"twin": twin}, {}, grids=[{}], task="a task")
-
-
-@pytest.mark.parametrize("twin", [None, "each"])
-def test_the_texts_of_a_task_fit_in_memory(twin, monkeypatch):
-    """Of 16 GiB, here of a millionth: they are made no further than up to there."""
-    large = parquet.check_bytes
-    monkeypatch.setattr(parquet, "check_bytes", lambda w, size, most: large(w, size * 10**6, most))
-    knobs = {"d": 3, "N": 100, "rho": 50, "num_puzzles": 2, "context_budget": 9000, "twin": twin}
-    with pytest.raises(ValueError, match=r"^the puzzles of a task: .* at most 17179869184 bytes"):
-        make_puzzles("cogniload", knobs, {}, grids=[{}], task="a task")
-    make_puzzles("cogniload", knobs | {"N": 1}, {}, grids=[{}], task="a task")
 
 
 @pytest.mark.parametrize("name", ["d", "N", "rho"])

@@ -195,7 +195,7 @@ def test_another_version_is_refused(folder, capsys, name):
     (["out/", "--rows-per-file", "0"], "rows_per_file must be an integer in 1.."),
     (["out/", "--force"], "--force is for a file"),
     (["out/", "--suite", "symbolic", "--split", "pretrain"], "a folder takes a grid"),
-    (["out.parquet", "--shard", "1/2"], "--shard is for a folder: write out.parquet/ for one"),
+    (["out.parquet", "--shard", "1/2"], "--shard is for a folder, got it for the file out"),
     (["afile/", *GRID], "afile"),
     (["out"], "FILE must end in .jsonl or .parquet, got 'out'"),
     (["other/", *GRID], "other must hold these puzzles alone, got other/mine.parquet"),
@@ -212,7 +212,7 @@ def test_what_is_made_is_said_before(folder, capsys):
     main(["generate", "out/", *GRID, "--shard", "2/5"])
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first == "out/: 18 puzzles in 5 files, of which shard 2/5 makes 1"
-    assert second == "shard 2/5: 1 file made, 0 were whole by their SHA-256"
+    assert second == "1 file made, 0 were whole by their SHA-256"
 
 
 def test_the_unit_of_work_is_bounded():

@@ -2,19 +2,38 @@
 
 import subprocess
 import sys
+from unittest.mock import patch
 
-from cogniload_gen.commands import main
+import pytest
 
-MODULE = "cogniload_gen"
+from cogniload_cli import main
+from cogniload_gen.parser import Parser
+
+MODULE = "cogniload_cli"
 """What `python -m` runs as the installed command does."""
 
 IN_2_GIB = """
 import resource, sys
-from cogniload_gen.commands import main
+from cogniload_cli import main
 resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
 sys.exit(main(sys.argv[1:]))
 """
 """A program: our command in a process that may have 2 GiB."""
+
+
+def parse(words):
+    """Return what a command reads of its words, and those that it leaves to lm-eval."""
+    parse_known_args = Parser.parse_known_args
+
+    def stop(parser, args=None, namespace=None):
+        read, others = parse_known_args(parser, args, namespace)
+        if others and not parser.takes_others:
+            parser.error(f"unrecognized arguments: {' '.join(others)}")
+        raise LookupError(read, others)
+
+    with patch.object(Parser, "parse_known_args", stop), pytest.raises(LookupError) as parsed:
+        main(words)
+    return parsed.value.args
 
 
 def refusal(capsys, *arguments):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 
 @contextmanager

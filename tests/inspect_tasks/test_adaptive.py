@@ -98,7 +98,7 @@ def test_its_metrics_are_the_design_s_estimate(log):
 
 
 def test_a_report_tells_the_run_again(log):
-    from cogniload_analysis.cogniload.adaptive_section import find_replays  # noqa: PLC0415
+    from cogniload_analysis.cogniload.adaptive_section import find_replays
 
     frame = read_benchmarks(log.location, ANALYSES)["CogniLoad"]
     (replay,) = find_replays(dict([*frame.groupby("model", observed=True)])).values()

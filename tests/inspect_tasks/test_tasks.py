@@ -29,7 +29,7 @@ from cogniload_analysis import fit_load_glm
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import benchmarks, solve
-from cogniload_gen.files.write import write_puzzles
+from cogniload_gen.tables import write_puzzles
 from inspect_tasks import tasks
 from inspect_tasks.fits import decay, thresholds
 from inspect_tasks.samples import SHARE, read_tokenizer
@@ -50,7 +50,7 @@ FITTED = {
     "factor_symbolic": ["cdf", "cdo", "n_eff"],
     "factor_realistic": ["cdf", "cdo", "n_eff"],
 }
-OF_A_RUN = "model date task file offset lm_eval_version backend chat_template".split()  # noqa: SIM905
+OF_A_RUN = "model date task file offset take lm_eval_version backend chat_template".split()  # noqa: SIM905
 """Columns that differ because another harness ran."""
 
 
@@ -214,7 +214,7 @@ def test_ids_prompts_limits_scores_and_frames_are_lm_evals(name, same_task, tmp_
 
 def test_a_tokenizer_counts_a_prompt_as_lm_eval_does(tokenizer_folder):
     """With the chat template, as the models of Inspect are asked."""
-    from transformers import AutoTokenizer  # noqa: PLC0415 (seconds to import)
+    from transformers import AutoTokenizer
 
     loaded = AutoTokenizer.from_pretrained(tokenizer_folder)
     model = SimpleNamespace(

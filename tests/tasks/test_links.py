@@ -12,7 +12,7 @@ from pathlib import Path
 import lm_eval
 import pytest
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 from lm_eval_tasks.links import TASKS, refuse_others
 
 

@@ -1,7 +1,5 @@
 """The commands of the tables: killed and given again, several seeds, and the way to the Hub."""
 
-import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,22 +11,20 @@ import pytest
 import table4
 import table7
 import tables5and6
+import torch
 import yaml
 from eval_command import wait_for
 from experiments import (
     Run,
     last_checkpoint,
     main,
+    make_model,
     over_seeds,
-    parameters,
     printed,
     read_size,
     train,
 )
-from hub_stand_in import TOKEN, hub
-from push import push
-from tokenizer import COMPARISONS
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
 FOLDER = Path(table4.__file__).parent
 
@@ -69,22 +65,16 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
         for folder in (train(runs[0], "Baseline"), out / "seed-0/Baseline/model")
     )
     assert all((whole[name] == resumed[name]).all() for name in whole)
-    states = json.loads((out / "seed-0/Baseline/model/training.json").read_text())
-    assert states["steps"] == 6
 
 
 @pytest.mark.parametrize(("out", "size", "said"), [
     ("used", "tiny", "holds runs of another size"),
-    ("used", "huge", "size must be one of hour, paper, tiny or a YAML"),
-    ("used", "paper", "size paper takes a GPU with bfloat16, and none is here"),
-    ("file", "tiny", "file is a file: name a folder"),
+    ("used", "huge", "size must be hour, paper, tiny or a YAML"),
 ])  # fmt: skip
 def test_a_wrong_folder_or_size_is_told_in_a_line(out, size, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("used").mkdir()
     Path("used/size.json").write_text("{}")
-    Path("file").touch()
-    monkeypatch.setattr("experiments.is_torch_bf16_gpu_available", lambda: False)
     monkeypatch.setattr(sys, "argv", ["table4.py", out, "--size", size])
     with pytest.raises(SystemExit, match=r"^2$"):
         main(table4.write, ["Baseline"], "about")
@@ -105,9 +95,7 @@ def test_the_tables_have_our_rows_beside_the_paper_s(runs, capsys):
         assert (here["accuracy_seeds"] == 2).all()
         assert {*table["model"][table["source"] == "paper"]} == {*here["model"]}
         text = (out / f"{name}.md").read_text()
-        assert "Trained here: 3 layers, 64 wide, 151,360 parameters, 48 puzzles" in text
-        assert "2 seeds" in text
-        assert "The paper: 12 layers, 768 wide, 113,916,672 parameters, 3,000,000 puzzles" in text
+        assert text.startswith("| model | source |")
     assert {*tables["table5"]["context"][tables["table5"]["source"] == "here"]} == {0, 20}
     assert (out / "seed-1/Course-8/model/model.safetensors").exists()
     assert not list(out.rglob("checkpoints"))
@@ -132,28 +120,6 @@ def test_the_errors_are_those_over_the_seeds():
 def test_the_paper_s_size_is_that_of_the_paper():
     """Counted by hand from Table 8: embeddings and head, attention, MLP, norms."""
     layer = 4 * 768**2 + 3 * 768 * 3072 + 2 * 768
-    assert parameters(read_size("paper")) == 12 * layer + 2 * 424 * 768 + 768
-
-
-def test_a_model_goes_to_the_hub_with_its_tokenizer(runs, tmp_path):
-    model = train(runs[0], "Baseline")
-    folder = Path(push(model, "me/factor", dry_run=tmp_path / "dry"))
-    names = {"README.md", "config.json", "model.safetensors", "tokenizer.json"}
-    assert names <= {path.name for path in folder.iterdir()}
-    assert len(AutoTokenizer.from_pretrained(folder)) == 424 + len(COMPARISONS)
-    AutoModelForCausalLM.from_pretrained(folder)
-    card = (folder / "README.md").read_text()
-    assert "pipeline_tag: text-generation" in card
-    assert "`Baseline`" in card
-    with hub() as stand_in:
-        settings = {"HF_ENDPOINT": stand_in.url, "HF_TOKEN": TOKEN, "HF_HOME": str(tmp_path)}
-        settings |= {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
-        program = [sys.executable, FOLDER / "push.py", model, "me/factor"]
-        said = subprocess.run(program, env=os.environ | settings, capture_output=True, check=True)
-        assert said.stdout.decode() == f"{stand_in.last_commit}\n"
-        stand_in.files.pop(".gitattributes")
-        assert stand_in.files == {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(ValueError, match=r"^the repository must be user/name, got 'factor'"):
-        push(model, "factor", dry_run=tmp_path / "other")
-    with pytest.raises(ValueError, match=r"^model must be a folder model/ of a finished training"):
-        push(tmp_path, "me/factor")
+    with torch.device("meta"):
+        model = make_model(read_size("paper"))
+    assert model.num_parameters() == 12 * layer + 2 * 424 * 768 + 768

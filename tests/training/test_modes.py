@@ -3,7 +3,6 @@
 import re
 from itertools import islice, pairwise
 
-import numpy as np
 import pytest
 import torch
 from datasets import Dataset
@@ -94,9 +93,9 @@ def test_a_text_is_a_puzzle_and_its_solution_under_other_names(micro, compare):
 def test_no_entry_of_the_test_texts_is_new_after_training():
     """Names and numbers: of the paper's size, whose test puzzles have ten variables more."""
     tokenizer, size = make_tokenizer(), read_size("paper")
-    trained = islice(tokenized_texts(size, "pretrain", 0), 8000)
+    trained = islice(tokenized_texts(size, "pretrain", 0), 2000)
     seen = {token for text in trained for token in text["input_ids"]}
-    grid = {"N": list(range(1, size["test"]["max_N"] + 1)), "num_puzzles": 20, "context": 0}
+    grid = {"N": list(range(1, size["test"]["max_N"] + 1)), "num_puzzles": 5, "context": 0}
     for row in load_dataset("factor", split="test", **grid, streaming=True):
         text = f"{row['puzzle']}\n{row['solution']}{END}"
         assert {*tokenizer(text)["input_ids"]} <= seen
@@ -114,14 +113,6 @@ def test_the_next_line_is_the_lowest_variable_that_can_be_worked_out():
             ready = [name for name, each in definitions.items() if {*each.terms} <= {*known}]
             known.append(min({*ready} - {*known}))
             assert line.startswith(f"v{known[-1]} = ")
-
-
-@pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
-def test_a_size_bounds_the_filler_before_it_is_scaled(micro, split, scale):
-    lengths = [len(row["input_ids"]) for row in tokenized_texts(micro, split, 0)]
-    assert len(lengths) == (8 if scale == 8 else 48)
-    most = 100 + 30 * micro["puzzles"]["max_N"] + scale * micro["puzzles"]["max_filler"]
-    assert max(lengths) < most
 
 
 @pytest.mark.parametrize(("split", "scale"), [("pretrain", 1), ("clean", 0), ("course_8", 8)])
@@ -172,15 +163,6 @@ def test_a_text_attends_to_another_only_where_packs_are_not_isolated(batch):
     assert moved[row, start:stop].max() > 1e-3
     assert (moved[other_row, slice(*other)].max() > 1e-3) == (name == "Packed")
     assert name == "Packed" or moved[other_row, slice(*other)].max() < 1e-5
-
-
-def test_an_isolated_text_is_read_as_if_it_were_alone(batch):
-    name, trainer, inputs, found = batch
-    row, start, stop, _ = found[1]
-    whole = logits(trainer.model, inputs)[row, start:stop]
-    single = {"input_ids": inputs["input_ids"][row : row + 1, start:stop]}
-    alone = logits(trainer.model, single)[0]
-    assert np.allclose(whole, alone, atol=1e-4) == (name != "Packed")
 
 
 def test_steps_take_as_many_texts_whether_packed_or_not(micro, tmp_path):

@@ -150,14 +150,6 @@ def test_the_lint_of_inspect_evals_has_no_failure():
     assert report["summary"]["pass"] > 15
 
 
-def test_a_project_table_has_inspect_and_uv_sync_installs_it():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    extra = project["project"]["optional-dependencies"]["inspect"]
-    assert any(each.startswith("inspect_ai") for each in extra)
-    (group,) = project["tool"]["uv"]["default-groups"]
-    assert "cogniload[inspect]" in project["dependency-groups"][group]
-
-
 def test_the_environment_of_the_hub_is_a_package_of_this_release(homes):
     folder = homes / "prime-intellect" / "environments" / "cogniload_puzzles"
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]

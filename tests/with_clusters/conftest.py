@@ -2,6 +2,6 @@
 
 from importlib.util import find_spec
 
-HERE = all(find_spec(engine) for engine in ("datatrove", "pyspark", "ray"))
+HERE = all(find_spec(engine) for engine in ("datatrove", "ray"))
 
 collect_ignore_glob = [] if HERE else ["test_*.py"]

@@ -22,7 +22,7 @@ def expected(tmp_path_factory) -> dict[str, str]:
     """The SHA-256 of every file that the command writes, by one process."""
     folder = tmp_path_factory.mktemp("command") / "out"
     options = [word for name, value in GRID.items() for word in (f"--{name}", str(value))]
-    run(sys.executable, "-m", "cogniload_gen", "generate", f"{folder}/", *options)
+    run(sys.executable, "-m", "cogniload_cli", "generate", f"{folder}/", *options)
     found = digests(folder)
     assert len(found) == 11
     return found
@@ -111,17 +111,10 @@ def test_ray_data_on_a_local_cluster(expected, recipe, tmp_path):
     assert digests(tmp_path / "out") == expected
 
 
-def test_spark_on_this_machine(expected, recipe, tmp_path):
-    options = "--master local[2] --driver-memory 1g --conf spark.ui.enabled=false pyspark-shell"
-    said = run(*recipe("spark"), PYSPARK_SUBMIT_ARGS=options, SPARK_LOCAL_IP="127.0.0.1")
-    assert "10 of 10 files with 100000 puzzles are in " in said
-    assert digests(tmp_path / "out") == expected
-
-
 def test_the_whole_is_proven(expected, recipe, tmp_path):
     """By the command, of files that an engine began and the command finished."""
     out = tmp_path / "out"
     grid = GRID | {"num_puzzles": 2_000, "rows_per_file": 500}
     run(*recipe("datatrove", grid=grid))
-    said = run(sys.executable, "-m", "cogniload_gen", "verify", out, "--sample", "10%")
+    said = run(sys.executable, "-m", "cogniload_cli", "verify", out, "--sample", "10%")
     assert said.startswith(f"{out} is whole: 2000 rows in 4 files; ")

@@ -161,14 +161,6 @@ def test_stored_responses_have_the_ids_prompts_limits_and_scores_of_every_harnes
     assert set(outcomes) == {kind.value for kind in kinds}
 
 
-def test_the_weights_of_the_rewards_can_be_set():
-    weights = {"rewards": {"steps": {"weight": 0.5}}}
-    (task,) = taskset(num_puzzles=1, d=1, N=4, rho=100, split="test", task=weights)
-    poi, states = task.row["poi"], task.row["answer"]
-    trace = scored(task, f"4. {poi} is wearing a {states}.\nThe answer is {states}.")
-    assert trace.reward == 1.0 + 0.5 * trace.rewards["steps"].score
-
-
 def test_counts_tell_a_response_that_was_cut_off():
     (task,) = taskset(num_puzzles=1, d=1, N=5, rho=50, context_budget=1024)
     response, limit = f"The answer is {task.row['answer']}.", task.data.response_limit
@@ -195,19 +187,10 @@ def test_a_tokenizer_counts_the_prompts_and_without_one_the_server_does(tmp_path
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"d": 99}, r"d must be an integer in 1\.\.12 .*, got 99"),
-    ({"d": ["x"]}, "d must be an integer .*, got 'x'"),
-    ({"num_puzles": 5}, r"got 'num_puzles' \(did you mean num_puzzles\?\)"),
     ({"op": 3}, r"op is not for cogniload, got \[3\]"),
     ({"benchmark": "x"}, "benchmark must be one of cogniload, .* got 'x'"),
-    ({"split": "dev"}, "split must be one of train, .*, got 'dev'"),
-    ({"num_puzzles": 0}, "num_puzzles must be .*, got 0"),
     ({"context_budget": 99}, "context_budget must be .*, got 99"),
-    ({"fall": 0.9}, "fall must be below rise = 0.8, got 0.9"),
-    ({"fall": 0.5, "rise": 0.5}, "fall must be below rise = 0.5, got 0.5"),
-    ({"k": 0}, "greater than or equal to 1"),
     ({"k": 2, "twin": "again"}, "k goes with neither twin nor tracking"),
-    ({"k": 2, "tracking": True}, "k goes with neither twin nor tracking"),
-    ({"history": "false"}, "history must be one of own, true, planted, got 'false'"),
     ({"task": {"success": "x"}, "num_puzzles": 3}, "num_puzzles is not for difficulty"),
 ])  # fmt: skip
 def test_a_wrong_value_is_refused_in_one_line(given, said):
@@ -264,19 +247,6 @@ def test_what_was_scored_twice_or_is_half_written_counts_once(tmp_path):
     assert next(following).data.level == 0
     path.write_text(f"{text}\n")
     assert next(following).data.level == 1
-    for line in (
-        "what",
-        "[1]",
-        '{"trace": "a", "level": 1}',
-        '{"trace": 1, "level": [], "reward": 0}',
-        '{"trace": 1, "level": Infinity, "reward": 0}',
-        "[" * 10**5,
-    ):
-        path.write_text(f"{line}\n")
-        with pytest.raises(
-            ValueError, match=r"success\.jsonl must have lines with trace, level, reward"
-        ):
-            next(iter(taskset(task={"success": path})))
 
 
 def run(command, *arguments, folder):
@@ -328,13 +298,6 @@ def test_the_eval_command_evaluates_a_served_model(tmp_path):
     kept = [json.loads(line) for line in success.read_text().splitlines()]
     assert sum(each["reward"] for each in kept) == outcomes["correct_valid"]
     assert {each["trace"] for each in kept} == {e["traces"][0]["id"] for e in episodes}
-
-
-def test_a_wrong_argument_is_one_line_of_the_command(tmp_path):
-    ran = run("vf-eval", "--env.taskset.d", 99, "-n", 2, folder=tmp_path)
-    assert ran.returncode == 1
-    assert "Traceback" not in ran.stderr
-    assert "d must be an integer in 1..12 or a sequence of such, got 99" in ran.stderr
 
 
 @contextmanager

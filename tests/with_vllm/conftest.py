@@ -51,8 +51,8 @@ def long_puzzles() -> dict:
 @pytest.fixture(scope="session")
 def model(tmp_path_factory) -> Path:
     """The folder: what the model's GGUF file holds, in float32, and its tokenizer."""
-    import torch  # noqa: PLC0415  (slow, and only where vLLM is)
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig  # noqa: PLC0415
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     folder = tmp_path_factory.mktemp("models") / MODEL
     gguf = {"pretrained_model_name_or_path": wheel_folder(), "gguf_file": MODEL_FILE}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from transformers import AutoTokenizer
 
+from cogniload_cli import main
 from cogniload_gen import generate_puzzles
-from cogniload_gen.commands import main
 from cogniload_gen.responses.context_budget import response_limit
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "answering" / "answer.py"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import vllm
 
-from cogniload_gen.commands import main
+from cogniload_cli import main
 
 
 @pytest.fixture
@@ -34,13 +34,12 @@ def test_a_recipe_s_run_by_the_engine(model, long_puzzles, generated, tmp_path):
     recipe = Path(__file__).parents[2] / "recipes" / "Qwen3-1.7B.yaml"
     small = {"pretrained": str(model), "dtype": "float32", "max_model_len": 1024}
     command = [
-        *("eval", "--config", recipe, "--output_path", tmp_path, "--block_size", 4),
+        *("eval", "--config", recipe, "--output_path", tmp_path),
         *("--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": long_puzzles})),
         *("--model_args", json.dumps(small | {"enforce_eager": True})),
         *("--gen_kwargs", "temperature=0.6,top_p=0.95,top_k=20,max_gen_toks=1024"),
     ]
     assert main([str(argument) for argument in command]) == 0
-    assert len([*(tmp_path / "state").glob("block-*.jsonl")]) == 2
     (file,) = tmp_path.rglob("samples_*.jsonl")
     samples = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     limits = {len(ids): asked.max_tokens for ids, asked in generated}

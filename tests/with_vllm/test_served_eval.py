@@ -13,7 +13,7 @@ from cogniload_analysis import read_factor_samples, read_samples
 from lm_eval_tasks.demo import MODEL
 
 PUZZLES = {"d": [1, 2, 3], "N": 5, "rho": [10, 50, 90], "num_puzzles": 2, "context_budget": 1024}
-BLOCKS = 6
+COUNT = 18
 
 
 def evaluation(server, out, task, parameters, *arguments):
@@ -31,19 +31,19 @@ def evaluation(server, out, task, parameters, *arguments):
 
 
 def command(server, out, *arguments):
-    """18 puzzles in 6 blocks."""
-    return evaluation(server, out, "cogniload_mini", PUZZLES, "--block_size", "3", *arguments)
+    return evaluation(server, out, "cogniload_mini", PUZZLES, *arguments)
 
 
 def finish(*arguments):
-    """Runs a command to its end."""
+    """Runs a command to its end; what it printed."""
     ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
+    return ran.stdout
 
 
-def done(out):
-    """How many blocks are on the disk."""
-    return len(list((out / "state").glob("block-*.jsonl")))
+def answered(out):
+    """How many answers are on the disk."""
+    return sum(file.read_bytes().count(b"\n") for file in out.glob("state/answers-*.jsonl"))
 
 
 def samples(out):
@@ -51,7 +51,7 @@ def samples(out):
     (file,) = out.rglob("samples_*.jsonl")
     lines = file.read_text(encoding="utf-8").splitlines()
     found = {sample["doc"]["id"]: sample for sample in map(json.loads, lines)}
-    assert len(found) == len(lines) == 3 * BLOCKS
+    assert len(found) == len(lines) == COUNT
     assert all(s["prompt_tokens"] == s["backend_prompt_tokens"] > 100 for s in found.values())
     return found
 
@@ -64,24 +64,21 @@ def undisturbed(server, tmp_path_factory):
     return out
 
 
-def test_the_analysis_reads_a_run(undisturbed):
+def test_the_analysis_reads_a_run_and_the_version_of_vllm_is_recorded(undisturbed):
     assert set(read_samples(undisturbed)["id"]) == set(samples(undisturbed))
-
-
-def test_the_version_of_vllm_is_recorded(undisturbed):
     (results,) = undisturbed.rglob("results_*.json")
     assert json.loads(results.read_bytes())["vllm_version"] == vllm.__version__
 
 
 def test_a_killed_run_continues_to_the_same_samples(server, undisturbed, tmp_path):
-    for blocks in (1, 4):
+    for answers in (3, 12):
         process = subprocess.Popen(command(server, tmp_path), stderr=subprocess.DEVNULL)
-        while done(tmp_path) < blocks:
+        while answered(tmp_path) < answers:
             assert process.poll() is None
             time.sleep(0.05)
         process.kill()
         process.wait()
-        assert blocks <= done(tmp_path) < BLOCKS
+        assert answers <= answered(tmp_path) < COUNT
     finish(*command(server, tmp_path))
     assert samples(tmp_path) == samples(undisturbed)
 
@@ -103,10 +100,8 @@ def test_a_design_asks_a_served_model(server, tmp_path):
     asked = ("--until", "N_eff±25%", "--range", "2", "8", "--budget", "64")
     short = ("--gen_kwargs", "max_gen_toks=16")
     budget = {"context_budget": 8192}
-    arguments = evaluation(server, tmp_path, "factor_symbolic_0", budget, *asked, *short)
-    ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    assert ran.stdout.startswith("stopped after 64 puzzles: the budget of 64 puzzles is spent\n")
+    said = finish(*evaluation(server, tmp_path, "factor_symbolic_0", budget, *asked, *short))
+    assert said.startswith("stopped after 64 puzzles: the budget of 64 puzzles is spent\n")
     frame = read_factor_samples(tmp_path)
     assert len(frame) == frame["id"].nunique() == 64
     assert {*frame["N"]} >= {2, 8}

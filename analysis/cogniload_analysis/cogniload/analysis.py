@@ -3,10 +3,9 @@
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.analysis import Analysis, Estimate
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.cogniload import loads as load_columns
 from cogniload_analysis.cogniload import repeats, step_columns
-from cogniload_analysis.cogniload.fits.glm import fit_load_glm
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.display.content import Findings
 from cogniload_gen.cogniload import BENCHMARK
@@ -29,20 +28,10 @@ class CogniLoadAnalysis(Analysis):
     growth = ("N", "d")
     facts = (step_columns.READING, repeats.ANSWER, *design.FACTS, load_columns.NEEDLES)
 
-    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
-        """Return the thresholds of the paper's GLM."""
-        thresholds = vars(fit_load_glm(frame).thresholds())
-        return {
-            name: Estimate(
-                threshold.value, threshold.low, threshold.high, lower_is_better=name == "NT50"
-            )
-            for name, threshold in thresholds.items()
-        }
-
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return CogniLoad's part of the report."""
         # matplotlib takes long to load, and reading needs none
-        from cogniload_analysis.cogniload.report import report_cogniload  # noqa: PLC0415
+        from cogniload_analysis.cogniload.report import report_cogniload
 
         return report_cogniload(frame)
 

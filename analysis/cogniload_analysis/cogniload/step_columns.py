@@ -1,15 +1,13 @@
 """What CogniLoad's samples say of where the reasoning breaks, and the same for one response."""
 
 import math
-from collections.abc import Mapping
-from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Break
-from cogniload_analysis.columns import Columns, read_integer
+from cogniload_analysis.columns import Columns, members
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.solve import solve_steps
@@ -19,35 +17,18 @@ from cogniload_gen.cogniload.steps.rules import ERRORS, Steps
 def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
     """Return what a sample holds under `steps_read`: the values of READING.
 
-    Without it, or with null there, the response counts as not read, and its coverage is NaN. Of a
-    response that was not read, first_error, error and recovered are ignored. Raises ValueError for
-    what `read_steps` can't have said, and KeyError for a missing field.
+    Without it the response counts as not read, and its coverage is NaN; so it does where what it
+    says is nothing that `read_steps` could have said.
     """
-    held = sample.get("steps_read")
-    if held is None:
-        return False, math.nan, "", False, math.nan
-    if not isinstance(held, Mapping):
-        raise ValueError(f"steps_read must be an object, got {brief(held)}")
-    read, coverage = held["read"], held["coverage"]
-    if not isinstance(read, bool):
-        raise ValueError(f"read must be true or false, got {brief(read)}")
-    if type(coverage) not in (int, float) or not 0 <= coverage <= 1:
-        raise ValueError(f"coverage must be a number from 0 to 1, got {brief(coverage)}")
-    if not read:
-        return False, math.nan, "", False, float(coverage)
-    first, error, recovered = held["first_error"], held["error"], held["recovered"]
-    N = read_integer(sample["doc"], "N")
-    if first is not None and (type(first) is not int or not 0 <= first <= N):
-        allowed = f"null or a statement from 0 to {N}"
-        raise ValueError(f"first_error must be {allowed}, got {brief(first)}")
-    if error is not None and error not in ERRORS:
-        raise ValueError(f"error must be null or one of {', '.join(ERRORS)}; got {brief(error)}")
-    if (first is None) != (error in (None, "answer")) or (first == 0) != (error == "initial"):
-        raise ValueError(f"first_error and error must agree, got {brief(first)} and {brief(error)}")
-    if recovered is not None and not isinstance(recovered, bool):
-        raise ValueError(f"recovered must be null, true or false, got {brief(recovered)}")
+    held = members(sample, "steps_read")
+    first, error, coverage = (held.get(name) for name in ("first_error", "error", "coverage"))
+    covered = float(coverage) if isinstance(coverage, int | float) else math.nan
+    sound = (first is None or isinstance(first, int)) and error in (None, *ERRORS)
+    agree = (first is None) == (error in (None, "answer")) and (first == 0) == (error == "initial")
+    if held.get("read") is not True or not (sound and agree):
+        return False, math.nan, "", False, covered
     at = math.nan if first is None else float(first)
-    return True, at, error or "", bool(recovered), float(coverage)
+    return True, at, error or "", bool(held.get("recovered")), covered
 
 
 READING = Columns(

@@ -340,23 +340,6 @@ class _Pair:
 # --- In print --------------------------------------------------------------------------------
 
 
-def decide(
-    names: Sequence[str], puzzles: int, only_first: int, only_second: int
-) -> tuple[bool, str]:
-    """Return whether one of two runs is known to solve more, at any look, and the sentence."""
-    p = float(statistics.anytime_p(only_first, only_second))
-    more, less = names if only_first >= only_second else names[::-1]
-    row: dict[str, object] = {"first": names[0], "second": names[1], "more": more, "less": less}
-    row |= {
-        "puzzles": puzzles,
-        "only_first": only_first,
-        "only_second": only_second,
-        "p": p_value(p),
-    }
-    decided = p <= SIGNIFICANT
-    return decided, f"{say('decided' if decided else 'undecided', row)} {say('alone', row)}"
-
-
 def show_difference(value: float, scale: object) -> str:
     """Set a difference of measures; one of ECL50 is a factor."""
     if not np.isfinite(value):

@@ -148,7 +148,7 @@ def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     `p_trend` is that of Kendall's correlation between the level and the cure of each failure, and
     `p_trend_holm` is Holm's over the table.
     """
-    from scipy.stats import kendalltau  # noqa: PLC0415  (slow to import)
+    from scipy.stats import kendalltau
 
     wide = _pair(frame)
     failed = wide[wide[ORIGINAL] == 0]

@@ -6,11 +6,11 @@ from typing import Any, Self
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.analysis import Analysis, Estimate
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.factor import hops, retrieval
 from cogniload_analysis.factor import loads as load_columns
-from cogniload_analysis.factor.decay import CONDITION, by_condition, fit_complexity_decay
+from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
 from cogniload_analysis.model_labels import label_models
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
@@ -60,22 +60,10 @@ class FactorAnalysis(Analysis):
         values = {name: options.get(option) for name, option in names.items()}
         return type(self)(**{name: value for name, value in values.items() if value is not None})
 
-    def estimates(self, frame: pd.DataFrame) -> dict[str, Estimate]:
-        """Return the decay of accuracy, of a run of one context and noise."""
-        if sum(1 for _ in by_condition(frame)) > 1:
-            return {}
-        fit = fit_complexity_decay(frame)
-        ends, values = fit.conf_int(), {"CDF": fit.cdf, "CDO": fit.cdo, "N_eff": fit.n_eff}
-        return {
-            name: Estimate(value, float(ends["low"][name]), float(ends["high"][name]))
-            for name, value in values.items()
-            if name not in fit.problems
-        }
-
     def report(self, frame: pd.DataFrame) -> Findings:
         """Return FACTOR's part of the report."""
         # matplotlib takes long to load, and reading needs none
-        from cogniload_analysis.factor.report import report_factor  # noqa: PLC0415
+        from cogniload_analysis.factor.report import report_factor
 
         return report_factor(frame, **self.options)
 

@@ -210,7 +210,7 @@ def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
         return _no_fit(points, (low, high), "least squares", problem)
     used = points[points["used"]]
     design = pd.DataFrame({"CDF": used["N"], "CDO": 1.0})
-    from statsmodels.regression.linear_model import OLS  # noqa: PLC0415  (slow to import)
+    from statsmodels.regression.linear_model import OLS
 
     fit = OLS(np.log(used["accuracy"]), design).fit()
     return ComplexityDecay(

@@ -11,7 +11,7 @@ from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.words import say
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.files import show_controls
 
 LONGEST = 200
 

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.columns import read_response
-from cogniload_analysis.samples.files import read_line
+from cogniload_analysis.columns import read_responses
+from cogniload_analysis.samples.files import read_line, split_attempts
 from cogniload_gen.benchmark import Row, Score
 from cogniload_gen.benchmarks import score
-from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.files import show_controls
 
 FAILURES, SUCCESSES = 10, 4
 # Multiples of the golden ratio fill an interval evenly, however many there are.
@@ -69,8 +69,8 @@ def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[t
 
 def describe_response(row: Any, analysis: Analysis) -> Example:
     """Return a response as the page shows it, from its row in a benchmark's frame."""
-    sample = read_line(row.file, row.offset)
-    response = read_response(sample)
+    sample = split_attempts(read_line(row.file, row.offset))[row.take]
+    response = read_responses(sample)[0]
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
     texts["puzzle"] = _shorten(texts["puzzle"])

@@ -6,37 +6,41 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tqdm import tqdm
 
 from cogniload_analysis import analyses
-from cogniload_analysis.columns import members, read_response
+from cogniload_analysis.columns import members, read_count, read_responses
 from cogniload_analysis.report.examples import score_again
 from cogniload_analysis.samples.files import (
     find_samples,
     naming_line,
-    read_first_filter,
     read_results,
+    read_samples,
+    request_settings,
+    split_attempts,
     split_name,
     to_utc,
 )
 from cogniload_analysis.samples.inspect_logs import OURS
 from cogniload_analysis.samples.read import holds
-from cogniload_gen.benchmark import Row
 from cogniload_gen.extras import require
-from cogniload_gen.files.inputs import show_controls
-from cogniload_gen.files.whole import make_inner_folder, whole_file
+from cogniload_gen.files import show_controls, whole_file
+from cogniload_gen.grid import ORIGINAL, change_of
+from cogniload_gen.sample import COUNTS, ending
 
 TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
-LONGEST_ID = 1000
 """Fields of a sample that a log holds elsewhere than in the score's metadata."""
+
+STOP_REASONS = {"cut": "max_tokens", "ended": "stop", "filtered": "content_filter"}
+"""How a response ended, in Inspect's words."""
 
 
 def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list[Path]:
@@ -44,19 +48,27 @@ def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list
 
     A path is a results folder of lm-eval or `cogniload eval`, or one `samples_*.jsonl`, gzipped or
     not. A log is `DATE_TASK_KEY.eval` in the folder `out`; `read_samples` reads of it what it reads
-    of the samples. Raises ImportError without Inspect, FileNotFoundError for a path that isn't
-    there, FileExistsError where a log is there unless `force`, and ValueError where the paths hold
-    no responses to the benchmarks or a line can't be read (file and line number are named).
+    of the samples. Twins of puzzles are left out, unless there is nothing else. Raises ImportError
+    without Inspect, FileNotFoundError for a path that isn't there, FileExistsError where a log is
+    there unless `force`, and ValueError where the paths hold no responses to the benchmarks or a
+    line can't be read (file and line number are named).
     """
     require("view", "inspect", ("inspect_ai",))
     paths = list(paths)
     files = {file.resolve(): file for path in paths for file in find_samples(path)}
-    runs = [file for file in sorted(files.values()) if _is_ours(file)]
+    runs = [
+        file
+        for file in sorted(files.values())
+        if any(holds(split_name(file)[0], file, analysis) for analysis in analyses.ANALYSES)
+    ]
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
-    make_inner_folder(out)
-    return [_write_log(file, out, force) for file in runs]
+    out.mkdir(parents=True, exist_ok=True)
+    logs = [_write_log(file, out, force=force, twins=False) for file in runs]
+    if not any(logs):
+        logs = [_write_log(file, out, force=force, twins=True) for file in runs]
+    return [log for log in logs if log]
 
 
 def bundle_logs(logs: Path, out: Path) -> None:
@@ -65,7 +77,7 @@ def bundle_logs(logs: Path, out: Path) -> None:
     Raises FileExistsError where the folder exists, and ValueError where it is inside that of the
     logs.
     """
-    from inspect_ai.log import bundle_log_dir  # noqa: PLC0415  (an extra)
+    from inspect_ai.log import bundle_log_dir
 
     if os.path.lexists(out):
         raise FileExistsError(f"{out} exists: choose another name or remove it")
@@ -86,100 +98,103 @@ def open_viewer(logs: Path) -> None:
     subprocess.run([sys.executable, "-P", "-m", "inspect_ai", *view_command(logs)[1:]], check=False)  # noqa: S603
 
 
-def _is_ours(file: Path) -> bool:
-    """Tell whether a file holds samples of a benchmark."""
-    task, _ = split_name(file)
-    return any(holds(task, file, analysis) for analysis in analyses.ANALYSES)
-
-
-def _write_log(file: Path, out: Path, force: bool) -> Path:
-    from inspect_ai.log import condense_sample  # noqa: PLC0415  (an extra)
+def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | None:
+    """Write the log of a samples file, and return its path; None where it holds only twins."""
+    from inspect_ai import log
+    from inspect_ai.viewer import ViewerConfig
 
     named, date = split_name(file)
-    task, results = show_controls(named), _describe_run(file, named)
+    results = {name: held for name, held in read_results(file).items() if name != "results"}
+    task = show_controls(named)
     model = show_controls(str(results.get("model_name") or file.parent.name))
-    key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
-    target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', task)}_{key}.eval"
-    outcomes: Counter[str] = Counter()
+    samples: list[Any] = []
     epochs: Counter[str] = Counter()
-    summaries = []
-    right = 0
-    with (
-        whole_file(target, force=force) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log,
-    ):
-        samples = read_first_filter(file, _parse_whole)
-        for number, _, sample in tqdm(samples, target.name, unit=" samples", disable=None):
-            with naming_line(file, number):
-                identity = show_controls(str(sample["doc"]["id"]))
-                if len(identity) > LONGEST_ID:
-                    raise ValueError(f"id must have at most {LONGEST_ID} characters")
-                outcomes[str(sample["outcome"])] += 1
-                right += bool(sample["acc"])
-            epochs[identity] += 1
-            made = condense_sample(_make_sample(sample, identity, epochs[identity], model))
-            entry = f"samples/{identity}_epoch_{epochs[identity]}.json"
-            log.writestr(entry, made.model_dump_json(exclude_none=True))
-            summaries.append(made.summary().model_dump_json(exclude_none=True))
-        log.writestr("summaries.json", f"[{','.join(summaries)}]")
-        header = _make_header(
-            {"task": task, "date": date, "results": results},
-            {"model": model, "key": key, "ids": list(epochs), "epochs": max(epochs.values())},
-            outcomes,
-            right,
-        )
-        for entry, content in header.items():
-            log.writestr(entry, content)
+    for number, _, line in tqdm(read_samples(file), file.name, unit=" samples", disable=None):
+        with naming_line(file, number):
+            # Half a surrogate pair is no text that a log could hold.
+            sample = json.loads(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
+            identity = show_controls(str(sample["doc"]["id"]))
+            if not twins and change_of(identity) != ORIGINAL:
+                continue
+            for attempt in split_attempts(sample):
+                epochs[identity] += 1
+                samples.append(_make_sample(attempt, identity, epochs[identity], model))
+    if not samples:
+        return None
+    key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
+    config = members(members(results, "configs"), named)
+    completed = to_utc(date)
+    share = fmean(sample.scores["acc"].value == "C" for sample in samples)
+    accuracy = log.EvalScore(
+        name="acc",
+        scorer="acc",
+        metrics={"accuracy": log.EvalMetric(name="accuracy", value=share)},
+    )
+    whole = log.EvalLog(
+        status="success",
+        eval=log.EvalSpec(
+            created=completed,
+            task=task,
+            task_id=key,
+            eval_id=key,
+            run_id=key,
+            task_version=str(members(config, "metadata").get("version", "")),
+            dataset=log.EvalDataset(name=task, samples=len(epochs), sample_ids=list(epochs)),
+            model=model,
+            config=log.EvalConfig(epochs=max(epochs.values())),
+            # What a model wrote is shown as plain text.
+            viewer=ViewerConfig(trust_content=False),
+            metadata={OURS: {"task": task, "date": date, "results": results}},
+        ),
+        results=log.EvalResults(
+            total_samples=len(samples), completed_samples=len(samples), scores=[accuracy]
+        ),
+        stats=log.EvalStats(started_at=_find_start(completed, results), completed_at=completed),
+        samples=samples,
+    )
+    target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', task)}_{key}.eval"
+    with whole_file(target, force=force) as temporary:
+        log.write_eval_log(whole, temporary, format="eval")
     return target
-
-
-def _parse_whole(line: bytes) -> Any:
-    """Return what a line of JSON holds; half a surrogate pair is no text that a log could hold."""
-    sample = json.loads(line)
-    if b"\\ud" in line:
-        sample = json.loads(json.dumps(sample, ensure_ascii=False).encode("utf-8", "replace"))
-    return sample
-
-
-def _describe_run(file: Path, task: str) -> dict[str, Any]:
-    """Return what lm-eval says of a run, without the results and the settings of other tasks."""
-    results = read_results(file)
-    kept = {name: held for name, held in results.items() if name != "results"}
-    about = {task: members(members(results, "configs"), task)}
-    return kept | {"configs": about} if results else {}
 
 
 def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -> Any:
     """Return lm-eval's sample as Inspect's, with nothing left out that a report reads."""
-    from inspect_ai import log, model, scorer  # noqa: PLC0415  (an extra)
+    from inspect_ai import log, model, scorer
 
-    puzzle = sample["doc"]
+    puzzle, response = sample["doc"], read_responses(sample)[0]
     prompt = str(puzzle.get("puzzle") or "")
-    response = read_response(sample)
-    counts = {key: _count(sample.get(key)) for key in ("prompt_tokens", "response_tokens")}
-    answer = model.ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
+    read = {count: read_count(sample, count) for count in COUNTS}
+    counts = {count: int(tokens) if tokens >= 0 else None for count, tokens in read.items()}
+    spent, answered = (counts[count] or 0 for count in COUNTS)
     usage = model.ModelUsage(
-        input_tokens=counts["prompt_tokens"] or 0,
-        output_tokens=counts["response_tokens"] or 0,
-        total_tokens=sum(count or 0 for count in counts.values()),
+        input_tokens=spent, output_tokens=answered, total_tokens=spent + answered
     )
-    value, explanation = _explain(response, sample, counts)
-    kept = {key: held for key, held in sample.items() if key not in TEXTS}
-    kept |= {"arguments": _drop_prompts(sample.get("arguments"))}
+    answer = model.ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
+    stopped: Any = STOP_REASONS.get(str(ending(sample.get("finish_reason"))), "unknown")
+    choice = model.ChatCompletionChoice(message=answer, stop_reason=stopped)
+    # Its prompt, which a log holds once, is left out.
+    arguments = {"gen_args_0": {"arg_1": request_settings(sample)}}
+    result = score_again(response, puzzle, sample["outcome"], counts)
+    evidence = result and result.evidence
+    quoted = f"\n\n“{response[slice(*evidence)]}”" if evidence else ""
+    score = scorer.Score(
+        value=str(sample["outcome"]),
+        answer=str(result.value or "") if result else "",
+        explanation=f"{result.explanation}{quoted}" if result else "",
+        metadata={key: held for key, held in sample.items() if key not in TEXTS}
+        | {"arguments": arguments},
+    )
     return log.EvalSample(
         id=identity,
         epoch=epoch,
         input=prompt,
         target=str(sample.get("target", puzzle.get("answer", ""))),
         messages=[model.ChatMessageUser(content=prompt, id=identity), answer],
-        output=model.ModelOutput(
-            model=name, choices=[model.ChatCompletionChoice(message=answer)], usage=usage
-        ),
+        output=model.ModelOutput(model=name, choices=[choice], usage=usage),
         scores={
-            "outcome": scorer.Score(
-                value=str(sample["outcome"]), answer=value, explanation=explanation, metadata=kept
-            ),
-            "acc": scorer.Score(value="C" if sample["acc"] else "I"),
+            "outcome": score,
+            "acc": scorer.Score(value="C" if sample.get("acc") else "I"),
         },
         metadata={key: held for key, held in puzzle.items() if key != "puzzle"},
         model_usage={name: usage},
@@ -187,89 +202,9 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
     )
 
 
-def _explain(response: str, sample: Row, counts: Mapping[str, int | None]) -> tuple[str, str]:
-    """Return the answer that was read, and in words why a response has its outcome."""
-    result = score_again(response, sample["doc"], sample["outcome"], counts)
-    if result is None:
-        return "", ""
-    evidence = f"\n\n“{response[slice(*result.evidence)]}”" if result.evidence else ""
-    return str(result.value or ""), f"{result.explanation}{evidence}"
-
-
-def _drop_prompts(arguments: Any) -> Any:
-    """Return the arguments of a sample's requests without the prompts, which a log holds once."""
-    if not isinstance(arguments, dict):
-        return arguments
-    return {
-        name: {key: held for key, held in request.items() if key != "arg_0"}
-        if isinstance(request, dict)
-        else request
-        for name, request in arguments.items()
-    }
-
-
-def _count(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) and 0 <= value < 2**63 else None
-
-
-def _make_header(
-    lm_eval: dict[str, Any], about: dict[str, Any], outcomes: Counter[str], right: int
-) -> dict[str, bytes]:
-    """Return the entries of a log that stand beside its samples, as Inspect writes them."""
-    from inspect_ai import log  # noqa: PLC0415  (an extra)
-    from inspect_ai.viewer import ViewerConfig  # noqa: PLC0415
-
-    total = outcomes.total()
-    config = members(members(lm_eval["results"], "configs"), lm_eval["task"])
-    shares = {
-        name: log.EvalMetric(name=name, value=count / total) for name, count in outcomes.items()
-    }
-    scores = [
-        log.EvalScore(
-            name="acc",
-            scorer="acc",
-            metrics={"accuracy": log.EvalMetric(name="accuracy", value=right / total)},
-        ),
-        log.EvalScore(name="outcome", scorer="outcome", metrics=dict(sorted(shares.items()))),
-    ]
-    completed = to_utc(lm_eval["date"])
-    spec = log.EvalSpec(
-        created=completed,
-        task=lm_eval["task"],
-        task_id=about["key"],
-        eval_id=about["key"],
-        run_id=about["key"],
-        task_version=str(members(config, "metadata").get("version", "")),
-        dataset=log.EvalDataset(
-            name=lm_eval["task"], samples=len(about["ids"]), sample_ids=about["ids"]
-        ),
-        model=about["model"],
-        config=log.EvalConfig(epochs=about["epochs"]),
-        # What a model wrote is shown as plain text.
-        viewer=ViewerConfig(trust_content=False),
-        metadata={OURS: lm_eval},
-    )
-    whole = log.EvalLog(
-        status="success",
-        eval=spec,
-        results=log.EvalResults(total_samples=total, completed_samples=total, scores=scores),
-        stats=log.EvalStats(
-            started_at=_find_start(completed, lm_eval["results"]), completed_at=completed
-        ),
-        samples=[],
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "header.eval"
-        log.write_eval_log(whole, file)
-        with zipfile.ZipFile(file) as written:
-            entries = ("_journal/start.json", "header.json")
-            return {entry: written.read(entry) for entry in entries}
-
-
-def _find_start(completed: str, results: Mapping[str, Any]) -> str:
+def _find_start(completed: str, results: dict[str, Any]) -> str:
     """Return when a run began, by the seconds that lm-eval counted; its end if it tells none."""
-    try:
+    with suppress(LookupError, ValueError, TypeError, OverflowError):
         seconds = float(results["total_evaluation_time_seconds"])
         return (datetime.fromisoformat(completed) - timedelta(seconds=seconds)).isoformat()
-    except (LookupError, ValueError, TypeError, OverflowError):
-        return completed
+    return completed

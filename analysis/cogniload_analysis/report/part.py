@@ -71,7 +71,7 @@ def build_part(
 
     `price` as for `write_report`.
     """
-    from cogniload_analysis.report.why import add_why  # noqa: PLC0415  (matplotlib)
+    from cogniload_analysis.report.why import add_why
 
     spec = TableSpec(f"{analysis.prefix}runs", "What was run.", run_columns(analysis.loads))
     runs = spec.table(run_table(frame, analysis.loads, price))

@@ -1,11 +1,8 @@
 """The last stage: one report that people read, with its tables and figures beside it."""
 
 import logging
-import os
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,7 +16,7 @@ from cogniload_analysis.display.print import to_csv, to_latex
 from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
-from cogniload_gen.files.whole import make_inner_folder, whole_file
+from cogniload_gen.files import whole_file
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +40,8 @@ def write_report(
     responses; with it, the report says what each run cost. `paths` and `among` are as for
     `read_benchmarks`; the report has a part for each benchmark that they hold. Files are written
     whole, and the report last. With `force`, files are overwritten, and those to which an earlier
-    report links are removed where this one has none of their name; a link in a file's place is
-    replaced, and not followed. Raises FileExistsError where a file would be overwritten otherwise,
-    or where a link stands in a folder's place; ValueError and FileNotFoundError as
-    `read_benchmarks`.
+    report links are removed where this one has none of their name. Raises FileExistsError where a
+    file would be overwritten otherwise; ValueError and FileNotFoundError as `read_benchmarks`.
     """
     out = Path(out)
     if not force:
@@ -103,15 +98,6 @@ def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
 def render_page(parts: Sequence[Part]) -> str:
     """Return `report.html`, with everything in it that it shows."""
     packages = {part.analysis.package: PackageLoader(part.analysis.package) for part in parts}
-    return render(PAGE, packages=packages, parts=parts)
-
-
-def render(page: str, *, packages: Mapping[str, PackageLoader] = {}, **content: object) -> str:
-    """Return a page from its template and its script, named in its content security policy.
-
-    The page's own script follows the one that every page has, which sorts tables.
-    """
-    own = files("cogniload_analysis.report") / "templates"
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("cogniload_analysis.report"), PrefixLoader(packages)]),
         autoescape=True,
@@ -119,16 +105,14 @@ def render(page: str, *, packages: Mapping[str, PackageLoader] = {}, **content: 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    scripts = [own / "script.js", own / Path(page).with_suffix(".js").name]
-    script = "\n".join(file.read_text("utf-8") for file in scripts if file.is_file())
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    return environment.get_template(page).render(script=script, script_hash=digest, **content)
+    script = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
+    return environment.get_template(PAGE).render(parts=parts, script=script)
 
 
 def refuse_overwriting(targets: Iterable[Path]) -> None:
-    """Raise FileExistsError if one of the files, or a link in its place, exists."""
+    """Raise FileExistsError if one of the files exists."""
     for target in targets:
-        if os.path.lexists(target):
+        if target.exists():
             raise FileExistsError(
                 f"{target} exists: name another folder, or allow overwriting with --force"
             )
@@ -137,22 +121,19 @@ def refuse_overwriting(targets: Iterable[Path]) -> None:
 def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
     """Write files into a folder, each so that no reader ever finds a part of it.
 
-    Raises FileExistsError where one exists, unless `force`; a link is then replaced, not followed.
-    One in the place of a folder is refused. Where not all can be written, as on a full disk,
-    those that are new are removed again.
+    Raises FileExistsError where one exists, unless `force`. Where not all can be written, as on a
+    full disk, those that are new are removed again.
     """
-    make_inner_folder(out)
+    out.mkdir(parents=True, exist_ok=True)
     for folder in sorted({folder for name in files for folder in Path(name).parents} - {Path()}):
-        make_inner_folder(out / folder)
+        (out / folder).mkdir(exist_ok=True)
     made: list[Path] = []
     try:
         for name, content in files.items():
             target = out / name
-            if force and target.is_symlink():
-                target.unlink()
             with whole_file(target, force=force) as temporary:
                 temporary.write_bytes(content)
-                made += [] if os.path.lexists(target) else [target]
+                made += [] if target.exists() else [target]
     except BaseException:
         for target in made:
             target.unlink(missing_ok=True)

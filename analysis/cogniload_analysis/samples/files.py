@@ -2,14 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Any
 
+from cogniload_analysis.columns import members, read_responses
 from cogniload_analysis.samples import inspect_logs
-from cogniload_gen.files import inputs
+from cogniload_gen import files
+from cogniload_gen.files import MALFORMED
+from cogniload_gen.sample import sample_metrics, spent_tokens
 
 # The names that EvaluationTracker of lm-eval 0.4.13 gives: a date such as 2026-11-21T08-26-58.1.
 # Behind the date, -1 is a further part of a run, such as the twins that were answered elsewhere.
@@ -19,6 +21,9 @@ SAMPLES_NAME = re.compile(
 
 UNKNOWN_DATE = "1970-01-01T00:00:00+00:00"
 
+LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
+"""The names under which lm-eval's backends take an output limit."""
+
 
 def find_samples(path: Path) -> list[Path]:
     """Return the samples files that a path is, or that its folders hold.
@@ -27,8 +32,8 @@ def find_samples(path: Path) -> list[Path]:
     """
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
-    files = [path] if path.is_file() else path.rglob("samples_*")
-    return [locate(file) for file in files if SAMPLES_NAME.fullmatch(file.name)]
+    found = [path] if path.is_file() else path.rglob("samples_*")
+    return [locate(file) for file in found if SAMPLES_NAME.fullmatch(file.name)]
 
 
 def locate(file: Path) -> Path:
@@ -53,40 +58,33 @@ def to_utc(date: str) -> str:
 def read_results(file: Path) -> dict[str, Any]:
     """Return what lm-eval's results file beside a samples file holds; nothing without one.
 
-    It has the samples' date in its name; of several, the first by name counts.
+    It has the samples' date in its name; of several, the first by name counts. Raises ValueError
+    for one that holds no object of JSON.
     """
     _, date = split_name(file)
     ends = (f"_{date}.json", f"_{date}.json.gz")
     beside = sorted(other for other in file.parent.iterdir() if other.name.endswith(ends))
     if not beside:
         return {}
-    content = inputs.read_whole(beside[0])
     try:
-        results = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        results = json.loads(files.read_whole(beside[0]))
+        return dict(results.items())
+    except MALFORMED as error:
         raise ValueError(f"{beside[0]} is no results file of lm-eval: {error}") from error
-    if not isinstance(results, dict):
-        raise ValueError(
-            f"{beside[0]} is no results file of lm-eval: it must hold an object, "
-            f"got {brief(results)}"
-        )
-    return results
 
 
-def read_first_filter(
-    file: Path, parse: Callable[[bytes], Any] = json.loads
-) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def read_samples(file: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield the samples of a file's first filter, as lm-eval repeats them for each filter.
 
-    A sample comes with its line's number and with its offset, as `number_lines` has it. Raises
+    A sample comes with its line's number and with the offset by which `read_lines` finds it. Raises
     ValueError where a line is no sample, or where the file has none.
     """
     first_filter, number = None, 0
-    for number, (offset, line) in enumerate(number_lines(file), start=1):
+    for number, (offset, sample) in enumerate(_number_samples(file), start=1):
         with naming_line(file, number):
-            sample = parse(line)
-            first_filter = first_filter or sample["filter"]
-            wanted = sample["filter"] == first_filter
+            if number == 1:
+                first_filter = sample.get("filter")
+            wanted = sample.get("filter", first_filter) == first_filter
         if wanted:
             yield number, offset, sample
     if not number:
@@ -97,27 +95,69 @@ def read_first_filter(
         )
 
 
+def _number_samples(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each sample of a file with its offset: in bytes, or of a log in samples."""
+    if inspect_logs.is_log(file):
+        yield from inspect_logs.read_log(file)
+        return
+    offset = 0
+    for number, line in enumerate(files.read_lines(file), start=1):
+        if line.strip():
+            with naming_line(file, number):
+                sample = json.loads(line)
+            yield offset, sample
+        offset += len(line)
+
+
 @contextmanager
 def naming_line(file: Path, number: int) -> Iterator[None]:
     """Name file and line in the error of a sample that can't be read."""
     try:
         yield
-    except inputs.MALFORMED as error:
+    except MALFORMED as error:
         raise ValueError(f"{file}, line {number}: {inspect_logs.say_cause(error)}") from error
 
 
-def number_lines(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file of samples, each with the offset by which `read_line` finds it.
+def split_attempts(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a sample for each attempt of one that has several, as with lm-eval's `repeats`.
 
-    A log of Inspect is read as lines of lm-eval's form; the offset counts its samples.
+    lm-eval scores the first attempt alone, so the others are scored here. Nothing tells their
+    tokens apart: each has an equal share of those that were spent. The attempts at a puzzle that
+    can't be scored again, as it was made elsewhere, stay one sample.
     """
-    if inspect_logs.is_log(file):
-        yield from inspect_logs.read_log_lines(file)
-        return
-    offset = 0
-    for line in inputs.read_lines(file):
-        yield offset, line
-        offset += len(line)
+    attempts = read_responses(sample)
+    if len(attempts) < 2:
+        return [sample]
+    spent = spent_tokens(sample)
+    share = {"spent": [tokens / len(attempts) for tokens in spent] if spent else None}
+    unknown = ("finish_reason", "response_tokens")
+    kept = {name: held for name, held in sample.items() if name not in unknown}
+    try:
+        prompt = sample.get("prompt_tokens")
+        puzzle = sample["doc"] | {"prompt_tokens": prompt, "response_tokens": None}
+        if prompt is not None and (limit := request_limit(sample)):
+            puzzle["context_budget"] = prompt + limit
+        others = [kept | sample_metrics(text, puzzle) for text in attempts[1:]]
+    except MALFORMED:
+        return [sample]
+    return [
+        each | share | {"resps": [[text]], "filtered_resps": [text]}
+        for each, text in zip([sample, *others], attempts, strict=True)
+    ]
+
+
+def request_settings(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of generation that a sample's request had."""
+    requests = sample.get("arguments")
+    if isinstance(requests, list) and requests and isinstance(requests[0], list):
+        requests = {"gen_args_0": {"arg_1": requests[0][-1]}}  # as lm-eval once wrote them
+    return members(members(members({"all": requests}, "all"), "gen_args_0"), "arg_1")
+
+
+def request_limit(sample: Mapping[str, Any]) -> Any:
+    """Return the output limit that a sample's request had, in tokens; None where it has none."""
+    settings = request_settings(sample)
+    return next((settings[name] for name in LIMITS if name in settings), None)
 
 
 def read_line(file: str | Path, offset: int) -> dict[str, Any]:
@@ -131,7 +171,7 @@ def read_lines(file: str | Path, offsets: Iterable[int]) -> Iterator[dict[str, A
     if inspect_logs.is_log(file):
         yield from inspect_logs.read_log_samples(file, offsets)
         return
-    with inputs.open_file(file) as lines:
+    with files.open_file(file) as lines:
         for offset in offsets:
             lines.seek(offset)
-            yield json.loads(lines.readline(inputs.LARGEST))
+            yield json.loads(lines.readline())

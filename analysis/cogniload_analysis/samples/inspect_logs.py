@@ -1,22 +1,23 @@
 """Inspect's log files, read as lm-eval's samples are.
 
-`inspect_ai.log` is not used: a report reads logs where Inspect is not installed, and a log is
-untrusted, so that each of its parts has a bound on its size, which Inspect's own reader lacks.
+Inspect reads a log's header. Samples are read as JSON: Inspect's own classes refuse a whole log for
+one message without content, and take a hundred times as long for the events, which nobody needs.
 """
 
-import importlib
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Any, BinaryIO, cast
+from typing import Any
 
-from cogniload_gen.extras import how_to_install
-from cogniload_gen.files.inputs import LARGEST, MALFORMED, read_stream, read_whole
+from cogniload_analysis.columns import members
+from cogniload_gen.extras import require
+from cogniload_gen.files import MALFORMED
 from cogniload_gen.words import read_words
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
@@ -26,16 +27,8 @@ OURS = "lm_eval"
 """The field of a log's metadata in which `cogniload view` keeps what lm-eval says of the run."""
 
 ATTACHMENT = "attachment://"
-ZSTANDARD = 93
-"""The number of a compression that Inspect's newer logs have and Python before 3.14 has not."""
 
-LARGEST_LOG, LARGEST_HEADER, MOST_VALUES = 1 << 30, 1 << 24, 1 << 25
-"""Bytes of a log in JSON, and of another's header, which names every sample and may take 24 times
-as many once parsed; values of the former, which take some 70 bytes each."""
-
-Read = Callable[[], Any]
-
-BROKEN = (*MALFORMED, NotImplementedError, OSError, zipfile.BadZipFile)
+BROKEN = (*MALFORMED, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def is_log(file: Path) -> bool:
@@ -53,133 +46,112 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     """Return the task and the date of a log, and what lm-eval's results file would say of the run.
 
     Logs that `cogniload view` wrote hold that file's content. Of others it is made from the model,
-    its arguments and its settings for generation. Raises ValueError for a file that is no log.
+    its arguments and its settings for generation. Raises ImportError without Inspect, and
+    ValueError for a file that is no log.
     """
+    require("a log of Inspect", "inspect", ("inspect_ai",))
+    from inspect_ai.log import read_eval_log
+
     try:
-        with _open_log(file) as (read_header, _):
-            header = read_header()
-        spec = header["eval"]
-        written = spec.get("metadata") or {}
-        ours = written.get(OURS)
-        if ours:
-            return str(ours["task"]), str(ours["date"]), dict(ours["results"])
-        task = str(spec["task"]).rpartition("/")[2].replace("-", "_")
-        # The model's own settings for generation, then those of the task and of the command.
-        plan = (header.get("plan") or {}).get("config") or {}
-        generation = {**(spec.get("model_generate_config") or {}), **plan}
-        how_fast = read_words("cogniload_analysis", "settings")["how_fast_in_inspect"]
-        settings = {name: value for name, value in generation.items() if name not in how_fast}
-        if "max_tokens" in settings:
-            settings["max_gen_toks"] = settings.pop("max_tokens")
-        about = {"version": str(spec.get("task_version") or "")}
-        config = {"model": "inspect", "model_args": spec.get("model_args") or {}}
-        config |= {"until": written["until"]} if "until" in written else {}
-        results = {
-            "model_name": str(spec["model"]),
-            "config": config,
-            "configs": {task: {"generation_kwargs": settings, "metadata": about}},
-        }
-        return task, str(spec["created"]), results
+        header = read_eval_log(file, header_only=True)
     except BROKEN as error:
         raise ValueError(f"{file} is no log of Inspect: {say_cause(error)}") from error
+    spec = header.eval
+    written = spec.metadata or {}
+    if ours := members(written, OURS):
+        return str(ours["task"]), str(ours["date"]), members(ours, "results")
+    task = spec.task.rpartition("/")[2].replace("-", "_")
+    # The model's own settings for generation, then those of the task and of the command.
+    settings = spec.model_generate_config.model_dump(exclude_none=True)
+    settings |= header.plan.config.model_dump(exclude_none=True)
+    for name in read_words("cogniload_analysis", "settings")["how_fast_in_inspect"]:
+        settings.pop(name, None)
+    if "max_tokens" in settings:
+        settings["max_gen_toks"] = settings.pop("max_tokens")
+    about = {"version": str(spec.task_version or "")}
+    config = {"model": "inspect", "model_args": spec.model_args or {}}
+    config |= {"until": written["until"]} if "until" in written else {}
+    results = {
+        "model_name": spec.model,
+        "config": config,
+        "configs": {task: {"generation_kwargs": settings, "metadata": about}},
+    }
+    return task, str(spec.created), results
 
 
-def read_log_lines(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield each sample of a log as a line of lm-eval's samples, with its place in the log.
+def read_log(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each sample of a log in the form of lm-eval's samples, with its place in the log.
 
     A `.eval` file is read sample by sample. Samples that ended with an error, and so without a
     score, are left out. Raises ValueError where a sample can't be read.
     """
-    for place, sample in _read_samples(file, None):
-        yield place, json.dumps(sample).encode()
+    for place, held in _read_samples(file, None):
+        if not held.get("error") or held.get("scores"):
+            with _naming_sample(file, place):
+                sample = _translate(held)
+            yield place, sample
 
 
 def count_log_samples(file: Path) -> int:
     """Return how many samples a log holds, those that ended with an error too."""
-    with _open_log(file) as (_, samples):
+    with _open_samples(file) as samples:
         return len(samples)
 
 
 def read_log_samples(file: Path, places: Iterable[int]) -> Iterator[dict[str, Any]]:
     """Yield the samples at some places of a log, in the form of lm-eval's."""
-    for _, sample in _read_samples(file, places):
-        yield sample
+    for _, held in _read_samples(file, places):
+        yield _translate(held)
 
 
 def _read_samples(file: Path, places: Iterable[int] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    place = 0
+    with _open_samples(file) as samples:
+        for place in range(len(samples)) if places is None else places:
+            with _naming_sample(file, place):
+                held = samples[place]()
+            yield place, held
+
+
+@contextmanager
+def _open_samples(file: Path) -> Iterator[list[Callable[[], dict[str, Any]]]]:
+    """Yield functions that read the samples of a log."""
+    if file.suffix == ".json":
+        whole = json.loads(file.read_bytes())
+        yield [partial(dict, sample) for sample in whole.get("samples") or ()]
+        return
+    with zipfile.ZipFile(file) as log:
+        names = dict.fromkeys(log.namelist())  # the last of an entry that was written again holds
+        entries = [name for name in names if name.startswith("samples/")]
+        yield [lambda name=name: json.loads(log.read(name)) for name in entries]
+
+
+@contextmanager
+def _naming_sample(file: Path, place: int) -> Iterator[None]:
     try:
-        with _open_log(file) as (_, samples):
-            for place in range(len(samples)) if places is None else places:
-                sample = samples[place]()
-                if places is not None or not _is_lost(sample):
-                    yield place, _translate(sample)
+        yield
     except BROKEN as error:
         raise ValueError(f"{file}, sample {place + 1}: {say_cause(error)}") from error
 
 
-@contextmanager
-def _open_log(file: Path) -> Iterator[tuple[Read, list[Read]]]:
-    """Yield the function that reads a log's header, and those that read its samples."""
-    if file.suffix == ".json":
-        content = read_whole(file, LARGEST_LOG)
-        if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
-            raise ValueError(f"it must have at most {MOST_VALUES:,} values")
-        whole = json.loads(content)
-        yield lambda: whole, [partial(dict, sample) for sample in whole["samples"] or []]
-        return
-    with zipfile.ZipFile(file) as log:
-        names = dict.fromkeys(log.namelist())  # the last of an entry that was written again holds
-        # A log that is still being written has no header yet.
-        header = "header.json" if "header.json" in names else "_journal/start.json"
-        samples = [name for name in names if name.startswith("samples/")]
-        yield (
-            partial(_read_entry, log, header, LARGEST_HEADER),
-            [partial(_read_entry, log, name) for name in samples],
-        )
-
-
-def _is_lost(held: dict[str, Any]) -> bool:
-    """Tell whether a sample ended with an error before it was scored."""
-    return bool(held.get("error")) and not held.get("scores")
-
-
-def _read_entry(log: zipfile.ZipFile, name: str, largest: int = LARGEST) -> Any:
-    """Return what an entry of a log holds; ValueError if it is large or can't be unpacked."""
-    if log.getinfo(name).compress_type == ZSTANDARD:
-        try:
-            importlib.import_module("zipfile_zstd")  # it adds to zipfile, and comes with Inspect
-        except ImportError as error:
-            raise ValueError(f"it is packed by Zstandard: {how_to_install('inspect')}") from error
-    try:
-        with log.open(name) as entry:
-            content = read_stream(cast(BinaryIO, entry), name, largest)
-    except BROKEN:
-        raise
-    except Exception as error:  # each compression has errors of its own
-        raise ValueError(f"{name} can't be unpacked: {error}") from error
-    return json.loads(content)
-
-
 def _translate(held: dict[str, Any]) -> dict[str, Any]:
-    """Return a sample of Inspect in the form of lm-eval's samples."""
-    attachments = held.get("attachments") or {}
-    output = held.get("output") or {}
-    choices = output.get("choices") or [{"message": {"content": ""}}]
-    response = _join(choices[0]["message"]["content"], attachments)
-    usage = output.get("usage") or {}
-    score = _find_score(held)
+    """Return a sample of Inspect in the form of lm-eval's samples.
+
+    A message without content is an empty response.
+    """
+    attachments, output = members(held, "attachments"), members(held, "output")
+    choice = next(iter(output.get("choices") or ()), None) or {}
+    response = _join(members(choice, "message").get("content"), attachments)
+    usage, score = members(output, "usage"), _find_score(held)
     prompt = held.get("input")
     if isinstance(prompt, list):
-        contents = [message.get("content") for message in prompt]
-        prompt = [part for content in contents for part in [{"text": "\n\n"}, *_parts(content)]][1:]
+        prompt = "\n\n".join(_join(message.get("content"), attachments) for message in prompt)
     puzzle = {"id": held.get("id"), "answer": held.get("target")}
-    puzzle |= {"puzzle": _join(prompt, attachments)} | (held.get("metadata") or {})
+    puzzle |= {"puzzle": _join(prompt, attachments)} | members(held, "metadata")
     return {
         "filter": "none",
-        "acc": _read_accuracy(score),
         "prompt_tokens": usage.get("input_tokens"),
         "response_tokens": usage.get("output_tokens"),
+        "finish_reason": choice.get("stop_reason"),
         "resps": [[response]],
         "filtered_resps": [response],
         **score["metadata"],
@@ -189,38 +161,21 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
 
 def _find_score(held: dict[str, Any]) -> dict[str, Any]:
     """Return the score of a sample whose metadata holds an outcome; ValueError without one."""
-    scores = held.get("scores") or {}
+    scores = members(held, "scores")
     for score in scores.values():
         if "outcome" in (score.get("metadata") or {}):
             return dict(score)
     raise ValueError(f"the metadata of a score must hold an outcome, got {brief(list(scores))}")
 
 
-def _read_accuracy(score: dict[str, Any]) -> float:
-    """Return 1 for a score that says correct and 0 for another, as Inspect's accuracy does."""
-    value = score.get("value")
-    if isinstance(value, int | float):
-        return float(value)
-    outcome = str(score["metadata"]["outcome"])
-    return float(value == "C" if value in ("C", "I") else outcome.startswith("correct"))
-
-
 def _join(content: Any, attachments: dict[str, str]) -> str:
-    """Return the text of a message's content, whose long parts a log keeps as attachments.
-
-    ValueError for a long one: each of its parts may repeat the same attachment.
-    """
-    texts = [text for part in _parts(content) if isinstance(text := part.get("text"), str)]
-    whole = [attachments.get(text.removeprefix(ATTACHMENT), text) for text in texts]
-    if sum(map(len, whole)) > LARGEST:
-        raise ValueError(f"a text must have at most {LARGEST} characters")
-    return "".join(whole)
-
-
-def _parts(content: Any) -> list[dict[str, Any]]:
-    return content if isinstance(content, list) else [{"text": content}]
+    """Return the text of a message's content, whose long parts a log keeps as attachments."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [text for part in parts if isinstance(text := part.get("text"), str)]
+    return "".join(attachments.get(text.removeprefix(ATTACHMENT), text) for text in texts)
 
 
 def say_cause(error: Exception) -> str:
-    """Return what is wrong with a sample, from the error of reading it."""
-    return f"no field {error}" if isinstance(error, KeyError) else str(error)
+    """Return what is wrong with a sample in one line, from the error of reading it."""
+    cause = f"no field {error}" if isinstance(error, KeyError) else str(error)
+    return " ".join(cause.split())[:300]

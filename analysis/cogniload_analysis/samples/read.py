@@ -1,6 +1,5 @@
 """Stage 1: from the files that lm-eval writes to one row a response."""
 
-import json
 import logging
 import math
 from collections import Counter
@@ -13,35 +12,27 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import Columns, column, read_count, read_response
+from cogniload_analysis.columns import Columns, column, read_count, read_responses
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import (
     find_samples,
     locate,
     naming_line,
-    number_lines,
-    read_first_filter,
     read_results,
+    read_samples,
+    split_attempts,
     split_name,
 )
-from cogniload_analysis.samples.runs import (
-    Run,
-    describe_run,
-    drop_copies,
-    name_puzzles,
-    name_settings,
-    name_views,
-)
+from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
-from cogniload_analysis.samples.unfinished import RUN_FILE, is_going, read_going
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files.inputs import MALFORMED, show_controls
-from cogniload_gen.sample import spent_tokens
+from cogniload_gen.files import MALFORMED, show_controls
+from cogniload_gen.sample import COUNTS, spent_tokens
 
 log = logging.getLogger(__name__)
 
 SPENT_TOKENS = ("spent_prompt_tokens", "spent_response_tokens")
-"""The columns with the tokens of all attempts at a puzzle that a sample stands for."""
+"""The columns with the tokens that a response took."""
 
 OnePath = str | Path
 Paths = OnePath | Iterable[OnePath] | Mapping[str, OnePath | Iterable[OnePath]]
@@ -54,10 +45,9 @@ def read_benchmarks(
     """Return a frame for each benchmark that the paths hold samples of, by its name.
 
     A path is a results folder of lm-eval, whose models' folders are searched, or one
-    `samples_*.jsonl`, gzipped or not; or a log of Inspect, or a folder of logs. Of a folder in
-    which `cogniload eval` is still going, the finished blocks are read. `paths` is one or several
-    of them; or a mapping from labels to paths, whose runs are named by their label (by their model
-    under the label ""). `among` are the analyses to choose from.
+    `samples_*.jsonl`, gzipped or not; or a log of Inspect, or a folder of logs. `paths` is one
+    or several of them; or a mapping from labels to paths, whose runs are named by their label (by
+    their model under the label ""). `among` are the analyses to choose from.
 
     A frame has a row a response. Runs of one model that differ in anything that decides their
     scores have names of their own, such as "org/model, temperature 0"; runs that differ in nothing
@@ -69,10 +59,12 @@ def read_benchmarks(
     out), lost (how many samples ended with an error, and are left out), run (its number in the
     frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
     prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed),
-    spent_prompt_tokens and spent_response_tokens (those of all attempts behind a sample), ending
+    spent_prompt_tokens and spent_response_tokens (the same, but of an attempt of several that
+    nobody counts apart its share), ending
     ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"), chance (1 /
-    options; NaN without options), the benchmark's own facts, with `text` the response, and file and
-    offset, by which `read_line` finds the texts. Raises FileNotFoundError for a path that isn't
+    options; NaN without options), the benchmark's own facts, with `text` the response, file and
+    offset, by which `read_line` finds the texts, and take (which of a sample's attempts it is, from
+    0). Raises FileNotFoundError for a path that isn't
     there, and ValueError for a label that is no name, when the paths hold no responses to the
     benchmarks, or when a line can't be read (file and line number are named).
     """
@@ -80,18 +72,19 @@ def read_benchmarks(
     searched = ", ".join(str(path) for _, path in labelled) or "no path"
     labels = _label_files(labelled)
     if not labels:
-        raise ValueError(
-            f"no samples_TASK_DATE.jsonl in {searched}: run lm_eval with --output_path and "
-            "--log_samples, and give the folder that it wrote"
-        )
-    runs = [run for file in sorted(labels) for run in describe_runs(file, labels[file])]
+        begun = [path for _, path in labelled if any(path.rglob("state/run.json"))]
+        hint = "run lm_eval with --output_path and --log_samples, and give the folder that it wrote"
+        if begun:
+            hint = "`cogniload eval --merge` writes them, with --output_path of what is answered"
+        raise ValueError(f"no samples_TASK_DATE.jsonl in {searched}: {hint}")
+    runs = [describe_samples(file, labels[file]) for file in sorted(labels)]
     runs_of = [
-        (analysis, [run for run in runs if holds(run.task, run.parts[0], analysis)])
+        (analysis, [run for run in runs if holds(run.task, run.file, analysis)])
         for analysis in among
     ]
     if not any(own for _, own in runs_of):
         names = " or ".join(analysis.name for analysis in among)
-        tasks = sorted({run.task for run in runs}) or ["runs without a finished block"]
+        tasks = sorted({run.task for run in runs})
         raise ValueError(
             f"no {names} task in {searched}: the samples there are of {', '.join(tasks)}"
         )
@@ -114,23 +107,18 @@ def label_paths(paths: Paths) -> list[tuple[str, Path]]:
     ]
 
 
-def describe_runs(file: Path, label: str = "") -> list[Run]:
-    """Return the run behind a samples file; or those, a task each, of a run.json still going.
+def describe_samples(file: Path, label: str = "") -> Run:
+    """Return the run behind a samples file.
 
     The results file of the same folder and date describes it. Without one, the folder's name is
     the model's, and the settings are unknown: runs of two such folders are kept apart. With a
     `label`, that names its row.
     """
-    if file.name == RUN_FILE.name:
-        return [
-            describe_run(file, label, going.task, "", going.results, going.blocks, going.progress)
-            for going in read_going(file)
-        ]
     if inspect_logs.is_log(file):
         task, date, results = inspect_logs.describe_log(file)
     else:
         (task, date), results = split_name(file), read_results(file)
-    return [describe_run(file, label, task, date, results)]
+    return describe_run(file, label, task, date, results)
 
 
 def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
@@ -152,10 +140,8 @@ def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
 
 
 def _find_samples(path: Path) -> list[Path]:
-    files = find_samples(path)
-    files += [run for run in path.rglob(str(RUN_FILE)) if is_going(run)]
     # A folder's logs may be copies of its samples: they are read where there are no samples.
-    return files or inspect_logs.find_logs(path)
+    return find_samples(path) or inspect_logs.find_logs(path)
 
 
 def holds(task: str, file: Path, analysis: Analysis) -> bool:
@@ -163,9 +149,9 @@ def holds(task: str, file: Path, analysis: Analysis) -> bool:
     if task.startswith(analysis.tasks):
         return not task.endswith("_turns")  # a conversation has no one response
     try:
-        sample = json.loads(next(number_lines(file))[1])
+        _, _, sample = next(read_samples(file))
         return "outcome" in sample and analysis.owns(sample["doc"])
-    except (*MALFORMED, OSError, StopIteration):
+    except (*MALFORMED, OSError):
         return False
 
 
@@ -173,28 +159,22 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     copies = drop_copies(runs)
     if any(copies.values()):
         log.warning("left out files that are copies of another: %d", sum(copies.values()))
-    settings = dict(zip(copies, name_settings(list(copies)), strict=True))
-    kept = sorted(copies, key=lambda run: (run.base, settings[run], run.task, run.columns["date"]))
     columns = _declare_columns(analysis, text)
-    frames = [_read_run(run, columns) for run in tqdm(kept, "reading", unit="file", disable=None)]
-    views = name_views([run.base for run in kept], frames, analysis.views)
-    rows = [
-        (run.base, run.task, settings[run], view) for run, view in zip(kept, views, strict=True)
-    ]
-    puzzles = name_puzzles(rows, frames, analysis.loads)
-    for number, (run, frame) in enumerate(zip(kept, frames, strict=True)):
-        names = settings[run], views[number], puzzles[number], run.columns["interim"]
-        setting = "".join(f", {name}" for name in names if name)
+    read = [_read_run(run, columns) for run in tqdm(copies, "reading", unit="file", disable=None)]
+    named = zip(name_runs([*copies], read, analysis), copies, read, strict=True)
+    ordered = sorted(named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].date))
+    frames = []
+    for number, (name, run, frame) in enumerate(ordered, start=1):
+        setting = "".join(f", {each}" for each in (name, run.columns["interim"]) if each)
         row_name = {"model": run.base + setting, "setting": setting}
         logged = inspect_logs.is_log(run.file)
         lost = inspect_logs.count_log_samples(run.file) - len(frame) if logged else 0
-        frames[number] = frame.assign(
-            **run.columns | row_name, copies=copies[run], run=number + 1, lost=lost
-        )
+        about = run.columns | row_name | {"copies": copies[run], "run": number, "lost": lost}
+        frames.append(frame.assign(**about))
     if lost := sum(int(frame["lost"].iloc[0]) for frame in frames):
         log.warning("left out samples that ended with an error: %d", lost)
     declared = {name: dtype for group in columns for name, dtype in group.types.items() if dtype}
-    types = declared | dict.fromkeys(["file", "setting", *kept[0].columns], "category")
+    types = declared | dict.fromkeys(["file", "setting", *ordered[0][1].columns], "category")
     whole = pd.concat(frames, ignore_index=True).astype(types)
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
@@ -205,11 +185,9 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
     correct = {outcome.value: outcome.correct for outcome in analysis.outcomes}
 
     def read_score(sample: Row) -> tuple[bool, str]:
-        outcome, acc = sample["outcome"], sample["acc"]
+        outcome = sample["outcome"]
         if outcome not in correct:
             raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
-        if acc != correct[outcome]:
-            raise ValueError(f"acc must agree with the outcome {outcome}, got {brief(acc)}")
         return correct[outcome], outcome
 
     def read_own_ending(sample: Row) -> str:
@@ -227,28 +205,32 @@ def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
         Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
         column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
         column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
-        Columns(
-            dict.fromkeys(SPENT_TOKENS),
-            lambda sample: spent_tokens(sample) or [math.nan] * len(SPENT_TOKENS),
-        ),
+        Columns(dict.fromkeys(SPENT_TOKENS), read_spent),
         column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
         column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
         column("chance", None, lambda sample: read_chance(sample["doc"])),
         *analysis.facts,
-        *([column("response", None, read_response)] if text else []),
+        *([column("response", None, lambda sample: read_responses(sample)[0])] if text else []),
     ]
 
 
 def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
-    """Return a row for each sample of the run's first filter, with its file and its offset."""
+    """Return a row for each response of the run's first filter, and where its sample is."""
     rows: list[list[Any]] = []
-    for file in run.parts:
-        for number, offset, sample in read_first_filter(file):
-            with naming_line(file, number):
-                values = [value for group in columns for value in group.read(sample)]
-            rows.append([*values, str(file), offset])
+    for number, offset, sample in read_samples(run.file):
+        with naming_line(run.file, number):
+            for take, attempt in enumerate(split_attempts(sample)):
+                values = [value for group in columns for value in group.read(attempt)]
+                rows.append([*values, str(run.file), offset, take])
     names = [name for group in columns for name in group.types]
-    return pd.DataFrame(rows, columns=[*names, "file", "offset"])
+    return pd.DataFrame(rows, columns=[*names, "file", "offset", "take"])
+
+
+def read_spent(sample: Row) -> tuple[float, float]:
+    """Return the tokens of prompt and response that a sample took; NaN where nobody counts."""
+    counted = not any(math.isnan(read_count(sample, name)) for name in COUNTS)
+    spent = sample["spent"] if "spent" in sample else counted and spent_tokens(sample)
+    return spent or (math.nan, math.nan)
 
 
 def read_chance(puzzle: Row) -> float:

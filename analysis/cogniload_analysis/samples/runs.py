@@ -15,21 +15,20 @@ from typing import Any
 
 import pandas as pd
 
+from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.columns import members
 from cogniload_analysis.display.print import join_levels
 from cogniload_analysis.load import Load
+from cogniload_analysis.samples.files import LIMITS
 from cogniload_analysis.sentences import Sentences
-from cogniload_gen.credentials import hide_by_rule, names_credential
-from cogniload_gen.files.inputs import show_controls
+from cogniload_gen.files import show_controls, without_keys
 from cogniload_gen.grid import language_of
 from cogniload_gen.words import read_words
 
 say = Sentences("runs")
 
 SETTINGS = read_words("cogniload_analysis", "settings")
-DECODING, LIMITS, QUANTISATION, LAST = (
-    SETTINGS[of] for of in ("decoding", "limits", "quantisation", "last")
-)
+DECODING, QUANTISATION, LAST = (SETTINGS[of] for of in ("decoding", "quantisation", "last"))
 """Which settings name a run (data/settings.toml)."""
 
 ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
@@ -49,7 +48,6 @@ class Run:
 
     Attributes:
         file: The file that describes it, its samples once it is done.
-        parts: The files of its samples.
         base: The start of its row's name: the user's label, or the model's name.
         columns: What the frame has of it, by column; "" where it is unknown.
         settings: The settings that decide its scores, whatever the task.
@@ -57,7 +55,6 @@ class Run:
     """
 
     file: Path
-    parts: tuple[Path, ...]
     base: str
     columns: dict[str, str]
     settings: Settings
@@ -73,6 +70,11 @@ class Run:
         """The name of its task."""
         return self.columns["task"]
 
+    @property
+    def date(self) -> str:
+        """The date of its files."""
+        return self.columns["date"]
+
 
 def describe_run(
     file: Path,
@@ -80,12 +82,10 @@ def describe_run(
     task: str,
     date: str,
     results: dict[str, Any],
-    parts: tuple[Path, ...] = (),
-    interim: str = "",
 ) -> Run:
     """Return the run behind a file, from its results in the form of lm-eval's.
 
-    `parts` are the files of its samples, `file` itself unless given. A `label` names its row.
+    A `label` names its row.
     """
     config = members(members(results, "configs"), task)
     generation = members(config, "generation_kwargs")
@@ -107,21 +107,20 @@ def describe_run(
         "until": json.dumps(until, sort_keys=True) if until else "",
         **describe_machine(results),
         "output_limit": limit,
-        "interim": interim,
+        "interim": show_controls(str(members(results, "config").get("interim", ""))),
     }
     own |= {"version": f"version {version}"} if version else {}
-    return Run(file, parts or (file,), show_controls(label) or model, columns, settings, own)
+    return Run(file, show_controls(label) or model, columns, settings, own)
 
 
 def _describe_decoding(settings: Mapping[str, Any]) -> str:
     """Return how a task's responses were decoded, without stop strings and lengths."""
     phrases = [
-        f"{name} {value}"
-        for name, value in settings.items()
-        if name not in {"until", "max_gen_toks"} and not names_credential(name)
+        f"{name} {_show(value)}"
+        for name, value in _flatten(settings)
+        if name not in {"until", "max_gen_toks"}
     ]
-    text = hide_by_rule(", ".join(phrases))
-    return show_controls(textwrap.shorten(text, DECODING_LENGTH, placeholder=" …"))
+    return show_controls(textwrap.shorten(", ".join(phrases), DECODING_LENGTH, placeholder=" …"))
 
 
 # --- Settings --------------------------------------------------------------------------------
@@ -163,7 +162,7 @@ def read_arguments(recorded: Any) -> dict[str, Any]:
     """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,..."""
     if isinstance(recorded, dict):
         return dict(recorded)
-    pairs = (part.partition("=") for part in hide_by_rule(str(recorded or "")).split(","))
+    pairs = (part.partition("=") for part in str(recorded or "").split(","))
     return {name.strip(): value for name, equals, value in pairs if equals}
 
 
@@ -198,11 +197,9 @@ def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
 def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     """Yield settings by name, those inside others too, as chat_template_args holds them.
 
-    Credentials, and what is inside of them, are no settings: runs that differ in them are alike.
+    What opens a server is no setting: runs that differ in it are alike.
     """
-    for name, value in settings.items():
-        if names_credential(str(name)):
-            continue
+    for name, value in without_keys(settings).items():
         if isinstance(value, dict):
             yield from _flatten(value)
         elif value is not None:
@@ -220,7 +217,7 @@ def _phrase(name: str, value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    text = " ".join(show_controls(hide_by_rule(str(value))).split())
+    text = " ".join(show_controls(str(value)).split())
     return textwrap.shorten(text, LONGEST_PHRASE, placeholder="…") or text[:LONGEST_PHRASE]
 
 
@@ -237,11 +234,10 @@ def _say_text(results: Mapping[str, Any], name: str, phrase: str) -> str:
 def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
     """Return the runs but for files that are copies of another, and the number of their copies.
 
-    A copy has the name, with its date, the content and the description of the other. Of a run that
-    is still going, it may be an earlier one, with fewer blocks.
+    A copy has the name, with its date, the content and the description of the other.
     """
     kept: dict[Run, int] = {}
-    for run in sorted(runs, key=lambda run: -len(run.parts)):
+    for run in runs:
         original = next((other for other in kept if _is_copy(run, other)), run)
         kept[original] = kept.get(original, -1) + 1
     return kept
@@ -249,100 +245,47 @@ def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
 
 def _is_copy(run: Run, other: Run) -> bool:
     about, of_other = ((of.base, of.task, of.file.name, of.settings, of.own) for of in (run, other))
-    parts = {part.name: part for part in other.parts}
-    pairs = [(run.file, other.file), *((part, parts.get(part.name)) for part in run.parts)]
-    return about == of_other and all(
-        twin is not None and filecmp.cmp(part, twin, shallow=False) for part, twin in pairs
-    )
+    return about == of_other and filecmp.cmp(run.file, other.file, shallow=False)
 
 
-def name_settings(runs: Sequence[Run]) -> list[str]:
-    """Return the settings that set each run apart from the others of its base; "" if none do.
+def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Analysis) -> list[str]:
+    """Return what sets each run apart from the others of its base; "" if nothing does.
 
-    Settings are compared over all tasks of the base, and those that belong to a task within it.
+    Settings, and how puzzles were shown, are compared over all tasks of the base. What belongs to a
+    task is compared within it: its version, its output limit, and at last which puzzles they are.
+    Twins of puzzles stay in the row of these.
     """
-    names = []
-    for run in runs:
-        of_base = [other for other in runs if other.base == run.base]
-        alike = [other for other in of_base if other.model == run.model]
-        of_task = [other for other in alike if other.task == run.task]
-        phrases = [run.model] if len(alike) < len(of_base) else []
-        for mine, theirs in (
-            (run.settings, [other.settings | {"task": other.task} for other in alike]),
-            (run.own, [other.own for other in of_task]),
-        ):
-            phrases += [mine.get(name, f"{name} unset") for name in _differing(theirs)]
-        names.append(", ".join(phrases))
-    return names
-
-
-def name_views(
-    bases: Sequence[str], frames: Sequence[pd.DataFrame], views: Sequence[str]
-) -> list[str]:
-    """Return how each frame's puzzles were shown, where others of its base were shown otherwise."""
-    shown = [{view: join_levels(frame[view]) for view in views} for frame in frames]
-    names = []
-    for base, mine in zip(bases, shown, strict=True):
-        of_base = [other for other, its in zip(shown, bases, strict=True) if its == base]
-        parts = []
-        for view in _differing(of_base):
-            others = [other[view] for other in of_base if other[view]]
-            parts.append(_shorten(mine[view], others) if mine[view] else f"no {view}")
-        names.append(", ".join(parts))
-    return names
-
-
-def _shorten(view: str, others: Sequence[str]) -> str:
-    """Return the first two phrases of a view, and those of the further ones that not all share.
-
-    The first two name the method and the amount: "bm25, 2000 tokens by sentence".
-    """
-    phrases = view.split(", ")
-    shared = set(phrases[2:]).intersection(*(other.split(", ") for other in others))
-    return ", ".join(phrase for phrase in phrases if phrase not in shared)
-
-
-def name_puzzles(
-    rows: Sequence[tuple[str, ...]], frames: Sequence[pd.DataFrame], loads: Sequence[Load]
-) -> list[str]:
-    """Return what in its puzzles sets each frame apart from the others of its row; "" if nothing.
-
-    `rows` has the row that each of the `frames` would be in without it. Twins of puzzles stay in
-    the row of these.
-    """
-    names = [""] * len(rows)
-    own = [not frame["id"].astype(str).str.contains("~", regex=False).all() for frame in frames]
-    for row in set(rows):
-        places = [place for place, other in enumerate(rows) if other == row and own[place]]
-        sets = [hash_puzzles(frames[place], loads) for place in places]
-        if len(set(sets)) > 1:
-            about = [_describe_puzzles(frames[place], loads) for place in places]
-            for place, name in zip(places, _name_sets(sets, about), strict=True):
-                names[place] = name
-    return names
-
-
-def _name_sets(sets: Sequence[int], about: Sequence[Settings]) -> list[str]:
-    """Return a name for each set of puzzles; sets that would share one are numbered."""
-    needed = _needed(about, about[0])
-    names = [", ".join(phrases[name] for name in needed) or "puzzles" for phrases in about]
-    numbered = []
-    for name, own in zip(names, sets, strict=True):
-        alike = sorted({other for other, its in zip(sets, names, strict=True) if its == name})
-        numbered.append(name + (f" {alike.index(own) + 1}" if len(alike) > 1 else ""))
-    return numbered
-
-
-def hash_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> int:
-    """Return a number that tells sets of puzzles apart, whatever their order and their attempts."""
-    columns = ["id", "seed", "context_budget", *(load.name for load in loads)]
-    puzzles = frame[columns].drop_duplicates()
-    return int(pd.util.hash_pandas_object(puzzles, index=False).sum())
+    models = [{"model": run.model} for run in runs]
+    settings = [
+        {"task": run.task, **run.settings}
+        | {view: join_levels(frame[view]) or f"no {view}" for view in analysis.views}
+        for run, frame in zip(runs, frames, strict=True)
+    ]
+    own = [run.own for run in runs]
+    puzzles = [_describe_puzzles(frame, analysis.loads) for frame in frames]
+    said: list[tuple[str, ...]] = [()] * len(runs)
+    for about, tasks in ((models, False), (settings, False), (own, True), (puzzles, True)):
+        rows = [(run.base, run.task * tasks, text) for run, text in zip(runs, said, strict=True)]
+        for row in set(rows):
+            places = [place for place, other in enumerate(rows) if other == row and about[place]]
+            alike = [about[place] for place in places]
+            differing = (
+                _needed(alike, alike[0]) if about is puzzles and alike else _differing(alike)
+            )
+            for place in places:
+                said[place] += tuple(about[place].get(name, f"{name} unset") for name in differing)
+    return [", ".join(texts) for texts in said]
 
 
 def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
-    count = frame["id"].nunique()
-    languages = sorted({language_of(str(id)) for id in frame["id"].unique()})
+    """Return what tells puzzles apart, in words and at last by a hash; nothing of twins."""
+    ids = frame["id"].astype(str)
+    if ids.str.contains("~", regex=False).all():
+        return {}
+    count = ids.nunique()
+    languages = sorted({language_of(id) for id in ids.unique()})
+    distinct = frame[["id", "seed", "context_budget", *(load.name for load in loads)]]
+    hashed = pd.util.hash_pandas_object(distinct.drop_duplicates(), index=False).sum()
     return {
         "language": f"language {' and '.join(languages)}",
         **{
@@ -351,28 +294,32 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
         },
         "seed": f"seed {join_levels(frame['seed'])}",
         "budget": f"budget {join_levels(frame['context_budget'])}",
-        "puzzles": f"{count:,} puzzle" + "s" * (count != 1),
+        "count": f"{count:,} puzzle" + "s" * (count != 1),
+        "hash": f"puzzles {hashed % 16**6:06x}",
     }
 
 
 def _differing(about: Sequence[Settings]) -> list[str]:
-    """Return the names of the settings that differ: of decoding, as many as tell all apart.
+    """Return the names of the settings that differ.
 
-    The `last` ones are left out where the others and the task tell as much.
+    Of decoding they are as many as tell all apart, and the `last` ones are left out where the
+    others, or the task, tell as much.
     """
     names = sorted({name for settings in about for name in settings} - {"task"})
     differing = [name for name in names if _count_groups(about, [name]) > 1]
-    first = [name for name in differing if name not in (*DECODING, *LAST)]
-    first += _needed(about, [name for name in DECODING if name in differing])
-    order = ["task", *first, *(name for name in LAST if name in differing)]
-    return first + [name for name in _needed(about, order) if name in LAST]
+    kept = [name for name in differing if name not in (*DECODING, *LAST)]
+    kept += _needed(about, [name for name in DECODING if name in differing])
+    return kept + _needed(about, LAST, [*kept, "task"])
 
 
-def _needed(about: Sequence[Settings], names: Iterable[str]) -> list[str]:
+def _needed(
+    about: Sequence[Settings], names: Iterable[str], before: Sequence[str] = ()
+) -> list[str]:
     """Return those of some names, the first ones first, that tell more apart than those before."""
     kept: list[str] = []
     for name in names:
-        if _count_groups(about, [*kept, name]) > _count_groups(about, kept):
+        known = [*before, *kept]
+        if _count_groups(about, [*known, name]) > _count_groups(about, known):
             kept.append(name)
     return kept
 

@@ -1,15 +1,13 @@
 """What limited a response: it ended by itself, hit an output limit, or filled the window."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.columns import members, read_count
+from cogniload_analysis.columns import read_count
 from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.samples.runs import LIMITS
+from cogniload_analysis.samples.files import request_limit
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
 from cogniload_gen.sample import ending
@@ -30,8 +28,8 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
     nothing of the budget unused, and as an output limit where the backend says that it was cut and
     the counts are unknown.
     """
-    limit = read_request_limit(sample)
-    budget = _count(sample["doc"], "context_budget")
+    limit = read_count({"limit": request_limit(sample)}, "limit")
+    budget = read_count(sample["doc"], "context_budget")
     said = ending(sample.get("finish_reason"))
     if said == "broken":
         return UNKNOWN
@@ -50,21 +48,6 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
         return LIMIT if said else UNKNOWN
     # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
     return LIMIT if used + prompt + step_of(int(budget)) < budget else WINDOW
-
-
-def read_request_limit(sample: Row) -> float:
-    """Return the output limit that a sample's request had, in tokens; NaN where it doesn't say."""
-    requests = members(sample, "arguments")
-    settings = members(members(requests, "gen_args_0"), "arg_1")
-    return next((_count(settings, name) for name in LIMITS if name in settings), math.nan)
-
-
-def _count(holder: Mapping[str, Any], name: str) -> float:
-    """Return a number of tokens; NaN where there is none."""
-    try:
-        return read_count(holder, name)
-    except (ValueError, OverflowError):
-        return math.nan
 
 
 def ending_table(frame: pd.DataFrame) -> pd.DataFrame:

@@ -104,21 +104,6 @@ def test_dropped_cells_are_asked_no_more():
     assert again.batches == design.batches
 
 
-@pytest.mark.parametrize(
-    ("cells", "says"),
-    [
-        ([(5, 71)], r"a puzzle must be \(d, N, rho, index\), got \(5, 71, 0\)"),
-        (AdaptiveDesign().plan.cells, "some cell must be left to ask, got all of them to drop"),
-    ],
-)
-def test_wrong_cells_are_refused_and_none_is_dropped(cells, says):
-    design = AdaptiveDesign()
-    before = design.ask()
-    with pytest.raises(ValueError, match=says):
-        design.drop(cells)
-    assert design.ask() == before
-
-
 def test_a_budget_is_kept_to_the_puzzle():
     design = AdaptiveDesign(target=0.01, budget=333)
     assert sum(map(len, run(design, solves_by_capacity))) == 333
@@ -238,24 +223,6 @@ def test_wrong_answers_are_refused_in_one_line_and_leave_no_trace(puzzles, corre
     with refused(f"^{re.escape(says)}"):
         design.tell([(5, 71, 50, 8), *map(tuple, puzzles)], [True, *correct])
     assert dict(design.told) == {(5, 71, 50, 7): (True, False)}
-
-
-def test_telling_twice_changes_nothing(undisturbed):
-    asked, whole = undisturbed
-    design = AdaptiveDesign(target=0.15, budget=400)
-    for batch in asked:
-        design.tell(batch, solve_all(batch))
-        design.tell(batch[:9], solve_all(batch[:9]))
-    assert design.told == whole.told
-
-
-def test_another_seed_weighs_otherwise_and_another_prior_too(undisturbed):
-    asked, _ = undisturbed
-    others = [AdaptiveDesign(prior="vague"), AdaptiveDesign(seed=7)]
-    for other in others:
-        other.tell(asked[0], solve_all(asked[0]))
-    assert sorted(others[0].ask()) != sorted(asked[1])
-    assert others[1].ask()
 
 
 def test_the_fixed_design_on_the_axes_gives_the_same_thresholds_by_the_same_estimate():

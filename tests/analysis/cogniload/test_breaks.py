@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from lm_eval_layout import make_puzzle, make_sample, write_run
-from refusals import refused
 from report_reader import assert_numbers_are_of_the_tables, page_text, read_page, read_table
 
 from cogniload_analysis import fit_load_glm, fit_step_hazard, read_samples
@@ -99,6 +98,11 @@ def with_reading(reading):
         ({"steps_read": None}, np.nan),
         # What is said of a response that could not be read is ignored.
         ({"steps_read": {"read": False, "coverage": 1.0, "first_error": "x", "error": []}}, 1.0),
+        # Nor is anything claimed of what no reading says.
+        ({"steps_read": [1]}, np.nan),
+        ({"steps_read": READING | {"error": None}}, READING["coverage"]),
+        ({"steps_read": READING | {"error": "<b>"}}, READING["coverage"]),
+        ({"steps_read": READING | {"first_error": "3"}}, READING["coverage"]),
     ],
 )
 def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
@@ -108,23 +112,6 @@ def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
     assert (row["steps_read"], row["error"], row["recovered"]) == (False, "", False)
     assert np.isnan(row["first_error"])
     assert row["coverage"] == pytest.approx(coverage, nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("reading", "cause"),
-    [
-        ([1], r"steps_read must be an object, got \[1\]"),
-        ("x" * 10**6, "steps_read must be an object, got 'xxx"),
-        ({}, "no field 'read'"),
-        (READING | {"first_error": 10**999}, "first_error must be .* got 1000"),
-        (READING | {"error": None}, "first_error and error must agree, got 3 and None"),
-        *((READING | change, cause) for change, cause in CASES["readings"]),
-    ],
-)
-def test_hostile_readings_are_refused_in_one_line(tmp_path, reading, cause):
-    write_run(tmp_path, "m", [with_reading(READING), with_reading(reading)])
-    with refused(f"samples_.*jsonl, line 2: .*{cause}"):
-        read_samples(tmp_path)
 
 
 def test_scoring_again_gives_older_samples_their_reading(puzzles, traces, tmp_path):
@@ -295,13 +282,6 @@ def test_of_too_few_readings_nothing_is_claimed(undrawn, tmp_path, read, others)
     assert not names & {"kinds", "slips", "survival", "hazard", "breaks_01_m"}
 
 
-def test_one_model_of_two_may_lack_readings(undrawn, planted, tmp_path):
-    write_run(tmp_path, "z/plain", [make_sample(make_puzzle(1, 20, 5), "Text.", "wrong_other")])
-    out = write_report([planted, tmp_path], tmp_path / "out")
-    assert len(said_of_breaks(read_page(out))) == 10
-    assert read_table(out.parent, "breaks")["enough"].tolist() == [False, True]
-
-
 def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
     row = puzzles[0]
     trace = write_trace(row["puzzle"], 5, "missed", "marks")
@@ -351,12 +331,6 @@ def test_a_reading_that_the_sample_does_not_share_is_not_shown(puzzles):
     assert find(pd.Series(same)) is not None
 
 
-@pytest.mark.parametrize("puzzle", [{}, {"puzzle": 3}, {"puzzle": None}, {"puzzle": "<b>"}])
-def test_a_break_is_not_looked_for_in_what_is_no_puzzle(puzzle):
-    held = pd.Series({"steps_read": False, "first_error": np.nan, "error": ""})
-    assert COGNILOAD.find_break("1. Ann.", puzzle, held) is None
-
-
 def test_the_shown_end_is_split_where_marks_meet():
     text = "x" * 1000 + "abcdefghij" * 100
     marks = {"evidence": (1990, 2000), "step": (1985, 1995)}
@@ -369,20 +343,6 @@ def test_the_shown_end_is_split_where_marks_meet():
     ]
     assert all(mark == "" for _, mark in split_end(text, {"step": (10, 600)}))
     assert split_end("", {"step": (0, 0)}) == []
-
-
-def test_a_hostile_response_is_shown_as_text_with_its_step(undrawn, puzzles, tmp_path):
-    row = puzzles[0]
-    trace = write_trace(row["puzzle"], 5, "missed", "marks")
-    step = trace.steps[trace.label]
-    response = trace.response.replace(step, "<script>alert(1)</script> " + step)
-    sample = make_sample(row, response, "wrong_logic") | step_metrics(response, row)
-    write_run(tmp_path, "m", [sample] * 30)
-    page = read_page(write_report(tmp_path, tmp_path / "out"))
-    assert not any("alert" in (each.text or "") for each in page.cssselect("script"))
-    assert page.cssselect("mark.step")
-    assert "<script>alert(1)</script>" in page.cssselect(".response")[0].text_content()
-    assert page.cssselect("table.states strong")
 
 
 def test_the_figure_is_of_the_tables(planted):

@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import budget_curve, estimate_capacity
-from cogniload_analysis.cogniload.budgets import BUDGETS
-from cogniload_analysis.cogniload.figures import draw_budgets
 from cogniload_analysis.intervals import clustered_interval, wilson_interval
 from cogniload_analysis.samples.stop_reasons import ENDED, LIMIT
 
@@ -87,22 +85,6 @@ def test_the_interval_over_puzzles_holds_in_95_percent(puzzles, attempts):
     ends = np.array([clustered_interval(each) for each in shares])
     assert 0.935 < np.mean((ends[:, 0] <= 2 / 3) & (2 / 3 <= ends[:, 1])) < 0.97
     assert clustered_interval(np.ones(9)) == pytest.approx(wilson_interval(9, 9))
-
-
-def test_the_curves_of_two_models_are_on_the_same_axes():
-    frame = pd.concat([answer("slow", speed=20), answer("quick", seed=1)])
-    table = budget_curve(frame)
-    curves = table.set_index(["model", "budget"])["accuracy"]
-    assert curves["slow", 512] < curves["quick", 512]
-    figure = draw_budgets(table)
-    accuracy, ECL50 = figure.axes[:2]
-    lines = [line.lines[0].get_xydata() for line in accuracy.containers]
-    for model, drawn in zip(["quick", "slow"], lines, strict=True):
-        np.testing.assert_allclose(drawn, table[table["model"] == model][["budget", "accuracy"]])
-    assert len(ECL50.containers) == 2
-    shown = BUDGETS.table(table).shown
-    assert shown["Budget"].iloc[2] == "1,024"
-    assert len(shown) == len(table)
 
 
 def test_wrong_input_is_refused():

@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit, logsumexp, softmax
 from scipy.stats import betabinom, binom
 
-from cogniload_analysis import PAPER_MEANS, AdaptiveDesign, estimate_capacity, fit_load_glm
+from cogniload_analysis import PAPER_MEANS, estimate_capacity, fit_load_glm
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity import curve, prior
 from cogniload_analysis.cogniload.capacity.curve import (
@@ -314,16 +314,6 @@ def test_a_model_that_guesses_everywhere_has_no_capacity():
     )
     capacity = describe_capacity(count_answers(frame), published_prior(), (10, 40), (1, 10))
     assert (capacity.ECL50.value, capacity.ECL50.high) == (0, 0)
-
-
-def test_a_crossing_outside_is_said_of_the_loads_that_were_asked():
-    d, N, rho = np.meshgrid([1, 2, 3], [5, 10, 20], [0.1, 0.9])
-    cells = {"d": d.ravel(), "N": N.ravel(), "rho": rho.ravel()}
-    none = estimate_capacity(cells | {"correct": np.zeros(d.size)})
-    assert none.ID50.note == "outside the tested range: d from 1 to 3"
-    assert none.ECL50.note == "outside the tested range: N from 5 to 20"
-    can = AdaptiveDesign().estimate()
-    assert (can.asked_N, can.asked_d) == ((10, 400), (1, 10))
 
 
 @pytest.mark.parametrize(("top", "foot", "whole"), [(0.95, 0.1, True), (0.65, 0.4, False)])

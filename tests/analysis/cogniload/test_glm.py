@@ -318,22 +318,6 @@ def test_means_are_those_of_the_responses_unless_others_are_given(cells):
     assert hard.thresholds().ECL50.value < hard.thresholds(PAPER_MEANS).ECL50.value
 
 
-def test_a_threshold_outside_the_grid_says_that_it_is_extrapolated():
-    fit = fit_load_glm(
-        simulate_counts(COEFFICIENTS.loc["gpt-5-2025-08-07"], 100, np.random.default_rng(1))
-    )
-    assert fit.thresholds().ECL50.value > 250
-    assert fit.thresholds().ECL50.note == "extrapolated: N was 20 to 250"
-
-
-def test_accuracy_that_rises_with_a_load_is_said():
-    frame = make_cells()
-    frame["d"] = 11 - frame["d"]
-    found = fit_load_glm(frame).thresholds().ID50
-    assert found.rising
-    assert "accuracy rises with d" in found.note
-
-
 response = st.tuples(
     st.sampled_from([1, 3, 5]),
     st.sampled_from([20, 50, 250]),

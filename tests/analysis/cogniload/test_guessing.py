@@ -204,15 +204,6 @@ def test_clustered_errors_see_through_repeats(cells):
     assert "clustered" in clustered.estimator
 
 
-def test_answers_below_chance_have_no_fit_but_a_reason(cells):
-    never = cells.assign(successes=1, failures=99)
-    fit = fit_load_glm(never, "options", True)
-    assert fit.params.isna().all()
-    assert set(fit.problems) == {*TERMS, "lapse"}
-    assert "hardly differ from guesses" in fit.problems["beta_N"]
-    assert "hardly differ from guesses" in fit.summary()
-
-
 def test_interactions_are_those_of_the_glm_that_has_them(cells):
     rows = fit_load_glm(cells, interactions=True)
     d, n = DESIGN[:, 1], DESIGN[:, 2]

@@ -156,20 +156,6 @@ def test_responses_that_are_wrong_from_the_start_lower_the_predicted_accuracy(pu
     )
 
 
-def test_what_can_not_be_estimated_is_said(puzzles, features):
-    frame = simulate(puzzles, features, seed=4)
-    nothing = fit_step_hazard(frame.assign(first_error=np.nan, error=None))
-    assert nothing.params.isna().all()
-    assert "0 first errors" in nothing.problems["const"]
-    one = fit_step_hazard(frame[frame["d"] == 2])
-    assert one.problems == {"d": "d took only 2"}
-    assert np.isnan(one.params["d"])
-    assert not one.params.drop("d").isna().any()
-    unread = fit_step_hazard(frame.assign(read=False))
-    assert unread.responses == 0
-    assert unread.params.isna().all()
-
-
 def test_wrong_frames_are_refused_in_one_line(puzzles, features):
     frame = simulate(puzzles, features, seed=5)
     with pytest.raises(ValueError, match="no column 'read'"):

@@ -82,7 +82,3 @@ def test_runs_of_two_languages_are_compared_by_pairs(runs):
     accuracy = compare_runs(read_samples([runs / "de", runs / "en"])).accuracy
     assert accuracy["paired"].all()
     assert accuracy["left_out"].eq(0).all()
-
-
-def test_without_other_languages_there_is_no_table(runs):
-    assert language_table(read_samples(runs / "en")).empty

@@ -22,7 +22,6 @@ from cogniload_analysis.cogniload.overview import (
     overview_table,
     say_capacity,
 )
-from cogniload_analysis.display.cells import stars
 from cogniload_analysis.display.print import to_latex
 from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
@@ -113,30 +112,6 @@ def glms():
     }
 
 
-def test_the_side_of_a_missing_needle_threshold_is_shown(glms):
-    shown = (
-        tables.TABLES["glm"].show(tables.glm_table(glms)).set_index("Model")["NT50 (projection)"]
-    )
-    assert shown["my o3-2025-04-16"] == "-- (above)"
-    assert shown["my DS-Qwen-1.5B"] == "-- (below)"
-
-
-@pytest.mark.parametrize(
-    ("p", "printed"),
-    [(0.0009, "***"), (0.001, "**"), (0.01, "*"), (0.049, "*"), (0.05, ""), (np.nan, "")],
-)
-def test_stars_are_the_papers(p, printed):
-    assert stars(p) == printed
-
-
-def test_printed_p_values_keep_the_papers_digits():
-    table = published_table("interactions").rename(columns=lambda name: name.replace("p_", "p_", 1))
-    shown = tables.TABLES["interactions"].show(table.assign(problem=""))
-    row = shown.set_index("Model").loc["QwQ-32B"]
-    assert (row["p d×N"], row["p N×ρ"], row["p d×N×ρ"]) == ("1.25e-33***", "0.652", "3.72e-12***")
-    assert shown.set_index("Model").loc["gemini-2.5-flash", "p d×N"] == "0.0041**"
-
-
 def test_new_models_take_their_place_among_the_published(glms):
     ranking = ranking_table(glms)
     assert ranking["source"].value_counts().to_dict() == {"published": 22, "this report": 3}
@@ -173,22 +148,6 @@ def test_latex_has_booktabs_rules_and_escapes_names():
     assert r"\label{tab:mine}" in text
     long = to_latex(spec.table(pd.concat([shown] * 50)), {})
     assert r"\begin{longtable}" in long
-
-
-def test_numbers_beyond_print_are_said_in_words_or_powers():
-    rows = [("ECL50", 3e9, 40.0, np.inf), ("ID50", np.nan, np.nan, np.nan)]
-    table = pd.DataFrame(rows, columns=["threshold", "value", "low", "high"])
-    table = table.assign(
-        model="m", meaning="projection", method="", status="not estimated", note=""
-    ).assign(min_tested=20, max_tested=250)
-    shown = tables.TABLES["thresholds"].show(table)
-    assert shown["Estimate"].tolist() == ["3.0e+09", "not estimated"]
-    assert shown["95 % interval"].tolist() == ["40.0 to unbounded", "--"]
-
-
-def test_published_tables_are_named():
-    with pytest.raises(ValueError, match=r"published table must be one of glm, .* got 'table2'"):
-        published_table("table2")
 
 
 COARSE = GRID[GRID["rho_percent"].isin([5, 50, 95])]

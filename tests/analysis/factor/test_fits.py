@@ -226,20 +226,6 @@ def test_an_n_eff_without_meaning_is_marked_and_a_rising_line_has_none():
     assert "3 of 5 N with an accuracy from 0.1 to 0.9" in falling.summary()
 
 
-@pytest.mark.parametrize(
-    ("accuracies", "note"),
-    [
-        ((1, 0.8, 0.5, 0, 0.3, 0.2, 0, 0), "at 1 value of N below 6 the accuracy is under "),
-        ((1, 0.8, 1, 0.5, 0.3, 0, 0), ""),
-    ],
-)
-def test_the_note_counts_what_lies_under_the_range_among_the_points(accuracies, note):
-    fit = fit_line(frame_of(*accuracies))
-    assert fit.note.startswith(note)
-    assert bool(fit.note) == bool(note)
-    assert fit.note in fit.summary()
-
-
 @pytest.mark.parametrize(("change", "options", "message"), CASES["decay_input"])
 def test_wrong_input_is_one_clear_line(change, options, message):
     with refused(message, most=500):

@@ -1,15 +1,11 @@
 """Accuracy by hops, and beside shortcuts: from puzzles to tables, sentences and figures."""
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from lm_eval_layout import make_factor_puzzle, make_sample, write_run
 
 from cogniload_analysis import read_factor_samples
-from cogniload_analysis.factor import figures, hops
-from cogniload_analysis.factor.tables import TABLES
+from cogniload_analysis.factor import hops
 from cogniload_gen import generate_factor
 from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
@@ -41,17 +37,6 @@ def test_a_frame_has_the_hops_where_a_variable_has_the_target(frame):
         assert read.hops == row["hops"] or row["answer"] == "none"
 
 
-def test_reading_runs_no_baseline(frame, monkeypatch):
-    """`cogniload compare` shows none, and they take longer than all else of the reading."""
-
-    def fail(puzzle):
-        pytest.fail("a baseline ran")
-
-    monkeypatch.setattr(hops, "try_baselines", fail)
-    folder = Path(frame["file"].iloc[0]).parent
-    pd.testing.assert_frame_equal(read_factor_samples(folder), frame)
-
-
 def test_a_model_that_only_greps_is_right_at_no_hop_and_does_not_beat_grep(frame):
     by_hops = hops.hops_table(frame)
     assert by_hops["responses"].sum() == sum(
@@ -76,11 +61,3 @@ def test_what_is_no_puzzle_is_not_counted():
     for changed in ({"puzzle": "x"}, {"puzzle": None}, {"hops": "3"}, {"hops": 10**9}):
         sample = make_sample(make_factor_puzzle(3) | changed, "x", "wrong_set")
         assert np.isnan([hops.read_hops(sample), *hops.try_baselines(sample["doc"])]).all()
-
-
-def test_tables_and_figures_can_be_shown(frame):
-    by_hops, table = hops.hops_table(frame), hops.shortcut_table(frame)
-    assert TABLES["by_hops"].show(by_hops)["Hops"].tolist() == [f"{n:g}" for n in by_hops["hops"]]
-    assert len(TABLES["shortcuts"].show(table)) == len(table) == 3
-    assert len(figures.draw_by_hops(by_hops).axes) == 1
-    assert len(figures.draw_shortcuts(table[table["suite"] == "symbolic"]).axes) == 1

@@ -1,7 +1,5 @@
 """FACTOR from lm-eval's files to its part of the report."""
 
-import re
-import sys
 import tomllib
 from pathlib import Path
 
@@ -28,15 +26,14 @@ from report_reader import (
     written_files,
 )
 
+import cogniload_cli as commands
 from cogniload_analysis import fit_complexity_decay, read_factor_samples, read_samples
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.display import figures as panels
 from cogniload_analysis.factor import figures, tables
 from cogniload_analysis.factor.analysis import FACTOR, merge_tasks
-from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
-from cogniload_gen import commands
 from cogniload_gen.factor.score import FactorOutcome
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
@@ -96,21 +93,6 @@ def test_a_broken_line_is_named_by_file_and_number(tmp_path, changes, cause):
     write_run(tmp_path, "m", [one_sample(), sample], task="factor_symbolic_0")
     with refused(f"samples_factor_.*jsonl, line 2: .*{cause}", most=400):
         read_factor_samples(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("settings", "decoding"),
-    [
-        ({"until": [], "max_gen_toks": 5, "top_p": 0.9}, r"top_p 0\.9"),
-        ({"a\u202e\nb": ["x" * 999]}, "a<U.202E>.{1,140}"),
-        ("hot", ""),
-    ],
-)
-def test_decoding_is_said_in_one_short_line_whatever_stands_there(tmp_path, settings, decoding):
-    about = {"configs": {"factor_symbolic_0": {"generation_kwargs": settings}}}
-    write_run(tmp_path, "m", [one_sample()], task="factor_symbolic_0", **about)
-    (said,) = read_factor_samples(tmp_path)["decoding"].unique()
-    assert re.fullmatch(decoding, said)
 
 
 def test_tasks_of_one_series_share_a_name_and_a_mini_task_stands_apart(tmp_path):
@@ -219,18 +201,6 @@ def test_two_phases_are_parted_at_n_eff_where_it_has_a_meaning(decays):
         assert floor.get_ydata()[0] == fit.floor
 
 
-def test_a_realistic_figure_has_a_panel_more_with_several_noises(decays):
-    realistic = of(decays, "realistic")
-    general = {(*each[:3], "general"): fit for each, fit in realistic.items() if each[2] == 4000}
-    for some, titles in (
-        (realistic, ["Models, shortest context", "By context"]),
-        (realistic | general, ["Models, shortest context", "By context", "By noise"]),
-    ):
-        figure = figures.draw_realistic(some, "org/whole")
-        assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == titles
-        assert figure.get_figwidth() == 9.5
-
-
 def assert_recomputable(page_file, accuracy_range=(0.1, 0.9)):
     """Assert that the page's numbers are those of the CSV files, and the fits those of cells."""
     assert_numbers_are_of_the_tables(page_file)
@@ -309,56 +279,6 @@ def test_options_of_the_command_reach_the_report(undrawn, simulated, tmp_path):
     assert set(here["N_clean"]) == {5.3}
 
 
-@pytest.mark.parametrize(("option", "message"), CASES["report_options"])
-def test_wrong_options_of_the_command_exit_2(undrawn, tmp_path, capsys, option, message):
-    write_factor_runs(tmp_path, "org/one", ONE_LENGTH)
-    arguments = ["report", str(tmp_path), "--out", str(tmp_path / "report"), *option]
-    with pytest.raises(SystemExit) as stopped:
-        sys.exit(commands.main(arguments))
-    assert stopped.value.code == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "report").exists()
-
-
-def test_a_model_may_be_named_as_a_figure(undrawn, tmp_path):
-    write_factor_runs(tmp_path, "org/my_figure_1", ONE_LENGTH, puzzles=3)
-    text = write_report(tmp_path, tmp_path / "out").read_text("utf-8")
-    assert "figures/factor_symbolic_01_my_figure_1.svg" in text
-
-
-def test_the_realistic_figure_is_of_the_model_with_most_kinds_of_noise(undrawn, tmp_path):
-    write_factor_runs(tmp_path, "best", {("realistic", 4000): (-0.01, 0)}, puzzles=3)
-    for noise in ("close", "general"):
-        samples = make_factor_samples(
-            -0.2, 0, 3, 1, N=range(2, 9), suite="realistic", context=4000, noise=noise
-        )
-        write_run(tmp_path, "both", samples, task=f"factor_realistic_{noise}_4k")
-    text = write_report(tmp_path, tmp_path / "out").read_text("utf-8")
-    assert "models at their shortest context; and both by context" in text
-
-
-@pytest.mark.parametrize("texts", [{"filtered_resps": None}, {"filtered_resps": []}, {}])
-def test_failures_without_texts_are_shown_without_them(tmp_path, texts):
-    sample = one_sample() | texts
-    for name in ("puzzle", "question", "answer"):
-        del sample["doc"][name]
-    write_run(tmp_path, "m", [sample], task="factor_symbolic_0")
-    (example,) = pick_failures(read_factor_samples(tmp_path), FACTOR)
-    assert (example["question"], example["puzzle"]) == ("", "")
-    shown = "".join(text for text, _ in example["parts"])
-    assert shown == ("" if texts else "v1")
-
-
-def test_a_long_puzzle_is_shown_by_its_ends(undrawn, tmp_path):
-    doc = make_factor_puzzle(3) | {"puzzle": "start " + "filler " * 100_000 + " end"}
-    write_run(tmp_path, "m", [one_sample(puzzle=doc)], task="factor_symbolic_128k")
-    text = write_report(tmp_path, tmp_path / "out").read_text("utf-8")
-    assert "characters left out" in text
-    assert "start filler" in text
-    assert "filler  end" in text
-    assert len(text) < 200_000
-
-
 def test_force_removes_what_an_earlier_report_alone_had_and_nothing_else(undrawn, tmp_path):
     both, out = tmp_path / "both", tmp_path / "out"
     write_factor_runs(both, "org/m", ONE_LENGTH, puzzles=3)
@@ -372,24 +292,3 @@ def test_force_removes_what_an_earlier_report_alone_had_and_nothing_else(undrawn
     assert not any("factor" in file for file in files)
     assert files - {"tables/mine.csv", "notes.txt", "report.html"} <= set(links_of(read_page(page)))
     assert mine.read_text() == "mine"
-
-
-def test_force_follows_no_link_out_of_the_report_s_folders(undrawn, tmp_path):
-    run = write_run(tmp_path / "r", "m", [one_sample()], task="factor_symbolic_0")
-    out, outside = tmp_path / "out", tmp_path / "outside.csv"
-    (out / "tables").mkdir(parents=True)
-    for file in (outside, out / "outside.csv", out / "tables" / "kept.txt"):
-        file.write_text("mine")
-    links = ["tables/../../outside.csv", "../outside.csv", "outside.csv", "tables/kept.txt"]
-    links += [str(outside), "tables/gone.csv"]
-    (out / "report.html").write_text("".join(f'<a href="{link}">' for link in links))
-    write_report(run, out, force=True)
-    assert outside.exists()
-    assert (out / "outside.csv").exists()
-    assert (out / "tables" / "kept.txt").exists()
-
-
-def test_failures_take_turns_over_the_outcomes(frame):
-    examples = pick_failures(frame, FACTOR)
-    assert {failure["bucket"] for failure in examples} == set(FactorOutcome) - {"correct"}
-    assert all("N = " in failure["load"] for failure in examples)

@@ -19,7 +19,7 @@ from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS, LINKS, Line, Prior
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
 from cogniload_analysis.published import published_table
-from cogniload_gen.files.whole import whole_file
+from cogniload_gen.files import whole_file
 
 PriorChoice: TypeAlias = str | Mapping[str, np.ndarray] | pd.DataFrame | Prior
 PUBLISHED, VAGUE = "published", "vague"

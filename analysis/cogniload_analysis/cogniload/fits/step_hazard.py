@@ -220,9 +220,9 @@ def fit_trials(
     hit, groups = trials["error"].astype(float), {"groups": pd.factorize(trials["id"])[0]}
     without = [term for term in kept if term != "position"]
     # Slow to import, and not needed where no step was read.
-    from statsmodels.genmod.families import Binomial  # noqa: PLC0415
-    from statsmodels.genmod.generalized_linear_model import GLM  # noqa: PLC0415
-    from statsmodels.tools.sm_exceptions import PerfectSeparationError  # noqa: PLC0415
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
     try:
         fit = GLM(hit, design, family=Binomial()).fit(cov_type="cluster", cov_kwds=groups)

@@ -1,0 +1,125 @@
+"""How fast things are: `python benchmarks/benchmark.py grid score served`; no name means all.
+
+Compare two versions in turn, on one machine that does nothing else. Seconds are of the processor,
+in the median of several runs, but for `served`, which is a matter of the clock.
+"""
+
+import asyncio
+import json
+import os
+import random
+import resource
+import socket
+import subprocess
+import sys
+import time
+from functools import partial
+from itertools import product
+from multiprocessing import Manager, Process
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from timeit import repeat
+
+from aiohttp import web
+
+from cogniload_dataset import load_dataset
+from cogniload_gen import generate_factor, generate_puzzles, read_steps, score
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests/helpers"))
+from lm_eval_layout import BETA, make_samples, write_run  # noqa: E402
+
+GRID = {"d": [1, 3, 5, 7, 10], "N": [20, 50, 100, 250], "rho": [5, 10, 25, 50, 75, 90, 95]}
+RUN = partial(subprocess.run, check=True, capture_output=True)
+COGNILOAD = str(Path(sys.executable).with_name("cogniload"))
+LM_EVAL = (sys.executable, "-m", "lm_eval", "run", "--include_path", str(ROOT / "lm_eval_tasks"))
+COMMANDS = {"lm_eval": (*LM_EVAL, "--log_samples"), "cogniload eval": (COGNILOAD, "eval")}
+TASK = ("--tasks", "cogniload_lite", "--model", "local-chat-completions", "--apply_chat_template")
+WAITS = ((0.2, 0.2), (0.05, 2.0))
+"""The server takes between so many seconds for a response: evenly, drawn by the prompt."""
+
+
+def processor():
+    """Seconds that this process and those that it waited for took of the processor."""
+    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+
+def show(what, work, repeats=5):
+    took = median(repeat(work, timer=processor, number=1, repeat=repeats))
+    print(f"{what}: {1000 * took:,.1f} ms", flush=True)
+
+
+def puzzle():
+    for N in (20, 250, 1_000, 10_000):
+        show(f"one puzzle, d = 5, N = {N}", partial(generate_puzzles, 5, N, 50, num_puzzles=1))
+
+
+def stream():
+    rows = load_dataset("cogniload", split="test", streaming=True, **GRID).take(7_000)
+    show("the first 7,000 rows of a stream of the grid", lambda: [None for _ in rows], 1)
+
+
+def both(what, function):
+    """Time a function of a response of 30 KB, the puzzle's text over and over, and its puzzle."""
+    tables = generate_puzzles(5, 100, 50, num_puzzles=1), generate_factor(N=20, num_puzzles=1)
+    for row in (table.to_pylist()[0] for table in tables):
+        text = (row["puzzle"] * 100)[:29_900] + f"\n{row['question']} It is {row['answer']}."
+        show(f"{what}, {row['id']}", partial(function, text, row))
+
+
+def report():
+    with TemporaryDirectory() as folder:
+        write_run(folder, "model", make_samples(BETA, 10, 1))
+        command = (COGNILOAD, "report", folder, "--out", f"{folder}/report")
+        show("report of 1,400 responses", partial(RUN, command), 1)
+
+
+def served():
+    """64 requests at once, by lm-eval's command and by ours: from the first to the last answer."""
+    for wait, (name, command) in product(WAITS, COMMANDS.items()):
+        listening = socket.create_server(("127.0.0.1", 0), backlog=128)
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1/chat/completions"
+        model = json.dumps({"base_url": url, "model": "m", "num_concurrent": 64})
+        with Manager() as manager, TemporaryDirectory() as out:
+            flights = manager.list()
+            server = Process(target=serve, args=(listening, flights, *wait), daemon=True)
+            server.start()
+            line = (*command, *TASK, "--model_args", model, "--output_path", out)
+            RUN(line, env=os.environ | {"HF_HUB_OFFLINE": "1"})
+            server.kill()
+            starts, ends = zip(*flights, strict=True)
+        took, busy = max(ends) - min(starts), sum(ends) - sum(starts)
+        print(f"{name}, {len(ends)} responses of {wait} s: {took:.1f} s, {busy / took:.0f} at once")
+
+
+def serve(listening, flights, low, high):
+    """Answer chat completions; note from when to when each was in flight."""
+
+    async def complete(request):
+        start, prompt = time.monotonic(), (await request.json())["messages"][-1]["content"]
+        await asyncio.sleep(random.Random(prompt).uniform(low, high))  # noqa: S311
+        flights.append((start, time.monotonic()))
+        message = {"role": "assistant", "content": prompt[-2_000:]}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return web.json_response({"id": "", "model": "m", "choices": [choice]})
+
+    app = web.Application()
+    app.router.add_post("/{path:.*}", complete)
+    web.run_app(app, sock=listening, print=None)
+
+
+FIGURES = {
+    "grid": partial(show, "the paper's grid, 14,000 puzzles", lambda: generate_puzzles(**GRID)),
+    "puzzle": puzzle,
+    "stream": stream,
+    "score": partial(both, "scoring", score),
+    "steps": partial(both, "reading steps", read_steps),
+    "report": report,
+    "help": partial(show, "cogniload --help", partial(RUN, (COGNILOAD, "--help"))),
+    "served": served,
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or FIGURES:
+        FIGURES[name]()

@@ -1,0 +1,743 @@
+"""The `cogniload` command: a function a command, in the order of the help.
+
+Each function adds its arguments to a parser, parses the words behind the command and does the work;
+its docstring is its line in the help. What a command needs is imported within it, so that
+`--help` and a mistyped word are answered at once. This is the one file that sees every room.
+"""
+
+import os
+import shlex
+import signal
+import sys
+from argparse import ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cogniload_gen.benchmark import Benchmark, Knob
+    from cogniload_gen.parser import Parser
+    from cogniload_gen.source import Source
+
+Words = Sequence[str]
+Labelled = tuple[str, Path]
+"""The label of results, "" for none, and their path."""
+
+EXTRAS = {
+    "lm_eval": "eval",
+    "transformers": "eval",
+    "torch": "eval",
+    "vllm": "vllm",
+    "inspect_ai": "inspect",
+    "bm25s": "retrieval",
+    "sentence_transformers": "retrieval",
+    "gguf": "demo",
+} | dict.fromkeys(
+    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib", "msgspec", "threadpoolctl"),
+    "analysis",
+)
+"""The extra that installs a package, by the name that is imported."""
+
+
+# --- puzzles --------------------------------------------------------------------------------------
+
+
+def generate(parser: "Parser", words: Words) -> None:
+    """Write puzzles to a .jsonl or .parquet file, or to a folder OUT/ of Parquet files."""
+    parser.usage = (
+        "cogniload generate FILE [options]\n"  # after --d 3 5, FILE would be a value
+        "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
+    )
+    text = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
+    parser.add_argument("out", nargs="?", metavar="FILE", help=text)
+    text = "make files I, I + N, I + 2N, ... of the folder alone; any N makes the same files"
+    _option(parser, "shard", "I/N", text)
+    text = "puzzles in each file of the folder (10,000)"
+    _option(parser, "rows-per-file", "COUNT", text, type=_number)
+    _flag(parser, "force", "replace FILE if it exists")
+    _flag(parser, "errors", "write traces of CogniLoad puzzles with one planted first error each")
+    _puzzle_options(parser)
+    arguments = parser.parse_args(words)
+    out = arguments.out
+    if out is None:
+        raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
+    is_folder = out.endswith("/")
+    for option in ("force", "errors") if is_folder else ("shard", "rows-per-file"):
+        if getattr(arguments, option.replace("-", "_")):
+            there, here = ("file", "folder") if is_folder else ("folder", "file")
+            raise ValueError(f"--{option} is for a {there}, got it for the {here} {out}")
+    if is_folder:
+        _generate_folder(arguments)
+        return
+    from cogniload_gen.tables import write_puzzles
+
+    source = _puzzles(arguments)
+    if arguments.errors:
+        source = _planted(arguments, source)
+    write_puzzles(source, Path(out), force=arguments.force)
+    print(f"{out}: {len(source.selection)} {'traces' if arguments.errors else 'puzzles'}")
+
+
+def _planted(arguments: Namespace, source: "Source") -> "Source":
+    from cogniload_gen.cogniload.steps.planted import trace_source
+    from cogniload_gen.grid import ENGLISH
+
+    if arguments.trace:
+        raise ValueError("--trace is not for --errors: a trace has columns of its own")
+    if arguments.twin == "question=state":
+        raise ValueError("--errors is not for --twin question=state: a trace ends with one value")
+    if arguments.language not in (None, ENGLISH) or "language=" in (arguments.twin or ""):
+        raise ValueError("--errors is for English puzzles: no trace is in another language")
+    return trace_source(source)
+
+
+def _generate_folder(arguments: Namespace) -> None:
+    """Make the files of a shard that are not whole yet."""
+    from tqdm import tqdm
+
+    from cogniload_gen.checks import check_shard
+    from cogniload_gen.shards import ROWS_PER_FILE, files_of
+
+    out = arguments.out
+    shard, shards = check_shard("1/1" if arguments.shard is None else arguments.shard)
+    size = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
+    selection = _puzzles(arguments).selection
+    files = files_of(out, selection, size, **_text_options(arguments)).start()
+    mine = range(shard - 1, len(files), shards)
+    share = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
+    whole = f"{_counted(len(selection), 'puzzle')} in {_counted(len(files), 'file')}"
+    print(f"{out}: {whole}{share}", flush=True)
+    made, rows = 0, sum(len(files.rows(number)) for number in mine)
+    try:
+        with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
+            for number in mine:
+                if files.proven(number):
+                    progress.update(len(files.rows(number)))
+                else:
+                    files.write(number, progress.update)
+                    made += 1
+    except KeyboardInterrupt as stop:
+        stop.args = (f"{_counted(made, 'file')} made; the same command goes on",)
+        raise
+    kept, there = len(mine) - made, files.finish()
+    were = "was whole by its" if kept == 1 else "were whole by their"
+    print(f"{_counted(made, 'file')} made, {kept:,} {were} SHA-256")
+    if there < len(files):
+        print(f"{out}: {there} of {len(files)} files are there; other shards make the rest")
+    else:
+        print(f"{out}: whole, {whole}\nnext: cogniload verify {shlex.quote(out)} --sample 1%")
+
+
+def solve(parser: "Parser", words: Words) -> None:
+    """Print the answer of a puzzle, from its text alone."""
+    text = "the puzzle (default: standard input)"
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
+    file = parser.parse_args(words).file
+    from cogniload_gen import solve as answer
+
+    try:
+        print(answer((file.read_bytes() if file else sys.stdin.buffer.read()).decode()))
+    except (ValueError, AttributeError) as error:  # without standard input, sys.stdin is None
+        raise ValueError(f"{file or 'standard input'}: {error}") from None
+
+
+def retrieve(parser: "Parser", words: Words) -> None:
+    """Say how much of what FACTOR's answers need retrievers find, without a model."""
+    from cogniload_gen.factor import FACTOR
+
+    parser.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, FILE would be a value
+    text = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=text)
+    usual: Any = ["bm25", "iterative", "random", "oracle"]
+    text = "bm25, encoder, iterative, iterative-bm25, iterative-encoder, random, oracle, or several"
+    text += f" (default {' '.join(usual)})"
+    _option(parser, "retriever", "NAME", text, nargs="+", default=usual)
+    usual = [500, 1000, 2000]
+    text = "tokens that may be found, or several such budgets (default 500 1000 2000)"
+    _option(parser, "budget", "TOKENS", text, type=_number, nargs="+", default=usual)
+    text = "model of sentence-transformers, a name or a folder (default all-MiniLM-L6-v2)"
+    _option(parser, "encoder", "MODEL", text)
+    _option(parser, "out", "FILE", "write the table as CSV", type=Path)
+    _flag(parser, "force", "replace FILE if it exists")
+    _puzzle_options(parser, FACTOR.benchmarks)
+    arguments = parser.parse_args(words)
+    from tqdm import tqdm
+
+    from cogniload_gen.factor.recall import lines, measure, write_csv
+    from cogniload_gen.factor.retrieval import check_retrieval
+    from cogniload_gen.tables import read_puzzles
+
+    encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
+    retrievals = [
+        check_retrieval({"retriever": retriever, "budget": budget} | encoder)
+        for retriever in arguments.retriever
+        for budget in arguments.budget
+    ]
+    if arguments.out and arguments.out.exists() and not arguments.force:  # before the work
+        raise FileExistsError(f"{arguments.out} exists: pass --force to replace it")
+    used = _puzzle_arguments(arguments).keys() - {"tokenizer"}  # it measures the budgets, too
+    if arguments.file and used:
+        option = min(used).replace("_", "-")
+        raise ValueError(f"--{option} says which puzzles to make, got a FILE too")
+    if not arguments.file and arguments.suite is None:
+        suites = " or ".join(FACTOR.suites)
+        raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
+    tables = () if arguments.file else _puzzles(arguments).tables()
+    made = (row for table in tables for row in table.to_pylist())
+    rows = read_puzzles(arguments.file) if arguments.file else made
+    progress = tqdm(rows, unit=" puzzles", disable=None)
+    results = measure(progress, retrievals, arguments.tokenizer)
+    print("\n".join(lines(results)))
+    if arguments.out:
+        write_csv(results, arguments.out, force=arguments.force)
+
+
+# --- run ------------------------------------------------------------------------------------------
+
+
+def tasks(parser: "Parser", words: Words) -> None:
+    """Print the folder of the lm-eval tasks, for --include_path."""
+    link = parser.add_mutually_exclusive_group()
+    _flag(link, "link", "link it into the installed lm-eval")
+    _flag(link, "unlink", "take the link back")
+    arguments = parser.parse_args(words)
+    from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
+
+    if arguments.link:
+        print(f"linked {link_tasks()}")
+    else:
+        print(f"unlinked {unlink_tasks()}" if arguments.unlink else TASKS)
+
+
+def plan(parser: "Parser", words: Words) -> None:
+    """Say how many puzzles tell two models apart, and their cost."""
+    text = "difference in accuracy to tell, such as 0.05"
+    _option(parser, "detect", "SHARE", text, type=float, required=True)
+    text = "published model that the better one is like, such as Qwen3-8B"
+    _option(parser, "like", "MODEL", text, required=True)
+    text = "tokens of a response, in the mean (5000)"
+    _option(parser, "response-tokens", "TOKENS", text, type=float, default=5000)
+    text = "tokens of response a second and GPU (2000)"
+    _option(parser, "throughput", "TOKENS", text, type=float, default=2000)
+    _option(parser, "price", "IN,OUT", PRICE)
+    arguments = parser.parse_args(words)
+    from cogniload_analysis import plan_comparison
+
+    names = ("response_tokens", "throughput")
+    settings = {name: getattr(arguments, name) for name in names}
+    price = _read_price(arguments.price)
+    print(plan_comparison(arguments.like, arguments.detect, price=price, **settings).summary())
+
+
+def evaluate(parser: "Parser", words: Words) -> None:
+    """Evaluate a model by lm-eval; what a crash leaves is whole, and the same command goes on."""
+    usages = (
+        "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
+        "--tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...",
+        "... [--max-tokens-total COUNT] [--price IN,OUT --max-cost COST]",
+        "--merge DIR ... [--output_path DIR] [--include_path DIR]",
+        "--status DIR ... [--include_path DIR] [--price IN,OUT]",
+    )
+    parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
+    _option(parser, "output-path", "DIR", "answers and results; started again, go on", type=Path)
+    _option(parser, "config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
+    _option(parser, "shard", "I/N", "answer the I-th of N equal parts alone")
+    _option(parser, "until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
+    _option(parser, "budget", "COUNT", "the most puzzles for --until (1500)", type=_number)
+    text = "the least and the most N (or op) that --until asks, such as 10 400"
+    _option(parser, "range", ("LOW", "HIGH"), text, nargs=2, type=_number)
+    text = "ask no more once a run has used these tokens, such as 20M"
+    _option(parser, "max-tokens-total", "COUNT", text)
+    _option(parser, "price", "IN,OUT", PRICE)
+    _option(parser, "max-cost", "COST", "the same for the cost at --price")
+    _option(parser, "merge", "DIR", "write the results of all shards", type=Path, nargs="+")
+    _option(parser, "status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
+    parser.takes_others = True
+    arguments, others = parser.parse_known_args(words)
+    from lm_eval_tasks.task_names import refuse_misspelt
+
+    if not arguments.merge and not any("include_path" in other for other in others):
+        refuse_misspelt(_named_tasks(others))  # lm-eval takes seconds to load
+    from lm_eval_tasks.runner import run
+
+    run(arguments, others)
+
+
+def _named_tasks(words: Words) -> list[str]:
+    """Return the tasks that --tasks names."""
+    named: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        if before in {"--tasks", "-t"} or word.startswith("--tasks="):
+            named += word.removeprefix("--tasks=").split(",")
+    return [name for name in named if name]
+
+
+def why(parser: "Parser", words: Words) -> None:
+    """Ask a run's model the twins of its failures, and name the cause."""
+    text = "results folder of one model, or one of its samples_*.jsonl"
+    parser.add_argument("run", type=Path, metavar="RUN", help=text)
+    text = "the most twins, of failures and of as many solved puzzles (300)"
+    _option(parser, "budget", "COUNT", text, type=int, default=300)
+    _option(parser, "seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
+    _option(parser, "out", "DIR", "answers; started again, go on (RUN/why)", type=Path)
+    text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
+    _option(parser, "shard", "I/N", text)
+    text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
+    _option(parser, "write", "FILE", text, type=Path)
+    _flag(parser, "force", "replace FILE if it exists")
+    parser.takes_others = True
+    arguments, others = parser.parse_known_args(words)
+    from cogniload_analysis.report.compare_runs import explain_results
+    from lm_eval_tasks.twins import ask_twins, make_twins, write_twins
+
+    run, file, choice = arguments.run, arguments.write, (arguments.budget, arguments.seed)
+    if file:
+        if others or arguments.out or arguments.shard:
+            raise ValueError("--write takes --budget, --seed and --force, and asks no model")
+        twins = make_twins(run, *choice)
+        write_twins(twins, file, force=arguments.force)
+        print(f"{_counted(len(twins.table), 'twin')} in {file}; for the report, score them by")
+        score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
+        print(shlex.join(map(str, score)))
+        return
+    out = arguments.out or (run.parent if run.is_file() else run) / "why"
+    answers = ask_twins(run, out, *choice, others, arguments.shard)
+    if not arguments.shard:
+        print("\n".join(explain_results([run, answers]).verdict))
+
+
+def demo(parser: "Parser", words: Words) -> None:
+    """Evaluate a small real model on cogniload_mini and report on it."""
+    _option(parser, "out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
+    out = parser.parse_args(words).out
+    from lm_eval_tasks.demo import run_demo
+
+    _write_report({"": [run_demo(out)]}, out / "report", force=True)
+
+
+# --- read -----------------------------------------------------------------------------------------
+
+
+def score(parser: "Parser", words: Words) -> None:
+    """Score lm-eval's samples_*.jsonl again, or tables of responses; or read their steps."""
+    text = "samples_*.jsonl, gzipped or not"
+    parser.add_argument("samples", nargs="+", type=Path, metavar="SAMPLES", help=text)
+    text = (
+        "score tables SAMPLES (.parquet, .jsonl, .csv) with id and response, perhaps with "
+        "prompt_tokens, response_tokens, response_limit and finish_reason, to the puzzles in "
+        "FOLDER's Parquet files, or in a file"
+    )
+    _option(parser, "dataset", "FOLDER", text, type=Path)
+    _flag(parser, "steps", "say where the reasoning breaks, in place of the outcomes")
+    text = "write the samples, scored and with their first errors: a .jsonl file, or a folder"
+    _option(parser, "out", "PLACE", text, type=Path)
+    _flag(parser, "force", "replace the file if it exists")
+    arguments = parser.parse_args(words)
+    from lm_eval_tasks.rescore import rescore, score_responses
+
+    samples, out = arguments.samples, arguments.out
+    how = {"steps": arguments.steps, "force": arguments.force}
+    if arguments.dataset:
+        parts = [score_responses(arguments.dataset, samples, out, **how)]
+    elif out and out.suffix == ".jsonl" and len(samples) > 1:
+        raise ValueError(f"--out takes one samples file, got {len(samples)}: name a folder")
+    else:
+        parts = [rescore(path, out, **how) for path in samples]
+    if arguments.steps:
+        _print_errors(sum((part.errors for part in parts), Counter()))
+        return
+    outcomes = sum((part.outcomes for part in parts), Counter[Any]())
+    total, remark = outcomes.total(), f"{sum(part.changed for part in parts)} scored anew"
+    correct = sum(count for outcome, count in outcomes.items() if outcome.correct)
+    accuracy = correct / total
+    if arguments.dataset:
+        error = (accuracy * (1 - accuracy) / max(total - 1, 1)) ** 0.5
+        remark = f"standard error {error:.2%}, {parts[0].missing} puzzles without a response"
+    print(f"{total} responses, {correct} correct ({accuracy:.2%}), {remark}")
+    for outcome in (each for kind in dict.fromkeys(map(type, outcomes)) for each in kind):
+        print(f"{outcome:26} {outcomes[outcome]:7} {outcomes[outcome] / total:8.2%}")
+
+
+def _print_errors(counts: Counter[str]) -> None:
+    total, unread = counts.total(), counts.pop("not read", 0)
+    first_errors = "; their first errors:" if total > unread else ""
+    print(f"{total} responses, {total - unread} of them could be read{first_errors}")
+    for kind, count in counts.most_common():
+        print(f"{kind:26} {count:7} {count / (total - unread):8.2%}")
+
+
+def report(parser: "Parser", words: Words) -> None:
+    """Write a report on results that lm-eval wrote; it ranks their runs."""
+    text = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
+    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
+    _option(parser, "out", "DIR", "to write", type=Path, required=True)
+    _flag(parser, "force", "replace what is there")
+    _option(parser, "price", "IN,OUT", PRICE)
+    text = "accuracies that FACTOR's fits take (default: 0.1 0.9)"
+    _option(parser, "factor-range", ("LOW", "HIGH"), text, nargs=2, type=float)
+    text = "FACTOR's Neff of a clean context, which several attempts are to reach"
+    _option(parser, "factor-n-clean", "N", text, type=float)
+    options = vars(parser.parse_args(words))
+    options["price"] = _read_price(options["price"])
+    _write_report(_by_label(options.pop("results")), **options)
+
+
+def _write_report(
+    runs: dict[str, list[Path]], out: Path, *, force: bool, price: Any = None, **options: Any
+) -> None:
+    from cogniload_analysis.analyses import ANALYSES
+    from cogniload_analysis.report.write import write_report
+
+    among = [analysis.configured(options) for analysis in ANALYSES]
+    page = write_report(runs, out, among=among, force=force, price=price, say=print)
+    print(f"report   {page}")
+
+
+def compare(parser: "Parser", words: Words) -> None:
+    """Set runs side by side, puzzle by puzzle."""
+    text = "lm-eval's --output_path; LABEL=DIR names its runs"
+    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
+    text = "difference in accuracy to say the needed puzzles for (0.02)"
+    _option(parser, "detect", "SHARE", text, type=float, default=0.02)
+    _option(parser, "out", "DIR", "write the tables as CSV", type=Path)
+    _flag(parser, "force", "replace what is there")
+    arguments = parser.parse_args(words)
+    from cogniload_analysis.report.compare_runs import compare_results
+
+    settings = {"force": arguments.force, "detect": arguments.detect}
+    print(compare_results(_by_label(arguments.results), arguments.out, **settings))
+
+
+def view(parser: "Parser", words: Words) -> None:
+    """Write the responses as Inspect's logs and open its viewer."""
+    text = "lm-eval's --output_path"
+    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=text)
+    text = "folder of the logs (inspect_logs)"
+    _option(parser, "out", "DIR", text, type=Path, default=Path("inspect_logs"))
+    text = "write the viewer with all logs in --out as a static site, and open nothing"
+    _option(parser, "bundle", "DIR", text, type=Path)
+    _flag(parser, "no-open", "write the logs, and open nothing")
+    _flag(parser, "force", "replace the logs that are there")
+    arguments = parser.parse_args(words)
+    from cogniload_analysis.report import inspect_view
+
+    out = arguments.out
+    for log in inspect_view.write_logs(arguments.results, out, force=arguments.force):
+        print(f"log      {log}")
+    if arguments.bundle:
+        inspect_view.bundle_logs(out, arguments.bundle)
+        print(f"site     {arguments.bundle}")
+    elif arguments.no_open or not sys.stdout.isatty():
+        print(f"next     {shlex.join(inspect_view.view_command(out))}")
+    else:
+        inspect_view.open_viewer(out)
+
+
+# --- share ----------------------------------------------------------------------------------------
+
+
+def push(parser: "Parser", words: Words) -> None:
+    """Publish puzzles as a dataset on the Hugging Face Hub."""
+    parser.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
+    _flag(parser, "private", "make a new REPO private")
+    text = "write the folder that would be uploaded, and upload nothing"
+    _option(parser, "dry-run", "DIR", text, type=Path)
+    _puzzle_options(parser, own_splits=False)
+    arguments = parser.parse_args(words)
+    from cogniload_gen.hub.push import push as upload
+
+    how = {"private": arguments.private, "dry_run": arguments.dry_run}
+    grid, options = _puzzles(arguments).selection, _text_options(arguments)
+    print(upload(grid, arguments.repo, **how, **options))
+
+
+def verify(parser: "Parser", words: Words) -> int:
+    """Make published puzzles again, compare every row, and solve every puzzle."""
+    parser.epilog = "Exit code: 0 the same, 1 they differ, 2 unknown."
+    text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
+    parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
+    text = "the share of row groups to make again, such as 1%%; digests and ids are checked of all"
+    _option(parser, "sample", "SHARE", text)
+    text = "load this one if the rows were measured by it; no other is loaded"
+    _option(parser, "tokenizer", "NAME", text)
+    arguments = parser.parse_args(words)
+    from cogniload_gen.hub.verify import SHOWN, check_share
+    from cogniload_gen.hub.verify import verify as make_again
+
+    part = check_share(arguments.sample)
+    verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)
+    for difference in verdict.differences[:SHOWN]:
+        print(_one_line(difference))
+    print(f"{arguments.source} {verdict}")
+    return int(bool(verdict.differences))
+
+
+def share(parser: "Parser", words: Words) -> None:
+    """Write results as the Hub shows them on a model's page, .eval_results."""
+    text = "lm-eval's --output_path"
+    parser.add_argument("results", nargs="+", type=Path, metavar="RUN", help=text)
+    _option(parser, "out", "FOLDER", "to write", type=Path, required=True)
+    _option(parser, "dataset", "USER/NAME", "the Hub's repository of the puzzles", required=True)
+    _option(parser, "task-id", "ID", "the task in its eval.yaml (the run's own name of it)")
+    _flag(parser, "force", "replace what is there")
+    arguments = parser.parse_args(words)
+    from cogniload_analysis.report.share import share_results
+
+    given = (arguments.results, arguments.out, arguments.dataset)
+    for file in share_results(*given, task_id=arguments.task_id, force=arguments.force):
+        print(f"wrote    {file}")
+
+
+COMMANDS: dict[str, dict[str, Callable[["Parser", Words], int | None]]] = {
+    "Puzzles": {"generate": generate, "solve": solve, "retrieve": retrieve},
+    "Run": {"tasks": tasks, "plan": plan, "eval": evaluate, "why": why, "demo": demo},
+    "Read": {"score": score, "report": report, "compare": compare, "view": view},
+    "Share": {"push": push, "verify": verify, "share": share},
+}
+"""The commands by groups, in the order of the help."""
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
+
+
+def _option(to: Any, name: str, metavar: Any, text: str, **settings: Any) -> None:
+    """Add an option, spelled with dashes and as Python spells it; `text` is its help."""
+    spellings = dict.fromkeys((f"--{name}", f"--{name.replace('-', '_')}"))
+    to.add_argument(*spellings, metavar=metavar, help=text, **settings)
+
+
+def _flag(to: Any, name: str, text: str) -> None:
+    to.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true", help=text)
+
+
+def _number(text: str) -> int | float | str:
+    """Return a number as Python reads it; any other text stays, for the knob's check to refuse."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    parts = text.split(",")
+    if len(parts) > 1 and all(isinstance(_number(part), int | float) for part in parts):
+        raise ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
+    return text
+
+
+def _read_price(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    parts = [_number(part) for part in text.split(",")]
+    prices = [float(part) for part in parts if isinstance(part, int | float) and 0 <= part < inf]
+    if len(parts) != 2 or len(prices) != 2:
+        raise ValueError(f"price must be IN,OUT, {PRICE}, got {text[:60]!r}")
+    return prices[0], prices[1]
+
+
+def _labelled(text: str) -> Labelled:
+    """Return the label and the path of LABEL=DIR; a path that exists has no label."""
+    label, equals, path = text.partition("=")
+    # Path.exists raises OSError where the label is longer than a file's name can be.
+    exists = os.path.exists(text)  # noqa: PTH110
+    if not (equals and label and path) or "/" in label or exists:
+        return "", Path(text)
+    return label, Path(path)
+
+
+def _by_label(results: Iterable[Labelled]) -> dict[str, list[Path]]:
+    paths: dict[str, list[Path]] = {}
+    for label, path in results:
+        paths.setdefault(label, []).append(path)
+    return paths
+
+
+def _puzzle_options(
+    parser: "Parser", among: "Sequence[Benchmark] | None" = None, *, own_splits: bool = True
+) -> None:
+    """Add the options that say which puzzles, from the knobs of benchmarks, by default of all.
+
+    None stands for an option that is left out. Without `own_splits`, the help names no splits that
+    some benchmarks have besides.
+    """
+    from cogniload_gen.benchmarks import BENCHMARKS
+    from cogniload_gen.grid import SPLITS
+
+    among = BENCHMARKS if among is None else among
+    group = parser.add_argument_group("which puzzles")
+    suites = " or ".join(str(one.suite) for one in BENCHMARKS if one.suite)
+    _option(group, "suite", None, f"{suites}: a suite of FACTOR")
+    users: dict[str, list[tuple[Benchmark, Knob]]] = {}
+    for benchmark in among:
+        for knob in benchmark.parameters:
+            if knob.name != "first_index":  # of `load_dataset` and Python alone
+                users.setdefault(knob.name, []).append((benchmark, knob))
+    for name, knobs in users.items():
+        titles: dict[str, list[str]] = {}
+        for benchmark, knob in knobs:
+            titles.setdefault(knob.describe(), []).append(benchmark.title)
+        texts = [f"{' and '.join(names)}: {text}" for text, names in titles.items()]
+        if len(titles) == 1 and len(knobs) == len(among):
+            texts = list(titles)
+        text = ". ".join(texts).replace("%", "%%")
+        kind, option = knobs[0][1].kind, name.replace("_", "-")
+        if kind == "flag":
+            _flag(group, option, text)
+            continue
+        metavar = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}.get(kind)
+        takes: dict[str, Any] = {"type": _number} if kind in {"integer", "number"} else {}
+        if metavar is None and name not in {"num_puzzles", "seed"}:  # the knobs span a grid
+            takes["nargs"] = "+"
+        _option(group, option, metavar or name.upper(), text, **takes)
+    splits = ", ".join(SPLITS)
+    for benchmark in among:
+        if own_splits and benchmark.own_splits:
+            splits += f"; {benchmark.title} also: {', '.join(benchmark.own_splits)}"
+    _option(group, "split", None, f"{splits} (default test)")
+
+
+def _puzzle_arguments(arguments: Namespace) -> dict[str, Any]:
+    """Return those options of `_puzzle_options` that are used."""
+    from cogniload_gen.benchmarks import BENCHMARKS
+
+    names = {knob.name for benchmark in BENCHMARKS for knob in benchmark.parameters}
+    values = {name: getattr(arguments, name, None) for name in (*sorted(names), "suite", "split")}
+    return {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
+
+
+def _text_options(arguments: Namespace) -> dict[str, Any]:
+    """Return those of `_puzzle_arguments` that are no part of a puzzle's address."""
+    from cogniload_gen.benchmarks import BENCHMARKS
+
+    names = {option.name for benchmark in BENCHMARKS for option in benchmark.options}
+    used = _puzzle_arguments(arguments)
+    return {name: used[name] for name in used if name in names}
+
+
+def _puzzles(arguments: Namespace) -> "Source":
+    """Return the puzzles that the options of `_puzzle_options` ask for."""
+    from cogniload_gen import benchmarks
+
+    options = _puzzle_arguments(arguments)
+    dataset, *others = benchmarks.datasets().values()
+    if suite := options.get("suite"):
+        with_suites = [other for other in (dataset, *others) if other.suites]
+        dataset = next((one for one in with_suites if suite in one.suites), with_suites[0])
+    for name in options.keys() - {*dataset.defaults, "split"}:
+        users = [one for one in benchmarks.BENCHMARKS if name in [k.name for k in one.parameters]]
+        titles = " and ".join(one.title for one in users)
+        suites = " or ".join(str(one.suite) for one in users if one.suite)
+        hint = f"got it with --suite {suite}" if suite else f"pass --suite {suites} too"
+        raise ValueError(f"--{name.replace('_', '-')} is for {titles}: {hint}")
+    return dataset.puzzles(**options)
+
+
+# --- main -----------------------------------------------------------------------------------------
+
+
+def main(words: Words | None = None) -> int:
+    """Run a command: `words`, by default those of the process. Return its exit code.
+
+    0 if it did its work, 2 after an error in one line, 130 after Ctrl-C and 143 after SIGTERM,
+    which leave no half-written file, 141 where nobody reads the output any more. Raises SystemExit
+    as argparse does, with 2 for wrong arguments and 0 after a help.
+    """
+    if words is None:
+        words = sys.argv[1:]
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    name = words[0] if words else "--help"
+    try:
+        try:
+            code = _run(name, words[1:])
+        finally:  # also after a help, for an error that would come at exit otherwise
+            print(end="", flush=True)
+    except KeyboardInterrupt as stop:
+        how = "".join(f": {word}" for word in stop.args)
+        print(f"cogniload {name}: interrupted{how}", file=sys.stderr)
+        code = 130
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError) and _nobody_reads():
+            return 141
+        print(f"cogniload {name}: error: {_error_line(name, error)}", file=sys.stderr)
+        code = 2
+    return code
+
+
+def _run(name: str, words: Words) -> int:
+    commands = {name: run for group in COMMANDS.values() for name, run in group.items()}
+    if name in {"--help", "-h"}:
+        print(_overview())
+        return 0
+    if name == "--version":
+        from cogniload_gen import __version__
+        from cogniload_gen.benchmarks import BENCHMARKS
+
+        generators = ", ".join(f"{one.name} {one.version}" for one in BENCHMARKS)
+        print(f"cogniload {__version__}, generator versions: {generators}")
+        return 0
+    if name not in commands:
+        near = get_close_matches(name, [*commands, "--help", "--version"], 1)
+        hint = f"did you mean {near[0]}?" if near else "`cogniload` alone prints the commands"
+        print(f"cogniload: error: there is no {_one_line(name)}: {hint}", file=sys.stderr)
+        return 2
+    from cogniload_gen.parser import Parser
+
+    command = commands[name]
+    parser = Parser(prog=f"cogniload {name}", description=command.__doc__)
+    return command(parser, words) or 0
+
+
+def _overview() -> str:
+    """Return all commands by groups, a line each."""
+    lines = ["usage: cogniload COMMAND ...      cogniload COMMAND --help", ""]
+    lines.append("Why does a language model fail at long reasoning?")
+    for group, commands in COMMANDS.items():
+        lines += ["", group]
+        lines += [f"  {name:10}{run.__doc__}" for name, run in commands.items()]
+    return "\n".join(lines)
+
+
+def _nobody_reads() -> bool:
+    """Tell whether standard output is a pipe without a reader; nothing is written to it then."""
+    import select
+
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)  # an error is reported unasked
+    if not poll.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
+def _error_line(command: str, error: Exception) -> str:
+    """Return an error's message on one line, without the number that the system gives it."""
+    if isinstance(error, ImportError) and (package := str(error.name).partition(".")[0]) in EXTRAS:
+        extra = EXTRAS[package]
+        clone = f"from a clone: pip install '.[{extra}]'"
+        return f"{command} needs {package}: pip install 'cogniload[{extra}]' ({clone})"
+    if isinstance(error, OSError) and error.strerror:
+        return _one_line(
+            f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        )
+    return _one_line("the memory is full" if isinstance(error, MemoryError) else str(error))
+
+
+def _one_line(text: str) -> str:
+    from cogniload_gen.files import one_line
+
+    return one_line(text)
+
+
+def _counted(count: int, what: str) -> str:
+    """Return "1 file" or "2,000 files"."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""What CogniLoad adds to the command line."""

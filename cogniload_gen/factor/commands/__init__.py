@@ -1,1 +1,0 @@
-"""What FACTOR adds to the command line."""

@@ -1,0 +1,94 @@
+"""The CogniLoad authors' puzzles -> rows that `cogniload score --dataset` takes.
+
+Run it by `python examples/import_release.py DIR --out FILE.jsonl`. DIR holds what the authors'
+script writes (exp/**/NAME.txt, meta/**/NAME_state.json) or the JSON lines of their sets on the Hub
+(`dkfo/cogniload`, `cogniloadteam/cogniload`). The state tells the people and the options; all else
+is read from the puzzle's text by the solver. A puzzle that can't be read is named and left out.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from cogniload_gen.cogniload.knobs import PAPER_RHO, Cell
+from cogniload_gen.cogniload.solve import solve_steps
+
+
+def list_sources(folder: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the id of each puzzle, and all that its files say of it."""
+    for path in sorted((folder / "exp").rglob("*.txt")):
+        id = path.relative_to(folder / "exp").as_posix().removesuffix(".txt")
+        state = folder / "meta" / f"{id}_state.json"
+        parts = [path.read_text("utf-8"), state.read_text("utf-8") if state.exists() else ""]
+        yield id, [*parts, {"answer": id.rpartition("_")[2]}]
+    for path in sorted(folder.rglob("*.jsonl")):
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield f"{path.stem}-{number}", line
+
+
+def flatten(source: Any) -> Iterator[Any]:
+    """Yield a source's texts and objects, also those within JSON texts, the outer ones first."""
+    if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
+        source = json.loads(source)
+    yield source
+    if isinstance(source, dict | list):
+        for part in source.values() if isinstance(source, dict) else source:
+            yield from flatten(part)
+
+
+def make_row(id: str, source: Any) -> dict[str, Any]:
+    """Return the row of a puzzle; ValueError if its parts disagree or the text can't be read."""
+    parts = list(flatten(source))
+    puzzle = next((part for part in parts if isinstance(part, str) and "\n1. " in part), "")
+    facts = {key: part[key] for part in parts if isinstance(part, dict) for key in part}
+    solution = solve_steps(puzzle)
+    poi, category, states = solution.poi, solution.category, solution.states
+    if facts.get("answer", solution.answer) != solution.answer:
+        raise ValueError(f"its text says {solution.answer}, its answer is {facts['answer']}")
+    named = {part[category]: None for part in solution.parts if category in part}
+    d, N = len(states[0][poi]), len(states) - 1
+    # a statement that applies to the PoI gives them a new dictionary
+    needles = sum(after[poi] is not before[poi] for before, after in pairwise(states))
+    rhos = (rho for rho in PAPER_RHO if Cell(d, N, rho).needles == needles)
+    return {
+        "id": id, "d": d, "N": N, "rho": float(next(rhos, 100 * needles / N)), "needles": needles,
+        "seed": None, "index": None, "puzzle": puzzle,
+        "question": puzzle.rstrip().rpartition("\n")[2], "answer": solution.answer,
+        "category": category, "poi": poi, "people": facts.get("people", list(states[0])),
+        "options": facts.get("category_defaults", {}).get(category, list(named)),
+    }  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", metavar="DIR", type=Path)
+    parser.add_argument("--out", metavar="FILE.jsonl", type=Path, required=True)
+    arguments = parser.parse_args()
+    if arguments.out.exists():
+        parser.error(f"{arguments.out} exists: choose another name")
+    count = failed = 0
+    part = arguments.out.with_name(f".{arguments.out.name}.part")
+    with part.open("w", encoding="utf-8") as file:
+        for id, source in list_sources(arguments.folder):
+            try:
+                file.write(json.dumps(make_row(id, source)) + "\n")
+                count += 1
+            except ValueError as error:
+                print(f"{id}: {error}", file=sys.stderr)
+                failed += 1
+    if not count:
+        part.unlink()
+        parser.error(f"{arguments.folder} holds no exp/**/NAME.txt and no *.jsonl that can be read")
+    part.rename(arguments.out)
+    print(f"{arguments.out}: {count} puzzles, {failed} not imported")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
