@@ -249,7 +249,10 @@ def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypat
     for task in ("evil.yaml", str(tmp_path / "evil.yaml"), "./evil.yaml", str(tmp_path)):
         run["what"]["tasks"] = [task]
         file.write_text(json.dumps(run))
-        for command_line_ in (["--merge", tmp_path], ["--merge", tmp_path, "--include_path", "/opt"]):
+        for command_line_ in (
+            ["--merge", tmp_path],
+            ["--merge", tmp_path, "--include_path", "/opt"],
+        ):
             assert "--include_path" in error_of("eval", *command_line_)
     assert not (tmp_path / "ran").exists()
 

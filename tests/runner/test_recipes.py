@@ -52,9 +52,7 @@ def windows(name, gib, tensor_parallel_size):
 
 def test_the_recipes_are_those_of_the_paper_s_open_models():
     """They alone ran on the whole grid: 2,800 puzzles at each of five d (Table 4)."""
-    table = pd.read_csv(
-        ROOT / "analysis/cogniload_analysis/data/cogniload_table4_errors_by_d.csv"
-    )
+    table = pd.read_csv(ROOT / "analysis/cogniload_analysis/data/cogniload_table4_errors_by_d.csv")
     models = set(table.loc[table["samples"] == 2800, "model"])
     assert set(RECIPES) == models == set(SHAPES)
     assert len(models) == 13

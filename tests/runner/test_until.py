@@ -82,7 +82,9 @@ def test_its_puzzles_are_those_of_the_design_and_it_says_why_it_ends(whole):
     factor = benchmark == "factor"
     knobs = ("N", "index") if factor else ("d", "N", "rho", "index")
     answers = {tuple(s["doc"][knob] for knob in knobs): s["acc"] == 1 for s in samples}
-    design = DecayDesign(target=0.4, budget=192) if factor else AdaptiveDesign(target=0.2, budget=BUDGET)
+    design = (
+        DecayDesign(target=0.4, budget=192) if factor else AdaptiveDesign(target=0.2, budget=BUDGET)
+    )
     asked = []
     while not design.done:
         batch = design.ask()
@@ -120,7 +122,10 @@ def test_killed_and_resumed_it_asks_the_same_puzzles(server, tmp_path, undisturb
         known = {*answered(tmp_path)}
     assert kills > 2
     code, status, _ = command("eval", "--status", tmp_path)
-    assert (code, f"{len(known)} puzzles are answered (cogniload, until ECL50" in status) == (0, True)
+    assert (code, f"{len(known)} puzzles are answered (cogniload, until ECL50" in status) == (
+        0,
+        True,
+    )
     if len(known) < BUDGET:
         assert "the design is not done" in error_of("eval", "--merge", tmp_path)
     assert command(*words)[0] == 0
@@ -221,7 +226,9 @@ def test_responses_that_a_limit_cut_are_told_as_cut(server, tmp_path, reason):
     instead = {"choices": [{"message": {"content": "Let me"}, "finish_reason": reason}]}
 
     def cut(request):
-        return instead | {"usage": {"prompt_tokens": 90, "completion_tokens": request["max_tokens"]}}
+        return instead | {
+            "usage": {"prompt_tokens": 90, "completion_tokens": request["max_tokens"]}
+        }
 
     server.instead = cut
     code, said, err = command(*until_arguments(server, tmp_path, budget=64))

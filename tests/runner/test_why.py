@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+from itertools import chain
 
 import pyarrow.parquet as pq
 import pytest
@@ -109,7 +110,9 @@ def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):
     rows = generate_factor("symbolic", N=5, num_puzzles=5).to_pylist()
     twins = generate_factor("symbolic", N=5, num_puzzles=5, twin="order=solved").to_pylist()
     write(tmp_path, [{"doc": row, "acc": row is rows[0]} for row in rows[:4]])
-    other = write(tmp_path, [{"doc": row, "acc": row is not rows[0]} for row in rows + twins], "x_7")
+    other = write(
+        tmp_path, [{"doc": row, "acc": row is not rows[0]} for row in rows + twins], "x_7"
+    )
     with pytest.raises(ValueError, match=r"one task, got .*/cogniload_mini, .*/x: name a"):
         make_twins(tmp_path, 12, 0)
     other.rename(tmp_path / "samples_cogniload_mini_2027.jsonl")
@@ -117,7 +120,7 @@ def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):
         made = by_base(make_twins(tmp_path, budget, 0).table["id"].to_pylist())
         right = [row["id"] in made for row in (rows[0], rows[4])]
         assert (len(made) - sum(right), sum(right)) == (failed, solved), budget
-        assert {"again", "context=0", "order=solved"} >= {*sum(made.values(), [])}
+        assert {"again", "context=0", "order=solved"} >= {*chain(*made.values())}
     with pytest.raises(ValueError, match="budget must be at least 3, the twins of one puzzle"):
         make_twins(tmp_path, 2, 0)
 
