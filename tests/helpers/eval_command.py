@@ -74,7 +74,7 @@ def error_of(*arguments):
 
 def describe_quickly(patch):
     """Leave out lm-eval's look at the machine, which takes two seconds."""
-    import lm_eval.evaluator  # noqa: PLC0415  (other tests run without lm-eval)
+    import lm_eval.evaluator
 
     facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
     patch(lm_eval.evaluator, "add_env_info", lambda results: results.update(facts))

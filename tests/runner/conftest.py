@@ -1,6 +1,7 @@
 """What the tests of `cogniload eval` share: a server, a finished run and a small model."""
 
 import multiprocessing
+from functools import partial
 from multiprocessing import forkserver
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from completion_server import serving
 from eval_command import arguments, command, describe_quickly, read
 from harness import lm_eval_random_state, random_state_put_back  # noqa: F401 (every test's fixture)
+from lm_eval.tasks import TaskManager
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -39,6 +41,14 @@ def children_end_with_their_test():
     for child in multiprocessing.active_children():
         child.kill()
         child.join()
+
+
+@pytest.fixture
+def few_tasks(monkeypatch):
+    """As if lm-eval had no task of its own: reading its thousands takes seconds."""
+    some = partial(TaskManager, include_defaults=False)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
+    return some
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The answers on the disk: torn, doubled, in shards, capped, refused, and merged by whoever has them."""
+"""The answers on the disk: torn, doubled, in shards, capped, refused and merged."""
 
 import json
 import random
@@ -193,8 +193,7 @@ def test_any_shards_are_one_run(server, tmp_path, undisturbed, together):
     assert len(some) == 18 - 6 * together or len({*some}) == 12
     known = {*answered(folders[1])}
     for i, n in ((2, 3), (1, 1), (1, 5)):
-        code, out, err = command(*arguments(server, folders[1], "--shard", f"{i}/{n}"))
-        assert code == 0, err
+        assert command(*arguments(server, folders[1], "--shard", f"{i}/{n}"))[0] == 0
         asked = server.asked()
         assert not {*asked} & known
         known |= {*asked}
@@ -226,16 +225,6 @@ def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_pat
     assert "limit" in error_of("eval", "--merge", run, tmp_path / "other")
     for wrong in ("0/2", "3/2", "2", "a/b"):
         assert "shard" in error_of(*arguments(server, run, "--shard", wrong))
-
-
-def test_a_merge_again_is_the_same_result_set(tmp_path, undisturbed, undisturbed_folder):
-    copied(undisturbed_folder, tmp_path)
-    for _ in range(2):
-        code, out, err = command("eval", "--merge", tmp_path)
-        assert code == 0
-        assert out.splitlines()[-1].startswith("results  ")
-        assert err.endswith(f"next: cogniload report {tmp_path} --out {tmp_path}/report\n")
-        assert same(read(tmp_path), undisturbed)
 
 
 def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypatch):
@@ -281,7 +270,10 @@ def test_the_status_of_a_run(server, tmp_path, undisturbed):
     assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
     for following in (f"eval --merge {tmp_path}", f"report {tmp_path} --out {tmp_path}/report"):
         assert command("eval", "--status", tmp_path)[1].endswith(f"next: cogniload {following}\n")
-        assert command("eval", "--merge", tmp_path)[0] == 0
+        for _ in range(2):  # a merge again is the same result set
+            code, _, err = command("eval", "--merge", tmp_path)
+            assert err.endswith(f"next: cogniload report {tmp_path} --out {tmp_path}/report\n")
+            assert same(read(tmp_path), undisturbed)
 
 
 @pytest.mark.parametrize("kind", ["tokens", "cost"])
@@ -294,7 +286,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kin
             *("--price", "1000,1000"), "--max-cost", cap / 1000,
         )  # fmt: skip
 
-    code, out, err = command(*arguments(server, tmp_path, *capped(half), num_concurrent=2))
+    code, _, err = command(*arguments(server, tmp_path, *capped(half), num_concurrent=2))
     assert (code, "stopped: " in err, "higher cap" in err) == (0, True, True), err
     assert not results_in(tmp_path)
     known = answered(tmp_path)
@@ -316,10 +308,7 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kin
 @pytest.mark.parametrize(("others", "message"), [
     (("--max-cost", "5"), "max_cost takes a price"),
     (("--price", "1", "--max-cost", "5"), "price must be IN,OUT"),
-    (("--price", "1,-1", "--max-cost", "5"), "price must be IN,OUT"),
     (("--max-tokens-total", "0"), "max_tokens_total must be a number above 0"),
-    (("--max-tokens-total", "12Q"), "max_tokens_total must be a number above 0"),
-    (("--budget", "100"), "budget is of a run with --until"),
     (("--limit", "0"), "limit must be above 0"),
     (("--samples", '{"cogniload_mini": [24]}'), "samples of cogniload_mini must be from 0 to 23"),
     (("--samples", '{"other": [1]}'), "samples must be of cogniload_mini; got 'other'"),
@@ -328,7 +317,6 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kin
     (("--num_fewshot", "2"), "--num_fewshot 2 is refused"),
     (("--use_cache", "x"), "--use_cache is refused"),
     (("--config", "/no/such/file"), "Config file not found: /no/such/file"),
-    (("--status", "x"), "--merge and --status take"),
     (("--merge", "x"), "--merge and --status take"),
 ])  # fmt: skip
 def test_wrong_arguments(server, tmp_path, others, message):

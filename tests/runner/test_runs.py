@@ -4,7 +4,6 @@ import json
 import random
 import shutil
 import signal
-from functools import partial
 from itertools import chain, count
 
 import pytest
@@ -26,7 +25,6 @@ from eval_command import (
 from harness import TASKS, manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.tasks import TaskManager
 from other_tasks import COLOURS, MULTIPLE_CHOICE
 
 
@@ -109,17 +107,15 @@ HF = ["--device", "cpu", "--batch_size", "4"]
 
 
 @pytest.mark.slow
-def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_path, monkeypatch):
-    """As lm-eval itself has it. (Its thousands of tasks, which take ten seconds, are left out.)"""
+def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_path, few_tasks):
+    """As lm-eval itself has it, also once more by a merge."""
     written = {"colours.yaml": MULTIPLE_CHOICE, "colours.py": COLOURS, "mixed.yaml": GROUP}
     for name, text in written.items():
         (tmp_path / name).write_text(text)
-    some = partial(TaskManager, include_defaults=False)
-    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
     given, limit = {"pretrained": str(tiny_model), "dtype": "float32"}, {"max_gen_toks": 8}
     plain = simple_evaluate(
         "hf", model_args=given, gen_kwargs=limit, tasks=["mixed", "cogniload_mini"],
-        task_manager=some(include_path=[str(TASKS), str(tmp_path)]),
+        task_manager=few_tasks(include_path=[str(TASKS), str(tmp_path)]),
         device="cpu", batch_size=4, limit=6,
     )  # fmt: skip
     words = [
@@ -128,19 +124,18 @@ def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_p
         *("--gen_kwargs", "max_gen_toks=8", "--output_path", tmp_path / "out"),
     ]
     assert command(*words)[0] == 0
-    for more in ([], ["--output_path", tmp_path / "merged"]):
-        (results,) = (tmp_path / ("merged" if more else "out")).rglob("results_*.json") or [None]
-        ours = json.loads(results.read_bytes())
+    merge = ["eval", "--merge", tmp_path / "out", "--include_path", tmp_path]
+    assert command(*merge, "--output_path", tmp_path / "merged")[0] == 0
+    for place in ("out", "merged"):
+        (file,) = (tmp_path / place).rglob("results_*.json")
+        ours = json.loads(file.read_bytes())
         for part in ("results", "groups", "group_subtasks", "n-samples"):
             assert ours[part] == plain[part], part
         for task, samples in plain["samples"].items():
-            (file,) = results.parent.glob(f"samples_{task}_*")
-            lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-            assert [line["acc"] for line in lines] == [sample["acc"] for sample in samples]
-            assert [line["doc"] for line in lines] == [sample["doc"] for sample in samples]
-        if not more:
-            merge = ["eval", "--merge", tmp_path / "out", "--include_path", tmp_path]
-            assert command(*merge, "--output_path", tmp_path / "merged")[0] == 0
+            (lines,) = file.parent.glob(f"samples_{task}_*")
+            read_back = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+            for name in ("doc", "acc"):
+                assert [line[name] for line in read_back] == [sample[name] for sample in samples]
 
 
 @pytest.mark.slow
@@ -180,10 +175,8 @@ def test_a_model_in_this_process_is_killed_and_goes_on(tiny_model, tmp_path):
     assert (code, "was begun with model.tokenizer " in err.splitlines()[-1]) == (2, True)
 
 
-def test_attempts_are_asked_each_and_once(server, tmp_path, monkeypatch):
+def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
     """Of a task with `repeats`, and a server that fails between the attempts at a puzzle."""
-    some = partial(TaskManager, include_defaults=False)
-    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
     (tmp_path / "thrice.yaml").write_text(
         f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
     )

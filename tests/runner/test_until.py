@@ -52,27 +52,12 @@ def server():
 @pytest.fixture(scope="module", params=["cogniload", "factor"])
 def whole(request, tmp_path_factory):
     """A run that nothing disturbs, and what it said: of either benchmark."""
-    return make_whole(request.param, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    return make_whole("cogniload", tmp_path_factory)
-
-
-MADE = {}
-
-
-def make_whole(benchmark, tmp_path_factory):
-    if benchmark not in MADE:
-        out = tmp_path_factory.mktemp(benchmark)
-        factor = benchmark == "factor"
-        with serving_by(respond_by_decay if factor else respond_by_capacity) as server:
-            code, said, err = command(*until_arguments(server, out, **FACTOR if factor else {}))
-            assert len({*server.asked()}) == len(answered(out))
+    out, factor = tmp_path_factory.mktemp(request.param), request.param == "factor"
+    with serving_by(respond_by_decay if factor else respond_by_capacity) as server:
+        code, said, err = command(*until_arguments(server, out, **FACTOR if factor else {}))
         assert code == 0, err
-        MADE[benchmark] = benchmark, out, said, err
-    return MADE[benchmark]
+        assert len({*server.asked()}) == len(answered(out))
+    return request.param, out, said, err
 
 
 def test_its_puzzles_are_those_of_the_design_and_it_says_why_it_ends(whole):
@@ -104,7 +89,8 @@ def test_its_puzzles_are_those_of_the_design_and_it_says_why_it_ends(whole):
 
 
 @pytest.mark.slow
-def test_killed_and_resumed_it_asks_the_same_puzzles(server, tmp_path, undisturbed):
+@pytest.mark.parametrize("whole", ["cogniload"], indirect=True)
+def test_killed_and_resumed_it_asks_the_same_puzzles(server, tmp_path, whole):
     moments, known, kills = random.Random(7), set(), 0  # noqa: S311
     words = until_arguments(server, tmp_path)
     for number in range(5):
@@ -129,8 +115,8 @@ def test_killed_and_resumed_it_asks_the_same_puzzles(server, tmp_path, undisturb
     if len(known) < BUDGET:
         assert "the design is not done" in error_of("eval", "--merge", tmp_path)
     assert command(*words)[0] == 0
-    assert same(read(tmp_path), read(undisturbed[1]))
-    assert sorted(answered(tmp_path)) == sorted(answered(undisturbed[1]))
+    assert same(read(tmp_path), read(whole[1]))
+    assert sorted(answered(tmp_path)) == sorted(answered(whole[1]))
 
 
 def test_a_merge_is_the_same_and_a_whole_run_asks_nothing(server, whole, tmp_path):
