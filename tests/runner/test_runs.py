@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import signal
 from itertools import chain, count
 
@@ -45,7 +44,8 @@ def test_results_are_those_of_lm_eval(server, tmp_path, undisturbed, concurrent)
     theirs, our = by_lm_eval(
         tmp_path, "local-chat-completions",
         json.loads(model_args(server, num_concurrent=concurrent)),
-        task_manager=manager(cogniload=PUZZLES), apply_chat_template=True, fewshot_as_multiturn=True,
+        task_manager=manager(cogniload=PUZZLES), apply_chat_template=True,
+        fewshot_as_multiturn=True,
     ), undisturbed  # fmt: skip
     assert same(our, theirs)
     assert 0 < our[0]["results"]["cogniload_mini"]["acc,none"] < 1
@@ -140,7 +140,6 @@ def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_p
 
 @pytest.mark.slow
 def test_a_model_in_this_process_is_killed_and_goes_on(tiny_model, tmp_path):
-    """And its tokenizer is another one's after that."""
     given = {"pretrained": str(tiny_model), "dtype": "float32"}
     theirs = by_lm_eval(
         tmp_path / "theirs", "hf", given, task_manager=manager(cogniload=PUZZLES),
@@ -160,20 +159,6 @@ def test_a_model_in_this_process_is_killed_and_goes_on(tiny_model, tmp_path):
     assert same(read(out), theirs)
     assert read(out)[0]["config"]["model_num_parameters"] > 0
 
-    other = shutil.copytree(tiny_model, tmp_path / "other")
-    vocabulary = json.loads((other / "tokenizer.json").read_bytes())
-    known = vocabulary["model"]["vocab"]
-    known["another"] = known.pop(max(known, key=known.get))
-    shutil.move(tiny_model / "tokenizer.json", tmp_path / "kept.json")
-    try:
-        (tiny_model / "tokenizer.json").write_text(json.dumps(vocabulary))
-        with (out / "state/answers-1.jsonl").open("rb+") as file:
-            file.truncate(100)
-        code, _, err = command(*words)
-    finally:
-        shutil.move(tmp_path / "kept.json", tiny_model / "tokenizer.json")
-    assert (code, "was begun with model.tokenizer " in err.splitlines()[-1]) == (2, True)
-
 
 def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
     """Of a task with `repeats`, and a server that fails between the attempts at a puzzle."""
@@ -188,8 +173,8 @@ def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
     lines = whole_lines(out)["answers-1.jsonl"]
     assert len(lines) == 5
     server.instead = {}
-    for others in ([], ["--gen_kwargs", "{}"]):
-        assert command(*words, *others)[0] == 0
+    code, _, err = command(*words)
+    assert code == 0, err
     assert len(server.asked()) == 5 + 1 + 12 - 5
     assert whole_lines(out)["answers-1.jsonl"][:5] == lines
     attempts = [sample["resps"][0] for sample in read(out)[1]]
