@@ -14,7 +14,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        known = {"id": "solver", "root": "/models/solver", "max_model_len": self.server.window}
+        known = {"id": "solver", "root": self.server.root, "max_model_len": self.server.window}
         told = {"/models": {"data": [known]}, "/version": {"version": "0.99.0"}}
         found = next((told[end] for end in told if self.path.partition("?")[0].endswith(end)), None)
         self.answer(404 if found is None else 200, json.dumps(found))
@@ -96,6 +96,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         self.lock, self.requests, self.seen = Lock(), [], []
         self.window, self.instead, self.once = 2048, {}, []
+        self.root = "/models/solver"
         self.gate, self.reply = lambda: None, None
         super().__init__(("127.0.0.1", 0), Handler)
 

@@ -169,6 +169,10 @@ def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_fo
         assert message.startswith(f"{tmp_path} was begun with ")
         assert all(value in message for value in named), message
         assert "another --output_path" in message
+    server.root = "/models/another"
+    message = error_of(*arguments(server, tmp_path))
+    assert "root '/models/solver', now '/models/another'" in message
+    server.root = "/models/solver"
     assert (tmp_path / "state/run.json").read_bytes() == before
     assert not server.requests
     free = {"num_concurrent": 3, "timeout": 77, "max_retries": 2}

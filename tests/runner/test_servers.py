@@ -12,7 +12,6 @@ from eval_command import (
     command,
     completions,
     error_of,
-    model_args,
     read,
     url_of,
     whole_lines,
@@ -359,4 +358,3 @@ def test_no_key_is_written_or_said(server, tmp_path, monkeypatch):
     assert "Basic " in keys
     kwargs = ("--gen_kwargs", json.dumps({"api_key": SECRET}))
     assert SECRET not in error_of(*arguments(server, tmp_path / "kwargs", *kwargs))
-    assert json.loads(model_args(server))["model"] == "solver"
