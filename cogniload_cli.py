@@ -653,7 +653,7 @@ def main(words: Words | None = None) -> int:
     """
     if words is None:
         words = sys.argv[1:]
-        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+        signal.signal(signal.SIGTERM, _terminate)
     name = words[0] if words else "--help"
     try:
         try:
@@ -670,6 +670,11 @@ def main(words: Words | None = None) -> int:
         print(f"cogniload {name}: error: {_error_line(name, error)}", file=sys.stderr)
         code = 2
     return code
+
+
+def _terminate(number: int, _: object) -> None:
+    print("cogniload: terminated", file=sys.stderr)
+    sys.exit(128 + number)
 
 
 def _run(name: str, words: Words) -> int:

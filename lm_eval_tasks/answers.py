@@ -48,13 +48,14 @@ class Key(NamedTuple):
 class Answers:
     """The answers in the state folders of a run. Texts stay on the disk until they are read.
 
-    `counts` has the answers of each file, `tokens` the sum of prompts and of responses; `uncounted`
-    is the number of answers whose tokens nobody has counted.
+    `counts` has the answers of each file, `documents` the documents that have any; `tokens` is the
+    sum of prompts and of responses, `uncounted` the number of answers whose tokens nobody counted.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = folders
         self.counts: dict[Path, int] = {}
+        self.documents: set[tuple[str, str]] = set()
         self.tokens, self.uncounted = [0, 0], 0
         self.scored, self.correct = 0, 0.0
         self._places: dict[Key, tuple[Path, int]] = {}
@@ -89,6 +90,7 @@ class Answers:
             return
         self._places[key] = file, place
         self.counts[file] = self.counts.get(file, 0) + 1
+        self.documents.add(key[:2])
         spent = [record.get(f"{part}_tokens") for part in ("prompt", "response")]
         if None in spent:
             self.uncounted += 1
@@ -284,7 +286,7 @@ class AnsweringModel:
             with outputs_as_they_come(inner, add_output):
                 returned = getattr(inner, kind)([request for _, request in waiting])
             for number, answer in enumerate(returned):
-                if number in left:
+                if number in left and answer is not None:  # None: a cap has ended the asking
                     write(number, answer)
 
     def _read(self, key: Key, request: Instance) -> Any:

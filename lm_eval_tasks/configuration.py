@@ -282,9 +282,14 @@ class Run:
     def shard(self, tasks: Mapping[str, Task], index: int, shards: int) -> dict[str, list[int]]:
         """Return the documents of a shard, by task: every so many of those that the run chooses."""
         samples, limit, chosen = self.what["samples"] or {}, self.what["limit"], {}
+        if unknown := sorted(samples.keys() - tasks.keys()):
+            raise ValueError(f"samples must be of {', '.join(tasks)}; got {unknown[0]!r}")
         for name, task in tasks.items():
             count = len(task.eval_docs)
             listed = sorted(set(samples.get(name, ()))) or [*range(count)]
+            if listed[-1] >= count:
+                given = listed[-1]
+                raise ValueError(f"samples of {name} must be from 0 to {count - 1}, got {given}")
             if limit is not None:
                 listed = listed[: math.ceil(count * limit) if limit < 1 else int(limit)]
             chosen[name] = listed[index - 1 :: shards]

@@ -29,7 +29,7 @@ from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import TemplateAPI
-from lm_eval.utils import handle_non_serializable, make_table, sanitize_list
+from lm_eval.utils import handle_non_serializable, hash_string, make_table, sanitize_list
 
 from cogniload_gen.files import whole_file, without_keys
 from lm_eval_tasks import server
@@ -81,7 +81,7 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
     try:
         if asking.search:
             asking.search.ask_all(asking)
-        elif shards > 1 or len(asking.answers) < asked.total:
+        elif shards > 1 or not asking.is_answered():
             asking.ask()
     except CapReached as reached:
         print(f"stopped: {reached}", file=sys.stderr)
@@ -90,7 +90,7 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
     if asking.search:
         print("\n".join(asking.search.design.summary()))
     if shards > 1:
-        left = max(asked.total - len(asking.answers), 0)
+        left = max(asked.total - len(asking.answers.documents), 0)
         print(f"shard {index}/{shards} is done; {left:,} puzzles are left to others")
         _say_next(f"cogniload eval --merge {own.folder}" + ", when all are done" * (left > 0))
         return
@@ -140,6 +140,20 @@ class _Asking:
         with Progress(self.answers) as self.progress, suppress(Answered):
             _evaluate(self.model, config, self.loaded)
         self._stop_at_cap()
+
+    def is_answered(self) -> bool:
+        """Return whether all answers are on the disk."""
+        if len(self.answers.documents) < self.run.total:
+            return False
+        model = AnsweringModel(self.answers, {})
+        model.end_after = {_kind_of(task) for task in self.tasks.values()}
+        try:
+            _evaluate(model, asdict(self.config), self.loaded)
+        except Unanswered:
+            return False
+        except Answered:
+            pass
+        return True
 
     def _load_model(self) -> LM:
         """Return the model, in lm-eval's backend; run.json is written with what is known of it.
@@ -302,13 +316,19 @@ def write_results(
             names["model_name"] = names["model_name_sanitized"] = config.model  # lm-eval draws one
         folder = out / _folder_name(str(names["model_name_sanitized"]))
         folder.mkdir(parents=True, exist_ok=True)
+        results["task_hashes"] = {}
         for name, samples in results.pop("samples").items():
             _write(folder / f"samples_{name}_{date}.jsonl", map(_sample_line, samples))
+            parts = ("doc_hash", "prompt_hash", "target_hash")
+            hashes = "".join(sample[part] for sample in samples for part in parts)
+            results["task_hashes"][name] = hash_string(hashes)
         design = {n: done.what["versions"].get(n) for n in ("design", "prior")}
         until = {"until": done.what["until"] | design} if done.what["until"] else {}
         facts = {name: fact for name, fact in done.model.items() if name != "chat_template"}
         about = facts | until | ({"interim": interim} if interim else {})
         results["config"] = without_keys(results["config"]) | about
+        for task in results["configs"].values():  # lm-eval mixes the model's arguments into it
+            task["metadata"] = without_keys(task.get("metadata") or {})
         results |= names | done.about
         text = json.dumps(results, indent=2, default=handle_non_serializable, ensure_ascii=False)
         written = [folder / f"results_{date}.json"]

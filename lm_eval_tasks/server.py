@@ -73,9 +73,9 @@ def fill_every_slot(model: LM, stopped: Callable[[], bool]) -> None:
         return
     by_lm_eval = model.generate_until
 
-    def generate_until(asked: list[Instance]) -> list[str]:
+    def generate_until(asked: list[Instance]) -> list[str | None]:
         if slots(model)[1] > 1 or any(len(request.args) > 2 for request in asked):
-            answered: list[str] = by_lm_eval(asked)
+            answered: list[str | None] = by_lm_eval(asked)
             return answered
         return asyncio.run(_answer_together(model, asked, stopped))
 
@@ -84,15 +84,16 @@ def fill_every_slot(model: LM, stopped: Callable[[], bool]) -> None:
 
 async def _answer_together(
     model: TemplateAPI, asked: Sequence[Instance], stopped: Callable[[], bool]
-) -> list[str]:
+) -> list[str | None]:
     """Return the responses to all requests; lm-eval's cache hook is told of each as it comes.
 
-    After a request that failed for good no other is made. What is under way is waited for, so that
-    what was paid for is kept; then the failure is raised.
+    A request that was not sent has None. After one that failed for good no other is made. What is
+    under way is waited for, so that what was paid for is kept; then the failure is raised.
     """
     concurrent = max(slots(model)[0], 1)
-    responses, free = [""] * len(asked), asyncio.Semaphore(concurrent)
+    responses: list[str | None] = [None] * len(asked)
     failures: list[Exception] = []
+    free = asyncio.Semaphore(concurrent)
     verified: ssl.SSLContext | bool = bool(model.verify_certificate)
     if verified and model.ca_cert_path:
         verified = ssl.create_default_context(cafile=model.ca_cert_path)
@@ -210,7 +211,7 @@ def check_server(model: LM, context_budget: int) -> dict[str, str]:
     fewer tokens than `context_budget`. A model that the server does not list is warned of: many
     servers know more names than they list.
     """
-    if not isinstance(model, TemplateAPI) or not model.base_url:
+    if not isinstance(model, TemplateAPI) or model.base_url is None:
         return {}
     if not re.match(r"https?://[^/\s]*[^/\s@]", model.base_url):
         url = without_keys({"": model.base_url})[""]

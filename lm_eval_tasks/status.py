@@ -106,8 +106,9 @@ def status_lines(folder: Path, price: object = None, include_path: str | None = 
         lines.append(search.design.line)
     else:
         total = run.total
-        whole = len(answers) >= total
-        lines = [f"{folder}: {len(answers):,} of {total:,} puzzles are answered ({tasks})"]
+        done = len(answers.documents)
+        whole = done >= total
+        lines = [f"{folder}: {done:,} of {total:,} puzzles are answered ({tasks})"]
         if len(answers.counts) > 1:
             for file, count in sorted(answers.counts.items()):
                 lines.append(f"shard {file.stem.removeprefix('answers-')}: {count:,} puzzles")

@@ -1,6 +1,7 @@
 """`cogniload why`: a run's model is asked the twins of the puzzles that it failed and solved."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,5 +39,9 @@ def ask_twins(
     limit = {"context_budget": twins.context_budget} if twins.context_budget is not None else {}
     metadata = json.dumps({twins.benchmark.dataset: {"path": str(file.parent)} | limit})
     arguments = [f"--tasks={twins.task}", f"--metadata={metadata}", *settings, *others]
-    evaluate_again(out / ANSWERS, arguments, shard)
+    try:
+        evaluate_again(out / ANSWERS, arguments, shard)
+    finally:
+        if not (out / ANSWERS).exists():  # nothing could be asked
+            shutil.rmtree(out)
     return out / ANSWERS
