@@ -7,13 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
-from functools import partial
 from threading import Event
 
 import command_line
 import pytest
-from completion_server import serving
 from eval_command import (
     DOCUMENTS,
     PUZZLES,
@@ -109,50 +106,33 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
 
 
 @pytest.mark.slow
-def test_a_signal_is_one_line_and_what_was_answered_stays(tmp_path, undisturbed):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_one_line_and_what_was_answered_stays(server, tmp_path, undisturbed, number):
     """Through the installed command's own module, while a sixth answer is awaited."""
-    with ExitStack() as stack:
-        running = []
-        for number in (signal.SIGINT, signal.SIGTERM):
-            server, wait = stack.enter_context(serving()), Event()
-            server.gate = partial(awaiting, server, wait)
-            words = arguments(server, tmp_path / str(number))
-            program = [sys.executable, "-m", command_line.MODULE, *words]
-            process = subprocess.Popen(
-                program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-            running.append((number, server, wait, process, words))
-        for number, server, wait, process, words in running:
-            while len(server.requests) < 6:
-                assert process.poll() is None, process.stderr.read()
-                time.sleep(0.01)
-            process.send_signal(number)
-            out, err = process.communicate()
-            wait.set()
-            assert process.returncode == 128 + number
-            assert "Traceback" not in out + err
-            assert err.splitlines()[-1].startswith("cogniload eval: interrupted"), err
-            assert len(answered(tmp_path / str(number))) == 5
-            server.asked()
-            assert command(*words)[0] == 0
-            assert len(server.asked()) == DOCUMENTS - 5
-            assert same(read(tmp_path / str(number)), undisturbed)
-
-
-def awaiting(server, wait):
-    if len(server.requests) > 5:
-        wait.wait()
+    wait, words = Event(), arguments(server, tmp_path)
+    server.gate = lambda: len(server.requests) > 5 and wait.wait()
+    program = [sys.executable, "-m", command_line.MODULE, *words]
+    process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(server.requests) < 6:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate()
+    wait.set()
+    assert process.returncode == 128 + number
+    assert "Traceback" not in out + err
+    assert err.splitlines()[-1].startswith("cogniload eval: interrupted"), err
+    assert len(answered(tmp_path)) == 5
+    server.asked()
+    assert command(*words)[0] == 0
+    assert len(server.asked()) == DOCUMENTS - 5
+    assert same(read(tmp_path), undisturbed)
 
 
 CHANGED = [
     (("--gen_kwargs", "temperature=0.6"), {}, ("temperature", "None", "0.6")),
-    (("--limit", "6"), {}, ("limit", "None", "6")),
-    (("--system_instruction", "Think."), {}, ("system_instruction", "None", "'Think.'")),
     (("--tasks", "cogniload_lite"), {}, ("tasks", "cogniload_mini", "cogniload_lite")),
-    (("--seed", "7"), {}, ("seed", "1234", "7")),
-    ((), {"seed": 7}, ("model_args.seed", "None", "7")),
     ((), {"model": "another"}, ("model_args.model", "'solver'", "'another'")),
-    ((), {"max_gen_toks": 9}, ("max_gen_toks", "None", "9")),
     (("--metadata", '{"cogniload": {"d": [1, 3], "N": [5], "rho": [10, 50]}}'), {},
      ("metadata.cogniload.N", "[5, 20]", "[5]")),
     (("--metadata", json.dumps({"cogniload": PUZZLES | {"context_budget": 2000}})), {},
@@ -224,11 +204,9 @@ def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_pat
     assert samples == wanted
     accuracy = sum(sample["acc"] for sample in wanted) / len(wanted)
     assert results["results"]["cogniload_mini"]["acc,none"] == accuracy
-    assert error_of("eval", "--merge", tmp_path / "none").startswith(f"{tmp_path}/none must hold")
     assert command(*arguments(server, tmp_path / "other", "--limit", "6"))[0] == 0
     assert "limit" in error_of("eval", "--merge", run, tmp_path / "other")
-    for wrong in ("0/2", "3/2", "2", "a/b"):
-        assert "shard" in error_of(*arguments(server, run, "--shard", wrong))
+    assert "shard" in error_of(*arguments(server, run, "--shard", "3/2"))
 
 
 def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypatch):
@@ -239,14 +217,10 @@ def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypat
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "state/run.json"
     run = json.loads(file.read_bytes())
-    for task in ("evil.yaml", str(tmp_path / "evil.yaml"), "./evil.yaml", str(tmp_path)):
+    for task in ("evil.yaml", str(tmp_path)):
         run["what"]["tasks"] = [task]
         file.write_text(json.dumps(run))
-        for command_line_ in (
-            ["--merge", tmp_path],
-            ["--merge", tmp_path, "--include_path", "/opt"],
-        ):
-            assert "--include_path" in error_of("eval", *command_line_)
+        assert "--include_path" in error_of("eval", "--merge", tmp_path)
     assert not (tmp_path / "ran").exists()
 
 
@@ -311,17 +285,11 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kin
 
 @pytest.mark.parametrize(("others", "message"), [
     (("--max-cost", "5"), "max_cost takes a price"),
-    (("--price", "1", "--max-cost", "5"), "price must be IN,OUT"),
     (("--max-tokens-total", "0"), "max_tokens_total must be a number above 0"),
-    (("--limit", "0"), "limit must be above 0"),
     (("--samples", '{"cogniload_mini": [24]}'), "samples of cogniload_mini must be from 0 to 23"),
-    (("--samples", '{"other": [1]}'), "samples must be of cogniload_mini; got 'other'"),
     (("--metadata", '{"cogniload_lite": {}}'), 'metadata must be {"cogniload": {...}}'),
     (("--tasks", "cogniload_mimi"), "there is no task 'cogniload_mimi': did you mean cogniload_m"),
     (("--num_fewshot", "2"), "--num_fewshot 2 is refused"),
-    (("--use_cache", "x"), "--use_cache is refused"),
-    (("--config", "/no/such/file"), "Config file not found: /no/such/file"),
-    (("--merge", "x"), "--merge and --status take"),
 ])  # fmt: skip
 def test_wrong_arguments(server, tmp_path, others, message):
     out = tmp_path / "out"

@@ -4,7 +4,6 @@ Their argument names are checked against the installed vLLM in with_vllm/test_re
 """
 
 import json
-import subprocess
 
 import pandas as pd
 import pytest
@@ -77,28 +76,6 @@ def test_a_recipe_is_the_paper_s_setting_on_the_fewest_cards(name):
     assert size == next(n for n, room in rooms.items() if room >= FEWEST_WINDOWS)
 
 
-def test_the_page_says_the_same():
-    """The table of recipes/README.md: model, Hub name, decoding, cards for a process."""
-    page = (ROOT / "recipes" / "README.md").read_text(encoding="utf-8")
-    lines = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| `")]
-    told = [[cell.strip(" `") for cell in line[:3]] for line in lines]
-    recipes = [yaml.safe_load(file.read_text("utf-8")) for file in RECIPES.values()]
-    wanted = [
-        [
-            recipe["model_args"]["pretrained"],
-            ", ".join(map(str, recipe["gen_kwargs"].values())),
-            str(recipe["model_args"]["tensor_parallel_size"]),
-        ]
-        for recipe in recipes
-    ]
-    assert sorted(told) == sorted(wanted)
-
-
-@pytest.mark.parametrize("script", sorted((ROOT / "recipes").glob("*.sh")), ids=lambda x: x.name)
-def test_the_scripts_are_of_a_shell(script):
-    subprocess.run(["bash", "-n", script], check=True)
-
-
 def test_a_configuration_file(server, tmp_path, undisturbed):
     """It holds lm-eval's arguments and ours; the command line goes first."""
     config, out = tmp_path / "config.yaml", tmp_path / "out"
@@ -112,14 +89,10 @@ def test_a_configuration_file(server, tmp_path, undisturbed):
         assert command("eval", "--config", config, *others)[0] == 0
     assert same(read(out), undisturbed)
     config.write_text(yaml.safe_dump({"modell": "x"} | settings))
-    assert error_of("eval", "--config", config).count("'modell'")
-    for text, words in (("- a list", "must be a mapping"), ("model: [", "YAML"),
-                        ("tasks: cogniload_mini", "--output_path is missing")):  # fmt: skip
-        config.write_text(text)
-        assert words in error_of("eval", "--config", config)
-    for missing in ("tasks", "model_args"):
-        config.write_text(yaml.safe_dump({n: v for n, v in settings.items() if n != missing}))
-        assert error_of("eval", "--config", config).startswith(f"--{missing} is missing")
+    assert "'modell'" in error_of("eval", "--config", config)
+    del settings["tasks"]
+    config.write_text(yaml.safe_dump(settings))
+    assert error_of("eval", "--config", config).startswith("--tasks is missing")
 
 
 # --- examples/real: a worked example is an earlier turn, and the response is begun ----------------

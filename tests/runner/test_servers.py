@@ -34,44 +34,30 @@ def text(part, name="text"):
 # what a choice holds, of which None leaves a field out, and what of its text is read
 CHOICES = [
     ({"message": {"role": "assistant"}, "finish_reason": "length"}, ""),
-    ({"message": None}, ""),
     ({"message": ...}, ""),
-    ({"message": []}, ""),
     ({"message": {"role": "assistant", "content": None}}, ""),
-    ({"message": {"content": None, "refusal": "No.", "tool_calls": None}}, ""),
     ({"message": {"content": {"text": "no list"}}}, ""),
-    (parts(), ""),
     (parts(text("one "), text("two")), "one two"),
     (parts(text("one ", "output_text"), "two"), "one two"),
-    (parts({"type": "thinking", "thinking": "Hm."}, text("one")), "one"),
     (parts({"type": "reasoning", "text": "Hm."}, text("one"), None, 3), "one"),
     (parts({"text": "one"}, {"type": "text"}, text(None)), "one"),
-    ({"message": {"content": "one", "role": None, "audio": {}}}, "one"),
     ({"index": ...}, None),
     ({"index": None}, None),
-    ({"index": "0"}, None),
     ({"index": 1}, None),
-    ({"index": -1}, None),
-    ({"index": 0.0}, None),
     ({"finish_reason": ...}, None),
     ({"finish_reason": None, "logprobs": None, "error": None}, None),
-    ({"finish_reason": "eos_token"}, None),
     ({"finish_reason": {"type": "stop"}}, None),
 ]  # fmt: skip
 
 # what an answer holds, and the tokens of prompt and response that are known then
 ANSWERS = [
     ({"usage": ...}, [None, None]),
-    ({"usage": None}, [None, None]),
-    ({"usage": []}, [None, None]),
     ({"usage": {}}, [None, None]),
     ({"usage": {"prompt_tokens": None, "completion_tokens": float("nan")}}, [None, None]),
-    ({"usage": {"prompt_tokens": "90", "completion_tokens": -1}}, [None, None]),
     ({"usage": {"prompt_tokens": True, "completion_tokens": 9.5}}, [None, None]),
     ({"usage": {"completion_tokens": 9}}, [None, 9]),
     ({"usage": TOKENS | {"completion_tokens_details": None}}, [90, 9]),
     ({"id": ..., "object": ..., "created": ..., "model": ...}, None),
-    ({"error": None, "warning": "slow", "service_tier": None}, None),
 ]
 
 
@@ -193,22 +179,15 @@ def broken(**choice):
 PASSING = {
     "busy": (429, "{}"),
     "down": (503, "<html>"),
-    "timeout": (504, ""),
     "no JSON": "<html>",
-    "nothing": "",
     "half": (200, '{"choi', {"Content-Length": 1000}),
     "not packed": (200, "{}", {"Content-Encoding": "gzip"}),
     "an error": '{"error": {"message": "overloaded"}}',
-    "a list": "[]",
     "null": "null",
     "no choice": {"choices": []},
-    "null choices": {"choices": None},
     "a null choice": {"choices": [None]},
     "the network": broken(finish_reason="network_error"),
-    "its system": broken(finish_reason="insufficient_system_resource"),
-    "an error's reason": broken(finish_reason="error"),
     "a choice's error": broken(error={"code": 502}, message=None),
-    "deep": "[" * 200_000,
 }
 
 
@@ -228,15 +207,14 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
     assert len(message) < 1000
     assert len(server.requests) == 3
     assert len(waits) == 2
-    assert ("max_retries" in message) == (name in ("busy", "down", "timeout"))
+    assert ("max_retries" in message) == (name in ("busy", "down"))
     server.instead = {}
     assert command(*arguments(server, tmp_path))[0] == 0
 
 
 @pytest.mark.parametrize(("told", "least", "most"), [
-    ("8", 8, 8), ("0", 0, 0), ("-5", 0, 60), ("0.5", 0.5, 0.5), ("1000000", 60, 3600),
-    ("Wed, 21 Oct 2099 07:28:00 GMT", 60, 3600), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
-    ("soon", 0, 60), ("", 0, 60), ("nan", 0, 60), ("inf", 0, 3600), ("Wed, 21 Oct 2099", 0, 3600),
+    ("0.5", 0.5, 0.5), ("1000000", 60, 3600), ("Wed, 21 Oct 2099 07:28:00 GMT", 60, 3600),
+    ("soon", 0, 60), ("nan", 0, 60),
 ])  # fmt: skip
 def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
     """FAULTS 4: it is waited as told, within a bound."""
@@ -247,7 +225,7 @@ def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, mo
     assert least <= waited <= most
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+@pytest.mark.parametrize("status", [400, 401, 404])
 def test_what_is_final_is_asked_once(server, tmp_path, waits, status):
     """FAULTS 9; what was answered before stays."""
     said = "This model's maximum context length is 400 tokens: max_tokens is too large"
@@ -268,9 +246,6 @@ def test_an_unknown_model_is_warned_of(server, tmp_path):
     assert code == 0
     assert "solver:nitro" in err
     assert server.requests[0]["model"] == "solver:nitro"
-    server.instead = 404, '{"error": "no such model"}'
-    message = error_of(*arguments(server, tmp_path / "other", model="x"))
-    assert "no such model" in message
 
 
 def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_path):
@@ -282,8 +257,7 @@ def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_pa
     with serving() as gone:
         pass
     assert error_of(*arguments(gone, tmp_path)) == f"no server answers at {url_of(gone)}"
-    for url in ("localhost:80/v1/chat/completions", "http:///v1", "", "http://h:port/v1"):
-        assert "base_url" in error_of(*arguments(server, tmp_path, base_url=url))
+    assert "base_url" in error_of(*arguments(server, tmp_path, base_url="http://h:port/v1"))
     assert not [*tmp_path.rglob("*.jsonl")]
 
 
@@ -337,7 +311,7 @@ def test_no_key_is_written_or_said(server, tmp_path, monkeypatch):
     for name, settings in places.items():
         out = tmp_path / name
         said += command(*arguments(server, out, "--limit", 2, **settings))
-        for instead in ((401, "{}"), (500, "{}"), "<html>", {"choices": []}):
+        for instead in ((401, "{}"), "<html>"):
             server.instead = instead
             said.append(error_of(*arguments(server, tmp_path / f"{name} failed", **settings)))
         server.instead = {}
@@ -345,9 +319,6 @@ def test_no_key_is_written_or_said(server, tmp_path, monkeypatch):
         said += command("eval", "--merge", out, "--output_path", tmp_path / "merged" / name)
         said += command("eval", "--status", out)
         assert answered(out)
-    with serving() as gone:
-        gone_url = url.replace(str(server.server_port), str(gone.server_port))
-    said.append(error_of(*arguments(gone, tmp_path / "gone", base_url=gone_url)))
     assert not [text for text in map(str, said) if SECRET in text]
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) > 15

@@ -1,6 +1,5 @@
 """`cogniload why`: which twins are chosen, and that a run's own model answers them, once."""
 
-import gzip
 import html
 import json
 import re
@@ -61,7 +60,7 @@ def write(folder, samples, name="cogniload_mini_2026"):
 
 
 def test_failures_and_as_many_solved_puzzles_get_twins(sampled, tmp_path):
-    """Whose answers are right, over the cells, by the seed; and of compressed samples too."""
+    """Whose answers are right, over the cells, by the seed."""
     right = {sample["doc"]["id"]: sample["acc"] for sample in read(sampled)[1]}
     table = make_twins(sampled, 60, 1).table
     chosen = by_base(table["id"].to_pylist())
@@ -72,18 +71,8 @@ def test_failures_and_as_many_solved_puzzles_get_twins(sampled, tmp_path):
     assert all(solve(row["puzzle"]) == row["answer"] for row in rows)
     assert len({tuple(row[name] for name in ("d", "N", "rho")) for row in rows}) > 4
     assert make_twins(sampled, 60, 1).table == table != make_twins(sampled, 50, 2).table
-    (plain,) = sampled.rglob("samples_*.jsonl")
-    (tmp_path / "run").mkdir()
-    packed = tmp_path / "run" / f"{plain.name}.gz"
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    assert make_twins(packed, 60, 1).table == table
-    for name in ("twins.jsonl", "twins.parquet"):
-        write_twins(make_twins(sampled, 60, 1), tmp_path / name)
-        with pytest.raises(FileExistsError):
-            write_twins(make_twins(sampled, 50, 2), tmp_path / name)
+    write_twins(make_twins(sampled, 60, 1), tmp_path / "twins.parquet")
     assert pq.read_table(tmp_path / "twins.parquet").to_pylist() == rows
-    lines = (tmp_path / "twins.jsonl").read_text("utf-8").splitlines()
-    assert [json.loads(line)["id"] for line in lines] == [row["id"] for row in rows]
 
 
 @pytest.mark.parametrize("greedy", [{"temperature": 0}, {"do_sample": False}])
@@ -116,8 +105,6 @@ def test_first_samples_and_the_budget_choose_the_puzzles(tmp_path):
         right = [row["id"] in made for row in (rows[0], rows[4])]
         assert (len(made) - sum(right), sum(right)) == (failed, solved), budget
         assert {"again", "context=0", "order=solved"} >= {*chain(*made.values())}
-    with pytest.raises(ValueError, match="budget must be at least 3, the twins of one puzzle"):
-        make_twins(tmp_path, 2, 0)
 
 
 def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, tmp_path):
@@ -130,18 +117,10 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, 
     # the server repeats itself, so that no failure is luck
     assert "0 are solved when simply tried again" in out
     assert command("why", run, "--budget", "60")[:2] == (0, out)
-    report, alone = tmp_path / "report", tmp_path / "alone"
+    report = tmp_path / "report"
     assert command("report", run, "--out", report)[0] == 0
     page = html.unescape((report / "report.html").read_text("utf-8"))
     assert all(line in page for line in out.splitlines())
-    # the twins are no part of any other number
-    (run / "why").rename(tmp_path / "elsewhere")
-    assert command("report", run, "--out", alone)[0] == 0
-    assert "Why it fails" not in (alone / "report.html").read_text("utf-8")
-    for file in (alone / "tables").glob("*.csv"):
-        if file.stem != "runs":
-            assert file.read_bytes() == (report / "tables" / file.name).read_bytes(), file.name
-    (tmp_path / "elsewhere").rename(run / "why")
     code, _, err = command("why", run, "--budget", "40")
     assert (code, "other twins" in err) == (2, True)
     assert not server.requests
@@ -164,35 +143,22 @@ def test_a_model_by_a_relative_path_is_found_or_named(run, tiny_model, tmp_path,
     assert not (tmp_path / "hf/why").exists()
 
 
-def test_what_can_not_be_explained_is_one_line_and_leaves_nothing(run, server, tmp_path):
-    def rename(sample, name="puzzle"):
-        sample["doc"][name] = "Please: " + sample["doc"][name]
-
-    for number, (change, words) in enumerate([
-        (rename, "not what this version makes"),
-        (lambda sample: rename(sample, "id"), "not what this version makes"),
-        (lambda sample: sample.update(acc=1), "no failure"),
-    ]):  # fmt: skip
-        other = tmp_path / str(number)
-        shutil.copytree(run / "state", other / "state")
-        samples = read(run)[1][:6]
-        for sample in samples:
-            sample["acc"] = 0
-            change(sample)
-        write(other, samples)
-        code, _, err = command("why", other)
-        assert (code, words in err.splitlines()[-1], err.count("\n")) == (2, True, 1), err
-        assert not (other / "why").exists()
-    assert command("why", tmp_path / "nowhere")[0] == 2
+def test_a_puzzle_that_is_not_made_here_is_one_line_and_leaves_nothing(run, server):
+    samples = read(run)[1][:6]
+    for sample in samples:
+        sample["acc"], sample["doc"]["puzzle"] = 0, "Please: " + sample["doc"]["puzzle"]
+    (file,) = run.rglob("samples_*")
+    file.write_text("\n".join(map(json.dumps, samples)), "utf-8")
+    code, _, err = command("why", run)
+    assert (code, err.count("\n")) == (2, 1), err
+    assert "not what this version makes" in err
+    assert not (run / "why").exists()
     assert not server.requests
 
 
 @pytest.mark.parametrize(("name", "value", "says"), [
     ("trust_remote_code", True, "names a model that brings code"),
     ("base_url", "http://127.0.0.1:80@evil.example/v1", "names a server elsewhere"),
-    ("base_url", "http://127.0.0.1.evil.example/v1", "names a server elsewhere"),
-    ("base_url", "http:\t//evil.example/v1", "names a server elsewhere"),
-    ("other", "x,base_url=https://evil.example", "names a server elsewhere"),
 ])  # fmt: skip
 def test_no_code_and_no_server_elsewhere_is_taken_from_a_folder(run, server, name, value, says):
     """Nor an option, such as --include_path, below which the code of tasks is imported."""
