@@ -216,14 +216,6 @@ def test_prompts_are_estimated_as_longer_than_english_ones(translated, english, 
     assert 1 < sum(ratios) / len(ratios) < 1.9
 
 
-def test_english_is_what_it_was():
-    assert generate_puzzles(3, 5, 50, 2, language="en") == generate_puzzles(3, 5, 50, 2)
-    grid = named("cogniload").select(d=3, N=5, rho=50, num_puzzles=2, language="en")
-    assert "language" not in configuration_of(grid).name
-    row = generate_puzzles(3, 5, 50, 1).to_pylist()[0]
-    assert row["id"] == "cogniload-v1-test-s42-d3-N5-rho50-0"
-
-
 @pytest.mark.parametrize(
     "parameters",
     [{"language": "tlh"}, {"language": ["de"]}, {"language": "de", "twin": "question=state"}],
@@ -245,30 +237,9 @@ def line_of(row, language, t, state):
     return f"{t}. {person.replace('{{ states }}', states)}"
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_numbered_lines_are_read_and_nothing_is_claimed_that_is_wrong(language):
-    read = wrong = planted = 0
-    rows = generate_puzzles([1, 3, 5, 8], [10, 20], [30, 60], 4, language=language).to_pylist()
-    for number, row in enumerate(rows):
-        solution = solve_steps(row["puzzle"])
-        states = [state[row["poi"]] for state in solution.states]
-        lines = [line_of(row, language, t, state) for t, state in enumerate(states) if t]
-        steps = read_steps("\n".join(lines), row)
-        assert steps.first_error is None
-        read += steps.read
-        first = 1 + number % row["N"]
-        category = row["category"]
-        other = next(value for value in row["options"] if value != states[first][category])
-        last = next(
-            (t for t in range(first + 1, len(states)) if states[t] != states[t - 1]), len(states)
-        )
-        for t in range(first, last):
-            lines[t - 1] = line_of(row, language, t, states[t] | {category: other})
-        steps = read_steps("\n".join(lines), row)
-        planted += steps.read
-        wrong += steps.read and steps.first_error != first
-    assert (read, wrong) == (len(rows), 0)
-    assert planted > len(rows) / 3
+def as_lines(words, row, language, states):
+    """A numbered line a statement, as the puzzle's own sentences say the state."""
+    return "\n".join(line_of(row, language, t, state) for t, state in enumerate(states) if t)
 
 
 def as_prose(words, row, language, states):
@@ -308,7 +279,7 @@ def as_changes(words, row, language, states):
 
 
 @pytest.mark.parametrize(("layout", "least"), [
-    (as_prose, 40), (as_table, 45), (as_states, 40), (as_changes, 20),
+    (as_lines, 40), (as_prose, 40), (as_table, 45), (as_states, 40), (as_changes, 20),
 ])  # fmt: skip
 @pytest.mark.parametrize("language", ["en", *OTHERS])
 def test_layouts_are_read_and_each_claim_is_right(language, layout, least):

@@ -3,14 +3,13 @@
 import json
 import math
 import re
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
 from cogniload_analysis.samples.read import read_chance
+from cogniload_cli import main
 from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks, generate_puzzles, read_steps, score, solve
 from cogniload_gen.cogniload.knobs import TWIN
@@ -67,6 +66,8 @@ def test_the_solver_agrees(twins, twin):
 @pytest.mark.parametrize("twin", SAME_ANSWER)
 def test_the_answer_stays(originals, twins, twin):
     assert [row["answer"] for row in twins[twin]] == [row["answer"] for row in originals]
+    if twin == "again":
+        assert [row["puzzle"] for row in twins[twin]] == [row["puzzle"] for row in originals]
 
 
 @pytest.mark.parametrize("twin", TWINS)
@@ -81,10 +82,6 @@ def test_the_address_stays_and_the_id_has_the_change(originals, twins, twin):
                 int(d), int(N), float(rho), 1, first_index=int(index), twin=change
             )
             assert again.to_pylist() == [row]
-
-
-def test_again_is_the_original_byte_for_byte(originals, twins):
-    assert [row["puzzle"] for row in twins["again"]] == [row["puzzle"] for row in originals]
 
 
 def test_needles_has_the_needles_alone_and_tail_is_as_long(originals, twins):
@@ -214,14 +211,10 @@ def test_the_whole_state_is_scored_whole(twins):
             assert state_reward(f"Perhaps {write(poi, gold)}?", row) == 0
 
 
-@pytest.mark.parametrize(
-    ("response", "outcome"),
-    [("", "wrong_max_context"), ("I cannot say.", "wrong_other")],
-)
-def test_a_response_without_a_state_is_wrong(twins, response, outcome):
+def test_a_response_without_a_state_is_wrong(twins):
     row = twins["question=state"][0]
-    scored = score(response, row)
-    assert (scored.outcome, scored.details["state_share"], scored.value) == (outcome, 0, None)
+    scored = score("I cannot say.", row)
+    assert (scored.outcome, scored.details["state_share"], scored.value) == ("wrong_other", 0, None)
     cut = score(row["answer"], row, prompt_tokens=9, response_tokens=1, context_budget=10)
     assert cut.outcome == "wrong_max_context"
 
@@ -249,18 +242,9 @@ def test_steps_are_read_whatever_the_question(twins):
     ("change", "reason"),
     [
         ("needle", "twin must be one of again, needles"),
-        ("from", "twin must be one of"),
-        ("from=", "twin must be one of"),
         ("from=07", "twin must be one of"),
-        ("again=1", "twin must be one of"),
-        ("question=last", "twin must be one of"),
-        (7, "twin must be one of"),
-        ("from=0", "from must be an integer in 1..3, got 0"),
         ("from=4", "from must be an integer in 1..3, got 4"),
-        ("until=5", "until must be an integer in 1..4, got 5"),
-        ("only=0", "only must be an integer in 1..4, got 0"),
         ("reminder=4", "reminder must be an integer in 1..3, got 4"),
-        ("hay=1000001", "hay must be an integer in 0..1000000, got 1000001"),
     ],
 )
 def test_a_wrong_change_is_refused_in_one_line(change, reason):
@@ -294,10 +278,8 @@ def test_one_parameter_serves_every_way_to_a_row(tmp_path):
     assert read_entry(configuration.entry()) == configuration
     assert configuration.source("test").table().to_pylist() == rows
     file = tmp_path / "puzzles.jsonl"
-    command = [sys.executable, "-m", "cogniload_cli", "generate", str(file), "--twin", "needles"]
-    options = [word for name, value in cell.items() for word in (f"--{name}", str(value))]
-    options = [word.replace("num_puzzles", "num-puzzles") for word in options]
-    subprocess.run([*command, *options], check=True, capture_output=True)
+    options = ["--d", "3", "--N", "9", "--rho", "40", "--num-puzzles", "4", "--twin", "needles"]
+    assert main(["generate", str(file), *options]) == 0
     assert list(map(json.loads, file.read_text().splitlines())) == rows
 
 
@@ -309,9 +291,3 @@ def test_published_twins_are_known_by_their_ids_and_pass_the_rules(tmp_path, twi
     dataset.to_parquet(tmp_path / "test.parquet")
     read = published_puzzles(benchmarks.COGNILOAD, str(tmp_path))
     assert read.to_pylist() == dataset.to_list()
-
-
-def test_an_entry_of_before_twins_is_read():
-    configuration = configuration_of(benchmarks.COGNILOAD.select(d=3, N=9, rho=40))
-    assert "twin" not in configuration.entry()["parameters"]
-    assert read_entry(configuration.entry()) == configuration

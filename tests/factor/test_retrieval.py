@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from bm25s.stopwords import STOPWORDS_EN
+from command_line import refusal
 from harness import random_state_put_back
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import refused, refused_command
+from refusals import refused
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_gen import generate_factor, solve
@@ -340,4 +341,4 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(
     Path("text.jsonl").write_text('{"suite": "symbolic", "N": 1, "context": 0, "puzzle": "x"}\n')
     Path("loads.jsonl").write_text('{"d": 1, "N": 5, "rho": 50, "puzzle": "x"}\n')
     Path("empty.jsonl").touch()
-    assert refused_command(capsys, "retrieve", *arguments).startswith(message)
+    assert refusal(capsys, "retrieve", *arguments).startswith(message)

@@ -4,8 +4,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
-
-from cogniload_cli import main
+from command_line import refusal
 
 
 @contextmanager
@@ -17,24 +16,9 @@ def refused(match, *, most=1000):
     assert len(str(error.value)) < most
 
 
-def refused_command(capsys, *arguments):
-    """Run the command line, which must write one line of error and nothing else; return the line.
-
-    What it wrote before is left aside.
-    """
-    capsys.readouterr()
-    assert main(list(map(str, arguments))) == 2
-    written = capsys.readouterr()
-    assert written.out == ""
-    assert written.err.count("\n") == 1
-    start = f"cogniload {arguments[0]}: error: "
-    assert written.err.startswith(start)
-    return written.err.removeprefix(start)
-
-
 def assert_refused(capsys, message, *arguments):
     """Assert that a command refuses its arguments with a message, a regular expression."""
-    assert re.search(message, refused_command(capsys, *arguments))
+    assert re.search(message, refusal(capsys, *arguments))
 
 
 def changed(frame, *, drop=(), **columns):

@@ -4,12 +4,13 @@ import asyncio
 from hashlib import sha256
 
 import pytest
+from command_line import refusal
 from harness import random_state_put_back
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
-from refusals import refused, refused_command
+from refusals import refused
 from tracker import track
 
 from cogniload_gen import generate_puzzles
@@ -165,8 +166,8 @@ def test_wrong_parameters_are_refused_in_a_line(parameters, message):
 
 def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, capsys):
     run(never, tmp_path, history="own", N=10, d=3)
-    message = refused_command(capsys, "report", tmp_path, "--out", tmp_path / "report")
+    message = refusal(capsys, "report", tmp_path, "--out", tmp_path / "report")
     assert "the samples there are of cogniload_turns" in message
     arguments = ("eval", "--tasks", "cogniload_turns", "--output_path", tmp_path / "out")
     message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns\n"
-    assert refused_command(capsys, *arguments) == message
+    assert refusal(capsys, *arguments) == message

@@ -1,10 +1,8 @@
 """The tasks against a server of the OpenAI kind on loopback, by lm-eval's own API models."""
 
-import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-
 import pytest
+from completion_server import serving
+from eval_command import url_of
 from harness import manager
 from lm_eval import simple_evaluate
 from transformers import AutoTokenizer
@@ -16,38 +14,19 @@ PUZZLES = {"d": [1, 3], "N": 20, "rho": [10, 50], "num_puzzles": 1, "context_bud
 
 @pytest.fixture
 def server():
-    """A server that keeps the requests it gets and always answers "I don't know."."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answering.requests.append(request)
-            prompts = request.get("prompt", [None])
-            said = {"text": "I don't know.", "message": {"content": "I don't know."}}
-            answer = json.dumps({"choices": [{"index": i} | said for i in range(len(prompts))]})
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer.encode())
-
-        def log_message(self, *_):
-            pass
-
-    answering = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    answering.requests = []
-    Thread(target=answering.serve_forever, daemon=True).start()
-    yield answering
-    answering.shutdown()
-    answering.server_close()
+    """A server that always answers "I don't know."."""
+    with serving() as running:
+        running.reply = lambda _: "I don't know."
+        yield running
 
 
 def evaluate(server, kind, tokenizer, *, chat, **model_args):
     """The samples of a run by one of lm-eval's own API models."""
     path, model = {
-        "chat": ("/v1/chat/completions", "local-chat-completions"),
-        "completions": ("/v1/completions", "local-completions"),
+        "chat": ("chat/completions", "local-chat-completions"),
+        "completions": ("completions", "local-completions"),
     }[kind]
-    model_args |= {"model": "m", "base_url": f"http://127.0.0.1:{server.server_port}{path}"}
+    model_args |= {"model": "m", "base_url": url_of(server, path)}
     model_args |= {"tokenizer_backend": "huggingface", "tokenizer": str(tokenizer)}
     tasks = {"tasks": ["cogniload_mini"], "task_manager": manager(cogniload=PUZZLES)}
     options = {"apply_chat_template": chat, "bootstrap_iters": 1}

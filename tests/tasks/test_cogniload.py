@@ -149,19 +149,6 @@ def test_a_harness_that_hides_its_model_is_refused(monkeypatch):
         evaluate("a model")
 
 
-def test_a_cache_of_responses_works_and_without_scoring_there_are_responses_alone(tmp_path):
-    runs = [evaluate("dummy", use_cache=str(tmp_path / "cache")) for _ in range(2)]
-    assert runs[0]["results"] == runs[1]["results"]
-    run = evaluate("dummy", predict_only=True)
-    assert all(sample["resps"] == [["lol"]] for sample in run["samples"]["cogniload_mini"])
-
-
-def test_links_to_the_yamls_work_as_the_yamls(tmp_path):
-    for file in TASKS.rglob("*.yaml"):
-        (tmp_path / file.name).symlink_to(file)
-    assert "cogniload_mini" in manager(tmp_path).load(["cogniload_mini"])["tasks"]
-
-
 def test_without_a_tokenizer_there_are_no_counts(caplog):
     found = evaluate("dummy")
     assert "no tokenizer to count with" in caplog.text
@@ -277,6 +264,3 @@ def test_a_report_says_why_from_the_twins_of_the_task_alone(tmp_path):
     assert not effects["turned"].any()
     runs = pd.read_csv(tmp_path / "report/tables/runs.csv")
     assert runs["responses"].sum() == 140
-    by_load = pd.read_csv(tmp_path / "report/tables/why_by_load.csv")
-    assert {*by_load["puzzles"]} == {10}
-    assert {*by_load["load"]} == {"N"}

@@ -13,7 +13,6 @@ from cogniload_analysis import fit_complexity_decay
 from cogniload_gen import FactorOutcome
 from cogniload_gen.factor.knobs import REALISTIC_VERSION
 from cogniload_gen.factor.retrieval import check_retrieval, retrieve
-from cogniload_gen.sample import split_failure
 from lm_eval_tasks.factor.task import DECAY, cdf, cdo, n_eff, process_results
 
 MINI = ["factor_symbolic_mini", "factor_realistic_mini"]
@@ -109,12 +108,6 @@ def test_the_decay_is_that_of_the_analysis(caplog):
     assert not caplog.records
 
 
-def test_what_is_solved_by_chance_beyond_the_window_does_not_flatten_the_line():
-    run = responses(lambda N: 0.3 if N > 30 else 0.05 if N > 25 else min(1, exp(0.25 - 0.05 * N)))
-    assert -0.07 < cdf(run) < -0.04
-    assert n_eff(run) == pytest.approx(5, abs=1)
-
-
 @pytest.mark.parametrize("other", [(4000, None), (0, "close")], ids=["contexts", "noises"])
 def test_a_run_of_several_contexts_has_no_decay(caplog, other):
     run = [*responses(lambda N: exp(-0.05 * N)), *responses(lambda N: exp(-0.1 * N), *other)]
@@ -154,14 +147,6 @@ def test_a_retrieved_prompt_holds_what_was_found_and_the_sample_tells_it(task):
         assert sample["arguments"][0][0] == sample["doc"]["puzzle"]
         assert not {"retrieval", "prompt"} & {*sample["doc"]}
         assert "closure_recall" not in sample
-
-
-def test_a_right_answer_is_no_failure():
-    doc = {"retrieval": "x", "needed": 3, "found": 2}
-    assert split_failure(doc, 1)["not_retrieved"] == split_failure(doc, 1)["not_reasoned"] == 0
-    assert split_failure(doc, 0)["not_retrieved"] == 1
-    assert split_failure(doc | {"found": 3}, 0)["not_reasoned"] == 1
-    assert split_failure({}, 0) == {}
 
 
 def test_the_retrieval_task_is_the_paper_s_setting():

@@ -62,16 +62,6 @@ def test_whole_prompts_reach_the_model(smollm2, prompts_seen, chat):
         assert sample["prompt_tokens"] == len(ids)
 
 
-@pytest.mark.parametrize(("puzzles", "message"), [
-    ({"d": [1, 10], "context_budget": 1024}, r"1 of 4 documents do not fit: cogniload-\S*d10-N20"),
-    ({"context_budget": 8193}, "the model takes 8192 tokens and context_budget is 8193"),
-])  # fmt: skip
-def test_what_does_not_fit_never_reaches_the_model(smollm2, prompts_seen, puzzles, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate(smollm2, puzzles=PUZZLES | puzzles)
-    assert not prompts_seen
-
-
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """The results and samples that lm-eval's command wrote of the real model, 4 prompts a batch."""
@@ -122,26 +112,3 @@ def test_batches_do_not_change_responses(smollm2, written, monkeypatch):
         for samples in (alone, written[1]["cogniload_mini"])
     )
     assert ours == theirs
-
-
-def test_a_task_with_retrieved_prompts(smollm2, prompts_seen):
-    """End to end: what was retrieved is what reaches the model, and every answer is in one part."""
-    puzzles = {"op": 2, "context": 400, "noise": "close", "num_puzzles": 2}
-    puzzles["retrieve"] = {"retriever": "bm25", "budget": 150}
-    task = "factor_realistic_mini"
-    settings = {"apply_chat_template": True, "gen_kwargs": {"max_gen_toks": TOKENS}}
-    asked = {"tasks": [task], "task_manager": manager(factor=puzzles)}
-    found = simple_evaluate(smollm2, **asked, bootstrap_iters=1, **settings)
-    samples = found["samples"][task]
-    assert len(samples) == len(prompts_seen) == 2
-    told = {smollm2.tokenizer.decode(ids) for ids in prompts_seen}
-    for sample in samples:
-        assert sample["arguments"][0][0] in told
-        assert sample["doc"]["prompt"] in sample["arguments"][0][0]
-        assert len(sample["doc"]["prompt"]) < 0.8 * len(sample["doc"]["puzzle"])
-        assert sample["prompt_tokens"] < 400
-        assert sample["acc"] + sample["not_retrieved"] + sample["not_reasoned"] == 1
-        assert sample["closure_recall"] == (sample["doc"]["found"] == sample["doc"]["needed"])
-    results = found["results"][task]
-    parts = [results[f"{name},none"] for name in ("acc", "not_retrieved", "not_reasoned")]
-    assert sum(parts) == pytest.approx(1)

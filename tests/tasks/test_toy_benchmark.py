@@ -65,16 +65,3 @@ def test_the_real_harness_runs_it_and_the_report_shows_it(tmp_path):
     assert "Expected: " in text  # failures are shown
     counts = (tmp_path / "report" / "tables" / "toy_cells.csv").read_text(encoding="utf-8")
     assert counts.splitlines()[0] == "model,n,right,off,mute"
-
-
-def test_it_takes_at_most_60_lines_outside_its_engine():
-    """Lines of code and data, but for imports and docstrings."""
-    own = [file for file in FOLDER.rglob("*.*") if file.name != "engine.py"]
-    lines = [
-        line
-        for file in own
-        if file.suffix in {".py", ".yaml", ".html", ".toml"}
-        for line in file.read_text(encoding="utf-8").splitlines()
-        if line.strip() and not line.strip().startswith(("import ", "from ", '"""'))
-    ]
-    assert len(lines) <= 60
