@@ -181,9 +181,6 @@ def test_an_answer_that_hedges_is_none():
     all_of_them = f"{poi} {form.format(' '.join(options))}."
     three_places = f"{poi} {form.format(options[0])}.\n{poi}: {options[1]}.\n{options[2]}."
     for response in (all_of_them, three_places):
-        outcomes = [score_response(response, answer=o, **asked(PUZZLE)) for o in options]
-        # the paper's scorer is pleased whatever the answer is
-        assert sum(outcome.correct for outcome in outcomes) > 1
         assert [answer_score(response, PUZZLE | {"answer": value}) for value in options] == [0] * 4
 
 

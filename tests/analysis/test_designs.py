@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections import defaultdict
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -15,9 +14,6 @@ from searches import CDF, MODELS, N_EFF, undisturbed_run
 
 import cogniload_analysis
 from cogniload_analysis import AdaptiveDesign, DecayDesign
-from cogniload_analysis.adaptive.design import Interval
-from cogniload_analysis.cogniload.capacity.next_puzzles import CapacitySettings
-from cogniload_analysis.factor.decay_design import DecaySettings
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 
@@ -76,15 +72,6 @@ def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_more_than_a_tenth_of_lost_puzzles_is_questioned(kind):
-    design = MODELS[kind][0]()
-    puzzles = design.ask()[:60]
-    for lost, sentences in ((6, 0), (7, 1)):
-        plan = replace(design.plan, lost=frozenset(puzzles[:lost]))
-        assert len(list(plan.question_lost(dict.fromkeys(puzzles[lost:])))) == sentences
-
-
-@pytest.mark.parametrize("kind", MODELS)
 def test_a_server_that_never_answers_ends_a_run(kind):
     design, puzzles = MODELS[kind][0](), []
     while not design.done:
@@ -103,18 +90,6 @@ def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
     for *cell, index in asked:
         indices[tuple(cell)].append(index)
     assert all(each == list(range(len(each))) for each in indices.values())
-
-
-@pytest.mark.parametrize("settings", [CapacitySettings(), DecaySettings()])
-def test_when_a_run_ends(settings):
-    smallest, largest = settings.extent
-    first, budget = settings.STOP_AFTER, settings.budget
-    narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
-    assert settings.reason_to_stop(first, 0, narrow).startswith(f"{settings.goal} is known to")
-    assert not settings.reason_to_stop(first - 1, 0, narrow)
-    assert "budget" in settings.reason_to_stop(first, budget, wide)
-    for known in (first, 2 * budget):  # with answers of another run
-        assert not settings.reason_to_stop(known, budget - 1, wide)
 
 
 @pytest.mark.parametrize(
@@ -149,11 +124,3 @@ def test_other_questions_have_another_version(design, batches, solves, golden):
 def test_wrong_settings_are_refused_in_one_line(make, options, says):
     with refused("^" + re.escape(says)):
         getattr(cogniload_analysis, make)(**options)
-
-
-def test_the_longest_puzzles_hold_the_largest_of_each_load():
-    """A run checks these alone against the model's window."""
-    plan = AdaptiveDesign().plan
-    asked = np.array(sorted(plan.cells), dtype=float)
-    longest = np.array([puzzle[:3] for puzzle in plan.longest], dtype=float)
-    assert longest.max(axis=0)[:2].tolist() == asked.max(axis=0)[:2].tolist()

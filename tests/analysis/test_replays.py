@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from lm_eval_layout import (
     make_factor_puzzle,
-    make_factor_samples,
     make_puzzle,
     make_sample,
     write_run,
@@ -127,15 +126,6 @@ def test_an_adaptive_run_is_told_as_its_design_tells_it(undrawn, design, tmp_pat
 @KINDS
 def test_a_puzzle_that_was_answered_twice_is_no_design_s(design, tmp_path):
     assert find_replays(write_design(tmp_path, design, repeated=1), design) == []
-
-
-@pytest.mark.parametrize("design", [DecayDesign], indirect=True)
-def test_a_grid_at_another_context_is_no_adaptive_run(design, tmp_path):
-    write_design(tmp_path, design)
-    samples = make_factor_samples(-0.1, 1.2, 3, 1)
-    write_run(tmp_path, "org/grid", samples, task="factor_symbolic_0")
-    replays = decay.find_replays(read_factor_samples(tmp_path))
-    assert [condition[2] for condition in replays] == [4000]
 
 
 @KINDS

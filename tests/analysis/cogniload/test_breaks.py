@@ -15,13 +15,12 @@ from cogniload_analysis.cogniload import breaks, figures
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.cogniload.fits.step_hazard import SLIPS
 from cogniload_analysis.intervals import wilson_interval
-from cogniload_analysis.report.examples import pick_failures, split_end
+from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
 from cogniload_gen.cogniload.steps.rules import ERRORS
-from cogniload_gen.rescore import rescore
 from cogniload_gen.sample import step_metrics
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
@@ -98,11 +97,7 @@ def with_reading(reading):
         ({"steps_read": None}, np.nan),
         # What is said of a response that could not be read is ignored.
         ({"steps_read": {"read": False, "coverage": 1.0, "first_error": "x", "error": []}}, 1.0),
-        # Nor is anything claimed of what no reading says.
-        ({"steps_read": [1]}, np.nan),
-        ({"steps_read": READING | {"error": None}}, READING["coverage"]),
         ({"steps_read": READING | {"error": "<b>"}}, READING["coverage"]),
-        ({"steps_read": READING | {"first_error": "3"}}, READING["coverage"]),
     ],
 )
 def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
@@ -112,20 +107,6 @@ def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
     assert (row["steps_read"], row["error"], row["recovered"]) == (False, "", False)
     assert np.isnan(row["first_error"])
     assert row["coverage"] == pytest.approx(coverage, nan_ok=True)
-
-
-def test_scoring_again_gives_older_samples_their_reading(puzzles, traces, tmp_path):
-    samples = [
-        make_sample(row, trace.response, "wrong_logic")
-        for row, trace in zip(puzzles[:6], traces, strict=False)
-    ]
-    run = write_run(tmp_path / "old", "m", samples)
-    (old,) = run.glob("samples_*")
-    (tmp_path / "new").mkdir()
-    rescore(old, tmp_path / "new" / old.name)
-    frame = read_samples(tmp_path / "new")
-    assert frame["steps_read"].all()
-    assert frame["error"].tolist() == [trace.error or "" for trace in traces[:6]]
 
 
 def test_planted_errors_are_counted_in_the_tables(undrawn, planted, traces, puzzles, tmp_path):
@@ -199,28 +180,6 @@ def test_survival_s_intervals_are_wilson_s_where_no_response_ends_early():
     low, high = wilson_interval(right, 80)
     np.testing.assert_allclose(curve["low"], low, atol=1e-9)
     np.testing.assert_allclose(curve["high"], high, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["initial", "missed", "stopped", "answer", None])
-def test_survival_of_responses_that_are_all_alike(kind):
-    at = {"initial": 0, "missed": 3, "stopped": 3}.get(kind, np.nan)
-    read = simulate(30, 1).assign(N=20, error=kind, first_error=at)
-    curve = breaks.survival_curve(read)
-    ends = {"initial": (0, 0.0), "missed": (3, 0.0), "stopped": (2, 1.0)}.get(kind, (20, 1.0))
-    assert (curve["statement"].iloc[-1], curve["share"].iloc[-1]) == ends
-    assert curve[["low", "high"]].notna().all(axis=None)
-    assert not curve[["low", "high"]].isin([np.inf, -np.inf]).any(axis=None)
-
-
-@pytest.mark.parametrize(("missed", "half"), [(10, None), (11, 3)])
-def test_the_half_is_where_fewer_than_half_are_still_right(missed, half):
-    kinds, places = (
-        np.repeat(pair, [missed, 20 - missed]) for pair in (["missed", ""], [3, np.nan])
-    )
-    read = (
-        simulate(20, 1).assign(N=20, error=kinds, first_error=places).replace({"error": {"": None}})
-    )
-    assert breaks._describe_breaks(read)["half"] == pytest.approx(half or np.nan, nan_ok=True)
 
 
 def test_the_hazard_is_that_of_the_puzzles_in_the_samples(planted, puzzles):
@@ -300,49 +259,12 @@ def test_failures_show_the_step_where_they_broke(undrawn, puzzles, tmp_path):
     assert "".join(text for text, _ in example["parts"]) == trace.response[-1500:]
 
 
-@pytest.mark.parametrize("kind", ERRORS)
-def test_the_told_state_is_that_of_the_trace(puzzles, kind):
-    for key, row in enumerate(puzzles[:8]):
-        solution = solve_steps(row["puzzle"])
-        try:
-            trace = write_trace(row["puzzle"], key, kind, "numbered")
-        except ValueError:  # no place for the kind
-            continue
-        held = pd.Series({"steps_read": False, "first_error": np.nan, "error": ""})
-        found = COGNILOAD.find_break(trace.response, row, held)
-        if found is None:  # too unclear to be claimed
-            continue
-        if kind == "answer":
-            assert found.where.startswith("the answer")
-            continue
-        true = solution.states[trace.first_error][solution.poi]
-        assert [told for _, _, told in found.states] == [
-            trace.states[trace.first_error][name] for name in true
-        ]
-        if found.place is not None:
-            assert 0 <= found.place < len(trace.response)
-
-
 def test_a_reading_that_the_sample_does_not_share_is_not_shown(puzzles):
     trace = write_trace(puzzles[0]["puzzle"], 5, "missed", "marks")
     find = partial(COGNILOAD.find_break, trace.response, puzzles[0])
     assert find(pd.Series({"steps_read": True, "first_error": np.nan, "error": ""})) is None
     same = {"steps_read": True, "first_error": trace.first_error, "error": "missed"}
     assert find(pd.Series(same)) is not None
-
-
-def test_the_shown_end_is_split_where_marks_meet():
-    text = "x" * 1000 + "abcdefghij" * 100
-    marks = {"evidence": (1990, 2000), "step": (1985, 1995)}
-    parts = split_end(text, marks)
-    assert "".join(part for part, _ in parts) == text[-1500:]
-    assert [(part, mark) for part, mark in parts if mark] == [
-        ("fghij", "step"),
-        ("abcdefghij"[:5], "evidence"),
-        ("fghij", "evidence"),
-    ]
-    assert all(mark == "" for _, mark in split_end(text, {"step": (10, 600)}))
-    assert split_end("", {"step": (0, 0)}) == []
 
 
 def test_the_figure_is_of_the_tables(planted):
@@ -362,5 +284,3 @@ def test_the_figure_is_of_the_tables(planted):
     points = survival[["statement", "share"]].to_numpy().tolist()
     assert {*map(tuple, points)} <= {*map(tuple, left.lines[0].get_xydata().tolist())}
     assert len(right.lines) >= 2
-    alone = figures.draw_breaks(survival, predictions.assign(predicted=np.nan, glm=np.nan))
-    assert len(alone.axes) == 1

@@ -3,7 +3,6 @@
 import tomllib
 from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,8 +22,6 @@ from cogniload_analysis.cogniload.plan import (
     mean_prompt_tokens,
 )
 from cogniload_analysis.cogniload.threshold_differences import (
-    _draw_differences,
-    _read_draws,
     compare_thresholds,
 )
 from cogniload_analysis.compare.paired import compare_pairs
@@ -151,19 +148,6 @@ def test_both_are_held_at_the_mean_loads_of_all_their_responses():
     for glm, value in zip(alone, values, strict=True):
         expected = capacity_thresholds(*glm.params[list(TERMS)], **loads.mean())[0]
         assert value == pytest.approx(expected, rel=1e-6)
-
-
-def test_draws_whose_slope_has_another_sign_are_unknown_and_count_against_a_difference():
-    fits = [SimpleNamespace(beta=beta) for beta in PAIR]
-    covariance = np.zeros((10, 10))
-    covariance[1, 1], covariance[7, 7] = PAIR[0][1] ** 2, PAIR[1][2] ** 2
-    ECL50, _, ID50 = _draw_differences(*fits, covariance, PAPER_MEANS)
-    passed = norm.sf(1)  # the slopes' standard errors are as large as they are
-    for unknown in (np.isnan(ECL50), np.isnan(ID50)):
-        assert unknown.mean() == pytest.approx(passed, abs=0.02)
-    drawn = np.array([np.nan] * 3 + [1.0] * 96)
-    (low, high), p = _read_draws(drawn)
-    assert (low, high, p) == (-np.inf, np.inf, 2 * 4 / 100)
 
 
 def test_accuracies_are_the_printed_ones():

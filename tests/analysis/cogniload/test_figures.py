@@ -16,7 +16,6 @@ from cogniload_analysis.cogniload import figures
 from cogniload_analysis.display.figures import (
     DPI,
     save_figure,
-    series_style,
     stack_panels,
 )
 
@@ -120,12 +119,6 @@ def test_figure_5_has_the_wilson_intervals(frame):
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
     first = table[table["model"] == table["model"].iloc[0]]
     np.testing.assert_allclose(ends, first[["low", "high"]])
-
-
-def test_300_models_are_told_apart_and_22_without_colour():
-    styles = [tuple(series_style(index).values()) for index in range(300)]
-    assert len(set(styles)) == 300
-    assert len({style[1:] for style in styles[:22]}) == 22
 
 
 def test_the_fitted_curve_goes_through_the_points():

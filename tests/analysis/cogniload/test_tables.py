@@ -22,8 +22,6 @@ from cogniload_analysis.cogniload.overview import (
     overview_table,
     say_capacity,
 )
-from cogniload_analysis.display.print import to_latex
-from cogniload_analysis.display.tables import Column, TableSpec
 from cogniload_analysis.intervals import wilson_interval
 from cogniload_gen.cogniload.score import Outcome
 
@@ -129,25 +127,6 @@ def test_a_model_that_cannot_be_ranked_says_why():
     assert last["model"] == "hard only"
     assert np.isnan(last["ECL50"])
     assert last["note"].startswith("can't hold d at 5.2, where the data have 10")
-    assert (
-        tables.TABLES["ranking"]
-        .show(ranking_table({"hard only": glm}))
-        .iloc[-1]["Rank (projection)"]
-        == "--"
-    )
-
-
-def test_latex_has_booktabs_rules_and_escapes_names():
-    shown = pd.DataFrame({"Model": ["a_b & 50 % {x} \\y"], "Acc [%]": ["1"], "β0": ["2***"]})
-    spec = TableSpec("mine", "A caption.", [*map(Column, shown)])
-    text = to_latex(spec.table(shown), {"β0": r"$\beta_0$"})
-    assert r"a\_b \& 50 \% \{x\} \textbackslash{}y" in text
-    assert r"Model & Acc [\%] & $\beta_0$ \\" in text
-    rules = [text.index(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")]
-    assert rules == sorted(rules)
-    assert r"\label{tab:mine}" in text
-    long = to_latex(spec.table(pd.concat([shown] * 50)), {})
-    assert r"\begin{longtable}" in long
 
 
 COARSE = GRID[GRID["rho_percent"].isin([5, 50, 95])]
