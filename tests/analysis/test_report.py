@@ -174,9 +174,7 @@ def factor_page(tmp_path_factory):
 
 @pytest.mark.parametrize("width", [390, 1100])
 @pytest.mark.parametrize("which", ["report", "hostile_page", "factor_page"])
-def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(
-    browser, request, which, width, tmp_path
-):
+def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(browser, request, which, width):
     page = request.getfixturevalue(which)
     browser.open(page, width)
     browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
@@ -188,8 +186,6 @@ def test_nothing_runs_nothing_is_fetched_and_nothing_overflows(
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     loaded = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
     assert browser.evaluate(loaded)
-    browser.screenshot(tmp_path / "page.png")
-    assert (tmp_path / "page.png").stat().st_size > 50_000
 
 
 @pytest.mark.parametrize(("cells", "rising"), CASES["columns"].values(), ids=CASES["columns"])

@@ -1,6 +1,5 @@
 """A headless Chromium, driven over the DevTools protocol's pipe, for tests of the report."""
 
-import base64
 import json
 import os
 import shutil
@@ -96,11 +95,6 @@ class Browser:
         ]
         addresses = [request["params"]["request"]["url"] for request in requests]
         return [address for address in addresses if not address.startswith("data:")]
-
-    def screenshot(self, file):
-        """Save a picture of the whole page."""
-        picture = self.command("Page.captureScreenshot", captureBeyondViewport=True)
-        Path(file).write_bytes(base64.b64decode(picture["data"]))
 
     def _read(self):
         while b"\0" not in self._buffer:

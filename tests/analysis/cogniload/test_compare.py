@@ -19,7 +19,6 @@ from cogniload_analysis.cogniload.plan import (
     count_puzzles,
     expected_accuracies,
     lower_accuracies,
-    mean_prompt_tokens,
 )
 from cogniload_analysis.cogniload.threshold_differences import (
     compare_thresholds,
@@ -196,8 +195,6 @@ def test_the_cost_is_arithmetic():
     assert plan.gpu_hours(900) == pytest.approx(900 * 4000 / 1000 / 3600)
     table = published_table("prompt_tokens").query("model == 'Qwen3-8B'")
     assert plan.prompt_tokens == pytest.approx(table["prompt_tokens_mean"].mean())
-    for model in MODELS.index:
-        assert 2000 < mean_prompt_tokens(model) < 8000
 
 
 def test_plan_prints_the_cost_at_a_price(capsys):
