@@ -31,7 +31,7 @@ COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
 SETS_APART = CLAUSE_ENDS | {"stop"}
 ENDS = frozenset(("stop", "question"))
 FRAME = frozenset(("open", "close", "pipe"))
-ASIDES = frozenset(("open", "close", "people", "condition", "old", "rest", "arrow"))
+ASIDES = frozenset(("people", "condition", "old"))
 """Words that change the meaning of others in their sentence, and have none by themselves."""
 
 BEYOND = ["line"] * 4
@@ -133,9 +133,7 @@ class Voice:
     citing: bool = False
     negated: bool = False
     old: bool = False
-    rest: bool = False
     labelled: bool = False
-    aside: bool = False
 
 
 class Reader:
@@ -163,11 +161,10 @@ class Reader:
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
             "they": self.on_they, "all": self.on_all, "people": self.on_people,
             "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
-            "old": self.on_old, "rest": self.on_rest, "back": self.on_back,
+            "old": self.on_old, "back": self.on_back,
             "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
             "no": self.on_refusal, "cross": self.on_refusal, "change": self.on_change,
-            "same": self.on_same, "arrow": self.on_arrow,
-            "open": self.on_open, "close": self.on_close,
+            "same": self.on_same,
         }  # fmt: skip
 
         self.telling = LABELLING | {"start"} | self.handlers.keys() - ASIDES
@@ -278,7 +275,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
-        voice = self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
+        self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
         following = uncounted = 0
@@ -294,7 +291,6 @@ class Reader:
                     uncounted += end - i
                     continue
             if read == 0 and kind in OPENERS:
-                voice.aside = kind == "open"
                 uncounted += 1
                 continue
             handler = handler_of(kind)
@@ -312,8 +308,6 @@ class Reader:
         """End a clause: a negation and the like reach no further."""
         voice = self.voice
         voice.negated = voice.old = False
-        if kind != "arrow":
-            voice.rest = False
         if voice.fixed and kind in ("comma", "but"):
             voice.quoted = False
 
@@ -383,17 +377,13 @@ class Reader:
     def sums_up(self, i: int, read: int, at_line: bool) -> bool:
         """Whether the sentence looks back on the whole: "Final state", "That gives Anna ..."."""
         kind = self.words[i].kind
-        if self.current == 0 or self.block.labels == (END,) or self.names_statement(i):
+        if self.current == 0 or self.block.labels == (END,):
             return False
         if kind == "end":
             return read <= 2 and (at_line or self.kinds[i - 1] not in ("he", "she"))
         if kind == "recap":
             return read <= 5
         return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
-
-    def names_statement(self, i: int) -> bool:
-        """Whether "final" at words[i] belongs to a statement."""
-        return self.words[i].kind == "end" and self.kinds[i + 1] == "label"
 
     def label_at(
         self, i: int, starts: bool, at_line: bool
@@ -507,7 +497,7 @@ class Reader:
         """A name: the sentence is about this person, or about one more."""
         name, voice, block = str(self.words[i].data), self.voice, self.block
         denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
-        if denied and name == self.poi and not voice.rest:
+        if denied and name == self.poi:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
         joined = self.joins(i)
         voice.who = voice.who | {name} if joined else frozenset([name])
@@ -524,8 +514,7 @@ class Reader:
         else:
             block.named.append((frozenset([name]), denied))
         self.recent = voice.who
-        if not voice.aside:
-            block.subject = voice.who
+        block.subject = voice.who
 
     def joins(self, i: int) -> bool:
         """Whether the person at words[i] is joined to one before: "Mary, Paul and Ann"."""
@@ -634,22 +623,6 @@ class Reader:
         """ "From", "was": a former value follows."""
         self.voice.old = self.block.labels != (INITIAL,)
 
-    def on_rest(self, i: int) -> None:
-        """ "The rest": the clause is not about all values."""
-        self.voice.rest = True
-
-    def on_arrow(self, i: int) -> None:
-        """An arrow: what follows is the state, whatever stood before."""
-        self.voice.quoted = False
-
-    def on_open(self, i: int) -> None:
-        """A parenthesis: who is named in it is not whom the block goes on with."""
-        self.voice.aside = True
-
-    def on_close(self, i: int) -> None:
-        """The end of a parenthesis."""
-        self.voice.aside = False
-
     def on_back(self, i: int) -> None:
         """ "Wait": the text takes back what stands before."""
         self.block.evidence.append(Back(self.words[i].start))
@@ -748,8 +721,6 @@ class Reader:
     def same(self, i: int) -> None:
         """Note that nothing changes, if the clause is about the PoI or nobody."""
         voice = self.voice
-        if voice.rest:
-            return
         for_whom = people_of(self.words[i + 1 : i + 4]) if not self.attached else NOBODY
         if self.poi in (for_whom or voice.who):
             self.block.evidence.append(Same(3, self.words[i].start))
