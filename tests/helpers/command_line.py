@@ -9,6 +9,9 @@ import pytest
 from cogniload_cli import main
 from cogniload_gen.parser import Parser
 
+MODULE = "cogniload_cli"
+"""What `python -m` runs as the installed command does."""
+
 IN_2_GIB = """
 import resource, sys
 from cogniload_cli import main

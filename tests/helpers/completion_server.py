@@ -1,10 +1,9 @@
-"""A server of chat completions on loopback that answers puzzles by the solver, or fails as told."""
+"""A server of chat and plain completions on loopback: it solves puzzles, or fails as it is told."""
 
 import json
-import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import BrokenBarrierError, Lock, Thread
+from threading import Lock, Thread
 
 from cogniload_gen import solve
 
@@ -15,14 +14,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        known = {"id": "solver", "root": "/models/solver", "max_model_len": self.server.window}
-        told = {
-            "/v1/models": {"object": "list", "data": [known]},
-            "/version": {"version": "0.99.0"},
-        }
-        path = self.path.partition("?")[0]
-        found = next((told[end] for end in told if path.endswith(end)), None)
-        self.answer(404 if found is None else self.server.status, json.dumps(found))
+        known = {"id": "solver", "root": self.server.root, "max_model_len": self.server.window}
+        told = {"/models": {"data": [known]}, "/version": {"version": "0.99.0"}}
+        found = next((told[end] for end in told if self.path.partition("?")[0].endswith(end)), None)
+        self.answer(404 if found is None else 200, json.dumps(found))
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -30,44 +25,53 @@ class Handler(BaseHTTPRequestHandler):
         with server.lock:
             server.requests.append(request)
             server.seen.append((self.path, self.headers["Authorization"]))
-            status = server.status if len(server.requests) <= server.healthy else 500
-        time.sleep(server.seconds)
-        if server.together:
-            with suppress(BrokenBarrierError):
-                server.together.wait()
-        prompt = request["messages"][0]["content"]
-        text = server.reply(request["messages"]) if server.reply else respond(prompt)
-        choice = {
-            "index": 0,
-            "message": {"role": "assistant", "content": text},
-            "finish_reason": "stop",
-        }
-        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
-        usage["total_tokens"] = sum(usage.values())
-        completion = {"id": "completion", "object": "chat.completion", "created": 0}
-        completion |= {"model": "solver", "choices": [choice], "usage": usage}
-        with server.lock:
             instead = server.once.pop(0) if server.once else server.instead
-        if isinstance(instead, dict):
-            instead = json.dumps(completion | instead)
-        self.answer(status, instead)
+        server.gate()
+        instead = instead(request) if callable(instead) else instead
+        if isinstance(instead, tuple):
+            self.answer(*instead)
+        elif isinstance(instead, dict):
+            self.answer(200, json.dumps(self.complete(request) | instead))
+        else:
+            self.answer(200, instead)
 
-    def answer(self, status, content):
-        """Send a text, or bytes that gzip has packed; what a status of 500 says is its own."""
-        packed = isinstance(content, bytes)
-        body = content if packed else content.encode()
-        if status != 200:
-            body, packed = self.server.failure.encode(), False
+    def complete(self, request):
+        prompts, choices = prompts_of(request), []
+        for index, prompt in enumerate(prompts):
+            chat, reply = "messages" in request, self.server.reply
+            text = reply(request["messages"] if chat else prompt) if reply else respond(prompt)
+            held = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+            choices.append({"index": index, "finish_reason": "stop"} | held)
+        used = sum(len(prompt) if isinstance(prompt, list) else words(prompt) for prompt in prompts)
+        usage = {"prompt_tokens": used, "completion_tokens": words(text)}
+        return {"id": "1", "object": "completion", "created": 0, "model": "solver", "usage": usage,
+                "choices": choices}  # fmt: skip
+
+    def answer(self, status, body, headers=()):
         self.send_response(status)
-        if packed:
-            self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
+        headers = {"Content-Type": "application/json", "Content-Length": len(body.encode())} | dict(
+            headers
+        )
+        for name, value in headers.items():
+            self.send_header(name, str(value))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body.encode())
+        self.close_connection = int(headers["Content-Length"]) != len(body.encode())
 
     def log_message(self, *_):
         pass
+
+
+def prompts_of(request):
+    """The prompts of a request: texts, or tokens."""
+    if "messages" in request:
+        return [request["messages"][0]["content"]]
+    prompt = request["prompt"]
+    return [prompt] if isinstance(prompt, str) else prompt
+
+
+def words(text):
+    return len(text.split())
 
 
 def respond(prompt):
@@ -78,12 +82,12 @@ def respond(prompt):
 
 
 class Server(ThreadingHTTPServer):
-    """What it does can be set: its `status`, the `seconds` that an answer takes, and so on.
+    """A server whose answers can be set.
 
-    It answers the first `healthy` requests, then with 500 and the text `failure`. `instead` is put
-    over its answers, or is sent in their place where it is a text or gzip's bytes; each of `once`
-    does so one time before. With a barrier in `together` it answers when that opens. A `reply`,
-    of all messages, takes the solver's place.
+    `instead` is put over its answers if it is a dict, and sent in their place if it is a text, or a
+    status, a text and headers; a function of the request returns one of these. Each of `once` does
+    so one time before. `gate` is called before each answer. `reply`, a function of the messages,
+    takes the solver's place. `requests` are all that were sent, `seen` their paths and keys.
     """
 
     daemon_threads = True
@@ -91,11 +95,16 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self):
         self.lock, self.requests, self.seen = Lock(), [], []
-        self.status, self.healthy, self.window = 200, 10**9, 2048
-        self.seconds, self.together, self.instead, self.once = 0, None, {}, []
-        self.reply = None
-        self.failure = '{"error": "the engine is dead"}'
+        self.window, self.instead, self.once = 2048, {}, []
+        self.root = "/models/solver"
+        self.gate, self.reply = lambda: None, None
         super().__init__(("127.0.0.1", 0), Handler)
+
+    def asked(self):
+        """The prompts of all requests since the last call."""
+        with self.lock:
+            requests, self.requests = self.requests, []
+        return [prompt for request in requests for prompt in prompts_of(request)]
 
     def handle_error(self, *_):
         """Clients that were killed are no news."""

@@ -1,8 +1,9 @@
-"""`cogniload eval` as its tests run it: in this process, or in one of its own."""
+"""`cogniload eval` as its tests run it: in this process, or in one of its own that is killed."""
 
 import json
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import sys
@@ -10,31 +11,26 @@ import time
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from io import StringIO
-from itertools import count
-from pathlib import Path
-from threading import Event, Semaphore
-from types import SimpleNamespace
 
-from cogniload_cli import main
-from lm_eval_tasks.runner import model
-from lm_eval_tasks.runner.results import merge
-from lm_eval_tasks.runner.store import Store
+from command_line import main
 
 OWN = multiprocessing.get_context("forkserver")
-PRELOADED = ["lm_eval.models.api_models", "lm_eval_tasks.runner.evaluate"]
-OWN.set_forkserver_preload([*PRELOADED, "cogniload_analysis.report.compare_runs"])
+OWN.set_forkserver_preload([
+    *("lm_eval.models.api_models", "lm_eval._cli.run", "lm_eval_tasks.runner", "torch._dynamo"),
+    *("lm_eval_tasks.cogniload.task", "cogniload_gen.cogniload.twins", "pytablewriter"),
+])  # fmt: skip
 """Processes that start at once, and of nothing that runs here: the fork of a process with threads
 may wait for ever for a lock that one of them held."""
 
 PUZZLES = {"d": [1, 3], "N": [5, 20], "rho": [10, 50], "num_puzzles": 3}
-DOCUMENTS, BLOCK_SIZE, BLOCKS = 24, 5, 5
+DOCUMENTS = 24
 
-SAID = ("warning: ", "block ", "continuing", "n ", "waiting for ", "next: ")
-"""What begins a line on standard error that is no error."""
+NO_ERROR = re.compile(r"(warning|continuing|stopped|next): |scoring |n \d|\s*(\d+%|\d*it )|\s*$")
+"""What begins a line on standard error that is no error: what comes next, or how far it is."""
 
 
-def url_of(server):
-    return f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
+def url_of(server, kind="chat/completions", user=""):
+    return f"http://{user}127.0.0.1:{server.server_port}/v1/{kind}"
 
 
 def model_args(server, **settings):
@@ -42,13 +38,21 @@ def model_args(server, **settings):
     return json.dumps(given)
 
 
-def arguments(server, out, *others, puzzles=PUZZLES, **settings):
+def arguments(server, out, *others, puzzles=PUZZLES, tasks="cogniload_mini", **settings):
     return [
-        *("eval", "--output_path", str(out), "--block_size", str(BLOCK_SIZE)),
-        *("--model", "local-chat-completions", "--model_args", model_args(server, **settings)),
-        *("--apply_chat_template", "--tasks", "cogniload_mini"),
-        *("--metadata", json.dumps({"cogniload": puzzles}), *others),
+        *("eval", "--output_path", str(out), "--model", "local-chat-completions"),
+        *("--model_args", model_args(server, **settings)),
+        *("--apply_chat_template", "--tasks", tasks),
+        *("--metadata", json.dumps({"cogniload": puzzles}), *map(str, others)),
     ]
+
+
+def completions(server, out, *others, **settings):
+    """Arguments for a server of plain completions."""
+    given = {"base_url": url_of(server, "completions"), "tokenizer_backend": "none"} | settings
+    words = arguments(server, out, "--model", "local-completions", *others, **given)
+    words.remove("--apply_chat_template")
+    return words
 
 
 def command(*arguments):
@@ -59,23 +63,75 @@ def command(*arguments):
     return code, out.getvalue(), err.getvalue()
 
 
-def start(*arguments):
-    """The command in a process of its own, which says nothing."""
-    return run_apart(quietly, *arguments)
+def error_of(*arguments):
+    """The one line of an error with exit code 2, apart from warnings and progress."""
+    code, _, err = command(*arguments)
+    assert code == 2, err
+    (line,) = (line for line in err.splitlines() if not NO_ERROR.match(line))
+    assert line.startswith("cogniload eval: error: ")
+    return line.removeprefix("cogniload eval: error: ")
 
 
-def run_apart(target, *arguments):
-    """A function of this module, in a process of its own."""
-    process = OWN.Process(target=target, args=arguments)
+def describe_quickly(patch):
+    """Leave out lm-eval's look at the machine, which takes two seconds."""
+    import lm_eval.evaluator
+
+    facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
+    patch(lm_eval.evaluator, "add_env_info", lambda results: results.update(facts))
+
+
+def start(*arguments, prepare=None, given=()):
+    """The command in a process of its own; what it said is in `said.get()` if it ends by itself."""
+    said = OWN.SimpleQueue()
+    process = OWN.Process(target=_apart, args=(said, prepare, given, arguments))
+    process.said = said
     process.start()
     return process
 
 
-def describe_quickly(patch):
-    """Leave out lm-eval's look at the machine, which takes two seconds; wait for a busy server."""
-    patch(model, "PATIENCE", 1800)
-    facts = {"pretty_env_info": "", "lm_eval_version": version("lm_eval")}
-    patch(model, "add_env_info", lambda results: results.update(facts))
+def _apart(said, prepare, given, arguments):
+    describe_quickly(setattr)
+    if prepare:
+        prepare(*given)
+    code, _, err = command(*arguments)
+    said.put(err)
+    sys.exit(code)
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_at_event(folder, number):
+    """Kill this process before its n-th event of `sys.audit` of a file below a folder."""
+    left = [number]
+
+    def kill(_event, details):
+        if details and isinstance(details[0], str | os.PathLike) and str(details[0])[:1] == "/":
+            left[0] -= os.fspath(details[0]).startswith(str(folder))
+            if left[0] <= 0:
+                die()
+
+    sys.addaudithook(kill)
+
+
+def killed_in_write(_folder, number, share):
+    """Kill this process in its n-th write of an answer, of which a share reaches the disk."""
+    left, write = [number], os.write
+
+    def torn(descriptor, content):
+        left[0] -= content[:1] == b"{"
+        if left[0] <= 0:
+            write(descriptor, content[: int(share * len(content))])
+            die()
+        return write(descriptor, content)
+
+    os.write = torn
+
+
+def with_files_of(size):
+    """Let this process write files of that size, as on a disk that fills."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 def wait_for(condition):
@@ -88,71 +144,6 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def answer_only(server, count):
-    """Have the server answer some requests and let the others wait for ever."""
-    server.together = SimpleNamespace(wait=Semaphore(count).acquire)
-
-
-def hold_first(server):
-    """Have the server keep its first answer until the returned event is set."""
-    event, numbers = Event(), count()
-    server.together = SimpleNamespace(wait=lambda: next(numbers) or event.wait())
-    return event
-
-
-def quietly(*arguments):
-    describe_quickly(setattr)
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        sys.exit(main([str(argument) for argument in arguments]))
-
-
-def start_killed(event, name, *arguments):
-    """The command in a process that is killed before the first such event of a file of that name.
-
-    Events are those of `sys.audit`; the file may have a longer name.
-    """
-    return run_apart(killed_before, event, name, *arguments)
-
-
-def killed_before(event, name, *arguments):
-    def kill(happens, details):
-        if happens == event and name in str(details[0]):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(kill)
-    quietly(*arguments)
-
-
-def with_files_of(size, err, *arguments):
-    """The command, which may write files of that size, with its standard error in a file."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-    describe_quickly(setattr)
-    with err.open("w") as file, redirect_stderr(file):
-        sys.exit(main(list(arguments)))
-
-
-def merge_together(ready, run):
-    ready.wait()
-    merge([run], run)
-
-
-def hold_block(folder, block):
-    """Hold a block until the process is killed."""
-    store = Store(folder)
-    with store.hold([block]):
-        (folder / "held").touch()
-        signal.pause()
-
-
-def error_of(*arguments):
-    """The one line of an error with exit code 2, apart from warnings and progress."""
-    code, _, err = command(*arguments)
-    assert code == 2, err
-    (line,) = (line for line in err.splitlines() if not line.startswith(SAID))
-    assert line.startswith("cogniload eval: error: ")
-    return line.removeprefix("cogniload eval: error: ")
-
-
 def read(out):
     """The results and the samples of the only result set below a folder."""
     (results,), (samples,) = out.rglob("results_*.json"), out.rglob("samples_*.jsonl")
@@ -160,10 +151,18 @@ def read(out):
     return json.loads(results.read_bytes()), [json.loads(line) for line in lines]
 
 
-def done_blocks(out):
-    return sorted((out / "state").glob("block-*.jsonl"))
+def whole_lines(out):
+    """The lines of each answers file that are whole."""
+    files = sorted((out / "state").glob("answers-*.jsonl"))
+    return {file.name: file.read_bytes().split(b"\n")[:-1] for file in files}
 
 
-def same_samples(ours, theirs):
+def answered(out):
+    """The prompts that have an answer on the disk, in the order of the files."""
+    records = [json.loads(line) for lines in whole_lines(out).values() for line in lines]
+    return [json.loads(record["arguments"][0][0])[0]["content"] for record in records]
+
+
+def same(ours, theirs):
     """Whether two result sets have the same samples in the same order, and the same results."""
     return ours[1] == theirs[1] and ours[0]["results"] == theirs[0]["results"]

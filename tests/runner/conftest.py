@@ -1,13 +1,15 @@
 """What the tests of `cogniload eval` share: a server, a finished run and a small model."""
 
 import multiprocessing
+from functools import partial
 from multiprocessing import forkserver
 
 import pytest
 import torch
 from completion_server import serving
 from eval_command import arguments, command, describe_quickly, read
-from harness import lm_eval_random_state  # noqa: F401 (a fixture of every test)
+from harness import lm_eval_random_state, random_state_put_back  # noqa: F401 (every test's fixture)
+from lm_eval.tasks import TaskManager
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -27,6 +29,9 @@ def server():
 def processes_start_at_once():
     """Their server runs before a test's body does: what starts there ends with the test."""
     forkserver.ensure_running()
+    with pytest.MonkeyPatch.context() as patch:
+        describe_quickly(patch.setattr)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -38,35 +43,30 @@ def children_end_with_their_test():
         child.join()
 
 
-@pytest.fixture(autouse=True)
-def quick_environment(monkeypatch):
-    """In place of lm-eval's look at the machine, which takes two seconds, and shorter retries."""
-    describe_quickly(monkeypatch.setattr)
+@pytest.fixture
+def few_tasks(monkeypatch):
+    """As if lm-eval had no task of its own: reading its thousands takes seconds."""
+    some = partial(TaskManager, include_defaults=False)
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", some)
+    return some
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def undisturbed_folder(tmp_path_factory):
-    """The folder of a run that nothing disturbs, by its blocks' own command."""
+    """The folder of a run that nothing disturbs, and that no test may change."""
     out = tmp_path_factory.mktemp("undisturbed")
-    with serving() as server:
+    with serving() as server, random_state_put_back():
         assert command(*arguments(server, out))[0] == 0
     return out
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def undisturbed(undisturbed_folder):
-    """The samples of that run."""
+    """The results and the samples of that run."""
     return read(undisturbed_folder)
 
 
-@pytest.fixture
-def half(server, tmp_path):
-    """A folder in which an evaluation was begun, and half of it is done."""
-    assert command(*arguments(server, tmp_path, "--shard", "1/2"))[0] == 0
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory):
     """A folder with a random model of two layers, and a tokenizer of words."""
     folder = tmp_path_factory.mktemp("tiny")

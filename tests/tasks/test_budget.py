@@ -45,7 +45,7 @@ class Words:
 def test_a_chat_template_brings_its_own_special_tokens(monkeypatch, template, tokens):
     prompt_counter.cache_clear()
     monkeypatch.setattr(Words, "chat_template", template)
-    monkeypatch.setattr("cogniload_gen.responses.context_budget.load_tokenizer", lambda _: Words())
+    monkeypatch.setattr("cogniload_gen.tokens.load_tokenizer", lambda _: Words())
     assert prompt_counter("words")("two words", 1024).prompt_tokens == tokens
     prompt_counter.cache_clear()
 

@@ -1,0 +1,337 @@
+"""The answers on the disk: torn, doubled, in shards, capped, refused and merged."""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from functools import partial
+from threading import Event
+
+import command_line
+import pytest
+from completion_server import serving
+from eval_command import (
+    DOCUMENTS,
+    PUZZLES,
+    answered,
+    arguments,
+    command,
+    error_of,
+    read,
+    same,
+    start,
+    url_of,
+    whole_lines,
+    with_files_of,
+)
+
+RESULTS = ("results_*.json", "samples_*.jsonl")
+
+
+def copied(undisturbed_folder, out):
+    """A run of which all answers are there, and no results; and its one answers file."""
+    shutil.copytree(undisturbed_folder / "state", out / "state")
+    return out / "state/answers-1.jsonl"
+
+
+def results_in(out):
+    return [file for pattern in RESULTS for file in out.rglob(pattern)]
+
+
+def test_a_line_an_answer_and_nothing_else_on_the_disk(undisturbed_folder, undisturbed):
+    state = undisturbed_folder / "state"
+    assert sorted(file.name for file in state.iterdir()) == ["answers-1.jsonl", "run.json"]
+    lines = [json.loads(line) for line in whole_lines(undisturbed_folder)["answers-1.jsonl"]]
+    assert len(lines) == DOCUMENTS
+    assert all(line["answer"] for line in lines)
+    texts = {sample["doc"]["id"]: sample["resps"][0][0] for sample in undisturbed[1]}
+    assert {line["document"]: line["answer"] for line in lines} == texts
+    (folder,) = {file.parent for file in results_in(undisturbed_folder)}
+    assert folder.parent == undisturbed_folder
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_torn_last_line_is_dropped_and_asked_again(
+    server, tmp_path, undisturbed, undisturbed_folder, seed
+):
+    """Cut anywhere, also within a letter of several bytes, or before the line's end."""
+    file = copied(undisturbed_folder, tmp_path)
+    lines = file.read_bytes().splitlines(keepends=True)
+    lengths = [len(lines[-1]) - 1, 1, random.Random(seed).randrange(len(lines[-1]))]  # noqa: S311
+    file.write_bytes(b"".join(lines[:-1]) + lines[-1][: lengths[seed]])
+    _, status, _ = command("eval", "--status", tmp_path)
+    assert f"{DOCUMENTS - 1} of {DOCUMENTS} puzzles" in status
+    assert "1 of 24 puzzles have no answer" in error_of("eval", "--merge", tmp_path)
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert server.asked() == answered(tmp_path)[-1:]
+    assert file.read_bytes().splitlines(keepends=True)[:-1] == lines[:-1]
+    assert same(read(tmp_path), undisturbed)
+
+
+def test_what_a_crash_or_two_processes_leave_counts_once(
+    server, tmp_path, undisturbed, undisturbed_folder
+):
+    """Lines of nothing or of anything are no answers; of an answer given twice the first counts."""
+    file = copied(undisturbed_folder, tmp_path)
+    lines = file.read_bytes().splitlines(keepends=True)
+    again = json.loads(lines[0]) | {"answer": "another"}
+    more = [b"\0" * 4096 + b"\n", b"\n", b"{}\n", b"[1]\n", b'"\xff"\n', lines[5][7:]]
+    text = json.dumps(again).encode() + b"\n"
+    file.write_bytes(b"".join([*lines[:9], *more, *lines[9:], text]))
+    assert command(*arguments(server, tmp_path))[0] == 0
+    assert not server.requests
+    assert same(read(tmp_path), undisturbed)
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
+    server, tmp_path, undisturbed, undisturbed_folder
+):
+    """As no file may grow beyond a size: of run.json, of the answers, then of the samples."""
+    whole = (undisturbed_folder / "state/answers-1.jsonl").stat().st_size
+    out = tmp_path / "out"
+    for size in (100, whole // 3, whole // 2, whole + 10):
+        known = answered(out)
+        process = start(*arguments(server, out), prepare=with_files_of, given=(size,))
+        process.join()
+        assert process.exitcode == 2
+        *_, last = process.said.get().splitlines()
+        assert last.startswith("cogniload eval: error: ")
+        assert "File too large" in last
+        assert not {*server.asked()} & {*known}
+        assert not results_in(out)
+    assert command(*arguments(server, out))[0] == 0
+    assert not server.requests
+    assert same(read(out), undisturbed)
+
+
+@pytest.mark.slow
+def test_a_signal_is_one_line_and_what_was_answered_stays(tmp_path, undisturbed):
+    """Through the installed command's own module, while a sixth answer is awaited."""
+    with ExitStack() as stack:
+        running = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            server, wait = stack.enter_context(serving()), Event()
+            server.gate = partial(awaiting, server, wait)
+            words = arguments(server, tmp_path / str(number))
+            program = [sys.executable, "-m", command_line.MODULE, *words]
+            process = subprocess.Popen(
+                program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            running.append((number, server, wait, process, words))
+        for number, server, wait, process, words in running:
+            while len(server.requests) < 6:
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.01)
+            process.send_signal(number)
+            out, err = process.communicate()
+            wait.set()
+            assert process.returncode == 128 + number
+            assert "Traceback" not in out + err
+            assert err.splitlines()[-1].startswith("cogniload eval: interrupted"), err
+            assert len(answered(tmp_path / str(number))) == 5
+            server.asked()
+            assert command(*words)[0] == 0
+            assert len(server.asked()) == DOCUMENTS - 5
+            assert same(read(tmp_path / str(number)), undisturbed)
+
+
+def awaiting(server, wait):
+    if len(server.requests) > 5:
+        wait.wait()
+
+
+CHANGED = [
+    (("--gen_kwargs", "temperature=0.6"), {}, ("temperature", "None", "0.6")),
+    (("--limit", "6"), {}, ("limit", "None", "6")),
+    (("--system_instruction", "Think."), {}, ("system_instruction", "None", "'Think.'")),
+    (("--tasks", "cogniload_lite"), {}, ("tasks", "cogniload_mini", "cogniload_lite")),
+    (("--seed", "7"), {}, ("seed", "1234", "7")),
+    ((), {"seed": 7}, ("model_args.seed", "None", "7")),
+    ((), {"model": "another"}, ("model_args.model", "'solver'", "'another'")),
+    ((), {"max_gen_toks": 9}, ("max_gen_toks", "None", "9")),
+    (("--metadata", '{"cogniload": {"d": [1, 3], "N": [5], "rho": [10, 50]}}'), {},
+     ("metadata.cogniload.N", "[5, 20]", "[5]")),
+    (("--metadata", json.dumps({"cogniload": PUZZLES | {"context_budget": 2000}})), {},
+     ("context_budget", "None", "2000")),
+]  # fmt: skip
+
+
+def test_what_decides_the_scores_may_not_change(server, tmp_path, undisturbed_folder):
+    """Refused in one line that names both values; where and how fast may change."""
+    copied(undisturbed_folder, tmp_path).write_bytes(b"")
+    before = (tmp_path / "state/run.json").read_bytes()
+    for others, settings, named in CHANGED:
+        message = error_of(*arguments(server, tmp_path, *others, **settings))
+        assert message.startswith(f"{tmp_path} was begun with ")
+        assert all(value in message for value in named), message
+        assert "another --output_path" in message
+    server.root = "/models/another"
+    message = error_of(*arguments(server, tmp_path))
+    assert "root '/models/solver', now '/models/another'" in message
+    server.root = "/models/solver"
+    assert (tmp_path / "state/run.json").read_bytes() == before
+    assert not server.requests
+    free = {"num_concurrent": 3, "timeout": 77, "max_retries": 2}
+    free["base_url"] = url_of(server).replace("127.0.0.1", "localhost")
+    others = ("--batch_size", 1, "--device", "cpu")
+    assert command(*arguments(server, tmp_path, *others, **free))[0] == 0
+    assert len(server.requests) == DOCUMENTS
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_any_shards_are_one_run(server, tmp_path, undisturbed, together):
+    """Of one folder or of two; other shards use all that is answered."""
+    folders = 2 * [tmp_path / "both"] if together else [tmp_path / "a", tmp_path / "b"]
+    processes = [
+        start(*arguments(server, folder, "--shard", f"{i}/{n}"))
+        for folder, i, n in zip(folders, (1, 3), (2, 4), strict=True)
+    ]
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    some = server.asked()
+    assert len(some) == 18 - 6 * together or len({*some}) == 12
+    known = {*answered(folders[1])}
+    for i, n in ((2, 3), (1, 1), (1, 5)):
+        assert command(*arguments(server, folders[1], "--shard", f"{i}/{n}"))[0] == 0
+        asked = server.asked()
+        assert not {*asked} & known
+        known |= {*asked}
+    assert len(known) == DOCUMENTS
+    merged = tmp_path / "merged"
+    assert command("eval", "--merge", *dict.fromkeys(folders), "--output_path", merged)[0] == 0
+    assert same(read(merged), undisturbed)
+    assert not (merged / "state").exists()
+    assert not server.requests
+
+
+def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_path, undisturbed):
+    run, part = tmp_path / "run", tmp_path / "part"
+    code, out, err = command(*arguments(server, run, "--shard", "2/3"))
+    assert (code, results_in(run)) == (0, [])
+    assert "16 puzzles are left" in out
+    assert "--merge" in err
+    message = error_of("eval", "--merge", run)
+    assert message.startswith(f"{run}: 16 of 24 puzzles have no answer yet")
+    assert not results_in(run)
+    assert command("eval", "--merge", run, "--output_path", part)[0] == 0
+    results, samples = read(part)
+    wanted = undisturbed[1][1::3]
+    assert samples == wanted
+    accuracy = sum(sample["acc"] for sample in wanted) / len(wanted)
+    assert results["results"]["cogniload_mini"]["acc,none"] == accuracy
+    assert error_of("eval", "--merge", tmp_path / "none").startswith(f"{tmp_path}/none must hold")
+    assert command(*arguments(server, tmp_path / "other", "--limit", "6"))[0] == 0
+    assert "limit" in error_of("eval", "--merge", run, tmp_path / "other")
+    for wrong in ("0/2", "3/2", "2", "a/b"):
+        assert "shard" in error_of(*arguments(server, run, "--shard", wrong))
+
+
+def test_merge_loads_no_code_of_a_folder(tmp_path, undisturbed_folder, monkeypatch):
+    """A task's file that run.json names, beside it; and what --metadata may make tasks load."""
+    copied(undisturbed_folder, tmp_path)
+    (tmp_path / "evil.yaml").write_text("task: evil\ncustom_dataset: !function evil.f\n")
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "state/run.json"
+    run = json.loads(file.read_bytes())
+    for task in ("evil.yaml", str(tmp_path / "evil.yaml"), "./evil.yaml", str(tmp_path)):
+        run["what"]["tasks"] = [task]
+        file.write_text(json.dumps(run))
+        for command_line_ in (
+            ["--merge", tmp_path],
+            ["--merge", tmp_path, "--include_path", "/opt"],
+        ):
+            assert "--include_path" in error_of("eval", *command_line_)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_status_of_a_run(server, tmp_path, undisturbed):
+    """FAULTS 37: after a merge, the report is next."""
+    assert error_of("eval", "--status", tmp_path).startswith(f"{tmp_path} must hold an evaluation")
+    for shard in ("2/3", "3/3"):
+        assert command(*arguments(server, tmp_path, "--shard", shard))[0] == 0
+    known = [sample for i, sample in enumerate(undisturbed[1]) if i % 3]
+    prompts, responses = (
+        sum(sample[f"{part}_tokens"] for sample in known) for part in ("prompt", "response")
+    )
+    code, out, err = command("eval", "--status", tmp_path, "--price", "1000,2000")
+    assert (code, err) == (0, "")
+    first, *shards, accuracy, tokens, following = out.splitlines()
+    assert first == f"{tmp_path}: 16 of 24 puzzles are answered (cogniload_mini)"
+    assert shards == [f"shard {i}: 8 puzzles" for i in (2, 3)]
+    right = sum(sample["acc"] for sample in known) / 16
+    assert accuracy.startswith(f"accuracy so far: {right:.1%} (90 % interval ")
+    cost = (1000 * prompts + 2000 * responses) / 1e6
+    assert tokens == (
+        f"tokens: {prompts:,} of prompts, {responses:,} of responses, {cost:,.2f} at the price"
+    )
+    assert following.startswith("next: the same command")
+    assert command(*arguments(server, tmp_path, "--shard", "1/3"))[0] == 0
+    for following in (f"eval --merge {tmp_path}", f"report {tmp_path} --out {tmp_path}/report"):
+        assert command("eval", "--status", tmp_path)[1].endswith(f"next: cogniload {following}\n")
+        for _ in range(2):  # a merge again is the same result set
+            code, _, err = command("eval", "--merge", tmp_path)
+            assert err.endswith(f"next: cogniload report {tmp_path} --out {tmp_path}/report\n")
+            assert same(read(tmp_path), undisturbed)
+
+
+@pytest.mark.parametrize("kind", ["tokens", "cost"])
+def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed, kind):
+    tokens = [sample["prompt_tokens"] + sample["response_tokens"] for sample in undisturbed[1]]
+    half = sum(tokens) // 2
+
+    def capped(cap):
+        return ("--max-tokens-total", cap) if kind == "tokens" else (
+            *("--price", "1000,1000"), "--max-cost", cap / 1000,
+        )  # fmt: skip
+
+    code, _, err = command(*arguments(server, tmp_path, *capped(half), num_concurrent=2))
+    assert (code, "stopped: " in err, "higher cap" in err) == (0, True, True), err
+    assert not results_in(tmp_path)
+    known = answered(tmp_path)
+    spent = sum(
+        record["prompt_tokens"] + record["response_tokens"]
+        for lines in whole_lines(tmp_path).values()
+        for record in map(json.loads, lines)
+    )
+    assert half <= spent <= half + 2 * max(tokens)  # two were in flight
+    assert sorted(server.asked()) == sorted(known)  # nothing else is an answer
+    for shard in ("1/1", "2/2"):
+        assert command(*arguments(server, tmp_path, *capped(spent), "--shard", shard))[0] == 0
+    assert not server.requests
+    assert command(*arguments(server, tmp_path, *capped(10**6)))[0] == 0
+    assert len(server.asked()) == DOCUMENTS - len(known)
+    assert same(read(tmp_path), undisturbed)
+
+
+@pytest.mark.parametrize(("others", "message"), [
+    (("--max-cost", "5"), "max_cost takes a price"),
+    (("--price", "1", "--max-cost", "5"), "price must be IN,OUT"),
+    (("--max-tokens-total", "0"), "max_tokens_total must be a number above 0"),
+    (("--limit", "0"), "limit must be above 0"),
+    (("--samples", '{"cogniload_mini": [24]}'), "samples of cogniload_mini must be from 0 to 23"),
+    (("--samples", '{"other": [1]}'), "samples must be of cogniload_mini; got 'other'"),
+    (("--metadata", '{"cogniload_lite": {}}'), 'metadata must be {"cogniload": {...}}'),
+    (("--tasks", "cogniload_mimi"), "there is no task 'cogniload_mimi': did you mean cogniload_m"),
+    (("--num_fewshot", "2"), "--num_fewshot 2 is refused"),
+    (("--use_cache", "x"), "--use_cache is refused"),
+    (("--config", "/no/such/file"), "Config file not found: /no/such/file"),
+    (("--merge", "x"), "--merge and --status take"),
+])  # fmt: skip
+def test_wrong_arguments(server, tmp_path, others, message):
+    out = tmp_path / "out"
+    assert error_of(*arguments(server, out, *others)).startswith(message)
+    assert not server.requests
+    assert not out.exists()
+
+
+def test_a_cap_needs_counts(server, tmp_path):
+    server.instead = {"usage": None}
+    message = error_of(*arguments(server, tmp_path, "--max-tokens-total", "1M"))
+    assert "no counts of tokens" in message
+    assert server.requests

@@ -1,0 +1,194 @@
+"""A whole run is what lm-eval makes of it, whatever disturbs it on its way."""
+
+import json
+import random
+import signal
+from itertools import chain, count
+
+import pytest
+from eval_command import (
+    DOCUMENTS,
+    PUZZLES,
+    answered,
+    arguments,
+    command,
+    error_of,
+    killed_at_event,
+    killed_in_write,
+    model_args,
+    read,
+    same,
+    start,
+    whole_lines,
+)
+from harness import TASKS, manager
+from lm_eval import simple_evaluate
+from lm_eval.loggers import EvaluationTracker
+from other_tasks import COLOURS, MULTIPLE_CHOICE
+
+
+def by_lm_eval(out, model, settings, task="cogniload_mini", **others):
+    """What lm-eval itself writes."""
+    tracker = EvaluationTracker(output_path=str(out))
+    results = simple_evaluate(
+        model, model_args=settings, tasks=[task], evaluation_tracker=tracker, **others
+    )
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results=results, samples=samples)
+    tracker.save_results_samples(task_name=task, samples=samples[task])
+    return read(out)
+
+
+@pytest.mark.parametrize("concurrent", [1, 4])
+def test_results_are_those_of_lm_eval(server, tmp_path, undisturbed, concurrent):
+    theirs, our = by_lm_eval(
+        tmp_path, "local-chat-completions",
+        json.loads(model_args(server, num_concurrent=concurrent)),
+        task_manager=manager(cogniload=PUZZLES), apply_chat_template=True,
+        fewshot_as_multiturn=True,
+    ), undisturbed  # fmt: skip
+    assert same(our, theirs)
+    assert 0 < our[0]["results"]["cogniload_mini"]["acc,none"] < 1
+    assert theirs[0].keys() - {"transformers_version", "upper_git_hash"} <= our[0].keys()
+    assert theirs[0]["config"].keys() <= our[0]["config"].keys()
+    parts = ("n-samples", "versions", "n-shot", "higher_is_better", "group_subtasks")
+    for part in (*parts, "model_name", "model_name_sanitized", "model_source", "task_hashes"):
+        assert our[0][part] == theirs[0][part], part
+
+
+def drawn_moment(moments):
+    """A moment: before an event of a file, or within a write, which it tears."""
+    if moments.random() < 0.5:
+        return killed_at_event, (moments.randrange(1, 24),)
+    return killed_in_write, (moments.randrange(1, 6), moments.random())
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_killed_at_ten_random_moments_nothing_is_lost_doubled_or_changed(
+    server, tmp_path, undisturbed, shards
+):
+    """If a run ends before the tenth kill, another is begun."""
+    moments, kills = random.Random(shards), 0  # noqa: S311
+    names = [("--shard", f"{i}/{shards}") if shards > 1 else () for i in range(1, shards + 1)]
+    for run in count():
+        out, codes = tmp_path / str(run), [1]
+        while kills < 10 and any(codes):
+            before, known = whole_lines(out), answered(out)
+            processes = []
+            for name in names:
+                prepare, given = drawn_moment(moments)
+                words = arguments(server, out, *name, num_concurrent=4)
+                processes.append(start(*words, prepare=prepare, given=(out, *given)))
+            for process in processes:
+                process.join()
+            codes = [process.exitcode for process in processes]
+            assert set(codes) <= {0, -signal.SIGKILL}
+            kills += codes.count(-signal.SIGKILL)
+            asked = server.asked()
+            assert len({*asked}) == len(asked)
+            assert not {*asked} & {*known}
+            for name, lines in whole_lines(out).items():
+                assert lines[: len(before.get(name, ()))] == before.get(name, [])
+        known = answered(out)
+        assert command(*arguments(server, out))[0] == 0
+        asked = server.asked()
+        assert len({*asked, *known}) == len([*asked, *known]) == len(answered(out)) == DOCUMENTS
+        assert same(read(out), undisturbed)
+        if kills >= 10:
+            break
+
+
+GROUP = """
+group: mixed
+task: [factor_symbolic_mini, colours]
+aggregate_metric_list: [{metric: acc, weight_by_size: true}]
+"""
+HF = ["--device", "cpu", "--batch_size", "4"]
+
+
+@pytest.mark.slow
+def test_tasks_and_groups_of_others_on_a_model_in_this_process(tiny_model, tmp_path, few_tasks):
+    """As lm-eval itself has it, also once more by a merge."""
+    written = {"colours.yaml": MULTIPLE_CHOICE, "colours.py": COLOURS, "mixed.yaml": GROUP}
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+    given, limit = {"pretrained": str(tiny_model), "dtype": "float32"}, {"max_gen_toks": 8}
+    plain = simple_evaluate(
+        "hf", model_args=given, gen_kwargs=limit, tasks=["mixed", "cogniload_mini"],
+        task_manager=few_tasks(include_path=[str(TASKS), str(tmp_path)]),
+        device="cpu", batch_size=4, limit=6,
+    )  # fmt: skip
+    words = [
+        *("eval", "--model", "hf", "--model_args", json.dumps(given), *HF, "--limit", 6),
+        *("--tasks", "mixed,cogniload_mini", "--include_path", tmp_path),
+        *("--gen_kwargs", "max_gen_toks=8", "--output_path", tmp_path / "out"),
+    ]
+    assert command(*words)[0] == 0
+    merge = ["eval", "--merge", tmp_path / "out", "--include_path", tmp_path]
+    assert command(*merge, "--output_path", tmp_path / "merged")[0] == 0
+    for place in ("out", "merged"):
+        (file,) = (tmp_path / place).rglob("results_*.json")
+        ours = json.loads(file.read_bytes())
+        for part in ("results", "groups", "group_subtasks", "n-samples"):
+            assert ours[part] == plain[part], part
+        for task, samples in plain["samples"].items():
+            (lines,) = file.parent.glob(f"samples_{task}_*")
+            read_back = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+            for name in ("doc", "acc"):
+                assert [line[name] for line in read_back] == [sample[name] for sample in samples]
+
+
+@pytest.mark.slow
+def test_a_model_in_this_process_is_killed_and_goes_on(tiny_model, tmp_path):
+    given = {"pretrained": str(tiny_model), "dtype": "float32"}
+    theirs = by_lm_eval(
+        tmp_path / "theirs", "hf", given, task_manager=manager(cogniload=PUZZLES),
+        gen_kwargs={"max_gen_toks": 12}, device="cpu", batch_size=4,
+    )  # fmt: skip
+    out = tmp_path / "out"
+    words = ["eval", "--model", "hf", "--model_args", json.dumps(given), *HF]
+    words += ["--tasks", "cogniload_mini", "--metadata", json.dumps({"cogniload": PUZZLES})]
+    words += ["--gen_kwargs", "max_gen_toks=12", "--output_path", out]
+    process = start(*words, prepare=killed_in_write, given=(out, 9, 0.5))
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    before = whole_lines(out)["answers-1.jsonl"]
+    assert len(before) == 8
+    assert command(*words)[0] == 0
+    assert whole_lines(out)["answers-1.jsonl"][:8] == before
+    assert same(read(out), theirs)
+    assert read(out)[0]["config"]["model_num_parameters"] > 0
+
+
+def test_attempts_are_asked_each_and_once(server, tmp_path, few_tasks):
+    """Of a task with `repeats`, and a server that fails between the attempts at a puzzle."""
+    (tmp_path / "thrice.yaml").write_text(
+        f"include: {TASKS}/cogniload/cogniload_mini.yaml\ntask: thrice\nrepeats: 3\n"
+    )
+    server.reply = lambda messages: f"No idea {len(server.requests)}."
+    server.once, server.instead = 5 * [{}], (400, "no more")
+    out = tmp_path / "out"
+    words = arguments(server, out, "--include_path", tmp_path, "--limit", 4, tasks="thrice")
+    assert "no more" in error_of(*words)
+    lines = whole_lines(out)["answers-1.jsonl"]
+    assert len(lines) == 5
+    server.instead = {}
+    code, _, err = command(*words)
+    assert code == 0, err
+    assert len(server.asked()) == 5 + 1 + 12 - 5
+    assert whole_lines(out)["answers-1.jsonl"][:5] == lines
+    attempts = [sample["resps"][0] for sample in read(out)[1]]
+    assert [len(each) for each in attempts] == [3] * 4
+    assert len({*chain(*attempts)}) == 12
+
+
+@pytest.mark.parametrize("name", ["x" * 307, "org/" + 80 * "名前", ".", "..", "a/../b"])
+def test_any_name_of_a_model_has_a_folder(server, tmp_path, name):
+    """FAULTS 16, within the output path."""
+    out = tmp_path / "out"
+    code, _, err = command(*arguments(server, out, "--limit", 2, model=name))
+    assert code == 0, err
+    assert read(out)[0]["config"]["model_args"]["model"] == name
+    assert command("eval", "--merge", out)[0] == 0
+    assert len([*tmp_path.rglob("results_*.json")]) == 1
+    assert [*tmp_path.iterdir()] == [out]

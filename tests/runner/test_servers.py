@@ -1,0 +1,360 @@
+"""What servers send: all that is usable is used, and the rest is one line that says what helps."""
+
+import json
+from threading import Barrier
+
+import pytest
+from completion_server import prompts_of, respond, serving
+from eval_command import (
+    DOCUMENTS,
+    answered,
+    arguments,
+    command,
+    completions,
+    error_of,
+    read,
+    url_of,
+    whole_lines,
+)
+
+from cogniload_gen.sample import ending
+from lm_eval_tasks import server as client
+
+TOKENS = {"prompt_tokens": 90, "completion_tokens": 9}
+
+
+def parts(*held):
+    return {"message": {"role": "assistant", "content": [*held]}}
+
+
+def text(part, name="text"):
+    return {"type": name, "text": part}
+
+
+# what a choice holds, of which None leaves a field out, and what of its text is read
+CHOICES = [
+    ({"message": {"role": "assistant"}, "finish_reason": "length"}, ""),
+    ({"message": None}, ""),
+    ({"message": ...}, ""),
+    ({"message": []}, ""),
+    ({"message": {"role": "assistant", "content": None}}, ""),
+    ({"message": {"content": None, "refusal": "No.", "tool_calls": None}}, ""),
+    ({"message": {"content": {"text": "no list"}}}, ""),
+    (parts(), ""),
+    (parts(text("one "), text("two")), "one two"),
+    (parts(text("one ", "output_text"), "two"), "one two"),
+    (parts({"type": "thinking", "thinking": "Hm."}, text("one")), "one"),
+    (parts({"type": "reasoning", "text": "Hm."}, text("one"), None, 3), "one"),
+    (parts({"text": "one"}, {"type": "text"}, text(None)), "one"),
+    ({"message": {"content": "one", "role": None, "audio": {}}}, "one"),
+    ({"index": ...}, None),
+    ({"index": None}, None),
+    ({"index": "0"}, None),
+    ({"index": 1}, None),
+    ({"index": -1}, None),
+    ({"index": 0.0}, None),
+    ({"finish_reason": ...}, None),
+    ({"finish_reason": None, "logprobs": None, "error": None}, None),
+    ({"finish_reason": "eos_token"}, None),
+    ({"finish_reason": {"type": "stop"}}, None),
+]  # fmt: skip
+
+# what an answer holds, and the tokens of prompt and response that are known then
+ANSWERS = [
+    ({"usage": ...}, [None, None]),
+    ({"usage": None}, [None, None]),
+    ({"usage": []}, [None, None]),
+    ({"usage": {}}, [None, None]),
+    ({"usage": {"prompt_tokens": None, "completion_tokens": float("nan")}}, [None, None]),
+    ({"usage": {"prompt_tokens": "90", "completion_tokens": -1}}, [None, None]),
+    ({"usage": {"prompt_tokens": True, "completion_tokens": 9.5}}, [None, None]),
+    ({"usage": {"completion_tokens": 9}}, [None, 9]),
+    ({"usage": TOKENS | {"completion_tokens_details": None}}, [90, 9]),
+    ({"id": ..., "object": ..., "created": ..., "model": ...}, None),
+    ({"error": None, "warning": "slow", "service_tier": None}, None),
+]
+
+
+def put_on(held, over):
+    return {name: value for name, value in (held | over).items() if value is not ...}
+
+
+@pytest.mark.parametrize("kind", ["chat", "plain"])
+def test_what_is_usable_is_used(server, tmp_path, kind):
+    """FAULTS 1, 2 and their like: each document's answer comes in another dress."""
+    wanted, plain = {}, kind == "plain"
+    choices = [(over, said) for over, said in CHOICES if not plain or "message" not in over]
+    choices += [({"text": None}, ""), ({"text": ...}, "")] if plain else []
+
+    def dressed(request):
+        (prompt,) = prompts_of(request)
+        number = len(wanted)
+        held = {"message": {"role": "assistant", "content": respond(prompt)}}
+        held = {"text": respond(prompt)} if plain else held
+        over, said = choices[number % len(choices)]
+        facts, counts = ANSWERS[number % len(ANSWERS)]
+        choice = put_on({"index": 0, "finish_reason": "stop"} | held, over)
+        wanted[prompt] = (respond(prompt) if said is None else said, counts, over, facts)
+        answer = put_on({"id": "1", "created": 0, "usage": TOKENS, "choices": [choice]}, facts)
+        return 200, json.dumps(answer)
+
+    server.instead = dressed
+    words = (completions if plain else arguments)(server, tmp_path)
+    code, _, err = command(*words)
+    assert code == 0, err
+    assert len(server.requests) == DOCUMENTS  # none was asked again
+    for sample in read(tmp_path)[1]:
+        response, counts, over, facts = wanted[sample["doc"]["puzzle"]]
+        assert sample["resps"] == [[response]], over
+        known = [sample.get(name) for name in ("backend_prompt_tokens", "response_tokens")]
+        assert known == ([90, 9] if counts is None else counts), facts
+        assert sample["outcome"], over
+
+
+def test_no_request_has_an_empty_stop(server, tmp_path):
+    """FAULTS 3: servers answer 400 to "stop": []."""
+    server.instead = lambda request: (400, '{"error": "stop"}') if "stop" in request else {}
+    assert command(*arguments(server, tmp_path / "chat"))[0] == 0
+    assert command(*completions(server, tmp_path / "plain"))[0] == 0
+    stopping = arguments(server, tmp_path / "stop", "--gen_kwargs", '{"until": ["END"]}')
+    assert error_of(*stopping)  # one that is given is sent
+
+
+def test_a_batch_of_prompts_is_put_in_order(server, tmp_path):
+    """Also where no choice has an index; and choices that are too many belong to nobody."""
+
+    def backwards(request):
+        held = [{"index": i, "text": respond(p)} for i, p in enumerate(prompts_of(request))]
+        return {"choices": held[::-1], "usage": None}
+
+    def without_index(request):
+        return {"choices": [{"text": respond(prompt)} for prompt in prompts_of(request)]}
+
+    for number, instead in enumerate((backwards, without_index)):
+        server.instead, out = instead, tmp_path / str(number)
+        server.asked()
+        assert command(*completions(server, out, "--batch_size", 4))[0] == 0
+        assert len(server.requests) < DOCUMENTS
+        for sample in read(out)[1]:
+            assert sample["resps"] == [[respond(sample["doc"]["puzzle"])]]
+    server.instead = lambda request: {"choices": [{"text": "one"}, {"text": "two"}]}
+    assert "holds 2 for" in error_of(*completions(server, tmp_path / "two"))
+    assert not whole_lines(tmp_path / "two")["answers-1.jsonl"]
+
+
+REASONS = {
+    "cut": ["length", "MAX_TOKENS", "model_length", "model_context_window_exceeded"],
+    "ended": ["stop", "STOP", "eos", "end_turn"],
+    None: ["something else", "", None, 3],
+}
+
+
+def test_finish_reasons(server, tmp_path):
+    """FAULTS 6: kept as the server says them; where it says nothing, the counts decide."""
+    kinds = [(kind, reason) for kind, reasons in REASONS.items() for reason in reasons]
+    known = {}
+
+    def answer(request):
+        (prompt,), (kind, reason) = prompts_of(request), kinds[len(known) % len(kinds)]
+        used = request["max_tokens"] if len(known) >= len(kinds) else 3
+        known[prompt] = kind, reason, used > 3
+        choice = {"message": {"content": "Let me see"}, "finish_reason": reason}
+        return {"choices": [choice], "usage": TOKENS | {"completion_tokens": used}}
+
+    server.instead = answer
+    assert command(*arguments(server, tmp_path))[0] == 0
+    for sample in read(tmp_path)[1]:
+        kind, reason, full = known[sample["doc"]["puzzle"]]
+        said = sample.get("finish_reason")
+        assert said == (reason if isinstance(reason, str) else None)
+        assert ending(said) == kind
+        assert (sample["outcome"] == "wrong_max_context") == full
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that the client would have waited; it does not."""
+    waited, sleep = [], client.asyncio.sleep
+
+    async def at_once(seconds, *_):
+        assert seconds >= 0  # and no NaN
+        waited.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(client.asyncio, "sleep", at_once)
+    return waited
+
+
+def broken(**choice):
+    held = {"index": 0, "message": {"content": "So"}, "finish_reason": "stop"}
+    return {"choices": [held | choice]}
+
+
+PASSING = {
+    "busy": (429, "{}"),
+    "down": (503, "<html>"),
+    "timeout": (504, ""),
+    "no JSON": "<html>",
+    "nothing": "",
+    "half": (200, '{"choi', {"Content-Length": 1000}),
+    "not packed": (200, "{}", {"Content-Encoding": "gzip"}),
+    "an error": '{"error": {"message": "overloaded"}}',
+    "a list": "[]",
+    "null": "null",
+    "no choice": {"choices": []},
+    "null choices": {"choices": None},
+    "a null choice": {"choices": [None]},
+    "the network": broken(finish_reason="network_error"),
+    "its system": broken(finish_reason="insufficient_system_resource"),
+    "an error's reason": broken(finish_reason="error"),
+    "a choice's error": broken(error={"code": 502}, message=None),
+    "deep": "[" * 200_000,
+}
+
+
+def test_what_fails_in_passing_is_asked_again(server, tmp_path, undisturbed, waits):
+    """FAULTS 7: and scored as if nothing had been."""
+    server.once = [*PASSING.values()]
+    assert command(*arguments(server, tmp_path, max_retries=30))[0] == 0
+    assert len(server.requests) == DOCUMENTS + len(PASSING) == DOCUMENTS + len(waits)
+    assert read(tmp_path)[1] == undisturbed[1]
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
+    server.instead = PASSING[name]
+    message = error_of(*arguments(server, tmp_path, max_retries=3))
+    assert message.startswith(f"the server at {url_of(server)}"), message
+    assert len(message) < 1000
+    assert len(server.requests) == 3
+    assert len(waits) == 2
+    assert ("max_retries" in message) == (name in ("busy", "down", "timeout"))
+    server.instead = {}
+    assert command(*arguments(server, tmp_path))[0] == 0
+
+
+@pytest.mark.parametrize(("told", "least", "most"), [
+    ("8", 8, 8), ("0", 0, 0), ("-5", 0, 60), ("0.5", 0.5, 0.5), ("1000000", 60, 3600),
+    ("Wed, 21 Oct 2099 07:28:00 GMT", 60, 3600), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
+    ("soon", 0, 60), ("", 0, 60), ("nan", 0, 60), ("inf", 0, 3600), ("Wed, 21 Oct 2099", 0, 3600),
+])  # fmt: skip
+def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
+    """FAULTS 4: it is waited as told, within a bound."""
+    server.once = [(429, "{}", {"Retry-After": told})]
+    code, _, err = command(*arguments(server, tmp_path, "--limit", 1, max_retries=2))
+    assert code == 0, err
+    (waited,) = waits
+    assert least <= waited <= most
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_what_is_final_is_asked_once(server, tmp_path, waits, status):
+    """FAULTS 9; what was answered before stays."""
+    said = "This model's maximum context length is 400 tokens: max_tokens is too large"
+    server.once = [{}, {}, {}]
+    server.instead = status, json.dumps({"error": {"message": said}})
+    message = error_of(*arguments(server, tmp_path, max_retries=5))
+    assert str(status) in message
+    assert said[13:50] in message
+    assert (len(server.requests), waits) == (4, [])
+    assert "tokenizer" in message
+    assert "context_budget" in message
+    assert len(answered(tmp_path)) == 3
+
+
+def test_an_unknown_model_is_warned_of(server, tmp_path):
+    """FAULTS 5: the server decides."""
+    code, _, err = command(*arguments(server, tmp_path, "--limit", 1, model="solver:nitro"))
+    assert code == 0
+    assert "solver:nitro" in err
+    assert server.requests[0]["model"] == "solver:nitro"
+    server.instead = 404, '{"error": "no such model"}'
+    message = error_of(*arguments(server, tmp_path / "other", model="x"))
+    assert "no such model" in message
+
+
+def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_path):
+    server.window = 300
+    message = error_of(*arguments(server, tmp_path))
+    assert "300" in message
+    assert "context_budget" in message
+    assert not server.requests
+    with serving() as gone:
+        pass
+    assert error_of(*arguments(gone, tmp_path)) == f"no server answers at {url_of(gone)}"
+    for url in ("localhost:80/v1/chat/completions", "http:///v1", "", "http://h:port/v1"):
+        assert "base_url" in error_of(*arguments(server, tmp_path, base_url=url))
+    assert not [*tmp_path.rglob("*.jsonl")]
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_server_that_cuts_prompts_silently(server, tmp_path, tiny_model, counted):
+    """FAULTS 8: warned of, and refused where the model's tokenizer has counted."""
+    server.reply = lambda _: "It is blue."
+    server.instead = {"usage": {"prompt_tokens": 31, "completion_tokens": 3}}
+    settings = {"tokenizer_backend": "huggingface", "tokenizer": str(tiny_model)} if counted else {}
+    settings |= {"max_length": 4096} if counted else {}
+    words = completions(server, tmp_path, **settings)
+    code, _, err = command(*words)
+    assert "cuts long prompts silently" in err
+    assert "num_ctx" in err
+    assert err.count("read 31 of") <= DOCUMENTS
+    assert code == (2 if counted else 0)
+    server.instead = {}
+    code, _, err = command(*completions(server, tmp_path / "whole", **settings))
+    assert (code, "silently" in err) == (0, False), err
+
+
+def test_eight_requests_are_in_flight_over_response_limits(server, tmp_path):
+    """No request is answered before eight are there, of several limits."""
+    together, limits = Barrier(8, timeout=300), []
+
+    def gate():
+        if together.wait() == 0:
+            limits.append({request["max_tokens"] for request in server.requests[-8:]})
+
+    server.gate = gate
+    words = arguments(server, tmp_path, "--gen_kwargs", "max_gen_toks=2000", num_concurrent=8)
+    assert command(*words)[0] == 0
+    assert len(limits) == DOCUMENTS // 8
+    assert all(len(some) > 1 for some in limits)
+
+
+SECRET = "Zq9b1gS3cr3t"  # noqa: S105
+
+
+def test_no_key_is_written_or_said(server, tmp_path, monkeypatch):
+    """Each place of a key has one of its own; the server gets those that are sent."""
+    monkeypatch.setenv("OPENAI_API_KEY", f"{SECRET}env")
+    url, said = url_of(server, user=f"me:{SECRET}url@"), []
+    places = {
+        "environment": {},
+        "argument": {"api_key": f"{SECRET}a", "auth_token": f"{SECRET}t", "password": f"{SECRET}p"},
+        "header": {"header": {"Authorization": f"Bearer {SECRET}header"}},
+        "user": {"base_url": url},
+        "query": {"base_url": f"{url_of(server)}?api_key={SECRET}query"},
+    }
+    for name, settings in places.items():
+        out = tmp_path / name
+        said += command(*arguments(server, out, "--limit", 2, **settings))
+        for instead in ((401, "{}"), (500, "{}"), "<html>", {"choices": []}):
+            server.instead = instead
+            said.append(error_of(*arguments(server, tmp_path / f"{name} failed", **settings)))
+        server.instead = {}
+        said.append(error_of(*arguments(server, out, "--limit", 1, **settings)))
+        said += command("eval", "--merge", out, "--output_path", tmp_path / "merged" / name)
+        said += command("eval", "--status", out)
+        assert answered(out)
+    with serving() as gone:
+        gone_url = url.replace(str(server.server_port), str(gone.server_port))
+    said.append(error_of(*arguments(gone, tmp_path / "gone", base_url=gone_url)))
+    assert not [text for text in map(str, said) if SECRET in text]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 15
+    assert not [file for file in files if SECRET in file.read_text("utf-8")]
+    paths, keys = map(" ".join, zip(*((path, str(key)) for path, key in server.seen), strict=True))
+    assert f"{SECRET}query" in paths
+    assert all(f"Bearer {SECRET}{sent}" in keys for sent in ("env", "header"))
+    assert "Basic " in keys
+    kwargs = ("--gen_kwargs", json.dumps({"api_key": SECRET}))
+    assert SECRET not in error_of(*arguments(server, tmp_path / "kwargs", *kwargs))
