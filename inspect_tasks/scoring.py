@@ -173,7 +173,7 @@ def estimate(**until: Any) -> scorers.Metric:
         design.tell(answers, *zip(*answers.values(), strict=True))
         # the batches say nothing of the goals, and choosing them again would take seconds
         description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
-        metrics = {}
+        metrics: dict[str, float] = {}
         for goal in adaptive.goals:
             least, most = replace(design.settings, goal=goal.name).extent
             known = with_ends({goal.name: getattr(description, goal.name)})

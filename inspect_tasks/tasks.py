@@ -17,12 +17,6 @@ from inspect_tasks import scoring
 from inspect_tasks.samples import Asking, Settings, make_samples, read_settings, task_of_context
 from inspect_tasks.turns import make_turn_samples, score_turns, take_turns
 
-__all__ = [
-    "cogniload", "cogniload_adaptive", "cogniload_axes", "cogniload_lite", "cogniload_quick",
-    "cogniload_turns", "cogniload_twins", "factor_realistic", "factor_realistic_adaptive",
-    "factor_symbolic", "factor_symbolic_adaptive",
-]  # fmt: skip
-
 
 class RefusedTaskError(PrerequisiteError, ValueError):
     """A task with wrong parameters: a command prints its one line, no traceback."""

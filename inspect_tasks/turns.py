@@ -70,15 +70,18 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     frame = pd.DataFrame(rows)
     means = frame.drop(columns=["puzzle", "late"]).groupby("history").mean()
     means["errors_per_statement"] = means.pop("errors") / means.pop("at_risk")
-    found = means.stack()
-    measures = {f"{name}_{history}": float(value) for (history, name), value in found.items()}
+    measures: dict[str, float] = {
+        f"{name}_{history}": value
+        for history, found in means.to_dict("index").items()
+        for name, value in found.items()
+    }
     sound = frame.explode("late").astype({"late": float})
     sound = sound.groupby(["puzzle", "history"])["late"].mean().unstack()
     for history in sound.columns.drop("true", errors="ignore"):
-        apart = sound[history].sub(sound.get("true", math.nan)).dropna()
+        apart: Any = sound[history].sub(sound.get("true", math.nan)).dropna()
         if len(apart) > 1:
-            measures[f"{history}_minus_true"] = float(apart.mean())
-            measures[f"{history}_minus_true_stderr"] = float(apart.sem())
+            measures[f"{history}_minus_true"] = apart.mean()
+            measures[f"{history}_minus_true_stderr"] = apart.sem()
     return measures
 
 
