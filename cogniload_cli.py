@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cogniload_gen.benchmark import Benchmark, Knob
     from cogniload_gen.parser import Parser
-    from cogniload_gen.source import Source
+    from cogniload_gen.grid import Source
 
 Words = Sequence[str]
 Labelled = tuple[str, Path]

@@ -26,8 +26,7 @@ from datasets.iterable_dataset import ExamplesIterable
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Dataset
 from cogniload_gen.checks import check_choice, check_choices, check_known
-from cogniload_gen.grid import MAX_PUZZLES, Grid, Selection
-from cogniload_gen.source import Source
+from cogniload_gen.grid import MAX_PUZZLES, Grid, Source
 from cogniload_gen.version import __version__
 
 SHARD_PUZZLES = 2000
@@ -67,7 +66,7 @@ class PuzzleConfig(datasets.BuilderConfig):
             splits = ", ".join(self.splits)
             raise ValueError(f"num_puzzles=None is for the train split alone, got {splits}")
         selections = [self.source(split).selection for split in self.splits]
-        if all(isinstance(selection, Grid) for selection in selections):
+        if all(type(selection) is Grid for selection in selections):
             columns = zip(*selections[0].cells, strict=True)
             for knob, values in zip(self.benchmark.knobs, columns, strict=True):
                 setattr(self, knob.name, tuple(dict.fromkeys(values)))
@@ -273,7 +272,7 @@ def without_torch() -> Iterator[None]:
         datasets.config.TORCH_AVAILABLE = available
 
 
-def shards(selection: Selection) -> list[Range]:
+def shards(selection: Grid) -> list[Range]:
     """Return ranges of rows that processes and streams can share, in order."""
     count = min(len(selection), max(4, len(selection) // SHARD_PUZZLES), MAX_SHARDS)
     return list(pairwise(len(selection) * i // count for i in range(count + 1)))

@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib.resources.abc import Traversable
 from reprlib import repr as brief
 from tomllib import loads
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
     Given,
@@ -30,7 +30,7 @@ from cogniload_gen.grid import (
     SPLITS,
     Cell,
     Grid,
-    Selection,
+    Source,
     combinations,
     language_of,
     split_twin,
@@ -40,8 +40,6 @@ from cogniload_gen.words import read_words
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cogniload_gen.source import Source
-    from cogniload_gen.turns import Turn
 
 Row = Mapping[str, Given]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""
@@ -218,6 +216,25 @@ class StepsRead(Protocol):
         """The share of statements or variables that the response decides."""
 
 
+class Turn(NamedTuple):
+    """A turn: the user's message, the state after it as a row's answer, and a reply that gives it.
+
+    `planted_answer` and `planted_reply` are those of the conversation in which one value is wrong
+    half-way: the later states follow from the wrong one by the statements.
+    """
+
+    message: str
+    answer: str
+    reply: str
+    planted_answer: str
+    planted_reply: str
+
+
+def planted_turn(turns: int) -> int:
+    """Return the place, from 0, of the turn whose state is wrong in the history "planted"."""
+    return (turns - 1) // 2
+
+
 class Benchmark(ABC):
     """One benchmark: its knobs, its puzzles, its solver and its scorer.
 
@@ -272,7 +289,7 @@ class Benchmark(ABC):
         return {}
 
     @abstractmethod
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection, with checked names of options."""
 
     @abstractmethod
@@ -339,7 +356,7 @@ class Benchmark(ABC):
             form for knob in self.changes[:1] for form in knob.choices if not form[-1].isupper()
         ]
 
-    def turns(self, row: Row, k: int) -> Iterator["Turn"]:
+    def turns(self, row: Row, k: int) -> Iterator[Turn]:
         """Yield the turns of a puzzle, `k` statements each; ValueError if it can't be cut."""
         raise ValueError(f"{self.name} has no turns")
 
@@ -358,7 +375,7 @@ class Benchmark(ABC):
             values["language"] = language
         return values
 
-    def select_split(self, split: str, **parameters: Given) -> Selection:
+    def select_split(self, split: str, **parameters: Given) -> Grid:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
         raise ValueError(f"{self.title} has no splits of its own, got {split!r}")
 
@@ -372,7 +389,7 @@ class Benchmark(ABC):
         """The splits that it has."""
         return (*SPLITS, *self.own_splits)
 
-    def select(self, *, split: Given = "test", **parameters: Given) -> Selection:
+    def select(self, *, split: Given = "test", **parameters: Given) -> Grid:
         """Return the puzzles of some knobs and settings, checked; what is left out has its default.
 
         ValueError names a parameter that is unknown or wrong, what it got and what it takes.
@@ -393,12 +410,12 @@ class Benchmark(ABC):
             own[knob.name] = check_choice(knob.name, values[knob.name], knob.choices)
         return Grid(self.name, self.version, cells, split=split, twin=twin, **own)
 
-    def source(self, selection: Selection, **options: Given) -> "Source":
+    def source(self, selection: Grid, **options: Given) -> Source:
         """Return the puzzles of a selection; ValueError for an unknown or wrong option."""
         check_known(options, [option.name for option in self.options], self.title)
         return self.make_source(selection, **options)
 
-    def puzzles(self, **parameters: Given) -> "Source":
+    def puzzles(self, **parameters: Given) -> Source:
         """Return the puzzles of some knobs, settings and options, and perhaps of a split.
 
         What is left out has its default. ValueError as for `select` and `source`.
@@ -473,7 +490,7 @@ class Dataset:
                 raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
         return benchmark, chosen
 
-    def puzzles(self, **parameters: Given) -> "Source":
+    def puzzles(self, **parameters: Given) -> Source:
         """Return the puzzles of some parameters, `suite` among them; ValueError as for `choose`."""
         benchmark, own = self.choose(parameters)
         return benchmark.puzzles(**own)

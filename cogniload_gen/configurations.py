@@ -12,8 +12,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given, check_choices, check_flag, check_integer, check_known
 from cogniload_gen.draws import address_key
-from cogniload_gen.grid import SPLITS, Grid, Selection, short
-from cogniload_gen.source import Source
+from cogniload_gen.grid import SPLITS, Grid, Source, short
 
 LONGEST_NAME = 120
 """Characters of a configuration's name, which is a folder's too."""
@@ -49,7 +48,7 @@ class Configuration:
         """The parameters that are not part of a puzzle's address."""
         return {option.name: self.parameters[option.name] for option in self.benchmark.options}
 
-    def selection(self, split: str) -> Selection:
+    def selection(self, split: str) -> Grid:
         """Return the grid of a split; ValueError for a wrong parameter."""
         others = {name: self.parameters[name] for name in self.parameters.keys() - self.options}
         return self.benchmark.select(**others, split=split)
@@ -92,13 +91,13 @@ def in_name(value: Given) -> str:
     return "" if value is True else "_".join(map(short, values))
 
 
-def configuration_of(grid: Selection, **options: Given) -> Configuration:
+def configuration_of(grid: Grid, **options: Given) -> Configuration:
     """Return the configuration that publishes a grid, with a benchmark's options, such as `trace`.
 
     ValueError for what is no grid, for an unknown or wrong option, and for a grid whose first index
     is not 0.
     """
-    if not isinstance(grid, Grid):
+    if type(grid) is not Grid:
         allowed = "a grid (of the splits train, validation or test) or its data set"
         raise ValueError(f"what is published must be {allowed}, got {brief(grid)}")
     benchmark = benchmarks.named(grid.benchmark)

@@ -31,8 +31,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
 from cogniload_gen.configurations import Configuration, check_version, configuration_of, read_entry
 from cogniload_gen.files import MALFORMED, whole_file
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Selection
-from cogniload_gen.source import Source
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source
 from cogniload_gen.tables import SHARED, row_groups
 from cogniload_gen.version import __version__
 
@@ -71,7 +70,7 @@ class PuzzleFiles:
         return ceil(len(self.selection) / self.rows_per_file)
 
     @cached_property
-    def selection(self) -> Selection:
+    def selection(self) -> Grid:
         """The grid."""
         return self.configuration.selection(self.configuration.splits[0])
 
@@ -208,10 +207,10 @@ def puzzle_files(
 
 
 def files_of(
-    folder: Path | str, selection: Selection, rows_per_file: Given, **options: Given
+    folder: Path | str, selection: Grid, rows_per_file: Given, **options: Given
 ) -> PuzzleFiles:
     """Return the files of a selection, with a benchmark's options; ValueError if it is no grid."""
-    if not isinstance(selection, Grid):
+    if type(selection) is not Grid:
         grids = f"a grid, of {', '.join(SPLITS)}"
         raise ValueError(f"a folder takes {grids}; got {brief(selection)}: name a file")
     rows = check_integer("rows_per_file", rows_per_file, low=1, high=MAX_PUZZLES)

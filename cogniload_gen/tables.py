@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import json_row, open_file, read_lines, read_objects, whole_file
-from cogniload_gen.source import Source
+from cogniload_gen.grid import Source
 
 # --- Written ---------------------------------------------------------------------------------
 

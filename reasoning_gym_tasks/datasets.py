@@ -20,7 +20,7 @@ from cogniload_gen.responses.context_budget import (
     prompt_counter,
 )
 from cogniload_gen.sample import COUNTS
-from cogniload_gen.source import Source
+from cogniload_gen.grid import Source
 
 
 @dataclass(kw_only=True)

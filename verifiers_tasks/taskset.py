@@ -26,7 +26,7 @@ from cogniload_gen.responses.context_budget import (
 from cogniload_gen.responses.levels import Climb, at_level, highest_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
-from cogniload_gen.source import Source
+from cogniload_gen.grid import Source
 from verifiers_tasks.success import Success, SuccessReader, write_success
 
 

@@ -6,22 +6,19 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead
+from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead, Turn
 from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.score import Outcome, score_row
 from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
 from cogniload_gen.cogniload.state import score_state, state_reward
-from cogniload_gen.grid import ENGLISH, language_of
+from cogniload_gen.grid import ENGLISH, Grid, Source, language_of
 from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cogniload_gen.grid import Selection
-    from cogniload_gen.source import Source
-    from cogniload_gen.turns import Turn
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +54,7 @@ class CogniLoad(Benchmark):
                 log_added_needle(cell)
         return cells
 
-    def select(self, **parameters: Given) -> "Selection":
+    def select(self, **parameters: Given) -> Grid:
         """Return the puzzles of some knobs and settings; whole states are scored in English alone.
 
         ValueError as for every benchmark.
@@ -86,15 +83,15 @@ class CogniLoad(Benchmark):
         halfway = [f"from={N // 2}"] if N > 1 else []
         return ["again", "needles", "hay=0", "tail", *halfway, f"only={step}"]
 
-    def turns(self, row: Row, k: int) -> Iterator["Turn"]:
+    def turns(self, row: Row, k: int) -> Iterator[Turn]:
         """Yield the turns of a puzzle with the twin question=state, `k` statements each."""
         from cogniload_gen.cogniload.turns import turns_of
 
         return turns_of(row, k)
 
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `trace` adds columns."""
-        from cogniload_gen.cogniload.generate import cogniload_source
+        from cogniload_gen.cogniload.table import cogniload_source
 
         return cogniload_source(selection, **options)
 
@@ -147,7 +144,7 @@ class CogniLoad(Benchmark):
 
     def rules(self, puzzles: "pa.Table") -> Rules:
         """Return what must hold of published puzzles."""
-        from cogniload_gen.cogniload.published import rules
+        from cogniload_gen.cogniload.table import rules
 
         return rules(puzzles)
 

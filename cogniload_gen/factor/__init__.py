@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
+    NOISES,
     REALISTIC_KNOBS,
     REALISTIC_TWIN,
     REALISTIC_VERSION,
@@ -27,12 +28,11 @@ from cogniload_gen.factor.solve import (
     solve_realistic,
     solve_symbolic,
 )
+from cogniload_gen.grid import Grid, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cogniload_gen.grid import Selection
-    from cogniload_gen.source import Source
     from cogniload_gen.tokens import Tokenizer
 
 
@@ -89,9 +89,14 @@ class Factor(Benchmark):
 
     def rules(self, puzzles: "pa.Table") -> Rules:
         """Return what must hold of published puzzles."""
-        from cogniload_gen.factor.published import rules
+        import pyarrow.compute as pc
 
-        return rules(puzzles, str(self.suite))
+        name = self.knobs[0].name
+        return {
+            "context": (pc.greater_equal(puzzles["context"], 0), "at least 0"),
+            "suite": (pc.equal(puzzles["suite"], self.suite), str(self.suite)),
+            name: (pc.greater_equal(puzzles[name], 1), "at least 1"),
+        }
 
 
 class Symbolic(Factor):
@@ -120,15 +125,15 @@ class Symbolic(Factor):
         """Return the product of the knobs' values, with at most as many roots as variables."""
         return symbolic_cells(**values)
 
-    def select_split(self, split: str, **parameters: Given) -> "Selection":
+    def select_split(self, split: str, **parameters: Given) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
         from cogniload_gen.factor.training import select_training_set
 
         return select_training_set(split, **parameters)
 
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the filler."""
-        from cogniload_gen.factor.generate import symbolic_source
+        from cogniload_gen.factor.symbolic import symbolic_source
 
         return symbolic_source(selection, **options)
 
@@ -166,11 +171,20 @@ class Realistic(Factor):
         """Return the product of the knobs' values; without context, there is no noise."""
         return realistic_cells(**values)
 
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""
-        from cogniload_gen.factor.generate import realistic_source
+        from cogniload_gen.factor.realistic import realistic_source
 
         return realistic_source(selection, **options)
+
+    def rules(self, puzzles: "pa.Table") -> Rules:
+        """Return what must hold of published puzzles."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kinds = ("none", *NOISES)
+        right = pc.is_in(puzzles["noise"], pa.array(kinds))
+        return super().rules(puzzles) | {"noise": (right, f"one of {', '.join(kinds)}")}
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text counts animals, and assigns nothing."""

@@ -9,7 +9,7 @@ from grids import factor_grid, factor_source
 from cogniload_dataset import load_dataset
 from cogniload_gen import generate_factor, solve
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION
-from cogniload_gen.factor.training import TrainingSet
+from cogniload_gen.factor.training import select_training_set
 
 SYMBOLIC = {"suite": "symbolic", "N": [1, 4, 9], "context": [0, 300], "num_puzzles": 7}
 REALISTIC = {"suite": "realistic", "op": [2, 5], "context": [0, 900], "num_puzzles": 7}
@@ -93,7 +93,7 @@ def test_the_tokenizer_sizes_the_filler_and_nothing_else():
 
 def test_training_sets_are_splits():
     """Appendix D: N and the filler are drawn; the sizes are the paper's."""
-    assert len(TrainingSet("pretrain")) == 3_000_000
+    assert len(select_training_set("pretrain")) == 3_000_000
     stream = load_dataset("factor", split="pretrain", streaming=True)
     rows = list(islice(stream, 200))
     assert len({row["N"] for row in rows}) > 10

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.cogniload.knobs import Cell
-from cogniload_gen.grid import SPLITS, batch_bounds
+from cogniload_gen.grid import SPLITS
 from cogniload_gen.task_puzzles import make_puzzles
 
 BAD = [
@@ -153,10 +153,3 @@ def test_no_two_addresses_share_a_key():
     ]
     keys = [all_keys(grid) for grid in grids]
     assert len(np.unique(np.concatenate(keys))) == sum(map(len, grids))
-
-
-@given(st.integers(0, 9), st.integers(0, 500), st.integers(1, 60), st.none() | st.integers(1, 9))
-def test_batches_hold_each_row_once_and_are_bounded(start, count, most, first):
-    bounds = list(batch_bounds(start, start + count, most=most, first=first))
-    assert [row for ends in bounds for row in range(*ends)] == [*range(start, start + count)]
-    assert all(low < high <= low + most for low, high in bounds)
