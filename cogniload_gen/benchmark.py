@@ -490,7 +490,16 @@ class Dataset:
                 raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
         return benchmark, chosen
 
+    def grid(self, **parameters: Given) -> tuple[Grid, dict[str, Given]]:
+        """Return the puzzles of some parameters, and the options of their text.
+
+        `suite` may be among them. ValueError as for `choose`.
+        """
+        benchmark, own = self.choose(parameters)
+        options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
+        return benchmark.select(**own), options
+
     def puzzles(self, **parameters: Given) -> Source:
-        """Return the puzzles of some parameters, `suite` among them; ValueError as for `choose`."""
+        """Return the puzzles of some parameters, made when they are read; ValueError as `grid`."""
         benchmark, own = self.choose(parameters)
         return benchmark.puzzles(**own)

@@ -16,7 +16,6 @@ the digests into the manifest. Two processes that make the same file write the s
 
 import hashlib
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -31,7 +30,7 @@ from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
 from cogniload_gen.configurations import Configuration, check_version, configuration_of, read_entry
 from cogniload_gen.files import MALFORMED, whole_file
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source
+from cogniload_gen.grid import MAX_PUZZLES, Grid, Source
 from cogniload_gen.tables import SHARED, row_groups
 from cogniload_gen.version import __version__
 
@@ -58,7 +57,7 @@ class Entry:
 class PuzzleFiles:
     """The Parquet files of a grid in a folder. File `number`, from 0, is `names[number]`.
 
-    It is made by `puzzle_files`, `files_of` and `read_files`, which check their arguments.
+    It is made by `puzzle_files` and `read_files`, which check their arguments.
     """
 
     folder: Path
@@ -96,11 +95,7 @@ class PuzzleFiles:
         rows = {"rows": len(self.selection), "rows_per_file": self.rows_per_file}
         return {**self.configuration.entry(), **rows, **INSTALLED}
 
-    def start(self) -> "PuzzleFiles":
-        """Give the folder its manifest, unless it is there; return the files.
-
-        Raises ValueError if the folder holds other puzzles.
-        """
+    def _start(self) -> "PuzzleFiles":
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / MANIFEST
         if not path.exists():
@@ -116,14 +111,11 @@ class PuzzleFiles:
                 raise ValueError(f"{self.folder} holds files of {name} {both}: {hint}")
         return self
 
-    def make(self, number: int, progress: Callable[[int], object] = int) -> Entry:
-        """Make a file, unless it is whole; `progress` gets the rows as they are made.
+    def make(self, number: int) -> Entry:
+        """Make a file, unless it is whole; OSError if the folder can't be written."""
+        return self.proven(number) or self.write(number)
 
-        Raises OSError if the folder can't be written.
-        """
-        return self.proven(number) or self.write(number, progress)
-
-    def write(self, number: int, progress: Callable[[int], object] = int) -> Entry:
+    def write(self, number: int) -> Entry:
         """Write a file and its digest; errors as `make`."""
         rows, path = self.rows(number), self.folder / self.names[number]
         try:
@@ -134,7 +126,6 @@ class PuzzleFiles:
                 for table in self.source.tables(rows.start, rows.stop):
                     for group in row_groups(table):
                         writer.write_table(group)
-                    progress(len(table))
         except FileNotFoundError:  # the last process has removed what this one was still writing
             if not path.exists():
                 raise
@@ -200,21 +191,9 @@ def puzzle_files(
     Raises ValueError for a wrong parameter, what is no grid, and a folder of other puzzles.
     """
     known = benchmarks.datasets()
-    chosen = known[check_choice("dataset", dataset, tuple(known))]
-    benchmark, own = chosen.choose(parameters)
-    options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
-    return files_of(folder, benchmark.select(**own), rows_per_file, **options).start()
-
-
-def files_of(
-    folder: Path | str, selection: Grid, rows_per_file: Given, **options: Given
-) -> PuzzleFiles:
-    """Return the files of a selection, with a benchmark's options; ValueError if it is no grid."""
-    if type(selection) is not Grid:
-        grids = f"a grid, of {', '.join(SPLITS)}"
-        raise ValueError(f"a folder takes {grids}; got {brief(selection)}: name a file")
+    grid, options = known[check_choice("dataset", dataset, tuple(known))].grid(**parameters)
     rows = check_integer("rows_per_file", rows_per_file, low=1, high=MAX_PUZZLES)
-    return PuzzleFiles(Path(folder), configuration_of(selection, **options), rows)
+    return PuzzleFiles(Path(folder), configuration_of(grid, **options), rows)._start()
 
 
 def read_files(folder: Path) -> PuzzleFiles:

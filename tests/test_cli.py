@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import parse, refusal, run_python
 
-from cogniload_cli import COMMANDS, main
+from cogniload_cli import COMMANDS, _by_label, main
 from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmarks import BENCHMARKS
 from cogniload_gen.cogniload.steps.planted import write_trace
@@ -107,8 +107,8 @@ def test_an_option_may_be_spelled_with_dashes_or_underscores(command, option, va
 
 def test_results_may_have_labels(folder):
     Path("x=1").mkdir()
-    given, _ = parse(["report", "warm=a", "x=1", "b/x=1", "--out", "c"])
-    assert given.results == [("warm", Path("a")), ("", Path("x=1")), ("", Path("b/x=1"))]
+    given = _by_label(["warm=a", "x=1", "b/x=1", "warm=b"])
+    assert given == {"warm": [Path("a"), Path("b")], "": [Path("x=1"), Path("b/x=1")]}
 
 
 def test_an_option_takes_each_value_that_its_knob_offers():

@@ -14,7 +14,6 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.grid import SPLITS
-from cogniload_gen.task_puzzles import make_puzzles
 
 BAD = [
     *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
@@ -44,13 +43,6 @@ def test_a_wrong_parameter_is_named_with_what_it_got_and_takes(name, value):
 def test_needles_follow_the_formula_of_the_paper(N, rho):
     """Section 2.1.3: max(1, min(N, round(N * rho / 100)))."""
     assert Cell(3, N, rho).needles == sorted([1, round(N * rho / 100), N])[1]
-
-
-@pytest.mark.parametrize("twin", [None, "each"])
-def test_the_puzzles_of_a_task_fit_in_memory(twin):
-    knobs = {"d": [1, 2], "N": 1, "rho": 50, "num_puzzles": 10**6, "context_budget": 9000}
-    with pytest.raises(ValueError, match=r"^a task takes .* got 2,000,000$"):
-        make_puzzles("cogniload", knobs | {"twin": twin}, {}, grids=[{}], task="a task")
 
 
 @pytest.mark.parametrize("name", ["d", "N", "rho"])
