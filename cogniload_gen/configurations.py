@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given, check_choices, check_flag, check_integer, check_known
+from cogniload_gen.checks import Given, check_choices, check_integer, check_known
 from cogniload_gen.draws import address_key
 from cogniload_gen.grid import SPLITS, Grid, Source, short
 
@@ -103,13 +103,9 @@ def configuration_of(grid: Grid, **options: Given) -> Configuration:
     benchmark = benchmarks.named(grid.benchmark)
     defaults = {option.name: option.default for option in benchmark.options}
     check_known(options, tuple(defaults), benchmark.name)
-    for option in benchmark.options:
-        if option.kind == "flag":
-            check_flag(option.name, options.get(option.name, option.default))
     for name, value in options.items():
         if not isinstance(value, bool | str | None):
             raise ValueError(f"{name} of what is published must have a name, got {brief(value)}")
-    check_integer("first_index of a published grid", grid.first_index, low=0, high=0)
     parameters = {
         **knobs_of_product(benchmark, zip(*grid.cells, strict=True)),
         "num_puzzles": grid.num_puzzles,
@@ -123,7 +119,8 @@ def configuration_of(grid: Grid, **options: Given) -> Configuration:
     }
     made = Configuration(benchmark, benchmark.version, parameters, (grid.split,))
     if made.selection(grid.split) != grid:
-        raise ValueError("a published grid must be the product of its parameters' values")
+        allowed = "the product of its parameters' values, from index 0 on"
+        raise ValueError(f"a published grid must be {allowed}")
     return made
 
 
@@ -147,41 +144,15 @@ def read_entry(entry: Given) -> Configuration:
 
     The entry may come from anywhere: what it says is checked, and nothing else of it is used.
     """
-    if not isinstance(entry, dict):
-        raise ValueError(f"an entry must be a mapping, got {brief(entry)}")
-    benchmark = benchmarks.named(entry.get("benchmark", ""))
-    version = check_integer("generator_version", entry.get("generator_version"), low=1, high=10**6)
-    parameters, splits = entry.get("parameters"), entry.get("splits")
-    optional = {knob.name for knob in benchmark.changes}
-    wanted = [
-        knob.name for knob in benchmark.parameters if knob.name not in {"first_index", *optional}
-    ]
-    if not isinstance(parameters, dict) or parameters.keys() - optional != set(wanted):
-        allowed = ", ".join(wanted)
-        raise ValueError(
-            f"parameters of {benchmark.name} must be {allowed}; got {brief(parameters)}"
-        )
-    read = Configuration(benchmark, version, parameters, check_choices("splits", splits, SPLITS))
-    by_split = [configuration_of(read.selection(split), **read.options) for split in read.splits]
+    try:
+        benchmark, version = benchmarks.named(entry["benchmark"]), entry["generator_version"]
+        check_integer("generator_version", version, low=1, high=10**6)
+        splits = check_choices("splits", entry["splits"], SPLITS)
+        read = Configuration(benchmark, version, entry["parameters"], splits)
+        by_split = [configuration_of(read.selection(split), **read.options) for split in splits]
+    except (AttributeError, LookupError, TypeError) as error:
+        raise ValueError(f"no entry of puzzles is {brief(entry)}: {error!r}") from None
     return replace(read, parameters=by_split[0].parameters)
-
-
-def check_version(puzzles: Configuration, source: str) -> None:
-    """Raise ValueError if this release makes other puzzles; `source` holds the configuration."""
-    version, ours = puzzles.generator_version, puzzles.benchmark.version
-    if version != ours:
-        of = f"{source}: {puzzles.name} is of generator version {version}"
-        raise ValueError(f"{of}; this release makes version {ours} again")
-
-
-def check_tokenizer(puzzles: Configuration, source: str, tokenizer: str | None) -> None:
-    """Raise ValueError if puzzles measure by a tokenizer other than the one that may be loaded."""
-    measure = puzzles.options.get("tokenizer")
-    if measure not in (None, tokenizer):
-        by = f"measures by the tokenizer {brief(measure)}"
-        raise ValueError(
-            f"{source}: {puzzles.name} {by}: pass --tokenizer with its name to load it"
-        )
 
 
 def merge(published: list[Configuration], new: Configuration) -> list[Configuration]:

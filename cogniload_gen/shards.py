@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given, check_choice, check_integer
-from cogniload_gen.configurations import Configuration, check_version, configuration_of, read_entry
+from cogniload_gen.configurations import Configuration, configuration_of, read_entry
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.grid import MAX_PUZZLES, Grid, Source
 from cogniload_gen.tables import SHARED, row_groups
@@ -117,22 +117,26 @@ class PuzzleFiles:
 
     def write(self, number: int) -> Entry:
         """Write a file and its digest; errors as `make`."""
-        rows, path = self.rows(number), self.folder / self.names[number]
         try:
-            with (
-                whole_file(path, force=True) as temporary,
-                pq.ParquetWriter(temporary, self.source.schema, **SHARED) as writer,
-            ):
-                for table in self.source.tables(rows.start, rows.stop):
-                    for group in row_groups(table):
-                        writer.write_table(group)
+            self.write_rows(number)
         except FileNotFoundError:  # the last process has removed what this one was still writing
-            if not path.exists():
+            if not (self.folder / self.names[number]).exists():
                 raise
         entry = self._entry_of(number)
         with whole_file(self._digest(number), force=True) as temporary:
             temporary.write_text(json.dumps(asdict(entry)) + "\n", "utf-8")
         return entry
+
+    def write_rows(self, number: int) -> None:
+        """Write a file alone; errors as `make`."""
+        rows = self.rows(number)
+        with (
+            whole_file(self.folder / self.names[number], force=True) as temporary,
+            pq.ParquetWriter(temporary, self.source.schema, **SHARED) as writer,
+        ):
+            for table in self.source.tables(rows.start, rows.stop):
+                for group in row_groups(table):
+                    writer.write_table(group)
 
     def proven(self, number: int) -> Entry | None:
         """Return what is written of a file if the file is so; None if it is to be made."""
@@ -197,13 +201,9 @@ def puzzle_files(
 
 
 def read_files(folder: Path) -> PuzzleFiles:
-    """Return the files that a folder's manifest is of.
-
-    Raises ValueError if it is no manifest, or of another generator version.
-    """
+    """Return the files that a folder's manifest is of; ValueError if it is no manifest."""
     manifest = read_manifest(folder)
     configuration = read_entry(manifest)
-    check_version(configuration, str(folder / MANIFEST))
     rows = check_integer("rows_per_file", manifest.get("rows_per_file"), low=1, high=MAX_PUZZLES)
     return PuzzleFiles(folder, configuration, rows)
 

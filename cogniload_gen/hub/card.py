@@ -16,11 +16,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.canary import CANARY
 from cogniload_gen.checks import Given
 from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files import MALFORMED
 from cogniload_gen.grid import ENGLISH
+
+CANARY = "COGNILOAD BENCHMARK DATA, NOT FOR TRAINING: GUID 8c1f6a52-3e0d-4f7b-9b64-d2a7c05e91f3"
+"""Stands in the card and the Croissant file of all that is published, but for train splits alone.
+
+A corpus that holds it holds published puzzles, or a page about them, and a model that completes it
+has seen them. The puzzles themselves don't carry it, since a prompt is the paper's text alone. It
+never changes.
+"""
 
 DATA = files(__package__) / "data"
 TEMPLATES = Environment(

@@ -19,10 +19,9 @@ from huggingface_hub import DatasetCard, DatasetCardData
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
-from cogniload_gen.canary import CANARY
 from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub import push as push_module
-from cogniload_gen.hub.card import SIZES, croissant, dataset_card
+from cogniload_gen.hub.card import CANARY, SIZES, croissant, dataset_card
 from cogniload_gen.hub.push import push
 
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
@@ -139,7 +138,7 @@ def test_a_long_sample_is_cut_and_long_names_too():
 def test_row_groups_and_files_are_bounded(tmp_path, monkeypatch):
     assert tables.ROW_GROUP_BYTES < 100_000_000
     monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 100_000)
-    monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
+    monkeypatch.setattr(push_module, "ROWS_PER_FILE", 50)
     push(cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30), "me/p", dry_run=tmp_path / "f")
     files = sorted((tmp_path / "f").glob("*/*.parquet"))
     assert len(files) > 1
@@ -216,11 +215,11 @@ def test_a_dataset_in_hand_is_its_grid_and_its_first_rows_may_be_a_smaller_one(t
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 .*: id, "),
+    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 is not"),
     (lambda d: d.select(range(11)), "whole grid's 12 rows"),
-    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*: answer"),
+    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 is not"),
     (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
-    (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
+    (lambda d: d.select([]), "must hold puzzles as they are made, got no id"),
     (lambda _: factor_grid("symbolic", split="pretrain", num_puzzles=2), "must be a grid"),
     (lambda d: d.to_iterable_dataset(), r"be a grid \(.*\) or its data set, got"),
 ])  # fmt: skip
