@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ EXTRAS = {
 }  # fmt: skip
 """The extra that installs a package, by the name that is imported."""
 
-PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
 RESULTS = "lm-eval's --output_path"
 NAMED_RESULTS = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
 
@@ -95,13 +93,9 @@ def _generate_folder(
     whole = f"{_counted(len(files.selection), 'puzzle')} in {_counted(len(files), 'file')}"
     of_these = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
     print(f"{out}: {whole}{of_these}", flush=True)
-    made = 0
     for number in tqdm(mine, unit=" files", disable=None):
-        if not files.proven(number):
-            files.write(number)
-            made += 1
+        files.make(number)
     there = files.finish()
-    print(f"{_counted(made, 'file')} made; whole by their SHA-256 before: {len(mine) - made:,}")
     if there < len(files):
         print(f"{out}: {there} of {len(files)} files are there; other shards make the rest")
     else:
@@ -190,6 +184,8 @@ def tasks(parser: "Parser", words: Words) -> None:
 
 def plan(parser: "Parser", words: Words) -> None:
     """Say how many puzzles tell two models apart, and their cost."""
+    from cogniload_gen.parser import PRICE, read_price
+
     text = "difference in accuracy to tell, such as 0.05"
     parser.option("detect", "SHARE", text, type=float, required=True)
     text = "published model that the better one is like, such as Qwen3-8B"
@@ -203,13 +199,13 @@ def plan(parser: "Parser", words: Words) -> None:
     from cogniload_analysis import plan_comparison
 
     settings = vars(arguments)
-    settings["price"] = _read_price(arguments.price)
+    settings["price"] = read_price(arguments.price)
     print(plan_comparison(settings.pop("like"), settings.pop("detect"), **settings).summary())
 
 
 def evaluate(parser: "Parser", words: Words) -> None:
     """Evaluate a model by lm-eval; what a crash leaves is whole, and the same command goes on."""
-    from cogniload_gen.parser import number
+    from cogniload_gen.parser import PRICE, number
 
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
@@ -351,6 +347,8 @@ def _print_errors(counts: Counter[str]) -> None:
 
 def report(parser: "Parser", words: Words) -> None:
     """Write a report on results that lm-eval wrote; it ranks their runs."""
+    from cogniload_gen.parser import PRICE, by_label, read_price
+
     parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
     parser.option("out", "DIR", "to write", type=Path, required=True)
     parser.flag("force", "replace what is there")
@@ -360,8 +358,8 @@ def report(parser: "Parser", words: Words) -> None:
     text = "FACTOR's Neff of a clean context, which several attempts are to reach"
     parser.option("factor-n-clean", "N", text, type=float)
     options = vars(parser.parse_args(words))
-    options["price"] = _read_price(options["price"])
-    _write_report(_by_label(options.pop("results")), **options)
+    options["price"] = read_price(options["price"])
+    _write_report(by_label(options.pop("results")), **options)
 
 
 def _write_report(
@@ -384,9 +382,10 @@ def compare(parser: "Parser", words: Words) -> None:
     parser.flag("force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
+    from cogniload_gen.parser import by_label
 
     settings = {"force": arguments.force, "detect": arguments.detect}
-    print(compare_results(_by_label(arguments.results), arguments.out, **settings))
+    print(compare_results(by_label(arguments.results), arguments.out, **settings))
 
 
 def view(parser: "Parser", words: Words) -> None:
@@ -477,33 +476,6 @@ COMMANDS: dict[str, dict[str, Callable[["Parser", Words], int | None]]] = {
     "Share": {"push": push, "verify": verify, "share": share},
 }
 """The commands by groups, in the order of the help."""
-
-
-# --- arguments ------------------------------------------------------------------------------------
-
-
-def _read_price(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        prompts, responses = map(float, text.split(","))
-    except ValueError:
-        prompts = responses = -1.0
-    if not (0 <= prompts < inf and 0 <= responses < inf):
-        raise ValueError(f"price must be IN,OUT, {PRICE}, got {text[:60]!r}")
-    return prompts, responses
-
-
-def _by_label(results: Words) -> dict[str, list[Path]]:
-    """Return the paths of results by the label of LABEL=DIR; a path that exists has none, ""."""
-    paths: dict[str, list[Path]] = {}
-    for text in results:
-        label, _, path = text.partition("=")
-        # Path.exists raises OSError where the label is longer than a file's name can be.
-        if not (label and path) or "/" in label or os.path.exists(text):  # noqa: PTH110
-            label, path = "", text
-        paths.setdefault(label, []).append(Path(path))
-    return paths
 
 
 # --- main -----------------------------------------------------------------------------------------

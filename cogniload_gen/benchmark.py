@@ -135,20 +135,8 @@ def settings(num_puzzles: int) -> tuple[Knob, ...]:
     )
 
 
-class OutcomeName(Protocol):
-    """A member of a benchmark's StrEnum of outcomes."""
-
-    @property
-    def value(self) -> str:
-        """The outcome's name."""
-
-    @property
-    def correct(self) -> bool:
-        """Whether the response counts as correct in the accuracy."""
-
-    @property
-    def cut(self) -> bool:
-        """Whether a limit cut the response off."""
+OutcomeName: TypeAlias = Any
+"""A member of a benchmark's StrEnum of outcomes, with the properties `correct` and `cut`."""
 
 
 class Counts(TypedDict, total=False):

@@ -1,15 +1,21 @@
 """The arguments of commands: a parser whose errors are one line, and the options of puzzles."""
 
+import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from math import inf
+from pathlib import Path
 from typing import Any, NoReturn
 
 from cogniload_gen.benchmark import Benchmark, Dataset
 from cogniload_gen.benchmarks import BENCHMARKS, datasets
 from cogniload_gen.files import one_line
 from cogniload_gen.grid import SPLITS
+
+PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
+"""What a price is."""
 
 ALIKE = 0.75
 """How like an option a misspelt one is, by difflib's ratio."""
@@ -78,6 +84,31 @@ def number(text: str) -> int | float | str:
     if len(parts) > 1 and all(isinstance(number(part), int | float) for part in parts):
         raise ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
     return text
+
+
+def read_price(text: str | None) -> tuple[float, float] | None:
+    """Return the prices of IN,OUT; ValueError for another text."""
+    if text is None:
+        return None
+    try:
+        prompts, responses = map(float, text.split(","))
+    except ValueError:
+        prompts = responses = -1.0
+    if not (0 <= prompts < inf and 0 <= responses < inf):
+        raise ValueError(f"price must be IN,OUT, {PRICE}, got {text[:60]!r}")
+    return prompts, responses
+
+
+def by_label(results: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the paths of results by the label of LABEL=DIR; a path that exists has none, ""."""
+    paths: dict[str, list[Path]] = {}
+    for text in results:
+        label, _, path = text.partition("=")
+        # Path.exists raises OSError where the label is longer than a file's name can be.
+        if not (label and path) or "/" in label or os.path.exists(text):  # noqa: PTH110
+            label, path = "", text
+        paths.setdefault(label, []).append(Path(path))
+    return paths
 
 
 def add_puzzle_options(

@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import parse, refusal, run_python
 
-from cogniload_cli import COMMANDS, _by_label, main
+from cogniload_cli import COMMANDS, main
 from cogniload_gen import generate_puzzles
 from cogniload_gen.benchmarks import BENCHMARKS
 from cogniload_gen.cogniload.steps.planted import write_trace
+from cogniload_gen.parser import by_label
 
 NAMES = [name for group in COMMANDS.values() for name in group]
 SMALL = ["--d", "1", "3", "--N", "5", "--rho", "25", "50", "--num-puzzles", "3"]
@@ -107,7 +108,7 @@ def test_an_option_may_be_spelled_with_dashes_or_underscores(command, option, va
 
 def test_results_may_have_labels(folder):
     Path("x=1").mkdir()
-    given = _by_label(["warm=a", "x=1", "b/x=1", "warm=b"])
+    given = by_label(["warm=a", "x=1", "b/x=1", "warm=b"])
     assert given == {"warm": [Path("a"), Path("b")], "": [Path("x=1"), Path("b/x=1")]}
 
 

@@ -17,9 +17,9 @@ from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import Given
-from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files import MALFORMED
 from cogniload_gen.grid import ENGLISH
+from cogniload_gen.shards import Configuration, read_entry, splits_of
 
 CANARY = "COGNILOAD BENCHMARK DATA, NOT FOR TRAINING: GUID 8c1f6a52-3e0d-4f7b-9b64-d2a7c05e91f3"
 """Stands in the card and the Croissant file of all that is published, but for train splits alone.

@@ -22,19 +22,20 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.checks import Given
-from cogniload_gen.configurations import (
-    Configuration,
-    configuration_of,
-    knobs_of_product,
-    merge,
-    schema_of,
-)
 from cogniload_gen.files import whole_folder
 from cogniload_gen.grid import ENGLISH, SPLITS, Grid, language_of
 from cogniload_gen.hub import REPOSITORY, hub_errors
 from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
 from cogniload_gen.hub.verify import first_difference
-from cogniload_gen.shards import ROWS_PER_FILE, PuzzleFiles
+from cogniload_gen.shards import (
+    ROWS_PER_FILE,
+    Configuration,
+    PuzzleFiles,
+    configuration_of,
+    knobs_of_product,
+    merge,
+    schema_of,
+)
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -18,11 +18,10 @@ from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
 from cogniload_gen.checks import Given
-from cogniload_gen.configurations import Configuration, splits_of
 from cogniload_gen.grid import Source
 from cogniload_gen.hub import REPOSITORY, hub_errors
 from cogniload_gen.hub.card import data_files, read_card
-from cogniload_gen.shards import MANIFEST, read_files, read_manifest
+from cogniload_gen.shards import MANIFEST, Configuration, read_files, read_manifest, splits_of
 from cogniload_gen.tables import reading
 
 SHOWN = 10

@@ -19,10 +19,10 @@ from huggingface_hub import DatasetCard, DatasetCardData
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
-from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub import push as push_module
 from cogniload_gen.hub.card import CANARY, SIZES, croissant, dataset_card
 from cogniload_gen.hub.push import push
+from cogniload_gen.shards import configuration_of, merge, read_entry
 
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
 OPTIONS = ["--d", "1", "3", "--N", "5", "--rho", "12.5", "50", "--num-puzzles", "3"]
