@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources.abc import Traversable
+from itertools import product
 from reprlib import repr as brief
 from tomllib import loads
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
     Given,
@@ -31,21 +32,13 @@ from cogniload_gen.grid import (
     Cell,
     Grid,
     Source,
-    combinations,
     language_of,
     split_twin,
 )
 from cogniload_gen.words import read_words
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
 Row = Mapping[str, Given]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""
-
-Rules: TypeAlias = "dict[str, tuple[pa.Array, str]]"
-"""By column: which rows have an allowed value (booleans), and what is allowed, in words."""
 
 
 @dataclass(frozen=True)
@@ -311,14 +304,10 @@ class Benchmark(ABC):
         """Return a trainer's reward for the steps of a response, 0 to 1."""
         return self.reward_answer(response, row)
 
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what else must hold of published puzzles."""
-        return {}
-
     def cells(self, **values: Given) -> tuple[Cell, ...]:
         """Return the checked cells of the knobs' values by name: by default their product."""
         checked = [knob.check(values[knob.name]) for knob in self.knobs]
-        return tuple(self.cell(*combination) for combination in combinations(*checked))
+        return tuple(self.cell(*combination) for combination in product(*checked))
 
     def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
         """Raise ValueError for a change that the puzzles of some cells can't have."""
@@ -408,9 +397,14 @@ class Benchmark(ABC):
 
         What is left out has its default. ValueError as for `select` and `source`.
         """
-        names = {option.name for option in self.options} & parameters.keys()
+        grid, options = self.grid(**parameters)
+        return self.source(grid, **options)
+
+    def grid(self, **parameters: Given) -> tuple[Grid, dict[str, Given]]:
+        """Return the puzzles of some parameters, and those of them that are options."""
+        names = [option.name for option in self.options if option.name in parameters]
         options = {name: parameters.pop(name) for name in names}
-        return self.source(self.select(**parameters), **options)
+        return self.select(**parameters), options
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -484,8 +478,7 @@ class Dataset:
         `suite` may be among them. ValueError as for `choose`.
         """
         benchmark, own = self.choose(parameters)
-        options = {knob.name: own.pop(knob.name) for knob in benchmark.options if knob.name in own}
-        return benchmark.select(**own), options
+        return benchmark.grid(**own)
 
     def puzzles(self, **parameters: Given) -> Source:
         """Return the puzzles of some parameters, made when they are read; ValueError as `grid`."""

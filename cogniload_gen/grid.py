@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
@@ -21,9 +19,6 @@ MAX_PUZZLES = 10**9
 MAX_INDEX = 2**62
 MAX_SEED = 2**63 - 1
 """The greatest seed and index: both are 64-bit columns."""
-
-MAX_CELLS = 1_000_000
-"""The most cells of a grid: each is an object in memory. The papers' grids have 140 at most."""
 
 Cell = Any
 """One combination of a benchmark's knobs: a NamedTuple of its own, with a field for each knob."""
@@ -99,14 +94,6 @@ class Grid:
             first_index=self.first_index + number * self.index_step,
             index_step=self.index_step * count,
         )
-
-
-def combinations(*knobs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Return the product of the knobs' values; ValueError if that is more than MAX_CELLS."""
-    count = prod(map(len, knobs))
-    if count > MAX_CELLS:
-        raise ValueError(f"a grid must have at most {MAX_CELLS:,} cells, got {count:,}")
-    return product(*knobs)
 
 
 def address_columns(selection: Grid, batch: Batch) -> dict[str, list[Any]]:

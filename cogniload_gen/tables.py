@@ -10,9 +10,9 @@ from reprlib import repr as brief
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
@@ -78,9 +78,6 @@ SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".csv")
 BATCH_ROWS = 256
 """Rows that are read at once."""
 
-_CSV_BLOCK = 1 << 24
-"""Bytes that are read of a CSV file at once, at least a row: a response of four million tokens."""
-
 
 def find_tables(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Return the file that a path is, or the files below it.
@@ -112,17 +109,9 @@ def read_rows(
             yield from _numbered(path, file.iter_batches(BATCH_ROWS, columns=chosen))
     elif path.suffix == ".csv":
         if path.stat().st_size:
-            texts = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns or (), pa.string()))
-            with (
-                reading(path),
-                pa_csv.open_csv(
-                    path,
-                    pa_csv.ReadOptions(block_size=_CSV_BLOCK),
-                    pa_csv.ParseOptions(newlines_in_values=True),
-                    texts,
-                ) as batches,
-            ):
-                yield from _numbered(path, batches)
+            kinds = {"dtype": str, "keep_default_na": False} if columns else {}
+            with reading(path), pd.read_csv(path, chunksize=BATCH_ROWS, **kinds) as batches:
+                yield from _numbered(path, (pa.Table.from_pandas(each) for each in batches))
     else:
         yield from read_objects(path)
 
@@ -134,10 +123,10 @@ def read_puzzles(path: Path) -> Iterator[Row]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Make a ValueError with the file's name of what Arrow can't read."""
+    """Make a ValueError with the file's name of what Arrow or pandas can't read."""
     try:
         yield
-    except pa.ArrowException as error:
+    except (pa.ArrowException, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} can't be read: {error}") from None
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead, Turn
+from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
 from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
@@ -38,6 +38,8 @@ class CogniLoad(Benchmark):
     needed = ("category", "poi", "options")
     endless = True
     outcomes = Outcome
+    owns_text = staticmethod(is_cogniload)
+    solve = staticmethod(solve)
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -95,19 +97,11 @@ class CogniLoad(Benchmark):
 
         return cogniload_source(selection, **options)
 
-    def owns_text(self, text: str) -> bool:
-        """Return whether a text has the marks of a puzzle."""
-        return is_cogniload(text)
-
     def owns_row(self, row: Row) -> bool:
         """Return whether a row has the person of interest or rho, or a puzzle's text."""
         if row.get("suite"):
             return False
-        return "poi" in row or "rho" in row or self.owns_text(str(row.get("puzzle") or ""))
-
-    def solve(self, text: str) -> str:
-        """Return the person's final value."""
-        return solve(text)
+        return "poi" in row or "rho" in row or is_cogniload(str(row.get("puzzle") or ""))
 
     def score(self, response: str, row: Row, **counts: int | None) -> Score:
         """Return a response's score by Appendix D, or that of a question about a whole state."""
@@ -141,12 +135,6 @@ class CogniLoad(Benchmark):
         from cogniload_gen.cogniload.rewards import step_reward
 
         return step_reward(response, row)
-
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what must hold of published puzzles."""
-        from cogniload_gen.cogniload.table import rules
-
-        return rules(puzzles)
 
 
 @lru_cache(maxsize=1024)
@@ -185,15 +173,4 @@ def generate_puzzles(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    return BENCHMARK.puzzles(
-        d=d,
-        N=N,
-        rho=rho,
-        num_puzzles=num_puzzles,
-        seed=seed,
-        split=split,
-        trace=trace,
-        first_index=first_index,
-        twin=twin,
-        language=language,
-    ).table()
+    return BENCHMARK.puzzles(**locals()).table()

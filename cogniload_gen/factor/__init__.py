@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
 from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
-    NOISES,
     REALISTIC_KNOBS,
     REALISTIC_TWIN,
     REALISTIC_VERSION,
@@ -87,17 +86,6 @@ class Factor(Benchmark):
 
         return step_reward(response, row)
 
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what must hold of published puzzles."""
-        import pyarrow.compute as pc
-
-        name = self.knobs[0].name
-        return {
-            "context": (pc.greater_equal(puzzles["context"], 0), "at least 0"),
-            "suite": (pc.equal(puzzles["suite"], self.suite), str(self.suite)),
-            name: (pc.greater_equal(puzzles[name], 1), "at least 1"),
-        }
-
 
 class Symbolic(Factor):
     """Appendix A: assignments of variables, hidden in filler."""
@@ -106,6 +94,7 @@ class Symbolic(Factor):
     title = "FACTOR, symbolic"
     suite = "symbolic"
     cell = SymbolicCell
+    cells = staticmethod(symbolic_cells)
     knobs = SYMBOLIC_KNOBS
     changes = (SYMBOLIC_TWIN,)
     num_puzzles = 50
@@ -113,6 +102,7 @@ class Symbolic(Factor):
     about = files(__package__) / "data" / "symbolic"
     needed = ("suite", "target")
     own_splits = tuple(TRAINING_SETS)
+    solve = staticmethod(solve_symbolic)
 
     @property
     def baselines(self) -> Mapping[str, Callable[[str], str]]:
@@ -120,10 +110,6 @@ class Symbolic(Factor):
         from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
         return SYMBOLIC_BASELINES
-
-    def cells(self, **values: Given) -> tuple[SymbolicCell, ...]:
-        """Return the product of the knobs' values, with at most as many roots as variables."""
-        return symbolic_cells(**values)
 
     def select_split(self, split: str, **parameters: Given) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
@@ -141,10 +127,6 @@ class Symbolic(Factor):
         """Return whether a text holds an assignment."""
         return SYMBOLIC_MARK in text
 
-    def solve(self, text: str) -> str:
-        """Return the variables in order, such as "v0, v12", or "none"."""
-        return solve_symbolic(text)
-
 
 class Realistic(Factor):
     """Section 3.2: problems in words about animals at places."""
@@ -153,12 +135,14 @@ class Realistic(Factor):
     title = "FACTOR, realistic"
     suite = "realistic"
     cell = RealisticCell
+    cells = staticmethod(realistic_cells)
     knobs = REALISTIC_KNOBS
     changes = (REALISTIC_TWIN,)
     num_puzzles = 1000
     version = REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
     needed = ("suite",)
+    solve = staticmethod(solve_realistic)
 
     @property
     def baselines(self) -> Mapping[str, Callable[[str], str]]:
@@ -167,32 +151,15 @@ class Realistic(Factor):
 
         return REALISTIC_BASELINES
 
-    def cells(self, **values: Given) -> tuple[RealisticCell, ...]:
-        """Return the product of the knobs' values; without context, there is no noise."""
-        return realistic_cells(**values)
-
     def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""
         from cogniload_gen.factor.realistic import realistic_source
 
         return realistic_source(selection, **options)
 
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what must hold of published puzzles."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        kinds = ("none", *NOISES)
-        right = pc.is_in(puzzles["noise"], pa.array(kinds))
-        return super().rules(puzzles) | {"noise": (right, f"one of {', '.join(kinds)}")}
-
     def owns_text(self, text: str) -> bool:
         """Return whether a text counts animals, and assigns nothing."""
         return REALISTIC_MARK in text and SYMBOLIC_MARK not in text
-
-    def solve(self, text: str) -> str:
-        """Return the integer."""
-        return solve_realistic(text)
 
 
 SYMBOLIC = Symbolic()
@@ -229,17 +196,4 @@ def generate_factor(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    return FACTOR.puzzles(
-        suite=suite,
-        N=N,
-        op=op,
-        context=context,
-        roots=roots,
-        noise=noise,
-        tokenizer=tokenizer,
-        num_puzzles=num_puzzles,
-        seed=seed,
-        split=split,
-        first_index=first_index,
-        twin=twin,
-    ).table()
+    return FACTOR.puzzles(**locals()).table()

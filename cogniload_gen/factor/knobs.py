@@ -1,12 +1,12 @@
 """The knobs of FACTOR's two suites, and the cells that they span (FACTOR, A.2 and 3.2)."""
 
 from functools import partial
+from itertools import product
 from reprlib import repr as brief
 from typing import NamedTuple
 
 from cogniload_gen.benchmark import read_knob
 from cogniload_gen.checks import Given, check_choices
-from cogniload_gen.grid import combinations
 
 SYMBOLIC_VERSION = 2
 REALISTIC_VERSION = 1
@@ -74,7 +74,7 @@ def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell
     checked = [
         knob.check(value) for knob, value in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
     ]
-    cells = tuple(SymbolicCell(*cell) for cell in combinations(*checked))
+    cells = tuple(SymbolicCell(*cell) for cell in product(*checked))
     for cell in cells:
         if isinstance(cell.roots, int) and cell.roots > cell.N:
             raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
@@ -102,7 +102,7 @@ def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticC
     operations, contexts = op_knob.check(op), context_knob.check(context)
     return tuple(
         RealisticCell(op, tokens, kind)
-        for op, tokens, kind in combinations(operations, contexts, check_noises(noise, contexts))
+        for op, tokens, kind in product(operations, contexts, check_noises(noise, contexts))
         if (kind == "none") == (tokens == 0)
     )
 
