@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given, check_choice, check_choices, check_integer, check_known
+from cogniload_gen.checks import check_choice, check_choices, check_integer, check_known
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source, short
@@ -57,7 +57,7 @@ class Configuration:
 
     benchmark: Benchmark
     generator_version: int
-    parameters: dict[str, Given]
+    parameters: dict[str, Any]
     splits: tuple[str, ...]
 
     @property
@@ -73,7 +73,7 @@ class Configuration:
         return f"{prefix}-{address_key(*values):016x}"
 
     @property
-    def options(self) -> dict[str, Given]:
+    def options(self) -> dict[str, Any]:
         """The parameters that are not part of a puzzle's address."""
         return {option.name: self.parameters[option.name] for option in self.benchmark.options}
 
@@ -91,7 +91,7 @@ class Configuration:
         """The columns of the rows."""
         return schema_of(self.benchmark, self.options)
 
-    def entry(self) -> dict[str, Given]:
+    def entry(self) -> dict[str, Any]:
         """Return what a card's metadata holds of it; `read_entry` reads it back."""
         return {
             "config_name": self.name,
@@ -107,20 +107,20 @@ def splits_of(configurations: Iterable[Configuration]) -> list[tuple[Configurati
     return [(puzzles, split) for puzzles in configurations for split in puzzles.splits]
 
 
-def schema_of(benchmark: Benchmark, options: Mapping[str, Given]) -> pa.Schema:
+def schema_of(benchmark: Benchmark, options: Mapping[str, Any]) -> pa.Schema:
     """Return the columns of a benchmark's puzzles with some options; no tokenizer changes them."""
     flags = {option.name for option in benchmark.options if option.kind == "flag"}
     on = {name: value for name, value in options.items() if name in flags}
     return benchmark.puzzles(**on).schema
 
 
-def in_name(value: Given) -> str:
+def in_name(value: Any) -> str:
     """Return a parameter's value as a name holds it, such as 5_12.5 for [5.0, 12.5]."""
     values = value if isinstance(value, list) else [value]
     return "" if value is True else "_".join(map(short, values))
 
 
-def configuration_of(grid: Grid, **options: Given) -> Configuration:
+def configuration_of(grid: Grid, **options: Any) -> Configuration:
     """Return the configuration that publishes a grid, with a benchmark's options, such as `trace`.
 
     ValueError for what is no grid, for an unknown or wrong option, and for a grid whose first index
@@ -153,7 +153,7 @@ def configuration_of(grid: Grid, **options: Given) -> Configuration:
     return made
 
 
-def knobs_of_product(benchmark: Benchmark, columns: Iterable[Any]) -> dict[str, list[Given]]:
+def knobs_of_product(benchmark: Benchmark, columns: Iterable[Any]) -> dict[str, list[Any]]:
     """Return the values of the knobs whose product a grid is, from the knobs' columns.
 
     A value that a knob does not take stands for the default of a knob without effect, as the noise
@@ -168,7 +168,7 @@ def knobs_of_product(benchmark: Benchmark, columns: Iterable[Any]) -> dict[str, 
     return values
 
 
-def read_entry(entry: Given) -> Configuration:
+def read_entry(entry: Any) -> Configuration:
     """Return the configuration that an entry of a card's metadata holds; ValueError for another.
 
     The entry may come from anywhere: what it says is checked, and nothing else of it is used.
@@ -185,15 +185,9 @@ def read_entry(entry: Given) -> Configuration:
 
 
 def merge(published: list[Configuration], new: Configuration) -> list[Configuration]:
-    """Return a repository's configurations with `new`: of each name one, with all of its splits.
-
-    ValueError if the name stands for other parameters there.
-    """
+    """Return a repository's configurations with `new`: of each name one, with all of its splits."""
     by_name = {puzzles.name: puzzles for puzzles in published}
     before = by_name.get(new.name, new)
-    if before.parameters != new.parameters:
-        both = f"{brief(before.parameters)}; got {brief(new.parameters)}"
-        raise ValueError(f"{new.name} is published with other parameters, {both}")
     splits = tuple(split for split in SPLITS if split in before.splits + new.splits)
     by_name[new.name] = replace(new, splits=splits)
     return list(by_name.values())
@@ -257,7 +251,7 @@ class PuzzleFiles:
         return range(first, min(first + self.rows_per_file, len(self.selection)))
 
     @property
-    def header(self) -> dict[str, Given]:
+    def header(self) -> dict[str, Any]:
         """What the manifest says of all files together, and all that decides their bytes."""
         rows = {"rows": len(self.selection), "rows_per_file": self.rows_per_file}
         return {**self.configuration.entry(), **rows, **INSTALLED}
@@ -327,7 +321,7 @@ class PuzzleFiles:
                 path.unlink(missing_ok=True)
         return count
 
-    def _write_manifest(self, manifest: dict[str, Given], *, force: bool = False) -> None:
+    def _write_manifest(self, manifest: dict[str, Any], *, force: bool = False) -> None:
         with whole_file(self.folder / MANIFEST, force=force) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
 
@@ -351,7 +345,7 @@ def puzzle_files(
     dataset: str = "cogniload",
     *,
     rows_per_file: int = ROWS_PER_FILE,
-    **parameters: Given,
+    **parameters: Any,
 ) -> PuzzleFiles:
     """Return the Parquet files of a grid in a folder, which gets its manifest if it has none.
 
@@ -375,7 +369,7 @@ def read_files(folder: Path) -> PuzzleFiles:
     return PuzzleFiles(folder, configuration, rows)
 
 
-def read_manifest(folder: Path) -> dict[str, Given]:
+def read_manifest(folder: Path) -> dict[str, Any]:
     """Return what a folder's manifest says; ValueError if it is missing or no JSON object."""
     path, manifest = folder / MANIFEST, None
     with suppress(FileNotFoundError, *MALFORMED):
@@ -385,7 +379,7 @@ def read_manifest(folder: Path) -> dict[str, Given]:
     return manifest
 
 
-def _flat(manifest: dict[str, Given]) -> dict[str, Given]:
+def _flat(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what a manifest says, its parameters first and beside the rest."""
     parameters = manifest.get("parameters")
     return (parameters if isinstance(parameters, dict) else {}) | manifest | {"parameters": None}

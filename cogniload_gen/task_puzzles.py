@@ -11,14 +11,14 @@ from datasets import load_dataset
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark, Dataset
-from cogniload_gen.checks import Given, check_known
+from cogniload_gen.checks import check_known
 from cogniload_gen.responses.context_budget import check_context_budget
 from cogniload_gen.tables import repeated_values
 
-Values = Mapping[str, Given]
+Values = Mapping[str, Any]
 """The values of parameters, by name."""
 
-SELECTION: dict[str, Given] = {"path": None, "name": None, "split": None}
+SELECTION: dict[str, Any] = {"path": None, "name": None, "split": None}
 """The parameters of a task on a published split, with their defaults."""
 
 EACH = "each"
@@ -54,7 +54,7 @@ def make_puzzles(
     return puzzles.append_column("context_budget", budgets)
 
 
-def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, Given]:
+def parameters_of(dataset: str, defaults: Values, changes: Values) -> dict[str, Any]:
     """Return what a task takes, with the defaults: its own, or those of a published split.
 
     Its own, and the changes of its dataset's puzzles: a twin, a language.

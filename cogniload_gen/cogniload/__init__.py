@@ -1,13 +1,10 @@
 """CogniLoad: logic puzzles with three independent loads, and what it is as a benchmark."""
 
-import logging
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
-from cogniload_gen.checks import Given
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.score import Outcome, score_row
@@ -18,9 +15,6 @@ from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-log = logging.getLogger(__name__)
 
 
 class CogniLoad(Benchmark):
@@ -48,15 +42,7 @@ class CogniLoad(Benchmark):
 
         return ERRORS
 
-    def cells(self, **values: Given) -> tuple[Cell, ...]:
-        """Return the product of the knobs' values; the log names a cell of one needle too many."""
-        cells: tuple[Cell, ...] = super().cells(**values)
-        for cell in cells:
-            if cell.has_added_needle:
-                log_added_needle(cell)
-        return cells
-
-    def select(self, **parameters: Given) -> Grid:
+    def select(self, **parameters: Any) -> Grid:
         """Return the puzzles of some knobs and settings; whole states are scored in English alone.
 
         ValueError as for every benchmark.
@@ -135,15 +121,6 @@ class CogniLoad(Benchmark):
         from cogniload_gen.cogniload.rewards import step_reward
 
         return step_reward(response, row)
-
-
-@lru_cache(maxsize=1024)
-def log_added_needle(cell: Cell) -> None:
-    """Log that a cell has more than twice the needles of its rho; each cell is logged once."""
-    log.warning(
-        "rho = %g of N = %d is less than one needle: each puzzle has 1, or %g %%",
-        cell.rho, cell.N, 100 / cell.N,
-    )  # fmt: skip
 
 
 BENCHMARK = CogniLoad()

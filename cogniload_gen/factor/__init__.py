@@ -5,7 +5,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
-from cogniload_gen.checks import Given
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
     REALISTIC_TWIN,
@@ -111,7 +110,7 @@ class Symbolic(Factor):
 
         return SYMBOLIC_BASELINES
 
-    def select_split(self, split: str, **parameters: Given) -> Grid:
+    def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
         from cogniload_gen.factor.training import select_training_set
 

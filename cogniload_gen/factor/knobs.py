@@ -3,10 +3,10 @@
 from functools import partial
 from itertools import product
 from reprlib import repr as brief
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogniload_gen.benchmark import read_knob
-from cogniload_gen.checks import Given, check_choices
+from cogniload_gen.checks import check_choices
 
 SYMBOLIC_VERSION = 2
 REALISTIC_VERSION = 1
@@ -69,7 +69,7 @@ SYMBOLIC_KNOBS = (
 )
 
 
-def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell, ...]:
+def symbolic_cells(N: Any, context: Any, roots: Any) -> tuple[SymbolicCell, ...]:
     """Return the cells of the knobs' product, checked; ValueError for more roots than variables."""
     checked = [
         knob.check(value) for knob, value in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
@@ -96,7 +96,7 @@ REALISTIC_KNOBS = (
 )
 
 
-def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticCell, ...]:
+def realistic_cells(op: Any, context: Any, noise: Any) -> tuple[RealisticCell, ...]:
     """Return the cells of the knobs' product, checked; those without context have noise "none"."""
     op_knob, context_knob, _ = REALISTIC_KNOBS
     operations, contexts = op_knob.check(op), context_knob.check(context)
@@ -107,7 +107,7 @@ def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticC
     )
 
 
-def check_noises(noise: Given, contexts: tuple[int, ...]) -> tuple[str, ...]:
+def check_noises(noise: Any, contexts: tuple[int, ...]) -> tuple[str, ...]:
     """Return `noise` as a tuple of different kinds of noise, with "none" where a context is 0.
 
     ValueError for another kind, and for no kind where a context is above 0.

@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from tomllib import loads
+from typing import Any
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
@@ -16,7 +17,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given
 from cogniload_gen.files import MALFORMED
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.shards import Configuration, read_entry, splits_of
@@ -54,7 +54,7 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     words = benchmark_words(configurations)
     rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
     made = (puzzles.parameters.get("language", ENGLISH) for puzzles in configurations)
-    own: dict[str, list[Given]] = {"language": list(dict.fromkeys(made))}
+    own: dict[str, list[Any]] = {"language": list(dict.fromkeys(made))}
     if len(own["language"]) > 1:
         own["multilinguality"] = ["translation"]
     data = DatasetCardData(

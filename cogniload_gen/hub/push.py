@@ -21,7 +21,6 @@ from huggingface_hub import HfApi, errors, get_token
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.checks import Given
 from cogniload_gen.files import whole_folder
 from cogniload_gen.grid import ENGLISH, SPLITS, Grid, language_of
 from cogniload_gen.hub import REPOSITORY, hub_errors
@@ -51,7 +50,7 @@ def push(
     *,
     private: bool = False,
     dry_run: Path | str | None = None,
-    **options: Given,
+    **options: Any,
 ) -> str:
     """Publish puzzles in the dataset repository `repo` (user/name); the URL of the commit.
 
@@ -142,7 +141,7 @@ def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
         files.write_rows(number)
 
 
-def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configuration:
+def configuration_of_dataset(dataset: "Dataset", **options: Any) -> Configuration:
     """Return the configuration that publishes a dataset of puzzles.
 
     The generator makes them again and compares every row. ValueError if they are not a whole grid's

@@ -17,7 +17,6 @@ from huggingface_hub import snapshot_download
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
-from cogniload_gen.checks import Given
 from cogniload_gen.grid import Source
 from cogniload_gen.hub import REPOSITORY, hub_errors
 from cogniload_gen.hub.card import data_files, read_card
@@ -83,7 +82,7 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     return whole._replace(made_again=made_again, differences=tuple(lines))
 
 
-def check_share(share: Given) -> float:
+def check_share(share: Any) -> float:
     """Return 0.01 of "1%", and 1 of None."""
     text = "100%" if share is None else str(share)
     match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", text)
