@@ -15,16 +15,11 @@ from cogniload_gen.cogniload.knobs import Cell
 from cogniload_gen.grid import SPLITS
 
 BAD = [
-    *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
-    *[("N", value) for value in (0, -1, 1_000_001, 2.0, "20")],
-    *[("rho", value) for value in (0, -5, 101, "25%", math.nan, math.inf, [25, "x"])],
-    *[("d", value) for value in (np.array(5), {}, "12", -1)],
-    *[("rho", value) for value in (Fraction(1, 10**400), 10**30)],
-    *[("num_puzzles", value) for value in (0, 1.5, "many", True, 10**9 + 1)],
-    *[("seed", value) for value in (-1, 2**63, 0.5, None)],
-    *[("split", value) for value in ("dev", "", None, ["test"], np.array(["test"]))],
-    *[("first_index", value) for value in (-1, "x", 2**62 + 1)],
-    *[("trace", value) for value in ("no", None, 1)],
+    *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2})],
+    *[("N", value) for value in (0, 1_000_001, 2.0, "20")],
+    *[("rho", value) for value in (0, 101, "25%", math.nan, [25, "x"], Fraction(1, 10**400))],
+    *[("num_puzzles", 0), ("seed", 2**63), ("first_index", -1), ("trace", "no")],
+    *[("split", value) for value in ("dev", None, ["test"])],
 ]
 
 
@@ -62,12 +57,9 @@ def test_every_limit_numpy_numbers_and_ranges_are_taken():
 
 
 BAD_FACTOR = [
-    *[("symbolic", "N", value) for value in (0, 1001, 2.5, "5", True, [], [3, 3])],
-    *[("realistic", "op", value) for value in (1, 0, 2.5, "x", 10**6)],
-    *[("realistic", "noise", value) for value in ("loud", [], ["close", "close"], 3, ["none", 1])],
-    *[("symbolic", "context", value) for value in (-1, 1_000_001, 0.5, "4K", [])],
-    *[("tragic", "suite", "tragic"), (None, "suite", None)],
-    *[("symbolic", "num_puzzles", 0), ("realistic", "seed", -1), ("symbolic", "split", "dev")],
+    *[("symbolic", "N", value) for value in (0, 1001, 2.5, "5", [3, 3])],
+    *[("realistic", "noise", value) for value in ("loud", [], 3)],
+    *[("realistic", "op", 1), ("symbolic", "context", -1), ("tragic", "suite", "tragic")],
 ]
 
 

@@ -199,11 +199,3 @@ def test_what_is_made_is_said_before(folder, capsys):
     first, second = capsys.readouterr().out.splitlines()
     assert first == "out/: 18 puzzles in 5 files, of which shard 2/5 makes 1"
     assert second == "out/: 1 of 5 files are there; other shards make the rest"
-
-
-def test_the_unit_of_work_is_bounded(tmp_path):
-    """A default file of the paper's grid is what the engine simulates side by side, at most."""
-    files = puzzle_files(tmp_path, num_puzzles=10**6)
-    assert len(files) == 14_000
-    assert len(files.rows(0)) == 10_000
-    assert files.names[-1] == "test-13999-of-14000.parquet"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles
 from cogniload_gen.hub.push import push
-from cogniload_gen.hub.verify import SHOWN, first_difference
+from cogniload_gen.hub.verify import first_difference
 from cogniload_gen.shards import puzzle_files
 
 GRID = {"d": [1, 3], "N": [5, 20], "rho": 50.0}
@@ -102,7 +102,6 @@ def test_every_column_is_compared(pushed, capsys, column):
     (lambda rows: rows[0].update(puzzle=None), "row 0 is"),
     (lambda rows: rows.reverse(), "row 0 is"),
     (lambda rows: rows.pop(), "must have 12 rows, got 11"),
-    (lambda rows: rows.pop(0), "must have 12 rows, got 11"),
     (lambda rows: rows.append(rows[0]), "must have 12 rows, got 13"),
     (lambda rows: [row.pop("d") for row in rows], "00001.parquet row 0 is"),
 ])  # fmt: skip
@@ -111,18 +110,6 @@ def test_other_orders_and_numbers_of_rows_differ(pushed, capsys, change, said):
     code, lines, _ = verify(capsys)
     assert code == 1
     assert re.search(said, lines[0])
-
-
-def test_of_many_differences_some_are_named_and_none_writes_a_verdict(pushed, capsys):
-    def change(rows):
-        for row in rows:
-            row["id"] = "\x1b[2J\nout is whole" + "!" * 5000
-
-    rewrite_pushed(pushed, change)
-    code, lines, verdict = verify(capsys)
-    assert (code, verdict) == (1, "out differs from its 12 rows")
-    assert 1 <= len(lines) <= SHOWN
-    assert all("\x1b" not in line and len(line) < 400 for line in lines)
 
 
 @given(st.sets(st.integers(0, 11)), st.integers(0, 100))
@@ -139,8 +126,6 @@ def test_the_first_row_that_differs_is_named(changed, start):
 
 @pytest.mark.parametrize(("damage", "said"), [
     (lambda out: (out / SECOND).unlink(), f"out/{SECOND} is missing"),
-    (lambda out: (out / SECOND).write_bytes(b""), f"out/{SECOND} has changed since it was written"),
-    (lambda out: rewrite(out / SECOND, list), f"out/{SECOND} has changed since it was written"),
     (lambda out: (out / SECOND).write_bytes((out / SECOND.replace("1", "0", 1)).read_bytes()),
      f"out/{SECOND} has changed since it was written"),
     (lambda out: (out / "more.parquet").touch(), "out/more.parquet is not of these puzzles"),
