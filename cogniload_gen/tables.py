@@ -109,7 +109,7 @@ def read_rows(
             yield from _numbered(path, file.iter_batches(BATCH_ROWS, columns=chosen))
     elif path.suffix == ".csv":
         if path.stat().st_size:
-            kinds = {"dtype": str, "keep_default_na": False} if columns else {}
+            kinds: Any = {"dtype": str, "keep_default_na": False} if columns else {}
             with reading(path), pd.read_csv(path, chunksize=BATCH_ROWS, **kinds) as batches:
                 yield from _numbered(path, (pa.Table.from_pandas(each) for each in batches))
     else:

@@ -33,7 +33,6 @@ class CogniLoad(Benchmark):
     endless = True
     outcomes = Outcome
     owns_text = staticmethod(is_cogniload)
-    solve = staticmethod(solve)
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -88,6 +87,10 @@ class CogniLoad(Benchmark):
         if row.get("suite"):
             return False
         return "poi" in row or "rho" in row or is_cogniload(str(row.get("puzzle") or ""))
+
+    def solve(self, text: str) -> str:
+        """Return the person's final value."""
+        return solve(text)
 
     def score(self, response: str, row: Row, **counts: int | None) -> Score:
         """Return a response's score by Appendix D, or that of a question about a whole state."""

@@ -93,7 +93,6 @@ class Symbolic(Factor):
     title = "FACTOR, symbolic"
     suite = "symbolic"
     cell = SymbolicCell
-    cells = staticmethod(symbolic_cells)
     knobs = SYMBOLIC_KNOBS
     changes = (SYMBOLIC_TWIN,)
     num_puzzles = 50
@@ -109,6 +108,10 @@ class Symbolic(Factor):
         from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
         return SYMBOLIC_BASELINES
+
+    def cells(self, **values: Any) -> tuple[SymbolicCell, ...]:
+        """Return the product of the knobs' values, with at most as many roots as variables."""
+        return symbolic_cells(**values)
 
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
@@ -134,7 +137,6 @@ class Realistic(Factor):
     title = "FACTOR, realistic"
     suite = "realistic"
     cell = RealisticCell
-    cells = staticmethod(realistic_cells)
     knobs = REALISTIC_KNOBS
     changes = (REALISTIC_TWIN,)
     num_puzzles = 1000
@@ -149,6 +151,10 @@ class Realistic(Factor):
         from cogniload_gen.factor.baselines import REALISTIC_BASELINES
 
         return REALISTIC_BASELINES
+
+    def cells(self, **values: Any) -> tuple[RealisticCell, ...]:
+        """Return the product of the knobs' values; without context, there is no noise."""
+        return realistic_cells(**values)
 
     def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""
