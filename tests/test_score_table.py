@@ -179,7 +179,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):
     ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
     ("broken.parquet", "broken.parquet can't be read: "),
     ("none.parquet", "none.parquet must hold at least one puzzle, got none"),
-    ("broken.jsonl", "broken.jsonl line 1 must be JSON, got 'no"),
+    ("broken.jsonl", "broken.jsonl line 1 must be a puzzle, got b'no"),
     ("given.jsonl", "given.jsonl line 1 must be a puzzle"),
     ("no.parquet", "No such file or directory: 'no.parquet'"),
 ])  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from cogniload_gen import benchmarks
-from cogniload_gen.configurations import configuration_of
+from cogniload_gen.shards import configuration_of
 from cogniload_gen.version import __version__
 
 HERE = Path(__file__).parent

@@ -13,8 +13,8 @@ from refusals import refused, refused_command
 from tracker import track
 
 from cogniload_gen import generate_puzzles
+from cogniload_gen.benchmark import planted_turn
 from cogniload_gen.conversations import HISTORIES
-from cogniload_gen.turns import planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
 from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
