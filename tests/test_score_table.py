@@ -1,8 +1,6 @@
 """`cogniload score --dataset`: any table of responses, scored as lm-eval's tasks score."""
 
-import gzip
 import json
-import math
 import re
 import tracemalloc
 from pathlib import Path
@@ -131,27 +129,6 @@ def test_tables_as_pandas_writes_them_are_read(rows, kind):
     outcomes = score_responses(Path("rows.parquet"), [Path(f"given.{kind}")]).outcomes
     wanted = [expected(row, each).outcome for row, each in zip(rows, given, strict=True)]
     assert outcomes == {outcome: wanted.count(outcome) for outcome in wanted}
-
-
-@pytest.mark.parametrize("name", ["lines.jsonl", "lines.jsonl.gz"])
-def test_a_dataset_of_lines_is_read_as_tools_leave_it(rows, name):
-    """With a byte order mark, blank lines, ends of lines as on Windows, and no last one."""
-    text = ("\ufeff" + "\r\n\r\n".join(map(json.dumps, rows))).encode()
-    Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    given = write("given.jsonl", [answer(row, 0) for row in rows[::-1]])
-    scored = score_responses(Path(name), [given], "out.jsonl")
-    docs = [json.loads(line)["doc"] for line in scored.out.read_text("utf-8").splitlines()]
-    assert docs == rows[::-1]
-
-
-def test_what_is_no_number_of_tokens_is_unknown(rows):
-    counts = [math.nan, "x", -1, 10**400, True, None]
-    wrong = [{"prompt_tokens": c, "response_tokens": c, "response_limit": c} for c in counts]
-    given = [answer(row, 0) | each for row, each in zip(rows[: len(counts)], wrong, strict=True)]
-    scored = score_responses(Path("rows.parquet"), [write("given.jsonl", given)], "out.jsonl")
-    assert sum(count for o, count in scored.outcomes.items() if o.correct) == len(counts)
-    for line in scored.out.read_text("utf-8").splitlines():
-        assert not {"prompt_tokens", "response_tokens", "arguments"} & {*json.loads(line)}
 
 
 ROW = {"id": "no", "response": ""}

@@ -7,6 +7,7 @@ from reprlib import repr as brief
 from typing import Any
 
 from cogniload_gen.benchmark import Row
+from cogniload_gen.sample import as_count
 
 
 @dataclass(frozen=True)
@@ -34,24 +35,6 @@ def members(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
     return member if isinstance(member, dict) else {}
 
 
-def read_responses(sample: Mapping[str, Any]) -> list[str]:
-    """Return the responses of a sample, one for each attempt at its puzzle; "" for a missing one.
-
-    Where a filter made something else of them, there is that alone, as it was scored.
-    """
-    kept, raw = (_first(sample.get(name)) for name in ("filtered_resps", "resps"))
-    attempts = raw if isinstance(raw, list) else [raw]
-    if isinstance(kept, list):
-        attempts = kept
-    elif kept is not None and kept not in attempts[:1]:
-        attempts = [kept]
-    return ["" if text is None else str(text) for text in attempts or [None]]
-
-
-def _first(values: Any) -> Any:
-    return (values[0] if values else None) if isinstance(values, list) else values
-
-
 def read_integer(holder: Row, name: str) -> int:
     """Return a field that must hold an integer of 64 bits; ValueError where it does not."""
     value = holder[name]
@@ -62,8 +45,6 @@ def read_integer(holder: Row, name: str) -> int:
 
 
 def read_count(holder: Row, name: str) -> int | float:
-    """Return a field as `read_integer` does, or NaN where it is unknown: no such number."""
-    try:
-        return read_integer(holder, name)
-    except (KeyError, ValueError):
-        return math.nan
+    """Return a field that counts something, as `as_count` does; NaN where it is unknown."""
+    count = as_count(holder.get(name))
+    return math.nan if count is None else count

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import strategies as st
 from lm_eval_layout import make_puzzle, make_sample, write_factor_runs, write_run
 
 from cogniload_analysis import accuracy_table, read_factor_samples, read_samples
@@ -136,16 +135,11 @@ def test_a_credential_neither_names_a_run_nor_tells_runs_apart(tmp_path, hold):
         write_run(
             tmp_path / str(number), MODEL, answers(number), config=config, generation=generation
         )
-        told = read_settings({"config": config}, generation)
-        assert key not in str(told)
-        assert "None" not in str(told)
+        assert key not in str(read_settings({"config": config}, generation))
     frame = read_samples(tmp_path)
     assert frame["attempt"].max() == 2
     assert set(frame["model"]) == {MODEL}
-    texts = (
-        frame.select_dtypes(exclude=["number", "bool"]).drop(columns="file").fillna("").astype(str)
-    )
-    assert not any(key in text for key in keys for text in texts.to_numpy().ravel())
+    assert not any(key in frame.drop(columns="file").to_csv() for key in keys)
 
 
 def test_the_decoding_names_no_stop_string_length_or_credential(tmp_path):
@@ -201,9 +195,8 @@ def test_settings_of_factor_keep_the_tasks_of_a_suite_together(tmp_path):
         said["config"]["model_args"]["enable_thinking"] = False
         file.write_text(json.dumps(said))
     frame = read_factor_samples(tmp_path)
-    assert set(FACTOR.label(frame)) == {"Qwen3-8B, thinking off", "Qwen3-8B, enable_thinking unset"}
+    assert set(FACTOR.label(frame)) == {
+        "Qwen3-8B, enable_thinking False",
+        "Qwen3-8B, enable_thinking unset",
+    }
     assert frame.groupby("model", observed=True)["attempt"].max().tolist() == [1, 1]
-
-
-words = st.text(max_size=30) | st.integers() | st.floats() | st.none() | st.booleans()
-anything = words | st.lists(words) | st.dictionaries(st.text(), words)
