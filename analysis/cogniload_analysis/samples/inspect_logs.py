@@ -64,17 +64,10 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     settings |= header.plan.config.model_dump(exclude_none=True)
     for name in read_words("cogniload_analysis", "settings")["how_fast_in_inspect"]:
         settings.pop(name, None)
-    if "max_tokens" in settings:
-        settings["max_gen_toks"] = settings.pop("max_tokens")
     about = {"version": str(spec.task_version or "")}
-    config = {"model": "inspect", "model_args": spec.model_args or {}}
-    config |= {"until": written["until"]} if "until" in written else {}
-    results = {
-        "model_name": spec.model,
-        "config": config,
-        "configs": {task: {"generation_kwargs": settings, "metadata": about}},
-    }
-    return task, str(spec.created), results
+    config = {"model": "inspect", "model_args": spec.model_args, "until": written.get("until")}
+    configs = {task: {"generation_kwargs": settings, "metadata": about}}
+    return task, spec.created, {"model_name": spec.model, "config": config, "configs": configs}
 
 
 def read_log(

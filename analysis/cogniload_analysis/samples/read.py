@@ -12,14 +12,21 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import Columns, column, read_count
+from cogniload_analysis.columns import read_count
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import find_samples, locate, read_samples
 from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls
-from cogniload_gen.sample import naming, read_responses, score_attempts, spent_tokens
+from cogniload_gen.sample import (
+    COUNTS,
+    Sample,
+    naming,
+    read_responses,
+    score_attempts,
+    spent_tokens,
+)
 
 log = logging.getLogger(__name__)
 
@@ -128,8 +135,8 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     copies = drop_copies(runs)
     if any(copies.values()):
         log.warning("left out files that are copies of another: %d", sum(copies.values()))
-    columns = _declare_columns(analysis, text)
-    read = [_read_run(run, columns) for run in tqdm(copies, "reading", unit="file", disable=None)]
+    shown = tqdm(copies, "reading", unit="file", disable=None)
+    read = [_read_run(run, analysis, text) for run in shown]
     named = zip(name_runs([*copies], read, analysis), copies, read, strict=True)
     ordered = sorted(
         named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].columns["date"])
@@ -142,56 +149,46 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     whole = pd.concat(frames, ignore_index=True)
     if lost := int(whole.groupby("run")["lost"].first().sum()):
         log.warning("left out samples that ended with an error: %d", lost)
-    declared = {name: dtype for group in columns for name, dtype in group.types.items() if dtype}
-    about_runs = dict.fromkeys(["file", "setting", *ordered[0][1].columns], "category")
-    whole = whole.astype(declared | about_runs)
+    types = {load.name: load.dtype for load in analysis.loads}
+    types |= {"outcome": pd.CategoricalDtype([each.value for each in analysis.outcomes])}
+    types |= {"ending": pd.CategoricalDtype(ENDINGS)}
+    types |= dict.fromkeys(["id", "file", "setting", *ordered[0][1].columns], "category")
+    facts = {name: dtype for group in analysis.facts for name, dtype in group.types.items()}
+    whole = whole.astype(types | {name: dtype for name, dtype in facts.items() if dtype})
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
 
 
-def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
+def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
     """Return a row for each response of the run's first filter, and where its sample is."""
-    rows: list[list[Any]] = []
+    rows = []
     for where, offset, sample in read_samples(run.file):
         with naming(where):
             for take, attempt in enumerate(score_attempts(sample)):
-                values = [value for group in columns for value in group.read(attempt)]
-                rows.append([*values, str(run.file), offset, take])
-    names = [name for group in columns for name in group.types]
-    frame = pd.DataFrame(rows, columns=[*names, "file", "offset", "take"])
+                row = _read_row(attempt, analysis)
+                row |= {"response": read_responses(attempt)[0]} if text else {}
+                rows.append(row | {"file": str(run.file), "offset": offset, "take": take})
     logged = inspect_logs.is_log(run.file)
-    return frame.assign(lost=inspect_logs.count_log_samples(run.file) - len(frame) if logged else 0)
+    lost = inspect_logs.count_log_samples(run.file) - len(rows) if logged else 0
+    return pd.DataFrame(rows).assign(lost=lost)
 
 
-def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
-    """Return the columns that are read from each sample of a benchmark."""
-    correct = {outcome.value: outcome.correct for outcome in analysis.outcomes}
-
-    def read_score(sample: Row) -> tuple[bool, str]:
-        outcome = sample["outcome"]
-        if outcome not in correct:
-            raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
-        return correct[outcome], outcome
-
-    return [
-        column("id", "category", lambda sample: show_controls(str(sample["doc"]["id"]))),
-        column("seed", None, lambda sample: read_count(sample["doc"], "seed")),
-        Columns(
-            {load.name: load.dtype for load in analysis.loads},
-            lambda sample: analysis.read_loads(sample["doc"]),
-        ),
-        Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
-        column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
-        column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
-        Columns(
-            dict.fromkeys(SPENT_TOKENS), lambda sample: spent_tokens(sample) or (math.nan, math.nan)
-        ),
-        column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
-        column("ending", pd.CategoricalDtype(list(ENDINGS)), read_ending),
-        column("chance", None, lambda sample: read_chance(sample["doc"])),
-        *analysis.facts,
-        *([column("response", None, lambda sample: read_responses(sample)[0])] if text else []),
-    ]
+def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:
+    puzzle, outcome = sample["doc"], sample["outcome"]
+    correct = {each.value: each.correct for each in analysis.outcomes}
+    row = {"id": show_controls(str(puzzle["id"])), "seed": read_count(puzzle, "seed")}
+    names = [load.name for load in analysis.loads]
+    row |= zip(names, analysis.read_loads(puzzle), strict=True)
+    if outcome not in correct:
+        raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
+    row |= {"correct": correct[outcome], "outcome": outcome}
+    row |= {name: read_count(sample, name) for name in COUNTS}
+    row |= zip(SPENT_TOKENS, spent_tokens(sample) or (math.nan, math.nan), strict=True)
+    row |= {"context_budget": read_count(puzzle, "context_budget")}
+    row |= {"ending": read_ending(sample), "chance": read_chance(puzzle)}
+    for group in analysis.facts:
+        row |= zip(group.types, group.read(sample), strict=True)
+    return row
 
 
 def read_chance(puzzle: Row) -> float:

@@ -29,8 +29,8 @@ from cogniload_gen.words import read_words
 SETTINGS = read_words("cogniload_analysis", "settings")
 """Which settings name a run (data/settings.toml)."""
 
-ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
-"""Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
+ON_THIS_MACHINE = ("hf", "vllm", "sglang")
+"""Backends that run the model: of others lm-eval records the default of --device too."""
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 LONGEST_PHRASE = 60
@@ -76,34 +76,40 @@ def describe_run(file: Path, label: str = "") -> Run:
     else:
         (task, date), results = split_name(file), read_results(file)
     config, of_task = members(results, "config"), members(members(results, "configs"), task)
-    generation = members(of_task, "generation_kwargs")
+    generation, until = members(of_task, "generation_kwargs"), members(config, "until")
     model = show_controls(str(results.get("model_name") or file.parent.name))
-    version = show_controls(str(members(of_task, "metadata").get("version", "")))
-    limit = next((_show(generation[name]) for name in LIMITS if generation.get(name)), "")
+    own = {
+        "output limit": next((generation[name] for name in LIMITS if generation.get(name)), ""),
+        "version": members(of_task, "metadata").get("version", ""),
+    }
     decoding = ", ".join(
         f"{name} {_show(value)}"
         for name, value in _flatten(without_keys(generation))
-        if name not in {"until", "max_gen_toks"}
+        if name not in ("until", *LIMITS)
     )
-    until = members(config, "until")
     columns = {
         "model": model,
-        "task": show_controls(task),
+        "task": task,
         "date": date,
-        "generator_version": version,
-        "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
+        "generator_version": own["version"],
+        "lm_eval_version": results.get("lm_eval_version", ""),
         "decoding": textwrap.shorten(decoding, DECODING_LENGTH, placeholder=" …"),
         "until": json.dumps(until, sort_keys=True) if until else "",
         **_describe_machine(results),
-        "output_limit": limit,
-        "interim": show_controls(str(config.get("interim", ""))),
+        "output_limit": own["output limit"],
+        "interim": config.get("interim", ""),
     }
     settings = {"model": model} | read_settings(results, generation)
     if not results:
         settings["folder"] = f"in {show_controls(str(file.parent))}"
-    own = {"output limit": limit, "version": version}
-    phrases = {name: f"{name} {value}" for name, value in own.items() if value}
-    return Run(file, show_controls(label) or model, columns["task"], columns, settings, phrases)
+    return Run(
+        file,
+        show_controls(label) or model,
+        show_controls(task),
+        {name: show_controls(str(value)) for name, value in columns.items()},
+        settings,
+        {name: f"{name} {_show(value)}" for name, value in own.items() if value},
+    )
 
 
 def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> Settings:
@@ -114,20 +120,17 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
     """
     config = members(results, "config")
     texts = ("chat_template", "system_instruction")
+    hashes = {name: config.get(name) for name in ("model_sha", "peft_sha", "delta_sha")}
+    hashes |= {name: results.get(f"{name}_sha") for name in texts}
     held = {
         "backend": config.get("model") or results.get("model_source"),
-        **_read_arguments(config.get("model_args")),
-        **{
-            name: str(config.get(name) or "")[:8] for name in ("model_sha", "peft_sha", "delta_sha")
-        },
-        **{name: str(results.get(f"{name}_sha") or "")[:8] for name in texts},
+        **_read_arguments(config),
+        **{name: str(value or "")[:8] for name, value in hashes.items()},
         **generation,
     }
-    if config.get("model_dtype"):
-        held["dtype"] = str(config["model_dtype"]).removeprefix("torch.")
     nothing = (None, "", [], results.get("model_name"))
     return {
-        name: f"{name} {_show(value)}"
+        name: f"{name} {_show(f'{value:g}' if isinstance(value, float) else value)}"
         for name, value in _flatten(without_keys(held))
         if value not in nothing and name not in (*SETTINGS["how_fast"], *LIMITS)
     }
@@ -140,36 +143,40 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     first digits of its hash, or "none".
     """
     config = members(results, "config")
-    backend = _show(config.get("model") or results.get("model_source") or "")
+    backend = str(config.get("model") or results.get("model_source") or "")
+    device, version = "", ""
+    if backend.startswith(ON_THIS_MACHINE):
+        device = config.get("device") or ""
+        graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
+        device = graphics[1] if graphics and device != "cpu" else device
     if results.get("vllm_version"):
-        backend += f", vLLM {_show(results['vllm_version'])}"
+        version = f", vLLM {results['vllm_version']}"
     elif backend.startswith("hf") and results.get("transformers_version"):
-        backend += f", transformers {_show(results['transformers_version'])}"
-    arguments = _read_arguments(config.get("model_args"))
-    dtype = str(config.get("model_dtype") or arguments.get("dtype") or "").removeprefix("torch.")
+        version = f", transformers {results['transformers_version']}"
+    arguments = _read_arguments(config)
+    precision = [_show(arguments.get("dtype") or "")]
     quantised = [name for name in SETTINGS["quantisation"] if arguments.get(name)]
-    precision = [_show(dtype), *(f"{name} {_show(arguments[name])}" for name in quantised)]
-    device = _show(config.get("device") or "")
-    graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
-    if ELSEWHERE.fullmatch(backend):
-        device = ""
-    elif graphics and device != "cpu":
-        device = graphics[1]
-    template = str(results.get("chat_template_sha") or "")[:8]
+    precision += [f"{name} {_show(arguments[name])}" for name in quantised]
+    template = _show(results.get("chat_template_sha") or "")[:8]
     return {
-        "backend": backend,
+        "backend": _show(backend + version),
         "precision": ", ".join(filter(None, precision)),
-        "device": device,
+        "device": _show(device),
         "chat_template": template or ("none" if results else ""),
     }
 
 
-def _read_arguments(recorded: Any) -> dict[str, Any]:
-    """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,..."""
-    if isinstance(recorded, dict):
-        return recorded
-    pairs = (part.partition("=") for part in str(recorded or "").split(","))
-    return {name.strip(): value for name, equals, value in pairs if equals}
+def _read_arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,...
+
+    Its dtype is that which it had in the end.
+    """
+    arguments = config.get("model_args")
+    if not isinstance(arguments, dict):
+        pairs = (part.partition("=") for part in str(arguments or "").split(","))
+        arguments = {name.strip(): value for name, equals, value in pairs if equals}
+    dtype = str(config.get("model_dtype") or arguments.get("dtype") or "")
+    return arguments | {"dtype": dtype.removeprefix("torch.")}
 
 
 def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -182,9 +189,7 @@ def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _show(value: Any) -> str:
-    value = f"{value:g}" if isinstance(value, float) else str(value)
-    text = " ".join(show_controls(value).split())
-    return text if len(text) <= LONGEST_PHRASE else f"{text[: LONGEST_PHRASE - 1]}…"
+    return textwrap.shorten(show_controls(str(value)), LONGEST_PHRASE, placeholder="…")
 
 
 # --- Names -----------------------------------------------------------------------------------
@@ -196,13 +201,11 @@ def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
     A copy has the name, with its date, the content and the description of the other.
     """
     kept: dict[Run, int] = {}
-
-    def is_copy(run: Run, other: Run) -> bool:
-        about, of_other = ((of.base, of.file.name, of.settings, of.own) for of in (run, other))
-        return about == of_other and filecmp.cmp(run.file, other.file, shallow=False)
-
     for run in runs:
-        original = next((other for other in kept if is_copy(run, other)), run)
+        about = (run.base, run.file.name, run.settings, run.own)
+        alike = (o for o in kept if about == (o.base, o.file.name, o.settings, o.own))
+        same = (other for other in alike if filecmp.cmp(run.file, other.file, shallow=False))
+        original = next(same, run)
         kept[original] = kept.get(original, -1) + 1
     return kept
 
@@ -239,16 +242,13 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     if ids.str.contains("~", regex=False).all():
         return {}
     count = ids.nunique()
+    levels = {load.heading: load.scale(frame[load.name]) for load in loads}
+    levels |= {"seed": frame["seed"], "budget": frame["context_budget"]}
     distinct = frame[["id", "seed", "context_budget", *(load.name for load in loads)]]
     hashed = pd.util.hash_pandas_object(distinct.drop_duplicates(), index=False).sum()
     return {
         "language": f"language {' and '.join(sorted({language_of(id) for id in ids.unique()}))}",
-        **{
-            load.name: f"{load.heading} {join_levels(load.scale(frame[load.name]))}"
-            for load in loads
-        },
-        "seed": f"seed {join_levels(frame['seed'])}",
-        "budget": f"budget {join_levels(frame['context_budget'])}",
+        **{name: f"{name} {join_levels(held)}" for name, held in levels.items()},
         "count": f"{count:,} puzzle" + "s" * (count != 1),
         "hash": f"puzzles {hashed % 16**6:06x}",
     }
@@ -290,7 +290,9 @@ def say_runs(table: pd.DataFrame) -> list[str]:
             how = "its numbers are those of the puzzles that are answered, and may change."
             said.append(f"{model} is still going ({task}): {how}")
         if lost:
-            said.append(f"Left out, as they ended with an error: {lost:,} of the samples of {about}.")
+            said.append(
+                f"Left out, as they ended with an error: {lost:,} of the samples of {about}."
+            )
         if copies:
             said.append(f"Left out, as copies of another file: {copies:,} of the files of {about}.")
     return said
