@@ -176,7 +176,7 @@ def naming(where: str, *errors: type[Exception]) -> Iterator[None]:
     """
     try:
         yield
-    except (*MALFORMED, *errors) as error:
+    except MALFORMED + errors as error:
         cause = f"no field {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{where}: {' '.join(cause.split())[:300]}") from error
 

@@ -44,7 +44,7 @@ from cogniload_analysis.cogniload.tables import (
 )
 from cogniload_analysis.compare.differences import Comparison
 from cogniload_analysis.compare.why import Why, explain_failures
-from cogniload_analysis.designs import ADAPTIVE
+from cogniload_analysis.analyses import ADAPTIVE
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.factor.decay import (
     ACCURACY_RANGES,

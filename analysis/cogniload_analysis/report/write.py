@@ -124,13 +124,11 @@ def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -
     Raises FileExistsError where one exists, unless `force`. Where not all can be written, as on a
     full disk, those that are new are removed again.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    for folder in sorted({folder for name in files for folder in Path(name).parents} - {Path()}):
-        (out / folder).mkdir(exist_ok=True)
     made: list[Path] = []
     try:
         for name, content in files.items():
             target = out / name
+            target.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(target, force=force) as temporary:
                 temporary.write_bytes(content)
                 made += [] if target.exists() else [target]

@@ -14,7 +14,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.columns import members
+from cogniload_analysis.frame import members
 from cogniload_gen.extras import require
 from cogniload_gen.sample import naming
 from cogniload_gen.words import read_words

@@ -12,7 +12,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import read_count
+from cogniload_analysis.frame import read_count
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import find_samples, locate, read_samples
 from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
@@ -144,14 +144,14 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     frames = []
     for number, (name, run, frame) in enumerate(ordered, start=1):
         setting = "".join(f", {each}" for each in (name, run.columns["interim"]) if each)
-        about = {"model": run.base + setting, "setting": setting, "copies": copies[run]}
-        frames.append(frame.assign(**run.columns | about, run=number))
+        about = run.columns | {"model": run.base + setting, "setting": setting}
+        frames.append(frame.assign(**about, copies=copies[run], run=number))
     whole = pd.concat(frames, ignore_index=True)
     if lost := int(whole.groupby("run")["lost"].first().sum()):
         log.warning("left out samples that ended with an error: %d", lost)
-    types = {load.name: load.dtype for load in analysis.loads}
-    types |= {"outcome": pd.CategoricalDtype([each.value for each in analysis.outcomes])}
-    types |= {"ending": pd.CategoricalDtype(ENDINGS)}
+    types: dict[str, Any] = {load.name: load.dtype for load in analysis.loads}
+    types["outcome"] = pd.CategoricalDtype([each.value for each in analysis.outcomes])
+    types["ending"] = pd.CategoricalDtype([*ENDINGS])
     types |= dict.fromkeys(["id", "file", "setting", *ordered[0][1].columns], "category")
     facts = {name: dtype for group in analysis.facts for name, dtype in group.types.items()}
     whole = whole.astype(types | {name: dtype for name, dtype in facts.items() if dtype})

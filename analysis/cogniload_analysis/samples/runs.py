@@ -16,9 +16,8 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import members
 from cogniload_analysis.display.print import join_levels
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load, members
 from cogniload_analysis.samples import inspect_logs
 from cogniload_analysis.samples.files import read_results, split_name
 from cogniload_gen.files import show_controls, without_keys
@@ -128,7 +127,7 @@ def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> 
         **{name: str(value or "")[:8] for name, value in hashes.items()},
         **generation,
     }
-    nothing = (None, "", [], results.get("model_name"))
+    nothing: tuple[Any, ...] = (None, "", [], results.get("model_name"))
     return {
         name: f"{name} {_show(f'{value:g}' if isinstance(value, float) else value)}"
         for name, value in _flatten(without_keys(held))
@@ -224,7 +223,7 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
     ]
     own = [run.own for run in runs]
     puzzles = [_describe_puzzles(frame, analysis.loads) for frame in frames]
-    said = [(run.base,) for run in runs]
+    said: list[tuple[str, ...]] = [(run.base,) for run in runs]
     for about, tasks in ((settings, False), (own, True), (puzzles, True)):
         rows = [(run.task * tasks, text) for run, text in zip(runs, said, strict=True)]
         for row in set(rows):
@@ -233,7 +232,7 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
             for name in _differing(alike, minimal=about is puzzles):
                 for place in places:
                     said[place] += (about[place].get(name, f"{name} unset"),)
-    return [", ".join(texts) for _, *texts in said]
+    return [", ".join(texts[1:]) for texts in said]
 
 
 def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.columns import read_count
 from cogniload_analysis.display.tables import read_tables
+from cogniload_analysis.frame import read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
 from cogniload_gen.sample import COUNTS, ending, request_limit
