@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -45,24 +45,19 @@ STOP_REASONS = {"cut": "max_tokens", "ended": "stop", "filtered": "content_filte
 """How a response ended, in Inspect's words."""
 
 
-def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list[Path]:
+def write_logs(paths: Sequence[Path], out: Path, *, force: bool = False) -> list[Path]:
     """Write a log of Inspect for each run that the paths hold, and return the logs' paths.
 
     A path is a results folder of lm-eval or `cogniload eval`, or one `samples_*.jsonl`, gzipped or
     not. A log is `DATE_TASK_KEY.eval` in the folder `out`; `read_samples` reads of it what it reads
-    of the samples. Raises ImportError
-    without Inspect, FileNotFoundError for a path that isn't there, FileExistsError where a log is
-    there unless `force`, and ValueError where the paths hold no responses to the benchmarks or a
-    line can't be read (file and line number are named).
+    of the samples. Raises ImportError without Inspect, FileNotFoundError for a path that isn't
+    there, FileExistsError where a log is there unless `force`, and ValueError where the paths hold
+    no responses to the benchmarks or a line can't be read (file and line number are named).
     """
     require("view", "inspect", ("inspect_ai",))
-    paths = list(paths)
-    files = {file.resolve(): file for path in paths for file in find_samples(path)}
-    runs = [
-        file
-        for file in sorted(files.values())
-        if any(holds(split_name(file)[0], file, analysis) for analysis in analyses.ANALYSES)
-    ]
+    files = sorted({file for path in paths for file in find_samples(path)})
+    tasks = {file: split_name(file)[0] for file in files}
+    runs = [f for f in files if any(holds(tasks[f], f, each) for each in analyses.ANALYSES)]
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
@@ -117,11 +112,8 @@ def _write_log(file: Path, out: Path, *, force: bool) -> Path:
                 samples.append(_make_sample(attempt, identity, epochs[identity], model))
     key = hashlib.sha256(json.dumps([model, run.task, date]).encode()).hexdigest()[:22]
     share = fmean(sample.scores["acc"].value == "C" for sample in samples)
-    accuracy = log.EvalScore(
-        name="acc",
-        scorer="acc",
-        metrics={"accuracy": log.EvalMetric(name="accuracy", value=share)},
-    )
+    metrics = {"accuracy": log.EvalMetric(name="accuracy", value=share)}
+    accuracy = log.EvalScore(name="acc", scorer="acc", metrics=metrics)
     whole = log.EvalLog(
         status="success",
         eval=log.EvalSpec(
@@ -141,7 +133,6 @@ def _write_log(file: Path, out: Path, *, force: bool) -> Path:
         results=log.EvalResults(
             total_samples=len(samples), completed_samples=len(samples), scores=[accuracy]
         ),
-        stats=log.EvalStats(started_at=to_utc(date), completed_at=to_utc(date)),
         samples=samples,
     )
     target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', run.task)}_{key}.eval"
@@ -160,7 +151,7 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
     usage = model.ModelUsage(
         input_tokens=spent, output_tokens=answered, total_tokens=spent + answered
     )
-    answer = model.ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
+    answer = model.ChatMessageAssistant(content=response)
     stopped: Any = STOP_REASONS.get(str(ending(sample.get("finish_reason"))), "unknown")
     choice = model.ChatCompletionChoice(message=answer, stop_reason=stopped)
     # Its prompt, which a log holds once, is left out.
@@ -180,13 +171,9 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
         epoch=epoch,
         input=prompt,
         target=str(sample.get("target", puzzle.get("answer", ""))),
-        messages=[model.ChatMessageUser(content=prompt, id=identity), answer],
+        messages=[model.ChatMessageUser(content=prompt), answer],
         output=model.ModelOutput(model=name, choices=[choice], usage=usage),
-        scores={
-            "outcome": score,
-            "acc": scorer.Score(value="C" if sample.get("acc") else "I"),
-        },
+        scores={"outcome": score, "acc": scorer.Score(value="C" if sample.get("acc") else "I")},
         metadata={key: held for key, held in puzzle.items() if key != "puzzle"},
         model_usage={name: usage},
-        uuid=f"{identity}-{epoch}",
     )

@@ -56,19 +56,18 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     limit_share (0 to 1, of the responses whose end is known; NaN for none), and wrong_cut (the
     number of wrong responses that were cut).
     """
+    names = [name.replace(" ", "_") for name in ENDINGS]
     counts = pd.crosstab(frame["model"], frame["ending"]).reindex(columns=ENDINGS, fill_value=0)
-    counts = counts.rename_axis(columns=None).set_axis(
-        [name.replace(" ", "_") for name in ENDINGS], axis=1
-    )
+    counts = counts.set_axis(pd.Index(names), axis=1)
     responses = counts.sum(axis=1)
     known = (responses - counts["unknown"]).replace(0, np.nan)
-    cut = frame["ending"].isin([LIMIT, WINDOW]) & ~frame["correct"]
-    columns = {
-        "cut_share": (counts["output_limit"] + counts["window"]) / known,
-        "limit_share": counts["output_limit"] / known,
-        "wrong_cut": cut.groupby(frame["model"], observed=True).sum(),
-    }
-    return counts.assign(**columns).reset_index().assign(responses=responses.to_numpy())
+    cut = frame["ending"].isin([LIMIT, WINDOW])
+    return counts.assign(
+        cut_share=(counts["output_limit"] + counts["window"]) / known,
+        limit_share=counts["output_limit"] / known,
+        wrong_cut=(cut & ~frame["correct"]).groupby(frame["model"], observed=True).sum(),
+        responses=responses,
+    ).reset_index()
 
 
 ENDING_TABLE = read_tables("samples")["endings"]
