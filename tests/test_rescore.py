@@ -59,13 +59,10 @@ def test_a_run_keeps_its_outcomes_and_gets_its_first_errors(folder, name):
     assert rescore(FILES[name]).errors == {}
 
 
-@pytest.mark.parametrize("filters", [("none", "flexible"), ("strict", "none")])
-def test_samples_stand_there_once_for_each_filter(folder, filters):
+def test_samples_stand_there_once_for_each_filter(folder):
     """As lm-eval writes them; the first filter's count, as in a report."""
-    twice = [s | {"filter": name} for name in filters for s in COGNILOAD]
+    twice = [s | {"filter": name} for name in ("strict", "none") for s in COGNILOAD]
     assert_same(write(twice), COGNILOAD)
-    in_turn = [s | {"filter": name} for s in COGNILOAD for name in filters]
-    assert_same(write(in_turn), COGNILOAD)
 
 
 @pytest.mark.parametrize("kept", ["first", "all"])
@@ -102,12 +99,10 @@ def test_each_of_several_attempts_is_scored(folder, kept):
     )
 
 
-@pytest.mark.parametrize("end", ["\n\n", "\r\n", "\n"])
-@pytest.mark.parametrize("name", ["samples.jsonl", "samples.jsonl.gz"])
-def test_blank_lines_marks_and_other_ends_of_lines_are_read(folder, end, name):
-    text = "\ufeff" + end.join(map(json.dumps, COGNILOAD)) + end * (end == "\n\n")
-    path = Path(name)
-    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+def test_gzipped_lines_with_blank_ones_a_mark_and_other_ends_are_read(folder):
+    text = "\ufeff" + "\r\n \r\n".join(map(json.dumps, COGNILOAD))
+    path = Path("samples.jsonl.gz")
+    path.write_bytes(gzip.compress(text.encode()))
     assert_same(path, COGNILOAD)
 
 

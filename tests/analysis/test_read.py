@@ -155,10 +155,14 @@ def test_what_holds_no_responses_says_what_was_looked_for_and_where(tmp_path, ta
         samples_file(run).unlink()
         with refused("run lm_eval with --output_path and --log_samples"):
             read_samples(tmp_path)
-    with refused("no path"):
-        read_samples([])
     with pytest.raises(FileNotFoundError, match=r"no such file or folder: .*nowhere"):
         read_samples(tmp_path / "nowhere")
+
+
+def test_a_folder_without_samples_beside_another_is_named(results, caplog):
+    (results / "empty").mkdir()
+    read_samples([results / "org__first", results / "empty"])
+    assert f"no samples in {results / 'empty'}" in caplog.text
 
 
 @pytest.mark.parametrize(

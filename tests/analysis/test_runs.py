@@ -66,15 +66,6 @@ def test_a_row_is_named_by_what_differs(tmp_path, first, second, one, other):
     assert table["correct"].to_dict() == {f"{MODEL}, {one}": 11, f"{MODEL}, {other}": 2}
 
 
-def test_runs_of_two_tasks_are_named_by_these_and_not_by_how_they_were_served(tmp_path):
-    write_run(tmp_path / "a", MODEL, answers(11), model_args={"eos_string": "<|im_end|>"})
-    write_run(tmp_path / "b", MODEL, answers(2), task="cogniload_bare")
-    frame = read_samples(tmp_path)
-    names = {"cogniload": 11, "cogniload_bare": 2}
-    labels = frame["correct"].groupby(label_models(frame)).sum()
-    assert labels.to_dict() == {f"Qwen3-8B ({task})": right for task, right in names.items()}
-
-
 @pytest.mark.parametrize(
     ("changes", "of", "names"),
     [
@@ -140,13 +131,6 @@ def test_a_credential_neither_names_a_run_nor_tells_runs_apart(tmp_path, hold):
     assert frame["attempt"].max() == 2
     assert set(frame["model"]) == {MODEL}
     assert not any(key in frame.drop(columns="file").to_csv() for key in keys)
-
-
-def test_the_decoding_names_no_stop_string_length_or_credential(tmp_path):
-    generation = {"temperature": 0, "until": ["x"], "max_gen_toks": 9, "api_key": "mine"}
-    write_run(tmp_path, MODEL, answers(0), generation=generation)
-    (decoding,) = read_samples(tmp_path)["decoding"].unique()
-    assert decoding == "temperature 0, do_sample False"
 
 
 def test_runs_without_a_results_file_are_kept_apart(tmp_path):

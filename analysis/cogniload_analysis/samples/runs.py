@@ -217,8 +217,7 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
     Twins of puzzles stay in the row of these.
     """
     settings = [
-        {"task": run.task, **run.settings}
-        | {view: join_levels(frame[view]) or f"no {view}" for view in analysis.views}
+        run.settings | {view: join_levels(frame[view]) or f"no {view}" for view in analysis.views}
         for run, frame in zip(runs, frames, strict=True)
     ]
     own = [run.own for run in runs]
@@ -229,7 +228,8 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
         for row in set(rows):
             places = [place for place, other in enumerate(rows) if other == row and about[place]]
             alike = [about[place] for place in places]
-            for name in _differing(alike, minimal=about is puzzles):
+            sparing = [*alike[0]] if about is puzzles and alike else SETTINGS["sparing"]
+            for name in _differing(alike, sparing=sparing):
                 for place in places:
                     said[place] += (about[place].get(name, f"{name} unset"),)
     return [", ".join(texts[1:]) for texts in said]
@@ -253,18 +253,12 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     }
 
 
-def _differing(about: Sequence[Settings], *, minimal: bool) -> list[str]:
-    """Return the names of the settings that differ.
-
-    Some are left out where those before them tell as much: all if `minimal`, else those of decoding
-    and the `last` ones, which the task may tell too.
-    """
-    names = list(dict.fromkeys(name for settings in about for name in settings if name != "task"))
-    sparing = names if minimal else [*SETTINGS["decoding"], *SETTINGS["last"]]
-    kept = [n for n in sorted(names) if n not in sparing and _count_groups(about, [n]) > 1]
+def _differing(about: Sequence[Settings], *, sparing: Sequence[str]) -> list[str]:
+    """Return the names of the settings that differ; `sparing` ones where the others tell less."""
+    names = sorted({name for settings in about for name in settings} - {*sparing})
+    kept = [name for name in names if _count_groups(about, [name]) > 1]
     for name in sparing:
-        known = [*kept, "task"] if name in SETTINGS["last"] else kept
-        if _count_groups(about, [*known, name]) > _count_groups(about, known):
+        if _count_groups(about, [*kept, name]) > _count_groups(about, kept):
             kept.append(name)
     return kept
 
