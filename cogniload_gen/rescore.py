@@ -147,12 +147,16 @@ def _name_target(out: Path, name: str, sample: Sample) -> Path:
 
 
 def _replace_metrics(sample: Sample, metrics: dict[str, Any]) -> Sample:
-    """Return a sample with other metrics, all named in its `metrics` with what was counted."""
+    """Return a sample with other metrics, all named in its `metrics`.
+
+    What lm-eval's aggregations fit is left out: those metrics are lists that hold the old score.
+    """
     listed = sample.get("metrics")
-    old = set(map(str, listed if isinstance(listed, list) else ())) - {*COUNTS, SPENT}
-    kept = {name: value for name, value in sample.items() if name not in old}
-    named = [*metrics, *(name for name in COUNTS if name in kept)]
-    return {"filter": "none"} | kept | metrics | {"metrics": named}
+    named = dict.fromkeys([*map(str, listed if isinstance(listed, list) else ()), *metrics])
+    fitted = {name for name in named if isinstance(sample.get(name), list)} - metrics.keys()
+    kept = {name: value for name, value in sample.items() if name not in fitted}
+    replaced = {"filter": "none"} | kept | metrics
+    return replaced | {"metrics": [name for name in named if name in replaced]}
 
 
 # --- Samples of lm-eval ----------------------------------------------------------------------

@@ -61,8 +61,10 @@ def test_a_run_keeps_its_outcomes_and_gets_its_first_errors(folder, name):
 
 def test_samples_stand_there_once_for_each_filter(folder):
     """As lm-eval writes them; the first filter's count, as in a report."""
-    twice = [s | {"filter": name} for name in ("strict", "none") for s in COGNILOAD]
-    assert_same(write(twice), COGNILOAD)
+    about = {"finish_reason": "stop", "metrics": [*COGNILOAD[0]["metrics"], "finish_reason"]}
+    twice = [s | about | {"filter": name} for name in ("strict", "none") for s in COGNILOAD]
+    scored = assert_same(write(twice), COGNILOAD)
+    assert {sample["finish_reason"] for sample in read(scored.out)} == {"stop"}
 
 
 @pytest.mark.parametrize("kept", ["first", "all"])

@@ -156,12 +156,13 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     precision = [_show(arguments.get("dtype") or "")]
     quantised = [name for name in SETTINGS["quantisation"] if arguments.get(name)]
     precision += [f"{name} {_show(arguments[name])}" for name in quantised]
-    template = _show(results.get("chat_template_sha") or "")[:8]
+    # Of a hash this leaves an ellipsis, as the frozen tables of examples/ have it.
+    template = textwrap.shorten(str(results.get("chat_template_sha") or ""), 60, placeholder="…")
     return {
         "backend": _show(backend + version),
         "precision": ", ".join(filter(None, precision)),
         "device": _show(device),
-        "chat_template": template or ("none" if results else ""),
+        "chat_template": template[:8] or ("none" if results else ""),
     }
 
 
@@ -188,7 +189,8 @@ def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _show(value: Any) -> str:
-    return textwrap.shorten(show_controls(str(value)), LONGEST_PHRASE, placeholder="…")
+    text = " ".join(show_controls(str(value)).split())
+    return text if len(text) <= LONGEST_PHRASE else f"{text[: LONGEST_PHRASE - 1]}…"
 
 
 # --- Names -----------------------------------------------------------------------------------
