@@ -58,7 +58,7 @@ def read_benchmarks(
     out), lost (how many samples ended with an error, and are left out), run (its number in the
     frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
     prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed),
-    spent_prompt_tokens and spent_response_tokens (the same, but of an attempt of several its share),
+    spent_prompt_tokens and spent_response_tokens (of an attempt of several its share),
     ending ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"),
     chance (1 / options; NaN without options), the benchmark's own facts, with `text` the response,
     file and offset, by which `read_line` finds the texts, and take (which of a sample's attempts it
