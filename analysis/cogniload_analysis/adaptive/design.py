@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.columns import column, read_count
 from cogniload_analysis.display.cells import beyond
+from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import Given
 from cogniload_gen.sample import ending

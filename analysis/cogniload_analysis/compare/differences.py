@@ -14,8 +14,7 @@ from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display.cells import MISSING, p_value, points_interval, set_number, words
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Table, TableSpec, read_tables
-from cogniload_analysis.frame_checks import check_columns
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load, check_columns
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
 

@@ -15,8 +15,8 @@ import pandas as pd
 from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import adjust, compare_solved
+from cogniload_analysis.frame import Load
 from cogniload_analysis.intervals import wilson_interval
-from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ORIGINAL, change_of
 

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import erfinv, gammaincinv
 
 from cogniload_analysis.factor import likelihood
-from cogniload_analysis.frame_checks import check_columns, check_single, check_values
+from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.sentences import Sentences
 

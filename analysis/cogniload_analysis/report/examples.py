@@ -1,19 +1,17 @@
 """Examples of responses: the puzzle, the response's end and the bucket."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.columns import read_responses
-from cogniload_analysis.samples.files import read_line, split_attempts
-from cogniload_gen.benchmark import Row, Score
-from cogniload_gen.benchmarks import score
-from cogniload_gen.files import show_controls
+from cogniload_analysis.samples.files import read_line
+from cogniload_gen.benchmark import Score
+from cogniload_gen.files import MALFORMED, show_controls
+from cogniload_gen.sample import Sample, read_responses, score_attempts, score_sample
 
 FAILURES, SUCCESSES = 10, 4
 # Multiples of the golden ratio fill an interval evenly, however many there are.
@@ -46,35 +44,31 @@ def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list
     """
     in_order = frame.sort_values(list(analysis.growth), kind="stable")
     groups: dict[Any, Any] = in_order.groupby(["outcome", "model"], observed=True).indices
-    sizes = {about: len(groups[about]) for about in sorted(groups)}
+    by_outcome: dict[str, list[list[Any]]] = {}
+    for outcome, model in sorted(groups):
+        turns = [(outcome, model)] * len(groups[outcome, model])
+        by_outcome.setdefault(outcome, []).append(turns)
     picked: list[int] = []
-    for about in _take_turns(sizes, number):
+    for about in _in_turn([_in_turn(models) for models in by_outcome.values()])[:number]:
         left = [place for place in groups[about] if place not in picked]
         picked.append(left[int(len(left) * (len(picked) * GOLDEN % 1))])
     return [describe_response(row, analysis) for row in in_order.iloc[picked].itertuples()]
 
 
-def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[tuple[str, str]]:
-    """Yield up to `number` groups of (outcome, model), each at most as often as it has responses.
-
-    Next is an outcome, and of it a model, that came up the least.
-    """
-    taken: Counter[str | tuple[str, str]] = Counter()
-    for _ in range(min(number, sum(sizes.values()))):
-        left = [about for about, size in sizes.items() if taken[about] < size]
-        about = min(left, key=lambda pair: (taken[pair[0]], taken[pair[1]], taken[pair]))
-        taken.update([about, *about])
-        yield about
+def _in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:
+    return [each for turn in zip_longest(*lists) for each in turn if each is not None]
 
 
 def describe_response(row: Any, analysis: Analysis) -> Example:
     """Return a response as the page shows it, from its row in a benchmark's frame."""
-    sample = split_attempts(read_line(row.file, row.offset))[row.take]
+    sample = score_attempts(read_line(row.file, row.offset))[row.take]
     response = read_responses(sample)[0]
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
     texts["puzzle"] = _shorten(texts["puzzle"])
-    texts["why"], evidence = _find_evidence(response, sample["doc"], row)
+    scored = score_again(sample)
+    texts["why"] = scored.explanation if scored else ""
+    evidence = (scored and scored.evidence) or (0, 0)
     broken = analysis.find_break(response, sample["doc"], row)
     marks = {"evidence": evidence, "step": _step_around(response, broken)}
     return {name: show_controls(text) for name, text in texts.items()} | {
@@ -107,26 +101,13 @@ def split_end(response: str, marks: dict[str, tuple[int, int]]) -> list[Part]:
     return parts
 
 
-def _find_evidence(response: str, puzzle: Row, row: Any) -> tuple[str, tuple[int, int]]:
-    """Return why a response has its outcome, and the place of the words that decided it.
-
-    Where the puzzle can't be scored again, or is scored otherwise now, there are none.
-    """
-    counts = {name: getattr(row, name) for name in ("prompt_tokens", "response_tokens")}
-    known = {name: None if pd.isna(count) else int(count) for name, count in counts.items()}
-    result = score_again(response, puzzle, row.outcome, known)
-    return (result.explanation, result.evidence or (0, 0)) if result else ("", (0, 0))
-
-
-def score_again(
-    response: str, puzzle: Row, outcome: object, counts: Mapping[str, int | None]
-) -> Score | None:
-    """Return the score of a response; None where it has another outcome now, or can't be scored."""
+def score_again(sample: Sample) -> Score | None:
+    """Return the score of a sample; None where it has another outcome now, or can't be scored."""
     try:
-        result = score(response, puzzle, **counts)
-    except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
+        result = score_sample(sample)
+    except MALFORMED:  # a puzzle made elsewhere
         return None
-    return result if result.outcome == outcome else None
+    return result if result.outcome == sample["outcome"] else None
 
 
 def _step_around(response: str, broken: Break | None) -> tuple[int, int]:

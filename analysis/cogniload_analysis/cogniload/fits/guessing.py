@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from cogniload_analysis.frame_checks import check_values
+from cogniload_analysis.frame import check_values
 
 Guess: TypeAlias = str | float | None
 BY_OPTIONS = "options"

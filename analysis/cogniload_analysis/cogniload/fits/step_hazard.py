@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from cogniload_analysis import tails
 from cogniload_analysis.cogniload.fits.thresholds import Z
-from cogniload_analysis.frame_checks import check_columns, check_single
+from cogniload_analysis.frame import check_columns, check_single
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import read_steps
 
