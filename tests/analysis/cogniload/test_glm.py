@@ -24,7 +24,7 @@ from cogniload_analysis import (
     fit_load_glm,
     published_table,
 )
-from cogniload_analysis.cogniload.fits import guessing
+from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.fits.glm import TERMS, fit_soundly, load_design
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
@@ -280,8 +280,22 @@ def test_separation_is_named_and_firth_stays_finite():
     assert fit_soundly(to_rows(frame)).estimator == penalised.estimator
 
 
+@pytest.mark.parametrize("d", [(1, 5), (1, 3, 5)])
+@pytest.mark.parametrize("N", [(20, 50, 100), (20, 100, 250), (20, 50, 100, 250)])
+def test_firth_finds_its_maximum_whatever_the_scales_of_the_loads(d, N):
+    """Two puzzles a cell, right where N < 30: without scaling the search misses some maxima."""
+    frame = make_cells(d=d, N=N, rho=(0.25, 0.5, 0.75, 0.95), successes=2)
+    frame["successes"] = 2 * (frame["N"] < 30)
+    frame["failures"] = 2 - frame["successes"]
+    fit = fit_load_glm(frame, penalised=True)
+    assert not fit.problems
+    assert 20 < fit.thresholds().ECL50.value < N[1]
+    for term, (low, high) in fit.conf_int().iterrows():
+        assert low < fit.params[term] < high
+
+
 def test_a_fit_that_does_not_converge_is_none(cells, monkeypatch):
-    monkeypatch.setattr(guessing, "SCORING_STEPS", 1)
+    monkeypatch.setattr(glm, "MOST_STEPS", 1)
     fit = fit_load_glm(cells)
     assert fit.params.isna().all()
     assert fit.problems["beta_N"] == "the maximum of the likelihood was not found"

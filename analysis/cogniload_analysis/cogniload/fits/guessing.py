@@ -10,15 +10,16 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
 from scipy.special import expit, logit
+from statsmodels.stats.sandwich_covariance import S_crosssection
 
 from cogniload_analysis.frame_checks import check_values
 
 Guess: TypeAlias = str | float | None
 BY_OPTIONS = "options"
-SCORING_STEPS = 200
-DECREMENT = 1e-12
-"""The likelihood counts as maximal where a step would raise its logarithm by less than this."""
+FLAT = 1e-3
+"""The likelihood counts as maximal where the slopes of its logarithm are less than this."""
 LEAST_INFORMATION = 1e-6
 """The share of a response's information on eta below which a coefficient counts as endless."""
 FIRST_LAPSE = 0.02
@@ -88,50 +89,33 @@ def eta_at(level: float, guess: float, lapse: float) -> tuple[float, float]:
 def maximise(
     design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, *, lapse: bool
 ) -> Maximum:
-    """Maximise the likelihood of counted answers by damped Fisher scoring.
+    """Maximise the likelihood of counted answers with guesses, lapses or both.
 
     A row each of `design`, `guess`, `right` answers and answers in `total`. Raises LinAlgError
     where there is no finite maximum.
     """
-    if not lapse and not guess.any():
-        return _maximise_logistic(design, right, total)
     # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
     _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
     scaled = design @ np.linalg.inv(triangle)
     share = np.clip((right / total - guess) / (1 - guess), 0.05, 0.95)
     root = np.sqrt(total)
     start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
-    theta = np.append(start, FIRST_LAPSE) if lapse else start
-    ceiling = 0.999 * (1 - guess.max())
-    terms = design.shape[1]
-    damping, converged = 1e-3, False
-    llf = log_likelihood(scaled, guess, right, total, theta)
-    for _ in range(SCORING_STEPS):
-        gradient, information = _slopes(scaled, guess, right, total, theta)
-        free = np.ones(len(theta), dtype=bool)
-        free[terms:] = (theta[terms:] > 0) | (gradient[terms:] > 0)
-        inside = np.ix_(free, free)
-        damped = information[inside] + damping * np.diag(np.diag(information[inside]))
-        step = np.zeros_like(theta)
-        try:
-            step[free] = np.linalg.solve(damped, gradient[free])
-        except np.linalg.LinAlgError:
-            break
-        if gradient @ step < DECREMENT:
-            converged = True
-            break
-        proposed = theta + step
-        proposed[terms:] = np.clip(proposed[terms:], 0, ceiling)
-        better = log_likelihood(scaled, guess, right, total, proposed)
-        if better > llf:
-            theta, llf, damping = proposed, better, damping / 10
-        elif damping > 1e12:
-            converged = bool(gradient @ step < 1e-6)
-            break
-        else:
-            damping *= 10
+    terms, ceiling = design.shape[1], 0.999 * (1 - guess.max())
+    bounds = [(None, None)] * terms + [(0, ceiling)] * lapse
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        height = log_likelihood(scaled, guess, right, total, theta)
+        return -height, -_slopes(scaled, guess, right, total, theta)[0]
+
+    theta = minimize(
+        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"ftol": 0, "gtol": 1e-7, "maxls": 50, "maxcor": 20},
+    ).x  # fmt: skip
+    gradient, information = _slopes(scaled, guess, right, total, theta)
+    free = np.ones(len(theta), dtype=bool)
+    free[terms:] = theta[terms:] > 0
     least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
-    if not converged or least < LEAST_INFORMATION:
+    if np.abs(gradient[free]).max() > FLAT or least < LEAST_INFORMATION:
         raise np.linalg.LinAlgError(
             "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
             "or one accuracy is reached everywhere"
@@ -139,21 +123,8 @@ def maximise(
     back = np.eye(len(theta))
     back[:terms, :terms] = np.linalg.inv(triangle)
     forth = np.linalg.inv(back)
+    llf = log_likelihood(scaled, guess, right, total, theta)
     return Maximum(back @ theta, forth.T @ information @ forth, free, llf)
-
-
-def _maximise_logistic(design: np.ndarray, right: np.ndarray, total: np.ndarray) -> Maximum:
-    """Maximise the likelihood without guesses and lapses: a GLM's, by Newton's method."""
-    theta, decrement = np.zeros(design.shape[1]), np.inf
-    for _ in range(SCORING_STEPS):
-        p = expit(design @ theta)
-        _, triangle = np.linalg.qr(design * np.sqrt(total * p * (1 - p))[:, None])
-        if decrement < DECREMENT:
-            llf = log_likelihood(design, np.zeros(len(p)), right, total, theta)
-            return Maximum(theta, triangle.T @ triangle, np.ones(len(theta), dtype=bool), llf)
-        slope = np.linalg.solve(triangle.T, design.T @ (right - total * p))
-        theta, decrement = theta + np.linalg.solve(triangle, slope), float(slope @ slope)
-    raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
 
 
 def log_likelihood(
@@ -180,12 +151,10 @@ def cluster_covariance(
     p, slope, gone = _predict(design, guess, maximum.params)
     by_row = np.column_stack([design * slope[:, None], gone])[:, : len(maximum.params)]
     by_row *= ((correct - p) / (p * (1 - p)))[:, None]
-    scores = np.zeros((clusters.max() + 1, by_row.shape[1]))
-    np.add.at(scores, clusters, by_row)
-    bread = maximum.covariance
+    bread, puzzles = maximum.covariance, clusters.max() + 1
     rows, terms = by_row.shape
-    correction = len(scores) / (len(scores) - 1) * (rows - 1) / (rows - terms)
-    return correction * bread @ (scores.T @ scores) @ bread
+    correction = puzzles / (puzzles - 1) * (rows - 1) / (rows - terms)
+    return correction * bread @ S_crosssection(by_row, clusters) @ bread
 
 
 def _predict(
