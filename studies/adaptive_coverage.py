@@ -46,7 +46,7 @@ def run_world(job: Job, lengths: int, least: int, **until: Any) -> list[dict]:
     """One run to its stop in one world."""
     _, world, seed = job
     next_puzzles.ASKED_N_COUNT = lengths
-    next_puzzles.CapacitySettings.STOP_AFTER = least
+    next_puzzles.CapacityPlan.STOP_AFTER = least
     rng = np.random.default_rng([seed, WORLDS.index(world)])
     model = STEEP if world == "steep" else LIKE_PUBLISHED[seed % len(LIKE_PUBLISHED)]
     truth, curve = crossing(model), published(model)

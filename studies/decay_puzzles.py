@@ -22,7 +22,7 @@ from cogniload_analysis import published_table
 from cogniload_analysis.factor.decay_design import (
     PUBLISHED,
     DecayDesign,
-    DecaySettings,
+    DecayPlan,
     find_decay,
     published_prior,
 )
@@ -40,7 +40,7 @@ def conditions(goal: str) -> list[tuple[float, float]]:
     """The CDF and CDO of the published conditions that have the goal's value in the range of N."""
     tables = pd.concat([published_table(f"factor_{name}") for name in PUBLISHED])
     if goal == "N_eff":
-        smallest, largest = DecaySettings().N
+        smallest, largest = DecayDesign().plan.N
         place = -tables["CDO"] / tables["CDF"]
         tables = tables[place.between(max(LEAST_N_EFF, smallest), largest)]
     return list(tables[["CDF", "CDO"]].itertuples(index=False, name=None))
@@ -87,7 +87,7 @@ def run_design(job: Job, *, goal: str, budget: int) -> list[dict]:
             "design": name,
             "n": n,
             "true": true,
-            "width": design.settings.wanted.half_width(at.low, at.high),
+            "width": design.plan.half_width(at),
             "inside": at.low <= true <= at.high,
             "error": at.value / true - 1,
         }
@@ -97,7 +97,7 @@ def run_design(job: Job, *, goal: str, budget: int) -> list[dict]:
 
 def print_tables(rows: pd.DataFrame, goal: str) -> None:
     """Puzzles to each target by condition, then what was true at the stop; each design's."""
-    least, run = DecaySettings.STOP_AFTER, ["design", "condition", "world", "seed"]
+    least, run = DecayPlan.STOP_AFTER, ["design", "condition", "world", "seed"]
     stops = pd.concat([at_stop(rows, target, least, run) for target in TARGETS[goal]])
     stops["needed"] = stops["n"].where(stops["met"], np.inf)
     key = ["condition", "design", "target"]

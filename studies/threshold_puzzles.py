@@ -29,7 +29,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     refit_published,
 )
 from cogniload_analysis.cogniload.capacity.next_puzzles import (
-    CapacitySettings,
+    CapacityPlan,
     axes_grids,
     estimate_capacity,
 )
@@ -154,7 +154,7 @@ def bias(errors: pd.Series) -> str:
 
 def print_designs(rows: pd.DataFrame, budget: int) -> None:
     """Puzzles to each target by model and world, then what was true at the stop."""
-    least, run = CapacitySettings.STOP_AFTER, ["model", "world", "seed"]
+    least, run = CapacityPlan.STOP_AFTER, ["model", "world", "seed"]
     stops = pd.concat([at_stop(rows, target, least, run) for target in TARGETS])
     needed = stops.assign(n=stops["n"].where(stops["met"], np.inf))
     median = needed.groupby(["model", "target", "world"])["n"].median().unstack()
