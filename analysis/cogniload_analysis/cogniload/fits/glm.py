@@ -334,7 +334,14 @@ def fit_load_glm(
             problems |= {LAPSE: next(iter(problems.values()))}
         elif estimate.params[LAPSE] == 0:
             problems |= {LAPSE: "the likelihood is highest at a lapse rate of 0, its bound"}
+    rate = "1 / options" if guess == guessing.BY_OPTIONS else guess
+    estimator = "Firth's penalised likelihood" if penalised else "maximum likelihood"
+    estimator += f", guess rate {rate}" * (guess is not None) + ", lapse rate estimated" * lapse
+    estimator += ", standard errors clustered by puzzle" * clustered
     variances = pd.Series(np.diag(estimate.cov_params), estimate.cov_params.index, dtype=float)
+    total = cells["successes"] + cells["failures"]
+    loads = (cells["d"], np.log10(cells["N"]), cells["rho"]) if len(cells) else ()
+    means = LoadMeans(*[float(np.average(load, weights=total)) for load in loads] or 3 * [np.nan])
     by_d = pd.Series(rates).groupby(frame["d"].to_numpy()).mean()
     return LoadGLM(
         params=estimate.params.reindex(names),
@@ -343,25 +350,12 @@ def fit_load_glm(
         cov_params=estimate.cov_params.reindex(index=names, columns=names),
         llf=estimate.llf,
         aic=2 * len(estimate.params) - 2 * estimate.llf if len(estimate.params) else np.nan,
-        estimator=_name_estimator(guess, lapse, penalised=penalised, clustered=clustered),
+        estimator=estimator,
         cells=cells,
-        means=_mean_loads(cells),
+        means=means,
         problems=problems,
         profile=estimate.profile,
         guesses=NO_GUESSES if guess is None else by_d,
-    )
-
-
-def _name_estimator(guess: Guess, lapse: bool, *, penalised: bool, clustered: bool) -> str:
-    """Say how a GLM is fitted."""
-    if penalised:
-        return "Firth's penalised likelihood"
-    rate = "1 / options" if guess == guessing.BY_OPTIONS else guess
-    return (
-        "maximum likelihood"
-        + f", guess rate {rate}" * (guess is not None)
-        + ", lapse rate estimated" * lapse
-        + ", standard errors clustered by puzzle" * clustered
     )
 
 
@@ -377,21 +371,14 @@ def _maximise(
             answers = frame["correct"].to_numpy(dtype=float)
             fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
         return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
-    counts = ["successes", "failures"]
-    by_guess = _count_rows(frame.assign(guess=rates)).groupby(["d", "N", "rho", "guess"])
-    cells = by_guess[counts].sum().reset_index()
-    cells = cells[cells[counts].sum(axis=1) > 0]
-    right, total = (
-        each.to_numpy(float) for each in (cells["successes"], cells[counts].sum(axis=1))
-    )
-    design, guess = _design_cells(cells, terms).to_numpy(), cells["guess"].to_numpy()
-    maximum = guessing.maximise(design, guess, right, total, lapse=lapse)
-    covariance = maximum.covariance
-    if groups is not None:
-        rows, correct = _design_cells(frame, terms).to_numpy(), frame["correct"].to_numpy(float)
-        covariance = guessing.cluster_covariance(rows, rates, correct, groups, maximum)
+    rows = _count_rows(frame)
+    right, total = rows["successes"], rows["successes"] + rows["failures"]
+    some = (total > 0).to_numpy()
+    counted = (each.to_numpy(float)[some] for each in (right, total))
+    design = _design_cells(rows, terms).to_numpy()[some]
+    maximum = guessing.maximise(design, rates[some], *counted, lapse=lapse, groups=groups)
     index = [*terms, LAPSE] if lapse else list(terms)
-    params = pd.Series(maximum.params, index)
+    params, covariance = pd.Series(maximum.params, index), maximum.covariance
     errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
     pvalues = pd.Series(2 * norm.sf(abs(params) / errors), index)
     return _Estimate(params, pd.DataFrame(covariance, index, index), pvalues, maximum.llf)
@@ -610,12 +597,3 @@ def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     covariance = pd.DataFrame(np.linalg.inv(information), terms, terms)
     ends = pd.DataFrame(profile, terms, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
     return _Estimate(params, covariance, pvalues, profile=ends)
-
-
-def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
-    """Return the means of the knobs over the responses."""
-    total = cells["successes"] + cells["failures"]
-    if not total.sum():
-        return LoadMeans(np.nan, np.nan, np.nan)
-    loads = cells["d"], np.log10(cells["N"]), cells["rho"]
-    return LoadMeans(*(float(np.average(load, weights=total)) for load in loads))

@@ -5,8 +5,7 @@ its options, and who can still slips now and then. The guess rate is known; the 
 estimated with the coefficients of eta (Wichmann and Hill 2001).
 """
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,26 +24,16 @@ LEAST_INFORMATION = 1e-6
 FIRST_LAPSE = 0.02
 
 
-@dataclass(frozen=True, eq=False)
-class Maximum:
+class Maximum(NamedTuple):
     """Where the likelihood is maximal: coefficients, then the lapse rate if it is estimated.
 
-    `free` says which of them are not at their bound; a lapse rate of 0 is. `information` is
-    Fisher's.
+    `free` says which of them are not at their bound; a lapse rate of 0 is, and its covariance is 0.
     """
 
     params: np.ndarray
-    information: np.ndarray
+    covariance: np.ndarray
     free: np.ndarray
     llf: float
-
-    @property
-    def covariance(self) -> np.ndarray:
-        """The inverse of the information, with zeros for what is at its bound."""
-        inside = np.ix_(self.free, self.free)
-        covariance = np.zeros_like(self.information)
-        covariance[inside] = np.linalg.inv(self.information[inside])
-        return covariance
 
 
 def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
@@ -87,12 +76,19 @@ def eta_at(level: float, guess: float, lapse: float) -> tuple[float, float]:
 
 
 def maximise(
-    design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, *, lapse: bool
+    design: np.ndarray,
+    guess: np.ndarray,
+    right: np.ndarray,
+    total: np.ndarray,
+    *,
+    lapse: bool,
+    groups: np.ndarray | None = None,
 ) -> Maximum:
     """Maximise the likelihood of counted answers with guesses, lapses or both.
 
-    A row each of `design`, `guess`, `right` answers and answers in `total`. Raises LinAlgError
-    where there is no finite maximum.
+    A row each of `design`, `guess`, `right` answers and answers in `total`. With `groups` of rows,
+    the covariance is a sandwich that allows for answers alike, with statsmodels' correction for
+    few groups. Raises LinAlgError where there is no finite maximum.
     """
     # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
     _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
@@ -101,30 +97,35 @@ def maximise(
     root = np.sqrt(total)
     start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
     terms, ceiling = design.shape[1], 0.999 * (1 - guess.max())
-    bounds = [(None, None)] * terms + [(0, ceiling)] * lapse
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
         height = log_likelihood(scaled, guess, right, total, theta)
-        return -height, -_slopes(scaled, guess, right, total, theta)[0]
+        return -height, -_slopes(scaled, guess, right, total, theta)[0].sum(axis=0)
 
     theta = minimize(
-        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B", bounds=bounds,
+        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B",
+        bounds=[(None, None)] * terms + [(0, ceiling)] * lapse,
         options={"ftol": 0, "gtol": 1e-7, "maxls": 50, "maxcor": 20},
     ).x  # fmt: skip
-    gradient, information = _slopes(scaled, guess, right, total, theta)
+    scores, information = _slopes(scaled, guess, right, total, theta)
     free = np.ones(len(theta), dtype=bool)
     free[terms:] = theta[terms:] > 0
     least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
-    if np.abs(gradient[free]).max() > FLAT or least < LEAST_INFORMATION:
+    if np.abs(scores.sum(axis=0)[free]).max() > FLAT or least < LEAST_INFORMATION:
         raise np.linalg.LinAlgError(
             "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
             "or one accuracy is reached everywhere"
         )
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
+    if groups is not None:
+        rows, count = len(design), groups.max() + 1
+        correction = count / (count - 1) * (rows - 1) / (rows - len(theta))
+        covariance = correction * covariance @ S_crosssection(scores, groups) @ covariance
     back = np.eye(len(theta))
     back[:terms, :terms] = np.linalg.inv(triangle)
-    forth = np.linalg.inv(back)
     llf = log_likelihood(scaled, guess, right, total, theta)
-    return Maximum(back @ theta, forth.T @ information @ forth, free, llf)
+    return Maximum(back @ theta, back @ covariance @ back.T, free, llf)
 
 
 def log_likelihood(
@@ -135,26 +136,6 @@ def log_likelihood(
     # Rounding may make p 0 or 1, with a count of 0 beside it.
     p = np.clip(p, 1e-300, 1 - 1e-16)
     return float(right @ np.log(p) + (total - right) @ np.log1p(-p))
-
-
-def cluster_covariance(
-    design: np.ndarray,
-    guess: np.ndarray,
-    correct: np.ndarray,
-    clusters: np.ndarray,
-    maximum: Maximum,
-) -> np.ndarray:
-    """Return the covariance that allows for several responses to one puzzle (a row a response).
-
-    A sandwich with statsmodels' correction for few clusters.
-    """
-    p, slope, gone = _predict(design, guess, maximum.params)
-    by_row = np.column_stack([design * slope[:, None], gone])[:, : len(maximum.params)]
-    by_row *= ((correct - p) / (p * (1 - p)))[:, None]
-    bread, puzzles = maximum.covariance, clusters.max() + 1
-    rows, terms = by_row.shape
-    correction = puzzles / (puzzles - 1) * (rows - 1) / (rows - terms)
-    return correction * bread @ S_crosssection(by_row, clusters) @ bread
 
 
 def _predict(
@@ -171,9 +152,9 @@ def _predict(
 def _slopes(
     design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, theta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradient of the log-likelihood, and Fisher's information."""
+    """Return each row's part of the log-likelihood's gradient, and Fisher's information."""
     p, slope, gone = _predict(design, guess, theta)
     by_row = np.column_stack([design * slope[:, None], gone])[:, : len(theta)]
     variance = np.maximum(p * (1 - p), 1e-300)
-    gradient = by_row.T @ ((right - total * p) / variance)
-    return gradient, by_row.T @ (by_row * (total / variance)[:, None])
+    scores = by_row * ((right - total * p) / variance)[:, None]
+    return scores, by_row.T @ (by_row * (total / variance)[:, None])
