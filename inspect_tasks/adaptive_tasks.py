@@ -40,7 +40,7 @@ class Asking(SampleSource):
     def __init__(
         self,
         until: dict[str, Any],
-        design: "cogniload_analysis.Design[Any]",
+        design: "cogniload_analysis.Design",
         make: Callable[[list[Puzzle]], list[Sample]],
     ) -> None:
         self.until, self.design, self.make = until, design, make

@@ -310,7 +310,7 @@ class _Pair:
 
     def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
         """Return the puzzles that only the first and only the second ever solves."""
-        first, second = (correct.loc[self.common, model] > 0 for model in self.both)
+        first, second = (correct.loc[self.common, model] > 0 for model in (self.first, self.second))
         return [first.index[first & ~second], first.index[~first & second]]
 
     def list_alone(self, correct: pd.DataFrame) -> pd.DataFrame:
@@ -318,7 +318,7 @@ class _Pair:
         pair = {"first": self.first, "second": self.second}
         listed = [
             self.loads.loc[puzzles].reset_index(names="id").assign(**pair, solved_by=model)
-            for model, puzzles in zip(self.both, self._alone(correct), strict=True)
+            for model, puzzles in zip((self.first, self.second), self._alone(correct), strict=True)
         ]
         columns = [*pair, "solved_by", "id", *self.loads]
         return pd.concat(listed)[columns].iloc[: None if self.paired else 0]
@@ -418,7 +418,7 @@ def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
         }
         yield say("measure_differs", row | about, low=low, high=high, p=_equals(row["p_holm"]))
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
-        pair = rows.iloc[0][["first", "second"]]
+        pair = {name: rows[name].iloc[0] for name in ("first", "second")}
         yield say("no_difference", pair, other=" other" * bool(differ), rest=rest)
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
         yield say("not_compared", unknown=unknown)

@@ -577,6 +577,7 @@ def _import_firthmodels() -> ModuleType:
 def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
     design, answers, counts = _count_answers(cells, terms)
+    index = list(terms)
     # Of loads on scales of their own, the search may miss the maximum. Without centring, each
     # coefficient is only scaled, and so are the ends of its profile.
     scale = design.std(ddof=0).where(design.nunique() > 1, 1.0)
@@ -590,10 +591,10 @@ def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
         if not model.converged_:
             raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
         profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
-        pvalues = pd.Series(model.lrt().lrt_pvalues_, terms)
+        pvalues = pd.Series(model.lrt().lrt_pvalues_, index)
     params = model.coef_ / scale
     p = expit(design @ params)
     information = design.T @ design.mul(counts * p * (1 - p), axis=0)
-    covariance = pd.DataFrame(np.linalg.inv(information), terms, terms)
-    ends = pd.DataFrame(profile, terms, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
+    covariance = pd.DataFrame(np.linalg.inv(information), index, index)
+    ends = pd.DataFrame(profile, index, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
     return _Estimate(params, covariance, pvalues, profile=ends)
