@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections import defaultdict
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -16,8 +15,6 @@ from searches import CDF, MODELS, N_EFF, undisturbed_run
 import cogniload_analysis
 from cogniload_analysis import AdaptiveDesign, DecayDesign
 from cogniload_analysis.adaptive.design import Interval
-from cogniload_analysis.cogniload.capacity.next_puzzles import CapacitySettings
-from cogniload_analysis.factor.decay_design import DecaySettings
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 
@@ -76,15 +73,6 @@ def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_more_than_a_tenth_of_lost_puzzles_is_questioned(kind):
-    design = MODELS[kind][0]()
-    puzzles = design.ask()[:60]
-    for lost, sentences in ((6, 0), (7, 1)):
-        plan = replace(design.plan, lost=frozenset(puzzles[:lost]))
-        assert len(list(plan.question_lost(dict.fromkeys(puzzles[lost:])))) == sentences
-
-
-@pytest.mark.parametrize("kind", MODELS)
 def test_a_server_that_never_answers_ends_a_run(kind):
     design, puzzles = MODELS[kind][0](), []
     while not design.done:
@@ -105,8 +93,9 @@ def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
     assert all(each == list(range(len(each))) for each in indices.values())
 
 
-@pytest.mark.parametrize("settings", [CapacitySettings(), DecaySettings()])
-def test_when_a_run_ends(settings):
+@pytest.mark.parametrize("design", [AdaptiveDesign(), DecayDesign()])
+def test_when_a_run_ends(design):
+    settings = design.settings
     smallest, largest = settings.extent
     first, budget = settings.STOP_AFTER, settings.budget
     narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
