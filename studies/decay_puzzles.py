@@ -35,17 +35,9 @@ LEAST_N_EFF = 2.0
 def conditions() -> list[tuple[float, float]]:
     """Return the CDF and CDO of the published conditions that have N_eff in the range of N."""
     tables = pd.concat([published_table(f"factor_{name}") for name in PUBLISHED])
-<<<<<<< HEAD
-    smallest, largest = DecaySettings().N
+    smallest, largest = DecayDesign().plan.N
     within = (-tables["CDO"] / tables["CDF"]).between(max(LEAST_N_EFF, smallest), largest)
     return list(tables.loc[within, ["CDF", "CDO"]].itertuples(index=False, name=None))
-=======
-    if goal == "N_eff":
-        smallest, largest = DecayDesign().plan.N
-        place = -tables["CDO"] / tables["CDF"]
-        tables = tables[place.between(max(LEAST_N_EFF, smallest), largest)]
-    return list(tables[["CDF", "CDO"]].itertuples(index=False, name=None))
->>>>>>> stats
 
 
 def accuracy(N: np.ndarray, CDF: float, CDO: float, world: str) -> np.ndarray:
@@ -74,45 +66,13 @@ def run_design(job: Job) -> list[dict]:
         belief = find_decay(pd.DataFrame(counts), published_prior())
         estimates.append(("grid", puzzles * len(N), design.plan.find_goal(belief)))
     return [
-<<<<<<< HEAD
         {"condition": job[0], "world": world, "seed": seed, "design": name, "n": n}
-        | {"width": design.settings.wanted.half_width(at.low, at.high)}
+        | {"width": design.plan.half_width(at)}
         | {"inside": at.low <= true <= at.high, "error": at.value / true - 1}
-=======
-        {
-            "condition": f"{CDF:.4f} {CDO:+.3f}",
-            "world": world,
-            "seed": seed,
-            "design": name,
-            "n": n,
-            "true": true,
-            "width": design.plan.half_width(at),
-            "inside": at.low <= true <= at.high,
-            "error": at.value / true - 1,
-        }
->>>>>>> stats
         for name, n, at in estimates
     ]
 
 
-<<<<<<< HEAD
-=======
-def print_tables(rows: pd.DataFrame, goal: str) -> None:
-    """Puzzles to each target by condition, then what was true at the stop; each design's."""
-    least, run = DecayPlan.STOP_AFTER, ["design", "condition", "world", "seed"]
-    stops = pd.concat([at_stop(rows, target, least, run) for target in TARGETS[goal]])
-    stops["needed"] = stops["n"].where(stops["met"], np.inf)
-    key = ["condition", "design", "target"]
-    table = stops.groupby(key)["needed"].median().unstack(["design", "target"])
-    table.columns = [f"{design} ±{target:g}" for design, target in table.columns]
-    table.insert(0, goal, rows.groupby("condition")["true"].median())
-    print("\nmedian puzzles to the target (inf: not within the budget)")
-    print(table.sort_values(goal).to_string(float_format="{:.4g}".format))
-    print("median", *table.median().round(1).astype(str).tolist())
-    print_table(by_world(stops))
-
-
->>>>>>> stats
 def by_world(stops: pd.DataFrame) -> Iterator[list[str]]:
     """Yield the runs that met a target, their puzzles, intervals that held, mean error."""
     columns = ("met", "puzzles", "held", "error")
@@ -131,4 +91,4 @@ if __name__ == "__main__":
     jobs = list(product(conditions(), arguments.worlds, range(arguments.seeds or 5)))
     rows = run_all(run_design, jobs, arguments.processes)
     run = ["design", "condition", "world", "seed"]
-    print_table(by_world(at_stop(rows, TARGETS, DecaySettings.STOP_AFTER, run)))
+    print_table(by_world(at_stop(rows, TARGETS, DecayPlan.STOP_AFTER, run)))
