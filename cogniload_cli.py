@@ -491,6 +491,7 @@ def main(words: Words | None = None) -> int:
     if words is None:
         words = sys.argv[1:]
         signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell ignores it
     name = words[0] if words else "--help"
     try:
         try:
