@@ -1,8 +1,9 @@
 """Examples of responses: the puzzle, the response's end and the bucket."""
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise, zip_longest
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -44,19 +45,25 @@ def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list
     """
     in_order = frame.sort_values(list(analysis.growth), kind="stable")
     groups: dict[Any, Any] = in_order.groupby(["outcome", "model"], observed=True).indices
-    by_outcome: dict[str, list[list[Any]]] = {}
-    for outcome, model in sorted(groups):
-        turns = [(outcome, model)] * len(groups[outcome, model])
-        by_outcome.setdefault(outcome, []).append(turns)
+    sizes = {about: len(groups[about]) for about in sorted(groups)}
     picked: list[int] = []
-    for about in _in_turn([_in_turn(models) for models in by_outcome.values()])[:number]:
+    for about in _take_turns(sizes, number):
         left = [place for place in groups[about] if place not in picked]
         picked.append(left[int(len(left) * (len(picked) * GOLDEN % 1))])
     return [describe_response(row, analysis) for row in in_order.iloc[picked].itertuples()]
 
 
-def _in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:
-    return [each for turn in zip_longest(*lists) for each in turn if each is not None]
+def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[tuple[str, str]]:
+    """Yield up to `number` groups of (outcome, model), each at most as often as it has responses.
+
+    Next is an outcome, and of it a model, that came up the least.
+    """
+    taken: Counter[str | tuple[str, str]] = Counter()
+    for _ in range(min(number, sum(sizes.values()))):
+        left = [about for about, size in sizes.items() if taken[about] < size]
+        about = min(left, key=lambda pair: (taken[pair[0]], taken[pair[1]], taken[pair]))
+        taken.update([about, *about])
+        yield about
 
 
 def describe_response(row: Any, analysis: Analysis) -> Example:
@@ -104,7 +111,7 @@ def split_end(response: str, marks: dict[str, tuple[int, int]]) -> list[Part]:
 def score_again(sample: Sample) -> Score | None:
     """Return the score of a sample; None where it has another outcome now, or can't be scored."""
     try:
-        result = score_sample(sample)
+        result = score_sample({name: sample[name] for name in sample if name != "outcome"})
     except MALFORMED:  # a puzzle made elsewhere
         return None
     return result if result.outcome == sample["outcome"] else None
