@@ -121,4 +121,4 @@ def test_every_puzzle_states_all_its_relations_however_short_the_filler(name):
 @pytest.mark.parametrize(("parameters", "message"), CASES["training_sets"])
 def test_a_wrong_parameter_is_named(parameters, message):
     with pytest.raises(ValueError, match=f"^{message}"):
-        select_training_set(**parameters)
+        select_training_set(parameters.pop("name"), **parameters)
