@@ -490,7 +490,7 @@ def main(words: Words | None = None) -> int:
     """
     if words is None:
         words = sys.argv[1:]
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
         signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell ignores it
     name = words[0] if words else "--help"
     try:
@@ -498,6 +498,10 @@ def main(words: Words | None = None) -> int:
             code = _run(name, words[1:])
         finally:  # also after a help, for an error that would come at exit otherwise
             print(end="", flush=True)
+    except SystemExit as stop:
+        if stop.code == 128 + signal.SIGTERM:
+            print(f"cogniload {name}: interrupted", file=sys.stderr)
+        raise
     except KeyboardInterrupt:
         print(f"cogniload {name}: interrupted", file=sys.stderr)
         code = 130
@@ -508,11 +512,6 @@ def main(words: Words | None = None) -> int:
         print(f"cogniload {name}: error: {_error_line(name, error)}", file=sys.stderr)
         code = 2
     return code
-
-
-def _terminate(number: int, _: object) -> None:
-    print("cogniload: terminated", file=sys.stderr)
-    sys.exit(128 + number)
 
 
 def _run(name: str, words: Words) -> int:

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from refusals import refused, refused_command
 from statsmodels.stats.proportion import proportion_confint
 
+from cogniload_cli import main
 from cogniload_gen import generate_factor, solve
-from cogniload_gen.commands import main
 from cogniload_gen.factor import recall, retrieval
 from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval, check_retrieval, retrieve, split
 
