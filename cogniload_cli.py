@@ -9,37 +9,28 @@ import os
 import shlex
 import signal
 import sys
-from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cogniload_gen.benchmark import Benchmark, Knob
     from cogniload_gen.parser import Parser
-    from cogniload_gen.source import Source
 
 Words = Sequence[str]
-Labelled = tuple[str, Path]
-"""The label of results, "" for none, and their path."""
 
 EXTRAS = {
-    "lm_eval": "eval",
-    "transformers": "eval",
-    "torch": "eval",
-    "vllm": "vllm",
-    "inspect_ai": "inspect",
-    "bm25s": "retrieval",
-    "sentence_transformers": "retrieval",
+    "lm_eval": "eval", "transformers": "eval", "torch": "eval", "vllm": "vllm",
+    "inspect_ai": "inspect", "bm25s": "retrieval", "sentence_transformers": "retrieval",
     "gguf": "demo",
-} | dict.fromkeys(
-    ("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib", "msgspec", "threadpoolctl"),
-    "analysis",
-)
+    **dict.fromkeys(("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib"), "analysis"),
+    **dict.fromkeys(("msgspec", "threadpoolctl"), "analysis"),
+}  # fmt: skip
 """The extra that installs a package, by the name that is imported."""
+
+RESULTS = "lm-eval's --output_path"
+NAMED_RESULTS = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
 
 
 # --- puzzles --------------------------------------------------------------------------------------
@@ -47,84 +38,64 @@ EXTRAS = {
 
 def generate(parser: "Parser", words: Words) -> None:
     """Write puzzles to a .jsonl or .parquet file, or to a folder OUT/ of Parquet files."""
+    from cogniload_gen.parser import add_puzzle_options, dataset_of, number, used_puzzle_options
+
     parser.usage = (
         "cogniload generate FILE [options]\n"  # after --d 3 5, FILE would be a value
         "       cogniload generate OUT/ [--shard I/N] [--rows-per-file COUNT] [options]"
     )
     text = "to write, a folder if it ends in /; stands first. In a folder, the same command goes on"
     parser.add_argument("out", nargs="?", metavar="FILE", help=text)
-    text = "make files I, I + N, I + 2N, ... of the folder alone; any N makes the same files"
-    _option(parser, "shard", "I/N", text)
+    parser.option("shard", "I/N", "make files I, I + N, I + 2N, ... of the folder alone")
     text = "puzzles in each file of the folder (10,000)"
-    _option(parser, "rows-per-file", "COUNT", text, type=_number)
-    _flag(parser, "force", "replace FILE if it exists")
-    _flag(parser, "errors", "write traces of CogniLoad puzzles with one planted first error each")
-    _puzzle_options(parser)
+    parser.option("rows-per-file", "COUNT", text, type=number)
+    parser.flag("force", "replace FILE if it exists")
+    parser.flag("errors", "write traces of CogniLoad puzzles with one planted first error each")
+    add_puzzle_options(parser)
     arguments = parser.parse_args(words)
-    out = arguments.out
+    out, used = arguments.out, used_puzzle_options(arguments)
     if out is None:
         raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
     is_folder = out.endswith("/")
-    for option in ("force", "errors") if is_folder else ("shard", "rows-per-file"):
-        if getattr(arguments, option.replace("-", "_")):
+    for option in ("force", "errors") if is_folder else ("shard", "rows_per_file"):
+        if getattr(arguments, option):
             there, here = ("file", "folder") if is_folder else ("folder", "file")
-            raise ValueError(f"--{option} is for a {there}, got it for the {here} {out}")
+            name = option.replace("_", "-")
+            raise ValueError(f"--{name} is for a {there}, got it for the {here} {out}")
+    dataset = dataset_of(used)
     if is_folder:
-        _generate_folder(arguments)
+        _generate_folder(out, arguments.shard, arguments.rows_per_file, dataset.name, used)
         return
     from cogniload_gen.tables import write_puzzles
 
-    source = _puzzles(arguments)
+    source = dataset.puzzles(**used)
     if arguments.errors:
-        source = _planted(arguments, source)
+        from cogniload_gen.cogniload.steps.planted import trace_source
+
+        source = trace_source(source)
     write_puzzles(source, Path(out), force=arguments.force)
     print(f"{out}: {len(source.selection)} {'traces' if arguments.errors else 'puzzles'}")
 
 
-def _planted(arguments: Namespace, source: "Source") -> "Source":
-    from cogniload_gen.cogniload.steps.planted import trace_source
-    from cogniload_gen.grid import ENGLISH
-
-    if arguments.trace:
-        raise ValueError("--trace is not for --errors: a trace has columns of its own")
-    if arguments.twin == "question=state":
-        raise ValueError("--errors is not for --twin question=state: a trace ends with one value")
-    if arguments.language not in (None, ENGLISH) or "language=" in (arguments.twin or ""):
-        raise ValueError("--errors is for English puzzles: no trace is in another language")
-    return trace_source(source)
-
-
-def _generate_folder(arguments: Namespace) -> None:
+def _generate_folder(
+    out: str, share: str | None, rows: Any, dataset: str, parameters: dict[str, Any]
+) -> None:
     """Make the files of a shard that are not whole yet."""
     from tqdm import tqdm
 
     from cogniload_gen.checks import check_shard
-    from cogniload_gen.shards import ROWS_PER_FILE, files_of
+    from cogniload_gen.shards import ROWS_PER_FILE, puzzle_files
 
-    out = arguments.out
-    shard, shards = check_shard("1/1" if arguments.shard is None else arguments.shard)
-    size = ROWS_PER_FILE if arguments.rows_per_file is None else arguments.rows_per_file
-    selection = _puzzles(arguments).selection
-    files = files_of(out, selection, size, **_text_options(arguments)).start()
+    shard, shards = check_shard(share or "1/1")
+    rows = ROWS_PER_FILE if rows is None else rows
+    files = puzzle_files(out, dataset, rows_per_file=rows, **parameters)
     mine = range(shard - 1, len(files), shards)
-    share = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
-    whole = f"{_counted(len(selection), 'puzzle')} in {_counted(len(files), 'file')}"
-    print(f"{out}: {whole}{share}", flush=True)
-    made, rows = 0, sum(len(files.rows(number)) for number in mine)
-    try:
-        with tqdm(total=rows, unit=" puzzles", disable=None) as progress:
-            for number in mine:
-                if files.proven(number):
-                    progress.update(len(files.rows(number)))
-                else:
-                    files.write(number, progress.update)
-                    made += 1
-    except KeyboardInterrupt as stop:
-        stop.args = (f"{_counted(made, 'file')} made; the same command goes on",)
-        raise
-    kept, there = len(mine) - made, files.finish()
-    were = "was whole by its" if kept == 1 else "were whole by their"
-    print(f"{_counted(made, 'file')} made, {kept:,} {were} SHA-256")
+    whole = f"{_counted(len(files.selection), 'puzzle')} in {_counted(len(files), 'file')}"
+    of_these = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
+    print(f"{out}: {whole}{of_these}", flush=True)
+    for number in tqdm(mine, unit=" files", disable=None):
+        files.make(number)
+    there = files.finish()
     if there < len(files):
         print(f"{out}: {there} of {len(files)} files are there; other shards make the rest")
     else:
@@ -147,6 +118,7 @@ def solve(parser: "Parser", words: Words) -> None:
 def retrieve(parser: "Parser", words: Words) -> None:
     """Say how much of what FACTOR's answers need retrievers find, without a model."""
     from cogniload_gen.factor import FACTOR
+    from cogniload_gen.parser import add_puzzle_options, number, used_puzzle_options
 
     parser.usage = "cogniload retrieve [FILE] [options]"  # after --op 5, FILE would be a value
     text = "puzzles, .jsonl or .parquet; stands first (default: made by the options below)"
@@ -154,15 +126,14 @@ def retrieve(parser: "Parser", words: Words) -> None:
     usual: Any = ["bm25", "iterative", "random", "oracle"]
     text = "bm25, encoder, iterative, iterative-bm25, iterative-encoder, random, oracle, or several"
     text += f" (default {' '.join(usual)})"
-    _option(parser, "retriever", "NAME", text, nargs="+", default=usual)
-    usual = [500, 1000, 2000]
+    parser.option("retriever", "NAME", text, nargs="+", default=usual)
     text = "tokens that may be found, or several such budgets (default 500 1000 2000)"
-    _option(parser, "budget", "TOKENS", text, type=_number, nargs="+", default=usual)
+    parser.option("budget", "TOKENS", text, type=number, nargs="+", default=[500, 1000, 2000])
     text = "model of sentence-transformers, a name or a folder (default all-MiniLM-L6-v2)"
-    _option(parser, "encoder", "MODEL", text)
-    _option(parser, "out", "FILE", "write the table as CSV", type=Path)
-    _flag(parser, "force", "replace FILE if it exists")
-    _puzzle_options(parser, FACTOR.benchmarks)
+    parser.option("encoder", "MODEL", text)
+    parser.option("out", "FILE", "write the table as CSV", type=Path)
+    parser.flag("force", "replace FILE if it exists")
+    add_puzzle_options(parser, FACTOR.benchmarks)
     arguments = parser.parse_args(words)
     from tqdm import tqdm
 
@@ -178,18 +149,18 @@ def retrieve(parser: "Parser", words: Words) -> None:
     ]
     if arguments.out and arguments.out.exists() and not arguments.force:  # before the work
         raise FileExistsError(f"{arguments.out} exists: pass --force to replace it")
-    used = _puzzle_arguments(arguments).keys() - {"tokenizer"}  # it measures the budgets, too
-    if arguments.file and used:
-        option = min(used).replace("_", "-")
-        raise ValueError(f"--{option} says which puzzles to make, got a FILE too")
-    if not arguments.file and arguments.suite is None:
+    used = used_puzzle_options(arguments)
+    tokenizer = used.get("tokenizer")  # it measures the budgets, too
+    if arguments.file and (making := used.keys() - {"tokenizer"}):
+        raise ValueError(f"--{min(making)} says which puzzles to make, got a FILE too")
+    if not arguments.file and "suite" not in used:
         suites = " or ".join(FACTOR.suites)
         raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
-    tables = () if arguments.file else _puzzles(arguments).tables()
-    made = (row for table in tables for row in table.to_pylist())
-    rows = read_puzzles(arguments.file) if arguments.file else made
-    progress = tqdm(rows, unit=" puzzles", disable=None)
-    results = measure(progress, retrievals, arguments.tokenizer)
+    if arguments.file:
+        rows = read_puzzles(arguments.file)
+    else:
+        rows = (row for table in FACTOR.puzzles(**used).tables() for row in table.to_pylist())
+    results = measure(tqdm(rows, unit=" puzzles", disable=None), retrievals, tokenizer)
     print("\n".join(lines(results)))
     if arguments.out:
         write_csv(results, arguments.out, force=arguments.force)
@@ -200,9 +171,8 @@ def retrieve(parser: "Parser", words: Words) -> None:
 
 def tasks(parser: "Parser", words: Words) -> None:
     """Print the folder of the lm-eval tasks, for --include_path."""
-    link = parser.add_mutually_exclusive_group()
-    _flag(link, "link", "link it into the installed lm-eval")
-    _flag(link, "unlink", "take the link back")
+    parser.flag("link", "link it into the installed lm-eval")
+    parser.flag("unlink", "take the link back")
     arguments = parser.parse_args(words)
     from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
 
@@ -214,26 +184,29 @@ def tasks(parser: "Parser", words: Words) -> None:
 
 def plan(parser: "Parser", words: Words) -> None:
     """Say how many puzzles tell two models apart, and their cost."""
+    from cogniload_gen.parser import PRICE, read_price
+
     text = "difference in accuracy to tell, such as 0.05"
-    _option(parser, "detect", "SHARE", text, type=float, required=True)
+    parser.option("detect", "SHARE", text, type=float, required=True)
     text = "published model that the better one is like, such as Qwen3-8B"
-    _option(parser, "like", "MODEL", text, required=True)
+    parser.option("like", "MODEL", text, required=True)
     text = "tokens of a response, in the mean (5000)"
-    _option(parser, "response-tokens", "TOKENS", text, type=float, default=5000)
+    parser.option("response-tokens", "TOKENS", text, type=float, default=5000)
     text = "tokens of response a second and GPU (2000)"
-    _option(parser, "throughput", "TOKENS", text, type=float, default=2000)
-    _option(parser, "price", "IN,OUT", PRICE)
+    parser.option("throughput", "TOKENS", text, type=float, default=2000)
+    parser.option("price", "IN,OUT", PRICE)
     arguments = parser.parse_args(words)
     from cogniload_analysis import plan_comparison
 
-    names = ("response_tokens", "throughput")
-    settings = {name: getattr(arguments, name) for name in names}
-    price = _read_price(arguments.price)
-    print(plan_comparison(arguments.like, arguments.detect, price=price, **settings).summary())
+    settings = vars(arguments)
+    settings["price"] = read_price(arguments.price)
+    print(plan_comparison(settings.pop("like"), settings.pop("detect"), **settings).summary())
 
 
 def evaluate(parser: "Parser", words: Words) -> None:
     """Evaluate a model by lm-eval; what a crash leaves is whole, and the same command goes on."""
+    from cogniload_gen.parser import PRICE, number
+
     usages = (
         "--output_path DIR [--config FILE] [--shard I/N] [arguments of lm_eval run]",
         "--tasks TASK --until GOAL [--budget COUNT] [--range LOW HIGH] ...",
@@ -242,19 +215,19 @@ def evaluate(parser: "Parser", words: Words) -> None:
         "--status DIR ... [--include_path DIR] [--price IN,OUT]",
     )
     parser.usage = "\n       ".join(f"cogniload eval {usage}" for usage in usages)
-    _option(parser, "output-path", "DIR", "answers and results; started again, go on", type=Path)
-    _option(parser, "config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
-    _option(parser, "shard", "I/N", "answer the I-th of N equal parts alone")
-    _option(parser, "until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
-    _option(parser, "budget", "COUNT", "the most puzzles for --until (1500)", type=_number)
+    parser.option("output-path", "DIR", "answers and results; started again, go on", type=Path)
+    parser.option("config", "FILE", "YAML of these arguments and of lm_eval run's", type=Path)
+    parser.option("shard", "I/N", "answer the I-th of N equal parts alone")
+    parser.option("until", "GOAL", "ask until it is known: ECL50±20%%, N_eff±20%%, ...")
+    parser.option("budget", "COUNT", "the most puzzles for --until (1500)", type=number)
     text = "the least and the most N (or op) that --until asks, such as 10 400"
-    _option(parser, "range", ("LOW", "HIGH"), text, nargs=2, type=_number)
+    parser.option("range", ("LOW", "HIGH"), text, nargs=2, type=number)
     text = "ask no more once a run has used these tokens, such as 20M"
-    _option(parser, "max-tokens-total", "COUNT", text)
-    _option(parser, "price", "IN,OUT", PRICE)
-    _option(parser, "max-cost", "COST", "the same for the cost at --price")
-    _option(parser, "merge", "DIR", "write the results of all shards", type=Path, nargs="+")
-    _option(parser, "status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
+    parser.option("max-tokens-total", "COUNT", text)
+    parser.option("price", "IN,OUT", PRICE)
+    parser.option("max-cost", "COST", "the same for the cost at --price")
+    parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
+    parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
     from lm_eval_tasks.task_names import refuse_misspelt
@@ -280,14 +253,14 @@ def why(parser: "Parser", words: Words) -> None:
     text = "results folder of one model, or one of its samples_*.jsonl"
     parser.add_argument("run", type=Path, metavar="RUN", help=text)
     text = "the most twins, of failures and of as many solved puzzles (300)"
-    _option(parser, "budget", "COUNT", text, type=int, default=300)
-    _option(parser, "seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
-    _option(parser, "out", "DIR", "answers; started again, go on (RUN/why)", type=Path)
+    parser.option("budget", "COUNT", text, type=int, default=300)
+    parser.option("seed", "SEED", "of the choice of puzzles (0)", type=int, default=0)
+    parser.option("out", "DIR", "answers; started again, go on (RUN/why)", type=Path)
     text = "answer the I-th of N equal parts alone; the verdict comes without it, when all are done"
-    _option(parser, "shard", "I/N", text)
+    parser.option("shard", "I/N", text)
     text = "ask nothing, and write the twins for others to answer, .jsonl or .parquet"
-    _option(parser, "write", "FILE", text, type=Path)
-    _flag(parser, "force", "replace FILE if it exists")
+    parser.option("write", "FILE", text, type=Path)
+    parser.flag("force", "replace FILE if it exists")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
     run, file, choice = arguments.run, arguments.write, (arguments.budget, arguments.seed)
@@ -313,7 +286,7 @@ def why(parser: "Parser", words: Words) -> None:
 
 def demo(parser: "Parser", words: Words) -> None:
     """Evaluate a small real model on cogniload_mini and report on it."""
-    _option(parser, "out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
+    parser.option("out", "DIR", "to write (demo)", type=Path, default=Path("demo"))
     out = parser.parse_args(words).out
     from lm_eval_tasks.demo import run_demo
 
@@ -332,11 +305,11 @@ def score(parser: "Parser", words: Words) -> None:
         "prompt_tokens, response_tokens, response_limit and finish_reason, to the puzzles in "
         "FOLDER's Parquet files, or in a file"
     )
-    _option(parser, "dataset", "FOLDER", text, type=Path)
-    _flag(parser, "steps", "say where the reasoning breaks, in place of the outcomes")
+    parser.option("dataset", "FOLDER", text, type=Path)
+    parser.flag("steps", "say where the reasoning breaks, in place of the outcomes")
     text = "write the samples, scored and with their first errors: a .jsonl file, or a folder"
-    _option(parser, "out", "PLACE", text, type=Path)
-    _flag(parser, "force", "replace the file if it exists")
+    parser.option("out", "PLACE", text, type=Path)
+    parser.flag("force", "replace the file if it exists")
     arguments = parser.parse_args(words)
     from cogniload_gen.rescore import rescore, score_responses
 
@@ -374,18 +347,19 @@ def _print_errors(counts: Counter[str]) -> None:
 
 def report(parser: "Parser", words: Words) -> None:
     """Write a report on results that lm-eval wrote; it ranks their runs."""
-    text = "lm-eval's --output_path; LABEL=DIR names the rows of its runs"
-    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
-    _option(parser, "out", "DIR", "to write", type=Path, required=True)
-    _flag(parser, "force", "replace what is there")
-    _option(parser, "price", "IN,OUT", PRICE)
+    from cogniload_gen.parser import PRICE, by_label, read_price
+
+    parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
+    parser.option("out", "DIR", "to write", type=Path, required=True)
+    parser.flag("force", "replace what is there")
+    parser.option("price", "IN,OUT", PRICE)
     text = "accuracies that FACTOR's fits take (default: 0.1 0.9)"
-    _option(parser, "factor-range", ("LOW", "HIGH"), text, nargs=2, type=float)
+    parser.option("factor-range", ("LOW", "HIGH"), text, nargs=2, type=float)
     text = "FACTOR's Neff of a clean context, which several attempts are to reach"
-    _option(parser, "factor-n-clean", "N", text, type=float)
+    parser.option("factor-n-clean", "N", text, type=float)
     options = vars(parser.parse_args(words))
-    options["price"] = _read_price(options["price"])
-    _write_report(_by_label(options.pop("results")), **options)
+    options["price"] = read_price(options["price"])
+    _write_report(by_label(options.pop("results")), **options)
 
 
 def _write_report(
@@ -401,29 +375,28 @@ def _write_report(
 
 def compare(parser: "Parser", words: Words) -> None:
     """Set runs side by side, puzzle by puzzle."""
-    text = "lm-eval's --output_path; LABEL=DIR names its runs"
-    parser.add_argument("results", nargs="+", type=_labelled, metavar="RESULTS", help=text)
+    parser.add_argument("results", nargs="+", metavar="RESULTS", help=NAMED_RESULTS)
     text = "difference in accuracy to say the needed puzzles for (0.02)"
-    _option(parser, "detect", "SHARE", text, type=float, default=0.02)
-    _option(parser, "out", "DIR", "write the tables as CSV", type=Path)
-    _flag(parser, "force", "replace what is there")
+    parser.option("detect", "SHARE", text, type=float, default=0.02)
+    parser.option("out", "DIR", "write the tables as CSV", type=Path)
+    parser.flag("force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.compare_runs import compare_results
+    from cogniload_gen.parser import by_label
 
     settings = {"force": arguments.force, "detect": arguments.detect}
-    print(compare_results(_by_label(arguments.results), arguments.out, **settings))
+    print(compare_results(by_label(arguments.results), arguments.out, **settings))
 
 
 def view(parser: "Parser", words: Words) -> None:
     """Write the responses as Inspect's logs and open its viewer."""
-    text = "lm-eval's --output_path"
-    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=text)
+    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help=RESULTS)
     text = "folder of the logs (inspect_logs)"
-    _option(parser, "out", "DIR", text, type=Path, default=Path("inspect_logs"))
+    parser.option("out", "DIR", text, type=Path, default=Path("inspect_logs"))
     text = "write the viewer with all logs in --out as a static site, and open nothing"
-    _option(parser, "bundle", "DIR", text, type=Path)
-    _flag(parser, "no-open", "write the logs, and open nothing")
-    _flag(parser, "force", "replace the logs that are there")
+    parser.option("bundle", "DIR", text, type=Path)
+    parser.flag("no-open", "write the logs, and open nothing")
+    parser.flag("force", "replace the logs that are there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report import inspect_view
 
@@ -444,16 +417,19 @@ def view(parser: "Parser", words: Words) -> None:
 
 def push(parser: "Parser", words: Words) -> None:
     """Publish puzzles as a dataset on the Hugging Face Hub."""
+    from cogniload_gen.parser import add_puzzle_options, dataset_of, used_puzzle_options
+
     parser.add_argument("repo", metavar="REPO", help="user/name; what it already holds stays")
-    _flag(parser, "private", "make a new REPO private")
+    parser.flag("private", "make a new REPO private")
     text = "write the folder that would be uploaded, and upload nothing"
-    _option(parser, "dry-run", "DIR", text, type=Path)
-    _puzzle_options(parser, own_splits=False)
+    parser.option("dry-run", "DIR", text, type=Path)
+    add_puzzle_options(parser, own_splits=False)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.push import push as upload
 
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
-    grid, options = _puzzles(arguments).selection, _text_options(arguments)
+    used = used_puzzle_options(arguments)
+    grid, options = dataset_of(used).grid(**used)
     print(upload(grid, arguments.repo, **how, **options))
 
 
@@ -463,9 +439,9 @@ def verify(parser: "Parser", words: Words) -> int:
     text = "a folder of `generate OUT/` or of `push --dry-run`, or user/name"
     parser.add_argument("source", metavar="DIR_OR_REPO", help=text)
     text = "the share of row groups to make again, such as 1%%; digests and ids are checked of all"
-    _option(parser, "sample", "SHARE", text)
+    parser.option("sample", "SHARE", text)
     text = "load this one if the rows were measured by it; no other is loaded"
-    _option(parser, "tokenizer", "NAME", text)
+    parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
     from cogniload_gen.hub.verify import SHOWN, check_share
     from cogniload_gen.hub.verify import verify as make_again
@@ -480,12 +456,11 @@ def verify(parser: "Parser", words: Words) -> int:
 
 def share(parser: "Parser", words: Words) -> None:
     """Write results as the Hub shows them on a model's page, .eval_results."""
-    text = "lm-eval's --output_path"
-    parser.add_argument("results", nargs="+", type=Path, metavar="RUN", help=text)
-    _option(parser, "out", "FOLDER", "to write", type=Path, required=True)
-    _option(parser, "dataset", "USER/NAME", "the Hub's repository of the puzzles", required=True)
-    _option(parser, "task-id", "ID", "the task in its eval.yaml (the run's own name of it)")
-    _flag(parser, "force", "replace what is there")
+    parser.add_argument("results", nargs="+", type=Path, metavar="RUN", help=RESULTS)
+    parser.option("out", "FOLDER", "to write", type=Path, required=True)
+    parser.option("dataset", "USER/NAME", "the Hub's repository of the puzzles", required=True)
+    parser.option("task-id", "ID", "the task in its eval.yaml (the run's own name of it)")
+    parser.flag("force", "replace what is there")
     arguments = parser.parse_args(words)
     from cogniload_analysis.report.share import share_results
 
@@ -503,144 +478,6 @@ COMMANDS: dict[str, dict[str, Callable[["Parser", Words], int | None]]] = {
 """The commands by groups, in the order of the help."""
 
 
-# --- arguments ------------------------------------------------------------------------------------
-
-
-PRICE = "of a million tokens of prompts and of responses, such as 0.4,1.6"
-
-
-def _option(to: Any, name: str, metavar: Any, text: str, **settings: Any) -> None:
-    """Add an option, spelled with dashes and as Python spells it; `text` is its help."""
-    spellings = dict.fromkeys((f"--{name}", f"--{name.replace('-', '_')}"))
-    to.add_argument(*spellings, metavar=metavar, help=text, **settings)
-
-
-def _flag(to: Any, name: str, text: str) -> None:
-    to.add_argument(f"--{name}", f"--{name.replace('-', '_')}", action="store_true", help=text)
-
-
-def _number(text: str) -> int | float | str:
-    """Return a number as Python reads it; any other text stays, for the knob's check to refuse."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    parts = text.split(",")
-    if len(parts) > 1 and all(isinstance(_number(part), int | float) for part in parts):
-        raise ArgumentTypeError(f"write {' '.join(parts)}, with spaces, for {text}")
-    return text
-
-
-def _read_price(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    parts = [_number(part) for part in text.split(",")]
-    prices = [float(part) for part in parts if isinstance(part, int | float) and 0 <= part < inf]
-    if len(parts) != 2 or len(prices) != 2:
-        raise ValueError(f"price must be IN,OUT, {PRICE}, got {text[:60]!r}")
-    return prices[0], prices[1]
-
-
-def _labelled(text: str) -> Labelled:
-    """Return the label and the path of LABEL=DIR; a path that exists has no label."""
-    label, equals, path = text.partition("=")
-    # Path.exists raises OSError where the label is longer than a file's name can be.
-    exists = os.path.exists(text)  # noqa: PTH110
-    if not (equals and label and path) or "/" in label or exists:
-        return "", Path(text)
-    return label, Path(path)
-
-
-def _by_label(results: Iterable[Labelled]) -> dict[str, list[Path]]:
-    paths: dict[str, list[Path]] = {}
-    for label, path in results:
-        paths.setdefault(label, []).append(path)
-    return paths
-
-
-def _puzzle_options(
-    parser: "Parser", among: "Sequence[Benchmark] | None" = None, *, own_splits: bool = True
-) -> None:
-    """Add the options that say which puzzles, from the knobs of benchmarks, by default of all.
-
-    None stands for an option that is left out. Without `own_splits`, the help names no splits that
-    some benchmarks have besides.
-    """
-    from cogniload_gen.benchmarks import BENCHMARKS
-    from cogniload_gen.grid import SPLITS
-
-    among = BENCHMARKS if among is None else among
-    group = parser.add_argument_group("which puzzles")
-    suites = " or ".join(str(one.suite) for one in BENCHMARKS if one.suite)
-    _option(group, "suite", None, f"{suites}: a suite of FACTOR")
-    users: dict[str, list[tuple[Benchmark, Knob]]] = {}
-    for benchmark in among:
-        for knob in benchmark.parameters:
-            if knob.name != "first_index":  # of `load_dataset` and Python alone
-                users.setdefault(knob.name, []).append((benchmark, knob))
-    for name, knobs in users.items():
-        titles: dict[str, list[str]] = {}
-        for benchmark, knob in knobs:
-            titles.setdefault(knob.describe(), []).append(benchmark.title)
-        texts = [f"{' and '.join(names)}: {text}" for text, names in titles.items()]
-        if len(titles) == 1 and len(knobs) == len(among):
-            texts = list(titles)
-        text = ". ".join(texts).replace("%", "%%")
-        kind, option = knobs[0][1].kind, name.replace("_", "-")
-        if kind == "flag":
-            _flag(group, option, text)
-            continue
-        metavar = {"tokenizer": "NAME", "twin": "CHANGE", "language": "CODE"}.get(kind)
-        takes: dict[str, Any] = {"type": _number} if kind in {"integer", "number"} else {}
-        if metavar is None and name not in {"num_puzzles", "seed"}:  # the knobs span a grid
-            takes["nargs"] = "+"
-        _option(group, option, metavar or name.upper(), text, **takes)
-    splits = ", ".join(SPLITS)
-    for benchmark in among:
-        if own_splits and benchmark.own_splits:
-            splits += f"; {benchmark.title} also: {', '.join(benchmark.own_splits)}"
-    _option(group, "split", None, f"{splits} (default test)")
-
-
-def _puzzle_arguments(arguments: Namespace) -> dict[str, Any]:
-    """Return those options of `_puzzle_options` that are used."""
-    from cogniload_gen.benchmarks import BENCHMARKS
-
-    names = {knob.name for benchmark in BENCHMARKS for knob in benchmark.parameters}
-    values = {name: getattr(arguments, name, None) for name in (*sorted(names), "suite", "split")}
-    return {
-        name: value for name, value in values.items() if value is not None and value is not False
-    }
-
-
-def _text_options(arguments: Namespace) -> dict[str, Any]:
-    """Return those of `_puzzle_arguments` that are no part of a puzzle's address."""
-    from cogniload_gen.benchmarks import BENCHMARKS
-
-    names = {option.name for benchmark in BENCHMARKS for option in benchmark.options}
-    used = _puzzle_arguments(arguments)
-    return {name: used[name] for name in used if name in names}
-
-
-def _puzzles(arguments: Namespace) -> "Source":
-    """Return the puzzles that the options of `_puzzle_options` ask for."""
-    from cogniload_gen import benchmarks
-
-    options = _puzzle_arguments(arguments)
-    dataset, *others = benchmarks.datasets().values()
-    if suite := options.get("suite"):
-        with_suites = [other for other in (dataset, *others) if other.suites]
-        dataset = next((one for one in with_suites if suite in one.suites), with_suites[0])
-    for name in options.keys() - {*dataset.defaults, "split"}:
-        users = [one for one in benchmarks.BENCHMARKS if name in [k.name for k in one.parameters]]
-        titles = " and ".join(one.title for one in users)
-        suites = " or ".join(str(one.suite) for one in users if one.suite)
-        hint = f"got it with --suite {suite}" if suite else f"pass --suite {suites} too"
-        raise ValueError(f"--{name.replace('_', '-')} is for {titles}: {hint}")
-    return dataset.puzzles(**options)
-
-
 # --- main -----------------------------------------------------------------------------------------
 
 
@@ -653,28 +490,28 @@ def main(words: Words | None = None) -> int:
     """
     if words is None:
         words = sys.argv[1:]
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell ignores it
     name = words[0] if words else "--help"
     try:
         try:
             code = _run(name, words[1:])
         finally:  # also after a help, for an error that would come at exit otherwise
             print(end="", flush=True)
-    except KeyboardInterrupt as stop:
-        how = "".join(f": {word}" for word in stop.args)
-        print(f"cogniload {name}: interrupted{how}", file=sys.stderr)
+    except SystemExit as stop:
+        if stop.code == 128 + signal.SIGTERM:
+            print(f"cogniload {name}: interrupted", file=sys.stderr)
+        raise
+    except KeyboardInterrupt:
+        print(f"cogniload {name}: interrupted", file=sys.stderr)
         code = 130
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        if isinstance(error, BrokenPipeError) and _nobody_reads():
+        if isinstance(error, BrokenPipeError):  # nothing is written at exit then
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
         print(f"cogniload {name}: error: {_error_line(name, error)}", file=sys.stderr)
         code = 2
     return code
-
-
-def _terminate(number: int, _: object) -> None:
-    print("cogniload: terminated", file=sys.stderr)
-    sys.exit(128 + number)
 
 
 def _run(name: str, words: Words) -> int:
@@ -709,18 +546,6 @@ def _overview() -> str:
         lines += ["", group]
         lines += [f"  {name:10}{run.__doc__}" for name, run in commands.items()]
     return "\n".join(lines)
-
-
-def _nobody_reads() -> bool:
-    """Tell whether standard output is a pipe without a reader; nothing is written to it then."""
-    import select
-
-    poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)  # an error is reported unasked
-    if not poll.poll(0):
-        return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return True
 
 
 def _error_line(command: str, error: Exception) -> str:

@@ -11,7 +11,6 @@ import functools
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, make_dataclass
 from difflib import get_close_matches
 from inspect import cleandoc, signature
@@ -26,16 +25,12 @@ from datasets.iterable_dataset import ExamplesIterable
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Dataset
 from cogniload_gen.checks import check_choice, check_choices, check_known
-from cogniload_gen.grid import MAX_PUZZLES, Grid, Selection
-from cogniload_gen.source import Source
+from cogniload_gen.grid import MAX_PUZZLES, Grid, Source
 from cogniload_gen.version import __version__
 
 SHARD_PUZZLES = 2000
 MAX_SHARDS = 1024
 """At least SHARD_PUZZLES puzzles in each shard; a small grid is cut into four."""
-
-Range = tuple[int, int]
-"""Rows: the first, and the one after the last."""
 
 FIRST_BATCH = 64
 """Puzzles made at first, so that a stream starts at once."""
@@ -66,9 +61,9 @@ class PuzzleConfig(datasets.BuilderConfig):
         if self.endless and self.splits != ("train",):
             splits = ", ".join(self.splits)
             raise ValueError(f"num_puzzles=None is for the train split alone, got {splits}")
-        selections = [self.source(split).selection for split in self.splits]
-        if all(isinstance(selection, Grid) for selection in selections):
-            columns = zip(*selections[0].cells, strict=True)
+        grids = [self.source(split).selection for split in self.splits]
+        if all(type(grid) is Grid for grid in grids):
+            columns = zip(*grids[0].cells, strict=True)
             for knob, values in zip(self.benchmark.knobs, columns, strict=True):
                 setattr(self, knob.name, tuple(dict.fromkeys(values)))
 
@@ -100,11 +95,8 @@ class PuzzleConfig(datasets.BuilderConfig):
         parameters = self.parameters | {"split": split}
         if self.endless:
             parameters["num_puzzles"] = MAX_PUZZLES
-        source = self.family.puzzles(**parameters)
-        if share is None:
-            return source
-        options = {option.name: parameters[option.name] for option in self.benchmark.options}
-        return self.benchmark.source(source.selection.share(*share), **options)
+        grid, options = self.family.grid(**parameters)
+        return self.benchmark.source(grid.share(*share) if share else grid, **options)
 
     def create_config_id(self, config_kwargs: dict[str, Any], *features: Any, **named: Any) -> str:
         """Return the name of the cache: the same for d=5 and d=[5]."""
@@ -170,8 +162,7 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
             raise ValueError(f"split of a stream must be {allowed}: {hint}")
         builder = self.with_split(split)
         if builder is self:
-            with without_torch():
-                return super().as_streaming_dataset(split=split, **settings)
+            return super().as_streaming_dataset(split=split, **settings)
         return builder.as_streaming_dataset(split=split, **settings)
 
     def with_split(self, split: Any) -> "PuzzleBuilder":
@@ -196,15 +187,19 @@ class PuzzleBuilder(datasets.ArrowBasedBuilder):
             if not manager.is_streaming:
                 raise ValueError("num_puzzles=None is without end: it takes streaming=True")
             return [datasets.SplitGenerator(split) for split in self.config.splits]
-        return [
-            datasets.SplitGenerator(split, {"split": split, "rows": shards(selection)})
-            for split in self.config.splits
-            for selection in [self.config.source(split).selection]
-        ]
+        generators = []
+        for split in self.config.splits:  # a split's shards are what processes and streams share
+            total = len(self.config.source(split).selection)
+            count = min(total, max(4, total // SHARD_PUZZLES), MAX_SHARDS)
+            rows = list(pairwise(total * i // count for i in range(count + 1)))
+            generators.append(datasets.SplitGenerator(split, {"split": split, "rows": rows}))
+        return generators
 
-    def _generate_tables(self, split: str, rows: list[Range]) -> Iterator[tuple[str, pa.Table]]:
+    def _generate_tables(
+        self, split: str, rows: list[tuple[int, int]]
+    ) -> Iterator[tuple[str, pa.Table]]:
         source = self.config.source(split)
-        for start, stop in joined(rows):
+        for start, stop in rows:
             for table in source.tables(start, stop, first_batch=FIRST_BATCH):
                 yield str(table["id"][0]), table
 
@@ -256,36 +251,6 @@ class EndlessExamples(ExamplesIterable):
     def reshard_data_sources(self) -> ExamplesIterable:
         """Return the same: any number of workers can share it as it is."""
         return self
-
-
-@contextmanager
-def without_torch() -> Iterator[None]:
-    """Keep `datasets` from importing torch, which takes seconds, for a program that does not.
-
-    A stream would put its epoch into a tensor, by which the workers of a data loader know when it
-    changes. A stream that is shuffled, and so needs its epoch, is made anew and has that tensor.
-    """
-    available = datasets.config.TORCH_AVAILABLE
-    datasets.config.TORCH_AVAILABLE = available and "torch" in sys.modules
-    try:
-        yield
-    finally:
-        datasets.config.TORCH_AVAILABLE = available
-
-
-def shards(selection: Selection) -> list[Range]:
-    """Return ranges of rows that processes and streams can share, in order."""
-    count = min(len(selection), max(4, len(selection) // SHARD_PUZZLES), MAX_SHARDS)
-    return list(pairwise(len(selection) * i // count for i in range(count + 1)))
-
-
-def joined(ranges: Sequence[Range]) -> list[Range]:
-    """Return the ranges, with neighbours joined into one."""
-    whole: list[Range] = []
-    for start, stop in ranges:
-        first = whole.pop()[0] if whole and whole[-1][1] == start else start
-        whole.append((first, stop))
-    return whole
 
 
 def register() -> None:

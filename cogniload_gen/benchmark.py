@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources.abc import Traversable
+from itertools import product
 from reprlib import repr as brief
 from tomllib import loads
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 from cogniload_gen.checks import (
-    Given,
     check_choice,
     check_choices,
     check_integer,
@@ -30,24 +30,14 @@ from cogniload_gen.grid import (
     SPLITS,
     Cell,
     Grid,
-    Selection,
-    combinations,
+    Source,
     language_of,
     split_twin,
 )
 from cogniload_gen.words import read_words
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from cogniload_gen.source import Source
-    from cogniload_gen.turns import Turn
-
-Row = Mapping[str, Given]
+Row = Mapping[str, Any]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""
-
-Rules: TypeAlias = "dict[str, tuple[pa.Array, str]]"
-"""By column: which rows have an allowed value (booleans), and what is allowed, in words."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +56,14 @@ class Knob:
     name: str
     kind: Literal["integer", "number", "choice", "flag", "twin", "language", "tokenizer"]
     meaning: str
-    default: Given = None
+    default: Any = None
     low: int = 0
     high: int = 0
     choices: tuple[str, ...] = ()
     shown_default: str = ""
-    levels: tuple[Given, ...] = ()
+    levels: tuple[Any, ...] = ()
 
-    def check(self, values: Given) -> tuple[Any, ...]:
+    def check(self, values: Any) -> tuple[Any, ...]:
         """Return the values of a grid's knob as a tuple; ValueError for what it does not take."""
         if self.kind == "choice":
             return check_choices(self.name, values, self.choices)
@@ -82,7 +72,7 @@ class Knob:
             self.name, values, integer=integer, low=self.low, high=self.high, words=self.choices
         )
 
-    def check_one(self, value: Given) -> int:
+    def check_one(self, value: Any) -> int:
         """Return the value of an integer that is no grid's; ValueError for another."""
         return check_integer(self.name, value, low=self.low, high=self.high)
 
@@ -137,20 +127,8 @@ def settings(num_puzzles: int) -> tuple[Knob, ...]:
     )
 
 
-class OutcomeName(Protocol):
-    """A member of a benchmark's StrEnum of outcomes."""
-
-    @property
-    def value(self) -> str:
-        """The outcome's name."""
-
-    @property
-    def correct(self) -> bool:
-        """Whether the response counts as correct in the accuracy."""
-
-    @property
-    def cut(self) -> bool:
-        """Whether a limit cut the response off."""
+OutcomeName: TypeAlias = Any
+"""A member of a benchmark's StrEnum of outcomes, with the properties `correct` and `cut`."""
 
 
 class Counts(TypedDict, total=False):
@@ -218,6 +196,25 @@ class StepsRead(Protocol):
         """The share of statements or variables that the response decides."""
 
 
+class Turn(NamedTuple):
+    """A turn: the user's message, the state after it as a row's answer, and a reply that gives it.
+
+    `planted_answer` and `planted_reply` are those of the conversation in which one value is wrong
+    half-way: the later states follow from the wrong one by the statements.
+    """
+
+    message: str
+    answer: str
+    reply: str
+    planted_answer: str
+    planted_reply: str
+
+
+def planted_turn(turns: int) -> int:
+    """Return the place, from 0, of the turn whose state is wrong in the history "planted"."""
+    return (turns - 1) // 2
+
+
 class Benchmark(ABC):
     """One benchmark: its knobs, its puzzles, its solver and its scorer.
 
@@ -272,7 +269,7 @@ class Benchmark(ABC):
         return {}
 
     @abstractmethod
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection, with checked names of options."""
 
     @abstractmethod
@@ -306,16 +303,12 @@ class Benchmark(ABC):
         """Return a trainer's reward for the steps of a response, 0 to 1."""
         return self.reward_answer(response, row)
 
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what else must hold of published puzzles."""
-        return {}
-
-    def cells(self, **values: Given) -> tuple[Cell, ...]:
+    def cells(self, **values: Any) -> tuple[Cell, ...]:
         """Return the checked cells of the knobs' values by name: by default their product."""
         checked = [knob.check(values[knob.name]) for knob in self.knobs]
-        return tuple(self.cell(*combination) for combination in combinations(*checked))
+        return tuple(self.cell(*combination) for combination in product(*checked))
 
-    def check_twin(self, twin: Given, cells: tuple[Cell, ...]) -> None:
+    def check_twin(self, twin: Any, cells: tuple[Cell, ...]) -> None:
         """Raise ValueError for a change that the puzzles of some cells can't have."""
         knob = self.changes[0]
         numbered = {form[:-1] for form in knob.choices if form[-1].isupper()}
@@ -339,11 +332,11 @@ class Benchmark(ABC):
             form for knob in self.changes[:1] for form in knob.choices if not form[-1].isupper()
         ]
 
-    def turns(self, row: Row, k: int) -> Iterator["Turn"]:
+    def turns(self, row: Row, k: int) -> Iterator[Turn]:
         """Yield the turns of a puzzle, `k` statements each; ValueError if it can't be cut."""
         raise ValueError(f"{self.name} has no turns")
 
-    def address(self, row: Row) -> dict[str, Given]:
+    def address(self, row: Row) -> dict[str, Any]:
         """Return the parameters that make the puzzle of a row again, without its twin."""
         id = str(row["id"])
         values = {name: row[name] for name in self.cell._fields if name in row}
@@ -358,7 +351,7 @@ class Benchmark(ABC):
             values["language"] = language
         return values
 
-    def select_split(self, split: str, **parameters: Given) -> Selection:
+    def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return the puzzles of one of its own splits; ValueError for a wrong parameter."""
         raise ValueError(f"{self.title} has no splits of its own, got {split!r}")
 
@@ -372,7 +365,7 @@ class Benchmark(ABC):
         """The splits that it has."""
         return (*SPLITS, *self.own_splits)
 
-    def select(self, *, split: Given = "test", **parameters: Given) -> Selection:
+    def select(self, *, split: Any = "test", **parameters: Any) -> Grid:
         """Return the puzzles of some knobs and settings, checked; what is left out has its default.
 
         ValueError names a parameter that is unknown or wrong, what it got and what it takes.
@@ -393,19 +386,24 @@ class Benchmark(ABC):
             own[knob.name] = check_choice(knob.name, values[knob.name], knob.choices)
         return Grid(self.name, self.version, cells, split=split, twin=twin, **own)
 
-    def source(self, selection: Selection, **options: Given) -> "Source":
+    def source(self, selection: Grid, **options: Any) -> Source:
         """Return the puzzles of a selection; ValueError for an unknown or wrong option."""
         check_known(options, [option.name for option in self.options], self.title)
         return self.make_source(selection, **options)
 
-    def puzzles(self, **parameters: Given) -> "Source":
+    def puzzles(self, **parameters: Any) -> Source:
         """Return the puzzles of some knobs, settings and options, and perhaps of a split.
 
         What is left out has its default. ValueError as for `select` and `source`.
         """
-        names = {option.name for option in self.options} & parameters.keys()
+        grid, options = self.grid(**parameters)
+        return self.source(grid, **options)
+
+    def grid(self, **parameters: Any) -> tuple[Grid, dict[str, Any]]:
+        """Return the puzzles of some parameters, and those of them that are options."""
+        names = [option.name for option in self.options if option.name in parameters]
         options = {name: parameters.pop(name) for name in names}
-        return self.source(self.select(**parameters), **options)
+        return self.select(**parameters), options
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -442,16 +440,16 @@ class Dataset:
         return tuple(dict.fromkeys(split for member in self.benchmarks for split in member.splits))
 
     @cached_property
-    def defaults(self) -> dict[str, Given]:
+    def defaults(self) -> dict[str, Any]:
         """The default of each parameter, `suite` included; None where the suites differ in it."""
-        defaults: dict[str, Given] = {"suite": next(iter(self.suites))} if self.suites else {}
+        defaults: dict[str, Any] = {"suite": next(iter(self.suites))} if self.suites else {}
         knobs = [{knob.name: knob for knob in member.parameters} for member in self.benchmarks]
         for name in dict.fromkeys(name for by_name in knobs for name in by_name):
             values = {by_name[name].default if name in by_name else None for by_name in knobs}
             defaults[name] = values.pop() if len(values) == 1 else None
         return defaults
 
-    def choose(self, parameters: Mapping[str, Given]) -> tuple[Benchmark, dict[str, Given]]:
+    def choose(self, parameters: Mapping[str, Any]) -> tuple[Benchmark, dict[str, Any]]:
         """Return the benchmark that parameters ask for, and those of them that are its own.
 
         None stands for the default of a parameter in which the suites differ, and has to be given
@@ -473,7 +471,15 @@ class Dataset:
                 raise ValueError(f"{name} is not for {suite}, got {brief(value)}")
         return benchmark, chosen
 
-    def puzzles(self, **parameters: Given) -> "Source":
-        """Return the puzzles of some parameters, `suite` among them; ValueError as for `choose`."""
+    def grid(self, **parameters: Any) -> tuple[Grid, dict[str, Any]]:
+        """Return the puzzles of some parameters, and the options of their text.
+
+        `suite` may be among them. ValueError as for `choose`.
+        """
+        benchmark, own = self.choose(parameters)
+        return benchmark.grid(**own)
+
+    def puzzles(self, **parameters: Any) -> Source:
+        """Return the puzzles of some parameters, made when they are read; ValueError as `grid`."""
         benchmark, own = self.choose(parameters)
         return benchmark.puzzles(**own)

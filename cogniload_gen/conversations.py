@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from cogniload_gen import benchmarks
+from cogniload_gen.benchmark import planted_turn
 from cogniload_gen.checks import check_choice
-from cogniload_gen.turns import planted_turn
 
 HISTORIES = ("own", "true", "planted")
 

@@ -131,14 +131,6 @@ def read_objects(path: Path, what: str = "an object") -> Iterator[tuple[str, dic
             yield f"{path} line {number}", row
 
 
-def json_row(line: str | bytes, where: str) -> object:
-    """Return what a line of JSON holds; ValueError if it is not JSON."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where} must be JSON, got {line[:40]!r} ({error})") from None
-
-
 # --- Shown -----------------------------------------------------------------------------------
 
 LONGEST_MESSAGE = 1000

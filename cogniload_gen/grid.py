@@ -1,14 +1,13 @@
-"""Which puzzles: the cells, the puzzles in each, and the addresses that draws derive from."""
+"""Which puzzles: their cells, addresses and ids, and their rows, made when they are read."""
 
 import re
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 ENGLISH = "en"
 ORIGINAL = "original"
@@ -20,9 +19,6 @@ MAX_PUZZLES = 10**9
 MAX_INDEX = 2**62
 MAX_SEED = 2**63 - 1
 """The greatest seed and index: both are 64-bit columns."""
-
-MAX_CELLS = 1_000_000
-"""The most cells of a grid: each is an object in memory. The papers' grids have 140 at most."""
 
 Cell = Any
 """One combination of a benchmark's knobs: a NamedTuple of its own, with a field for each knob."""
@@ -42,44 +38,6 @@ class Batch(NamedTuple):
         """Return some of the puzzles."""
         cells = tuple(self.cells[row] for row in rows)
         return Batch(cells, tuple(self.indices[row] for row in rows), self.keys[rows])
-
-
-class Selection(Sized, Protocol):
-    """An ordered choice of puzzles of one benchmark: a `Grid`, or what can stand in its place."""
-
-    @property
-    def benchmark(self) -> str:
-        """The benchmark's name, which addresses and ids begin with."""
-
-    @property
-    def version(self) -> int:
-        """The benchmark's generator version, which addresses and ids hold."""
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """Cells that bound the size of its puzzles."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of the draws."""
-
-    @property
-    def split(self) -> str:
-        """The split whose draws are used."""
-
-    @property
-    def twin(self) -> str | None:
-        """The change that every puzzle has, behind "~" in its id; None for none."""
-
-    @property
-    def language(self) -> str:
-        """The language of the texts, which ids hold if it is not English."""
-
-    def batch(self, start: int, stop: int) -> Batch:
-        """Return the puzzles from row `start` up to `stop`."""
-
-    def share(self, number: int, count: int) -> Self:
-        """Return one of `count` shares, the `number`-th, of about equal size."""
 
 
 @dataclass(frozen=True)
@@ -138,30 +96,7 @@ class Grid:
         )
 
 
-def combinations(*knobs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Return the product of the knobs' values; ValueError if that is more than MAX_CELLS."""
-    count = prod(map(len, knobs))
-    if count > MAX_CELLS:
-        raise ValueError(f"a grid must have at most {MAX_CELLS:,} cells, got {count:,}")
-    return product(*knobs)
-
-
-def batch_bounds(
-    start: int, stop: int, *, most: int, first: int | None = None
-) -> Iterator[tuple[int, int]]:
-    """Yield the rows from `start` up to `stop` in ranges of at most `most`.
-
-    With `first`, the first range has that many rows and each further one eight times as many as the
-    one before, so that a stream's first rows come at once.
-    """
-    size = most if first is None else first
-    while start < stop:
-        size = min(size, most, stop - start)
-        yield start, start + size
-        start, size = start + size, size * 8
-
-
-def address_columns(selection: Selection, batch: Batch) -> dict[str, list[Any]]:
+def address_columns(selection: Grid, batch: Batch) -> dict[str, list[Any]]:
     """Return the columns of a batch that tell its addresses: id, the knobs, seed and index."""
     knobs: tuple[str, ...] = batch.cells[0]._fields
     prefix = f"{selection.benchmark}-v{selection.version}-{selection.split}-s{selection.seed}"
@@ -207,3 +142,92 @@ def split_twin(text: str) -> tuple[str, int]:
 def short(value: float | str) -> str:
     """Return a knob's value as an id holds it: 25 for 25.0."""
     return str(value).removesuffix(".0")
+
+
+# --- Rows ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """The puzzles of a selection, which are made when they are read; `schema` has their columns.
+
+    `make` yields the tables of a batch of at most `batch_rows` puzzles, which bounds the memory.
+    """
+
+    selection: Grid
+    schema: "pa.Schema"
+    make: Callable[[Batch], Iterator["pa.Table"]]
+    batch_rows: int
+
+    def tables(
+        self, start: int = 0, stop: int | None = None, *, first_batch: int | None = None
+    ) -> Iterator["pa.Table"]:
+        """Yield the rows from `start` up to `stop`, all by default, as tables of bounded size.
+
+        With `first_batch`, the first batch has that many rows and each further one eight times as
+        many as the one before, so that a stream's first rows come at once.
+        """
+        stop = len(self.selection) if stop is None else stop
+        size = first_batch or self.batch_rows
+        while start < stop:
+            size = min(size, self.batch_rows, stop - start)
+            yield from self.make(self.selection.batch(start, start + size))
+            start, size = start + size, size * 8
+
+    def table(self) -> "pa.Table":
+        """Return all rows as one table."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self.tables())
+
+    def rows(self) -> "Rows":
+        """Return the rows by their numbers, made when they are read."""
+        return Rows(self)
+
+
+def whole_table(
+    selection: Grid, batch: Batch, schema: "pa.Schema", columns: Mapping[str, Any]
+) -> "pa.Table":
+    """Return the table of a batch: `columns` and those that its addresses tell."""
+    import pyarrow as pa
+
+    columns = address_columns(selection, batch) | dict(columns)
+    return pa.table({name: columns[name] for name in schema.names}, schema)
+
+
+FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**26
+"""Rows that are made at once, how many times as many next, and at most so many bytes.
+
+A block's time hardly depends on its rows until there are some hundred of each difficulty.
+"""
+
+
+class Rows:
+    """The rows of a source, as dicts: each is made with those behind it, which are kept.
+
+    Blocks grow as long as they are read one after the other.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source, self._start, self._block = source, 0, source.schema.empty_table()
+        self._next: dict[int, dict[str, Any]] = {}
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """Return a row, which is the caller's own; IndexError if there is none of this number."""
+        if number in self._next:
+            return self._next.pop(number)
+        place, count = number - self._start, len(self._block)
+        if not 0 <= place < count:
+            size = FIRST_BLOCK
+            if 0 < place == count:
+                size = max(size, min(GROWTH * count, count * LARGEST_BLOCK // self._block.nbytes))
+            stop = min(number + size, len(self._source.selection))
+            if not 0 <= number < stop:
+                raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")
+            import pyarrow as pa
+
+            self._block = pa.concat_tables(self._source.tables(number, stop))
+            self._start, place = number, 0
+        # rows of a table become dicts in a tenth of the time if several do at once
+        self._next = dict(enumerate(self._block.slice(place, FIRST_BLOCK).to_pylist(), number))
+        return self._next.pop(number)

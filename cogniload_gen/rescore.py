@@ -7,29 +7,34 @@ a dataset (`score_responses`). What is written is a samples file that `cogniload
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import chain, islice
-from math import isfinite, isnan
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import OutcomeName, Row, Score
-from cogniload_gen.files import MALFORMED, read_objects, whole_file
-from cogniload_gen.sample import COUNTS, SPENT, score_metrics, split_failure, step_metrics
+from cogniload_gen.files import whole_file
+from cogniload_gen.sample import (
+    COUNTS,
+    SPENT,
+    Sample,
+    as_count,
+    as_text,
+    naming,
+    read_responses,
+    read_samples,
+    score_metrics,
+    score_sample,
+    split_attempts,
+    split_failure,
+    step_metrics,
+)
 from cogniload_gen.tables import BATCH_ROWS, StoredPuzzles, find_tables, read_rows
-
-Sample = dict[str, Any]
-"""A response as lm-eval's samples hold it: `doc`, `resps`, `filtered_resps`, `arguments`, ..."""
-
-Judged = TypeVar("Judged")
-
-LIMITS = ("max_gen_toks", "max_tokens", "max_new_tokens", "max_completion_tokens")
-"""The names of the limit of a response, in tokens, that requests have."""
 
 COLUMNS = ("id", "response", *COUNTS, "response_limit", "finish_reason")
 """What is read of a table of responses; the first two it must have."""
@@ -62,16 +67,15 @@ def rescore(
     """Score the responses of a samples file of lm-eval, gzipped or not, again.
 
     Of samples that stand there once for each filter, the first filter's are taken. Of several
-    attempts at a puzzle each is scored, and written as a sample of its own; only the first has the
-    counts of tokens and the finish reason. With `out`, a file that ends in .jsonl or a folder for
-    one, the samples with their outcomes and first errors are written, whole or not at all; without
-    it, `steps` reads first errors too.
+    attempts at a puzzle each is scored, and written as a sample of its own, as `split_attempts`
+    makes them. With `out`, a file that ends in .jsonl or a folder for one, the samples with their
+    outcomes and first errors are written, whole or not at all; without it, `steps` reads first
+    errors too.
 
     Raises ValueError that names the line which is no sample of ours, and FileExistsError if the
     file to write exists, unless `force`.
     """
-    attempts = (attempt for _, some in read_samples(path, _attempts) for attempt in some)
-    return _score(attempts, path.name, out, steps=steps, force=force)
+    return _score(_attempts(path), path.name, out, steps=steps, force=force)
 
 
 def score_responses(
@@ -101,45 +105,6 @@ def score_responses(
     return scored._replace(missing=len(puzzles) - scored.outcomes.total())
 
 
-def read_samples(path: Path, judge: Callable[[Sample], Judged]) -> Iterator[tuple[Sample, Judged]]:
-    """Yield the samples of a file's first filter, each with what `judge` says of it.
-
-    ValueError names a line that is no sample, or a file without one.
-    """
-    first: list[object] = []
-    for where, sample in read_objects(path, "a sample of a task of ours"):
-        first = first or [sample.get("filter")]
-        if sample.get("filter", first[0]) == first[0]:
-            try:
-                judged = judge(sample)
-            except MALFORMED as error:
-                cause = f"{type(error).__name__}: {error}"
-                raise ValueError(f"{where} must be a sample of a task of ours: {cause}") from None
-            yield sample, judged
-    if not first:
-        raise ValueError(f"{path} must hold at least one sample, got an empty file")
-
-
-def score_sample(sample: Mapping[str, Any]) -> Score:
-    """Return the score of a sample's response, with the tokens and the budget that it had.
-
-    The budget is the prompt and the limit of the response; of its document where the sample does
-    not say both. Where a count is unknown, a response that was cut off by its outcome still is.
-    """
-    doc = sample["doc"]
-    outcomes: Any = benchmarks.of(doc).outcomes
-    prompt, response = (_count(sample.get(name)) for name in COUNTS)
-    limit = _request_limit(sample)
-    budget = _count(doc.get("context_budget"))
-    if prompt is not None and limit is not None:
-        budget = prompt + limit
-    cut = {outcome.value for outcome in outcomes if outcome.cut}
-    if None in (prompt, response, limit) and sample.get("outcome") in cut:
-        prompt, response, budget = 0, 1, 1
-    counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
-    return benchmarks.score(_responses(sample)[0], doc, **counts)
-
-
 def _score(
     samples: Iterator[tuple[Sample, Score]],
     name: str,
@@ -162,7 +127,7 @@ def _score(
             outcomes[scored.outcome] += 1
             changed += sample.get("outcome") not in (None, scored.outcome.value)
             if file or steps:
-                read = step_metrics(_responses(sample)[0], sample["doc"])
+                read = step_metrics(read_responses(sample)[0], sample["doc"])
                 if facts := read.get("steps_read"):
                     errors[(facts["error"] or "none") if facts["read"] else "not read"] += 1
             if file:
@@ -197,73 +162,16 @@ def _replace_metrics(sample: Sample, metrics: dict[str, Any]) -> Sample:
 # --- Samples of lm-eval ----------------------------------------------------------------------
 
 
-def _attempts(sample: Sample) -> list[tuple[Sample, Score]]:
-    """Return a sample with its score for each attempt, without counts that are unknown."""
-    counts = {name: _count(sample[name]) for name in (*COUNTS, SPENT) if name in sample}
-    known = {name: count for name, count in counts.items() if count is not None}
-    sample = {name: value for name, value in sample.items() if name not in counts} | known
-    samples, (first, *others) = [sample], _responses(sample)
-    if others:
-        of_first = ("response_tokens", "finish_reason", "outcome")
-        facts = {name: sample[name] for name in of_first if name in sample}
-        shared = {name: sample[name] for name in sample if name not in (*of_first, SPENT)}
-        samples = [
-            shared | {"resps": [[response]], "filtered_resps": [response]} | more
-            for response, more in [(first, facts), *((other, {}) for other in others)]
-        ]
-    return [(attempt, score_sample(attempt)) for attempt in samples]
-
-
-def _responses(sample: Mapping[str, Any]) -> list[str]:
-    """Return the responses of a sample, one for each attempt; a missing one is empty."""
-    if not {"filtered_resps", "resps"} & sample.keys():
-        raise KeyError("filtered_resps")
-    kept, raw = (_first(sample.get(name)) for name in ("filtered_resps", "resps"))
-    attempts = raw if isinstance(raw, list) else [raw]
-    if isinstance(kept, list):
-        attempts = kept
-    elif kept is not None and kept not in attempts[:1]:  # a filter made something else of them
-        attempts = [kept]
-    return [_text(response) for response in attempts or [None]]
-
-
-def _first(values: Any) -> Any:
-    return (values[0] if values else None) if isinstance(values, list) else values
-
-
-def _request_limit(sample: Mapping[str, Any]) -> int | None:
-    """Return the limit of a sample's response, in tokens; None where its request says none.
-
-    Older versions of lm-eval write requests as lists, newer ones as mappings.
-    """
-    for request in _members(sample.get("arguments")):
-        for settings in _members(request):
-            if isinstance(settings, Mapping):
-                limits = [_count(settings.get(name)) for name in LIMITS]
-                return next((limit for limit in limits if limit), None)
-    return None
-
-
-def _members(values: Any) -> list[Any]:
-    if isinstance(values, Mapping):
-        return list(values.values())
-    return list(values) if isinstance(values, list) else []
-
-
-def _count(value: Any) -> int | None:
-    """Return a number of tokens, also one that is written as 12.0 or "12"; None for all else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return int(number) if isfinite(number) and number >= 0 and number == int(number) else None
-
-
-def _text(value: Any) -> str:
-    """Return a text, or what else a cell holds as one; NaN, as of pandas, and None are empty."""
-    return "" if value is None or (isinstance(value, float) and isnan(value)) else str(value)
+def _attempts(path: Path) -> Iterator[tuple[Sample, Score]]:
+    """Yield a sample with its score for each attempt, without counts that are unknown."""
+    for where, _, sample in read_samples(path):
+        with naming(where):
+            if not {"filtered_resps", "resps"} & sample.keys():
+                raise KeyError("filtered_resps")
+            counts = {name: as_count(sample.pop(name, None)) for name in (*COUNTS, SPENT)}
+            known = {name: count for name, count in counts.items() if count is not None}
+            scored = [(each, score_sample(each)) for each in split_attempts(sample | known)]
+        yield from scored
 
 
 # --- Tables of responses ---------------------------------------------------------------------
@@ -288,12 +196,12 @@ def _match(puzzles: StoredPuzzles, rows: Iterator[tuple[str, dict[str, Any]]]) -
 
 
 def _make_sample(row: Mapping[str, Any], doc: Row, position: int | None) -> Sample:
-    response, reason = _text(row["response"]), row.get("finish_reason")
-    counts = {name: _count(row.get(name)) for name in COUNTS}
+    response, reason = as_text(row["response"]), row.get("finish_reason")
+    counts = {name: as_count(row.get(name)) for name in COUNTS}
     known = {name: count for name, count in counts.items() if count is not None}
     sample = {"doc_id": position, "doc": doc, "target": doc["answer"], "filter": "none"}
     sample |= {"resps": [[response]], "filtered_resps": [response], "metrics": [*known], **known}
-    if limit := _count(row.get("response_limit")):
+    if limit := as_count(row.get("response_limit")):
         sample["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
     if reason and isinstance(reason, str):
         sample["finish_reason"] = reason

@@ -1,15 +1,32 @@
-"""What a sample says of a response, whichever harness obtained it."""
+"""Samples: what they say of a response, whichever harness obtained it, and how they are read.
 
-from collections.abc import Mapping
-from contextlib import suppress
+A sample is a line of lm-eval's samples_*.jsonl: `doc`, `resps`, `filtered_resps`, `arguments`, the
+metrics, and what the harness counted. Other tools leave fields out or write them otherwise, so that
+they are read leniently: an unknown count is None, and a missing response is empty.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from math import isnan
+from pathlib import Path
 from typing import Any, Literal
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row, Score
+from cogniload_gen.files import MALFORMED, read_lines
+
+Sample = dict[str, Any]
 
 COUNTS = ("prompt_tokens", "response_tokens")
 SPENT = "spent_response_tokens"
 """What a sample with several attempts at its puzzle holds: the tokens of all their responses."""
+
+LIMITS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
+"""The names under which requests have the limit of a response, in tokens."""
+
+OF_FIRST = ("response_tokens", "finish_reason", "outcome")
+"""What a sample with several attempts says of the first one alone."""
 
 REASONS = {
     kind: frozenset(words.split())
@@ -116,20 +133,6 @@ def ending(finish_reason: object) -> Literal["ended", "cut", "filtered", "broken
     return known
 
 
-def spent_tokens(sample: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the tokens of a sample's prompts and of its responses; None where nobody counts.
-
-    All attempts count: those of a sample without SPENT as the first one.
-    """
-    prompt, response = (sample.get(name) for name in COUNTS)
-    if not (type(prompt) is int and type(response) is int):
-        return None
-    attempts = next(iter(sample.get("resps") or ()), None)
-    count = len(attempts) if isinstance(attempts, list) else 1
-    spent = sample.get(SPENT)
-    return count * prompt, spent if type(spent) is int else count * response
-
-
 def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
     """Return whether a limit cut a response off, by its outcome or by what the backend said.
 
@@ -137,3 +140,177 @@ def was_cut(sample: Mapping[str, Any], outcomes: Any) -> bool:
     """
     cut = [outcome.value for outcome in outcomes if outcome.cut]
     return sample.get("outcome") in cut or ending(sample.get("finish_reason")) == "cut"
+
+
+# --- Read ------------------------------------------------------------------------------------
+
+
+def read_samples(path: Path) -> Iterator[tuple[str, int, Sample]]:
+    """Yield the samples of a file's first filter, as lm-eval repeats them for each filter.
+
+    A sample comes with its place in words and with the byte at which its line begins; of a gzipped
+    file, of what is in it. Raises ValueError that names a line that is no object, or the file where
+    it has no samples.
+    """
+    first, offset = None, 0
+    for number, line in enumerate(read_lines(path), start=1):
+        if text := line.removeprefix(b"\xef\xbb\xbf").strip():
+            where = f"{path}, line {number}"
+            with naming(where):
+                sample = json.loads(text)
+                if not isinstance(sample, dict):
+                    raise ValueError(f"a sample must be an object, got {text[:40]!r}")
+            first = first or [sample.get("filter")]
+            if sample.get("filter", first[0]) == first[0]:
+                yield where, offset, sample
+        offset += len(line)
+    if not first:
+        raise ValueError(f"{path} holds no responses")
+
+
+@contextmanager
+def naming(where: str, *errors: type[Exception]) -> Iterator[None]:
+    """Raise what a sample that can't be read raises as a ValueError that begins with its place.
+
+    That are the errors of malformed JSON, and further ones.
+    """
+    try:
+        yield
+    except MALFORMED + errors as error:
+        cause = f"no field {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{where}: {' '.join(cause.split())[:300]}") from error
+
+
+def as_count(value: object) -> int | None:
+    """Return an integer from 0 to 2^63 - 1, also one that is written as 12.0 or "12".
+
+    None for all else: nobody knows how many these are.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    with suppress(ValueError):
+        number = float(value) if isinstance(value, str) else value
+        if 0 <= number < 2**63 and number == int(number):
+            return int(number)
+    return None
+
+
+def as_text(value: object) -> str:
+    """Return a text, or what else a cell holds as one; NaN, as of pandas, and None are empty."""
+    return "" if value is None or (isinstance(value, float) and isnan(value)) else str(value)
+
+
+def read_responses(sample: Mapping[str, Any]) -> list[str]:
+    """Return the responses of a sample, one for each attempt at its puzzle; "" for a missing one.
+
+    Where a filter made something else of them, there is that alone, as it was scored.
+    """
+    kept, raw = (_first(sample.get(name)) for name in ("filtered_resps", "resps"))
+    attempts = raw if isinstance(raw, list) else [raw]
+    if isinstance(kept, list):
+        attempts = kept
+    elif kept is not None and kept not in attempts[:1]:
+        attempts = [kept]
+    return [as_text(text) for text in attempts or [None]]
+
+
+def _first(values: Any) -> Any:
+    return (values[0] if values else None) if isinstance(values, list) else values
+
+
+def request_settings(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of generation that a sample's request had.
+
+    Older versions of lm-eval write requests as lists, newer ones as mappings.
+    """
+    for request in _members(sample.get("arguments")):
+        for settings in _members(request):
+            if isinstance(settings, Mapping):
+                return dict(settings)
+    return {}
+
+
+def _members(values: Any) -> list[Any]:
+    if isinstance(values, Mapping):
+        return list(values.values())
+    return values if isinstance(values, list) else []
+
+
+def request_limit(sample: Mapping[str, Any]) -> int | None:
+    """Return the limit of a sample's response, in tokens; None where its request says none."""
+    settings = request_settings(sample)
+    limits = (as_count(settings.get(name)) for name in LIMITS)
+    return next((limit for limit in limits if limit), None)
+
+
+def spent_tokens(sample: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return the tokens of a sample's prompts and of its responses; None where nobody counts.
+
+    All attempts count: those of a sample without SPENT as the first one.
+    """
+    prompt, response, spent = (as_count(sample.get(name)) for name in (*COUNTS, SPENT))
+    attempts = _first(sample.get("resps"))
+    count = len(attempts) if isinstance(attempts, list) else 1
+    if spent is None and response is not None:
+        spent = count * response
+    return None if prompt is None or spent is None else (count * prompt, spent)
+
+
+# --- Scored again ----------------------------------------------------------------------------
+
+
+def split_attempts(sample: Sample) -> list[Sample]:
+    """Return a sample for each attempt of one that has several, as with lm-eval's `repeats`.
+
+    What is said of the first attempt alone, its outcome too, stays with it. Nothing tells the
+    tokens of the others apart: each attempt has under SPENT an equal share of those of all.
+    """
+    responses = read_responses(sample)
+    if len(responses) == 1:
+        return [sample]
+    spent, count = spent_tokens(sample), len(responses)
+    shared = {name: held for name, held in sample.items() if name not in (*OF_FIRST, SPENT)}
+    of_first = {name: sample[name] for name in OF_FIRST if name in sample}
+    attempts = []
+    for place, response in enumerate(responses):
+        attempt = shared | {"resps": [[response]], "filtered_resps": [response]}
+        if spent:  # whole tokens, which add up
+            attempt[SPENT] = spent[1] * (place + 1) // count - spent[1] * place // count
+        attempts.append(attempt if place else attempt | of_first)
+    return attempts
+
+
+def score_attempts(sample: Sample) -> list[Sample]:
+    """Return a sample for each attempt; lm-eval scores the first one, so the others are here.
+
+    The attempts at a puzzle that can't be scored again, as it was made elsewhere, stay one sample.
+    """
+    first, *others = split_attempts(sample)
+    with suppress(*MALFORMED):
+        return [first, *(each | _metrics_again(each) for each in others)]
+    return [sample]
+
+
+def _metrics_again(sample: Sample) -> dict[str, Any]:
+    steps = step_metrics(read_responses(sample)[0], sample["doc"])
+    return score_metrics(score_sample(sample)) | steps
+
+
+def score_sample(sample: Mapping[str, Any]) -> Score:
+    """Return the score of a sample's response, with the tokens and the budget that it had.
+
+    The budget is the prompt and the limit of the response; of its document where the sample does
+    not say both. Where a count is unknown, a response that was cut off by its outcome still is.
+    """
+    doc = sample["doc"]
+    outcomes: Any = benchmarks.of(doc).outcomes
+    prompt, response = (as_count(sample.get(name)) for name in COUNTS)
+    limit = request_limit(sample)
+    budget = as_count(doc.get("context_budget"))
+    if prompt is not None and limit is not None:
+        budget = prompt + limit
+    cut = {outcome.value for outcome in outcomes if outcome.cut}
+    if None in (prompt, response, limit) and sample.get("outcome") in cut:
+        prompt, response, budget = 0, 1, 1
+    counts = {"prompt_tokens": prompt, "response_tokens": response, "context_budget": budget}
+    return benchmarks.score(read_responses(sample)[0], doc, **counts)

@@ -3,22 +3,22 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_gen.benchmark import Row
-from cogniload_gen.files import json_row, open_file, read_lines, read_objects, whole_file
-from cogniload_gen.source import Source
+from cogniload_gen.files import read_objects, whole_file
+from cogniload_gen.grid import Source
 
 # --- Written ---------------------------------------------------------------------------------
 
@@ -78,9 +78,6 @@ SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".csv")
 BATCH_ROWS = 256
 """Rows that are read at once."""
 
-_CSV_BLOCK = 1 << 24
-"""Bytes that are read of a CSV file at once, at least a row: a response of four million tokens."""
-
 
 def find_tables(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Return the file that a path is, or the files below it.
@@ -112,17 +109,9 @@ def read_rows(
             yield from _numbered(path, file.iter_batches(BATCH_ROWS, columns=chosen))
     elif path.suffix == ".csv":
         if path.stat().st_size:
-            texts = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns or (), pa.string()))
-            with (
-                reading(path),
-                pa_csv.open_csv(
-                    path,
-                    pa_csv.ReadOptions(block_size=_CSV_BLOCK),
-                    pa_csv.ParseOptions(newlines_in_values=True),
-                    texts,
-                ) as batches,
-            ):
-                yield from _numbered(path, batches)
+            kinds: Any = {"dtype": str, "keep_default_na": False} if columns else {}
+            with reading(path), pd.read_csv(path, chunksize=BATCH_ROWS, **kinds) as batches:
+                yield from _numbered(path, (pa.Table.from_pandas(each) for each in batches))
     else:
         yield from read_objects(path)
 
@@ -134,10 +123,10 @@ def read_puzzles(path: Path) -> Iterator[Row]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Make a ValueError with the file's name of what Arrow can't read."""
+    """Make a ValueError with the file's name of what Arrow or pandas can't read."""
     try:
         yield
-    except pa.ArrowException as error:
+    except (pa.ArrowException, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} can't be read: {error}") from None
 
 
@@ -158,23 +147,25 @@ def repeated_values(column: pa.ChunkedArray) -> list[Any]:
 # --- Found by id -----------------------------------------------------------------------------
 
 
+Part = Callable[[int], Row]
+"""From a place in a row group, or in a file, to the row there."""
+
+
 class StoredPuzzles:
     """The puzzles of a Parquet or JSON Lines file, or of all Parquet files below a folder.
 
-    Their ids stand in memory, in the order of the files' names, and all else stays on the disk.
+    The ids stand in memory, in the order of the files' names; of Parquet, all else is on the disk.
     With `texts`, rows have the column `puzzle`. ValueError for a file that holds no rows of
     puzzles, and for an id that two rows have.
     """
 
     def __init__(self, path: Path, *, texts: bool = True) -> None:
-        self.path, self._texts = path, texts
+        self.path = path
         suffixes = (".parquet",) if path.is_dir() else (".parquet", ".jsonl", ".jsonl.gz")
-        files = find_tables(path, suffixes)
-        parts = [(file, *part) for file in files for part in _parts(file)]
-        self.ids = pa.chunked_array([ids for *_, ids in parts], pa.string())
-        self._parts = [part[:2] for part in parts]
-        self._starts = np.cumsum([0] + [len(ids) for *_, ids in parts])
-        self._read = lru_cache(maxsize=8)(self._read_part)
+        parts = [part for file in find_tables(path, suffixes) for part in _parts(file, texts)]
+        self.ids = pa.chunked_array([ids for ids, _ in parts], pa.string())
+        self._starts = np.cumsum([0] + [len(ids) for ids, _ in parts])
+        self._part = lru_cache(maxsize=8)(lambda number: parts[number][1]())
         if not len(self.ids):
             raise ValueError(f"{path} must hold at least one puzzle, got none")
         if repeated := repeated_values(self.ids):
@@ -190,54 +181,33 @@ class StoredPuzzles:
 
     def rows(self, positions: Sequence[int]) -> list[Row]:
         """Return the puzzles at some positions; fast if the positions are neighbours."""
-        places = np.asarray(positions, dtype=np.int64)
-        of_part = np.searchsorted(self._starts, places, side="right") - 1
-        by_place: dict[int, Row] = {}
-        for part in np.unique(of_part).tolist():
-            here = places[of_part == part]
-            rows = self._read(part)((here - self._starts[part]).tolist())
-            by_place |= zip(here.tolist(), rows, strict=True)
-        return [by_place[place] for place in places.tolist()]
-
-    def _read_part(self, part: int) -> Callable[[list[int]], list[Row]]:
-        file, place = self._parts[part]
-        if file.suffix == ".parquet":
-            with reading(file), pq.ParquetFile(file) as opened:
-                names = opened.schema_arrow.names
-                columns = [name for name in names if self._texts or name != "puzzle"]
-                table = opened.read_row_group(place, columns)
-            return lambda places: table.take(places).to_pylist()
-
-        def read_lines_at(places: list[int]) -> list[Row]:
-            with open_file(file) as lines:
-                return [_read_at(lines, place[line]) for line in places]
-
-        return read_lines_at
+        numbers = np.searchsorted(self._starts, positions, side="right") - 1
+        starts = self._starts[numbers]
+        each = zip(positions, numbers.tolist(), starts.tolist(), strict=True)
+        return [self._part(number)(place - start) for place, number, start in each]
 
 
-def _read_at(lines: BinaryIO, offset: int) -> Any:
-    lines.seek(offset)
-    return json.loads(lines.readline().decode("utf-8-sig"))
-
-
-def _parts(file: Path) -> Iterator[tuple[Any, pa.Array]]:
-    """Yield the row groups of a file of puzzles, or the offsets of its lines, each with its ids."""
+def _parts(file: Path, texts: bool) -> Iterator[tuple[pa.Array, Callable[[], Part]]]:
+    """Yield the ids of each row group of a file, or of its lines, and what reads its rows."""
     if file.suffix == ".parquet":
         with reading(file), pq.ParquetFile(file) as opened:
             names = opened.schema_arrow.names
             if not {"id", "answer"} <= {*names}:
                 raise ValueError(f"{file} must have the columns of puzzles, got {', '.join(names)}")
+            columns = [name for name in names if texts or name != "puzzle"]
             for group in range(opened.num_row_groups):
                 ids = opened.read_row_group(group, ["id"])["id"]
-                yield group, ids.cast(pa.string()).combine_chunks()
+                yield ids.cast(pa.string()).combine_chunks(), partial(_group, file, group, columns)
         return
-    offsets, ids, offset = [], [], 0
-    for number, line in enumerate(read_lines(file), start=1):
-        if line.strip():
-            row = json_row(line.decode("utf-8-sig"), f"{file} line {number}")
-            if not isinstance(row, dict) or not {"id", "answer"} <= row.keys():
-                raise ValueError(f"{file} line {number} must be a puzzle, got {line[:40]!r}")
-            offsets.append(offset)
-            ids.append(str(row["id"]))
-        offset += len(line)
-    yield offsets, pa.array(ids, pa.string())
+    rows = []
+    for where, row in read_objects(file, "a puzzle"):
+        if not {"id", "answer"} <= row.keys():
+            raise ValueError(f"{where} must be a puzzle, got {', '.join(row)}")
+        rows.append({name: value for name, value in row.items() if texts or name != "puzzle"})
+    yield pa.array([str(row["id"]) for row in rows], pa.string()), lambda: rows.__getitem__
+
+
+def _group(file: Path, group: int, columns: list[str]) -> Part:
+    with reading(file), pq.ParquetFile(file) as opened:
+        table = opened.read_row_group(group, columns)
+    return lambda place: table.slice(place, 1).to_pylist()[0]

@@ -75,32 +75,27 @@ def token_counter(tokenizer: Tokenizer) -> TokenCounter:
 @lru_cache(maxsize=8)
 def remembering(tokenizer: Tokenizer) -> TokenCounter:
     """Return the function that `token_counter` returns, made once for each tokenizer."""
-    lengths, name = length_function(tokenizer), f"tokenizer {brief(tokenizer)}"
-    known: dict[str, float] = {}
+    if isinstance(tokenizer, str | PathLike):
+        lengths = pretrained(fspath(tokenizer))
+    else:
+        one = estimate if tokenizer is None else tokenizer
+        lengths = lambda texts: [as_number(one(text)) for text in texts]  # noqa: E731
+    name, known = f"tokenizer {brief(tokenizer)}", dict[str, float]()
 
     def count(texts: Sequence[str]) -> np.ndarray:
         new = list(dict.fromkeys(text for text in texts if text not in known))
         if new:
-            one, many = lengths(new), lengths([text * (REPEATS + 1) for text in new])
-            counts = np.subtract(many, one) / REPEATS
-            least = int(counts.argmin())
-            if counts[least] < 0:
-                both = f"{one[least]} in a text, {many[least]} in {REPEATS + 1} copies"
-                raise ValueError(f"{name} counts fewer tokens in a longer text: {both}")
+            many = lengths([text * (REPEATS + 1) for text in new])
+            counts = np.subtract(many, lengths(new)) / REPEATS
+            if counts.min() < 0:
+                longer = brief(new[int(counts.argmin())])
+                raise ValueError(f"{name} counts fewer tokens in a longer text, copies of {longer}")
             known.update(zip(new, counts.tolist(), strict=True))
         return np.array([known[text] for text in texts], float)
 
     if not count([" The quick brown fox jumps over the lazy dog."])[0] > 0:
         raise ValueError(f"{name} counts a sentence as 0 tokens: give one that counts")
     return count
-
-
-def length_function(tokenizer: Tokenizer) -> Callable[[Sequence[str]], Sequence[float]]:
-    """From texts to the numbers of tokens that they take alone."""
-    if isinstance(tokenizer, str | PathLike):
-        return pretrained(fspath(tokenizer))
-    count = estimate if tokenizer is None else tokenizer
-    return lambda texts: [as_number(count(text)) for text in texts]
 
 
 def as_number(counted: object) -> float:
@@ -128,12 +123,8 @@ def load_tokenizer(name: str) -> Any:
         raise ValueError(f"tokenizer {brief(name)} does not load: {reason}") from error
 
 
-def pretrained(name: str) -> Callable[[Sequence[str]], list[int]]:
+def pretrained(name: str) -> Callable[[Sequence[str]], list[float]]:
     """Return the counts of a Hugging Face tokenizer, without special tokens."""
     tokenizer = load_tokenizer(name)
-
-    def lengths(texts: Sequence[str]) -> list[int]:
-        encoded = tokenizer(list(texts), add_special_tokens=False, verbose=False)
-        return [len(ids) for ids in encoded["input_ids"]]
-
-    return lengths
+    settings = {"add_special_tokens": False, "verbose": False}
+    return lambda texts: [len(ids) for ids in tokenizer(list(texts), **settings)["input_ids"]]

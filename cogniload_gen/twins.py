@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.rescore import read_samples
+from cogniload_gen.sample import naming, read_samples, request_settings
 from cogniload_gen.tables import table_writer
 
 REPEATED = ("again", "hay=0")
@@ -88,13 +88,13 @@ def task_of(file: Path) -> str:
 
 def read_tried(file: Path) -> Iterator[Tried]:
     """Yield the puzzles in a samples file, without twins."""
-
-    def judge(sample: Mapping[str, Any]) -> Tried:
-        doc, fields = sample["doc"], benchmarks.of(sample["doc"]).cell._fields
-        cell = str(tuple(doc.get(name) for name in fields))
-        return Tried(str(doc["id"]), cell, sample["acc"] == 1, file)
-
-    return (tried for _, tried in read_samples(file, judge) if "~" not in tried.id)
+    for where, _, sample in read_samples(file):
+        with naming(where):
+            doc = sample["doc"]
+            cell = str(tuple(doc.get(name) for name in benchmarks.of(doc).cell._fields))
+            tried = Tried(str(doc["id"]), cell, sample["acc"] == 1, file)
+        if "~" not in tried.id:
+            yield tried
 
 
 def spread(tried: Any, seed: int, *, solved: bool) -> list[str]:
@@ -114,26 +114,23 @@ def spread(tried: Any, seed: int, *, solved: bool) -> list[str]:
 def find_chosen(tried: Any, ids: set[str]) -> Iterator[Chosen]:
     """Yield some puzzles, by the first sample of each."""
     left = set(ids)
-
-    def choose(sample: dict[str, Any]) -> Chosen | None:
-        doc = sample["doc"]
-        if str(doc["id"]) not in left:
-            return None
-        benchmark = benchmarks.of(doc)
-        return Chosen(benchmark, doc, benchmark.address(doc), changes_of(benchmark, sample))
-
     for file in dict.fromkeys(puzzle.file for puzzle in tried):
-        for _, chosen in read_samples(file, choose):
-            if chosen:
-                left.remove(str(chosen.doc["id"]))
-                yield chosen
+        for where, _, sample in read_samples(file):
+            with naming(where):
+                doc = sample["doc"]
+                if str(doc["id"]) not in left:
+                    continue
+                benchmark = benchmarks.of(doc)
+                address, changes = benchmark.address(doc), changes_of(benchmark, sample)
+            left.remove(str(doc["id"]))
+            yield Chosen(benchmark, doc, address, changes)
 
 
 def changes_of(benchmark: Benchmark, sample: Mapping[str, Any]) -> list[str]:
     """Return the changes to try on a sample's puzzle; greedy decoding would repeat some."""
     steps = sample.get("steps_read")
     step = steps.get("first_error") if isinstance(steps, Mapping) else None
-    decoding = sample.get("arguments", {}).get("gen_args_0", {}).get("arg_1", {})
+    decoding = request_settings(sample)
     greedy = decoding.get("temperature") == 0 or decoding.get("do_sample") is False
     changes = benchmark.changes_to_try(sample["doc"], step if type(step) is int else None)
     return [change for change in changes if not (greedy and change in REPEATED)]

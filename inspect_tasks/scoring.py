@@ -1,60 +1,57 @@
-"""From a sample to its response and score, and from the scores of a run to its shares."""
+"""From a sample to its response and score, and from the scores of a run to its metrics."""
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+import pandas as pd
+from inspect_ai import scorer as scorers
 from inspect_ai.dataset import Sample
-from inspect_ai.model import Model, ModelOutput, get_model, get_model_info
+from inspect_ai.model import ModelOutput, get_model, get_model_info
 from inspect_ai.model._generate_config import active_generate_config
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    Metric,
-    SampleScore,
-    Score,
-    Scorer,
-    Target,
-    accuracy,
-    metric,
-    scorer,
-    stderr,
-)
+from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+import cogniload_analysis
 from cogniload_gen import benchmarks
 from cogniload_gen.grid import change_of
 from cogniload_gen.responses.context_budget import Share
 from cogniload_gen.sample import ending, sample_metrics
-from inspect_tasks.samples import SHARE
+from inspect_tasks.samples import SHARE, Puzzle, read_answer
 
+ENDS = {"": "value", "_low": "low", "_high": "high"}
+"""What follows a metric's name for an estimate and the ends of its 95 % interval."""
 
-def share_of(state: TaskState) -> Share:
-    """Return how a sample shares its budget: --max-tokens can lower its limit, never raise it."""
-    return replace(Share(**state.metadata[SHARE]), response_limit=limit_of(state))
+CONDITION = ("context", "noise")
+"""What a run's puzzles must share for FACTOR's fit, as far as they have it."""
 
 
 def limit_of(state: TaskState, turns: int = 1) -> int:
-    """Return the most tokens of the response to each of a sample's turns."""
-    tokens = active_generate_config().max_tokens
+    """Return the most tokens of the response to each of a sample's turns.
+
+    --max-tokens can lower it, never raise it.
+    """
     limit = max(1, Share(**state.metadata[SHARE]).response_limit // turns)
-    return limit if tokens is None else min(limit, tokens)
+    return min(limit, active_generate_config().max_tokens or limit)
 
 
-def check_window(model: Model | None, samples: Iterable[Sample | TaskState]) -> None:
-    """Raise ValueError if a model is known to take fewer tokens than a sample's budget.
+def check_window(samples: Iterable[Sample | TaskState]) -> None:
+    """Raise ValueError if the model is known to take fewer tokens than a sample's budget.
 
     Inspect knows the windows of many models, and that of a vLLM server from its first answer on.
     """
-    known = get_model_info(model) if model is not None else None
-    window = known.context_length if known else None
-    budgets = [(sample.metadata or {})["context_budget"] for sample in samples]
-    if window is not None and budgets and window < max(budgets):
+    try:
+        model = get_model()
+    except ValueError:  # there is none, as where tasks are listed
+        return
+    window = getattr(get_model_info(model), "context_length", None)
+    budget = max(((one.metadata or {})["context_budget"] for one in samples), default=0)
+    if window is not None and window < budget:
         raise ValueError(
-            f"{model} takes {window} tokens and context_budget is {max(budgets)}: lower "
+            f"{model} takes {window} tokens and context_budget is {budget}: lower "
             "context_budget, or tell Inspect of a longer window by set_model_info"
         )
 
@@ -64,20 +61,25 @@ def generate_within_budget() -> Solver:
     """Let the model answer with the tokens that the prompt leaves of the budget."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        check_window(get_model(), [state])
-        return await generate(state, max_tokens=share_of(state).response_limit)
+        check_window([state])
+        return await generate(state, max_tokens=limit_of(state))
 
     return solve
 
 
-def run_metric(numbers: Callable[[list[SampleScore]], dict[str, float]]) -> Callable[[], Metric]:
+# Metrics of a run
+
+
+def run_metric(
+    numbers: Callable[[list[SampleScore]], dict[str, float]],
+) -> Callable[[], scorers.Metric]:
     """Make a metric of a function from the scores of a run to its numbers; no scores, no numbers.
 
     The scores of all epochs count. A number that is not determined (NaN) is left out.
     """
 
-    @metric(numbers.__name__, scores="unreduced")
-    def make() -> Metric:
+    @scorers.metric(numbers.__name__, scores="unreduced")
+    def make() -> scorers.Metric:
         def measured(scores: list[SampleScore]) -> dict[str, float]:  # Inspect reads these types
             measures = numbers(scores) if scores else {}
             return {name: value for name, value in measures.items() if not math.isnan(value)}
@@ -105,25 +107,103 @@ def accuracy_by_change(scores: list[SampleScore]) -> dict[str, float]:
     return {name: fmean(right) for name, right in changes.items()}
 
 
-@scorer(metrics=[accuracy(), stderr(), outcome_shares()])
-def score_puzzle() -> Scorer:
+@run_metric
+def thresholds(scores: list[SampleScore]) -> dict[str, float]:
+    """Return the thresholds of the paper's GLM: ECL50 in statements, NT50 a share, ID50 in d."""
+    return with_ends(vars(cogniload_analysis.fit_load_glm(frame_of(scores)).thresholds()))
+
+
+@run_metric
+def crossings(scores: list[SampleScore]) -> dict[str, float]:
+    """Return where accuracy crosses one half at the paper's mean loads, without a shape assumed."""
+    capacity = cogniload_analysis.estimate_capacity(frame_of(scores))
+    names = ("ECL50", "NT50", "ID50")
+    return with_ends({f"{name}_crossing": getattr(capacity, name) for name in names})
+
+
+@run_metric
+def decay(scores: list[SampleScore]) -> dict[str, float]:
+    """Return FACTOR's fit of log accuracy on complexity: CDF, CDO and N_eff, of one context."""
+    frame = frame_of(scores)
+    if len(frame.filter(CONDITION).drop_duplicates()) > 1:
+        return {}
+    complexity, *_ = benchmarks.of(scores[0].sample_metadata or {}).knobs
+    fit = cogniload_analysis.fit_complexity_decay(frame.assign(N=frame[complexity.name]))
+    ends, metrics = fit.conf_int(), {}
+    for label in ("CDF", "CDO", "N_eff"):
+        name = label.lower()
+        metrics[name] = math.nan if label in fit.problems else getattr(fit, name)
+        metrics |= {f"{name}_{end}": float(ends[end][label]) for end in ("low", "high")}
+    return metrics
+
+
+def frame_of(scores: list[SampleScore]) -> pd.DataFrame:
+    """Return puzzles and whether each was solved, `correct`, as the fits take them."""
+    frame = pd.DataFrame([sample.sample_metadata or {} for sample in scores])
+    frame["correct"] = [(sample.score.metadata or {})["acc"] for sample in scores]
+    return frame.assign(rho=frame["rho"] / 100) if "rho" in frame else frame
+
+
+def with_ends(estimates: Mapping[str, Any]) -> dict[str, float]:
+    """Return estimates by name, with the ends of their intervals; NaN for what there is not."""
+    return {
+        f"{name}{end}": getattr(estimate, field)
+        for name, estimate in estimates.items()
+        for end, field in ENDS.items()
+    }
+
+
+@scorers.metric(scores="unreduced")
+def estimate(**until: Any) -> scorers.Metric:
+    """Return what the answers say of each goal of a design: the median and the ends of 95 %.
+
+    An estimate or end beyond the range of the puzzles is the end of that range.
+    """
+
+    def estimated(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:
+            return {}
+        adaptive = cogniload_analysis.ADAPTIVE[benchmarks.of(scores[0].sample_metadata or {}).name]
+        design = adaptive.make(**until)
+        answers: dict[Puzzle, tuple[bool, bool]] = {}
+        for sample in scores:
+            row = sample.sample_metadata or {}
+            puzzle = tuple(row[name] for name in (*adaptive.knobs, "index"))
+            answers.setdefault(puzzle, read_answer(sample.score, row))
+        design.tell(answers, *zip(*answers.values(), strict=True))
+        # the batches say nothing of the goals, and choosing them again would take seconds
+        description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
+        metrics: dict[str, float] = {}
+        for goal in adaptive.goals:
+            least, most = replace(design.settings, goal=goal.name).extent
+            known = with_ends({goal.name: getattr(description, goal.name)})
+            metrics |= {name: min(max(value, least), most) for name, value in known.items()}
+        return metrics
+
+    return estimated
+
+
+# The score of a sample
+
+
+@scorers.scorer(metrics=[scorers.accuracy(), scorers.stderr(), outcome_shares()])
+def score_puzzle() -> scorers.Scorer:
     """Score by the benchmark's own rules, with the evidence that lm-eval's samples have."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        share = share_of(state)
+        limit, reason = limit_of(state), state.output.stop_reason
+        share = replace(Share(**state.metadata[SHARE]), response_limit=limit)
         row = state.metadata | {"puzzle": state.input_text}
-        counts = share.scored(*said_tokens(state.output))
-        metrics = sample_metrics(state.output.completion, row | counts)
-        request = {"gen_args_0": {"arg_1": {"max_gen_toks": share.response_limit}}}
+        row |= share.scored(*said_tokens(state.output))
+        metrics = sample_metrics(state.output.completion, row)
         read = metrics["answer_read"]
-        return Score(
-            value=CORRECT if metrics["acc"] else INCORRECT,
-            answer=read["value"],
-            explanation=read["explanation"],
-            metadata=metrics
-            | {"suite": benchmarks.of(row).suite, "arguments": request}
-            | said_end(state.output),
-        )
+        metrics["suite"] = benchmarks.of(row).suite
+        metrics["arguments"] = {"gen_args_0": {"arg_1": {"max_gen_toks": limit}}}
+        if reason != "unknown":  # in lm-eval's words
+            metrics["finish_reason"] = "length" if ending(reason) == "cut" else reason
+        value = scorers.CORRECT if metrics["acc"] else scorers.INCORRECT
+        about = {"answer": read["value"], "explanation": read["explanation"]}
+        return Score(value=value, **about, metadata=metrics)
 
     return score
 
@@ -135,11 +215,3 @@ def said_tokens(output: ModelOutput) -> tuple[int | None, int | None]:
     usage = output.usage
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
     return usage.input_tokens + cached, usage.output_tokens
-
-
-def said_end(output: ModelOutput) -> dict[str, str]:
-    """Return why a response ended, in lm-eval's words; nothing where the provider doesn't say."""
-    reason = output.stop_reason
-    if reason == "unknown":
-        return {}
-    return {"finish_reason": "length" if ending(reason) == "cut" else reason}

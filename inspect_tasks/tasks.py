@@ -1,33 +1,21 @@
 """The tasks, as `inspect eval cogniload/NAME -T KNOB=VALUE` takes them."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TypeVar
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import yaml
-from inspect_ai import SampleSource, Task, task
+from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.dataset import Dataset
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, accuracy, stderr
 from rich.markup import escape
 
 from cogniload_gen.checks import Given
 from cogniload_gen.conversations import HISTORIES
-from inspect_tasks.adaptive_tasks import estimate, make_asking
-from inspect_tasks.fits import crossings, decay, thresholds
-from inspect_tasks.samples import make_samples
-from inspect_tasks.scoring import (
-    accuracy_by_change,
-    check_window,
-    generate_within_budget,
-    outcome_shares,
-    score_puzzle,
-)
-from inspect_tasks.settings import Settings, read_settings, task_of_context
+from inspect_tasks import scoring
+from inspect_tasks.samples import Asking, Settings, make_samples, read_settings, task_of_context
 from inspect_tasks.turns import make_turn_samples, score_turns, take_turns
-
-Maker = TypeVar("Maker", bound=Callable[..., Task])
 
 
 class RefusedTaskError(PrerequisiteError, ValueError):
@@ -38,34 +26,29 @@ class RefusedTaskError(PrerequisiteError, ValueError):
         self.args = (message,)
 
 
-def ours(make: Maker) -> Maker:
-    """Have Inspect register a task by its full name.
+def ours(make: Callable[..., Task]) -> Callable[..., Task]:
+    """Refuse wrong parameters in a line, and have Inspect register a task by its full name.
 
-    Inspect would put the name of the package that it is imported from before it. To a function
-    whose module it does not find it leaves its name.
+    Inspect makes `-T d=1,3` a list of texts, and would put the name of the package that a task is
+    imported from before its own. To a function whose module it does not find it leaves its name.
     """
-    make.__module__ = "cogniload"
-    return make
+
+    def read(value: Given) -> Given:
+        number = yaml.safe_load(value) if isinstance(value, str) else value
+        return number if type(number) in (int, float) else value
+
+    @wraps(make)
+    def refusing(**parameters: Given) -> Task:
+        lists = {name: value for name, value in parameters.items() if isinstance(value, list)}
+        try:
+            return make(**parameters | {name: [*map(read, each)] for name, each in lists.items()})
+        except ValueError as error:
+            raise RefusedTaskError(str(error)) from None
+
+    refusing.__module__ = "cogniload"
+    return refusing
 
 
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Turn a ValueError into the refusal of a task."""
-    try:
-        yield
-    except ValueError as error:
-        raise RefusedTaskError(str(error)) from None
-
-
-def current_model() -> Model | None:
-    """Return the model that is evaluated; None where there is none."""
-    try:
-        return get_model()
-    except ValueError:
-        return None
-
-
-@refusing()
 def make_task(
     name: str, dataset: str, parameters: dict[str, Given], fit: Metric, like: str | None = None
 ) -> Task:
@@ -74,88 +57,74 @@ def make_task(
     `fit` is the metric of the whole run.
     """
     settings = read_settings(dataset, like or name)
-    samples = make_samples(name, settings, read_lists(parameters))
-    check_window(current_model(), samples)
-    return task_of(settings, samples, fit)
+    samples = make_samples(name, settings, parameters)
+    scoring.check_window(samples)
+    return task_of(settings, fit, dataset=samples)
 
 
-@refusing()
 def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Given], like: str) -> Task:
     """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
     settings = read_settings(dataset, like)
-    asking = make_asking(name, settings, read_lists(parameters))
-    check_window(current_model(), asking.initial_samples())
-    made = task_of(settings, asking, estimate(**asking.until))
-    made.metadata = {"until": asking.until | asking.design.plan.fingerprint}
-    return made
+    asking = Asking(name, settings, parameters)
+    scoring.check_window(asking.initial_samples())
+    about = {"until": asking.until | asking.design.plan.fingerprint}
+    return task_of(settings, scoring.estimate(**asking.until), dataset=asking, metadata=about)
 
 
-def task_of(settings: Settings, samples: Dataset | SampleSource, fit: Metric) -> Task:
-    """Return a task of Inspect's on samples."""
+def task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
+    """Return a task whose samples are answered once."""
     return Task(
-        dataset=samples,
-        solver=generate_within_budget(),
-        scorer=score_puzzle(),
-        metrics=[accuracy(), stderr(), outcome_shares(), fit],
+        solver=scoring.generate_within_budget(),
+        scorer=scoring.score_puzzle(),
+        metrics=[accuracy(), stderr(), scoring.outcome_shares(), fit],
         config=GenerateConfig(temperature=settings.temperature),
         version=settings.version,
+        **others,
     )
-
-
-def read_lists(parameters: Mapping[str, Given]) -> dict[str, Given]:
-    """Return parameters with the numbers in `-T d=1,3`, which Inspect makes a list of texts."""
-
-    def read(value: Given) -> Given:
-        if isinstance(value, list):
-            return [yaml.safe_load(item) if isinstance(item, str) else item for item in value]
-        return value
-
-    return {name: read(value) for name, value in parameters.items()}
 
 
 @task(name="cogniload/cogniload")
 @ours
 def cogniload(**parameters: Given) -> Task:
     """CogniLoad on the paper's grid, or on your own d, N and rho."""
-    return make_task("cogniload", "cogniload", parameters, thresholds())
+    return make_task("cogniload", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_lite")
 @ours
 def cogniload_lite(**parameters: Given) -> Task:
     """CogniLoad with ten puzzles in each cell of the paper's grid."""
-    return make_task("cogniload_lite", "cogniload", parameters, thresholds())
+    return make_task("cogniload_lite", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_quick")
 @ours
 def cogniload_quick(**parameters: Given) -> Task:
     """CogniLoad with few and short puzzles, for a first look."""
-    return make_task("cogniload_quick", "cogniload", parameters, thresholds())
+    return make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_axes")
 @ours
 def cogniload_axes(**parameters: Given) -> Task:
     """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
-    return make_task("cogniload_axes", "cogniload", parameters, crossings())
+    return make_task("cogniload_axes", "cogniload", parameters, scoring.crossings())
 
 
 @task(name="cogniload/cogniload_twins")
 @ours
 def cogniload_twins(**parameters: Given) -> Task:
     """CogniLoad's puzzles, each with its twins: why the model fails."""
-    return make_task("cogniload_twins", "cogniload", parameters, accuracy_by_change())
+    return make_task("cogniload_twins", "cogniload", parameters, scoring.accuracy_by_change())
 
 
 @task(name="cogniload/cogniload_turns")
 @ours
-@refusing()
 def cogniload_turns(k: Given = 5, history: Given = HISTORIES, **parameters: Given) -> Task:
     """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies."""
     settings = read_settings("cogniload", "cogniload_quick")
-    samples = make_turn_samples("cogniload_turns", settings, read_lists(parameters), k, history)
-    check_window(current_model(), samples)
+    samples = make_turn_samples("cogniload_turns", settings, parameters, k, history)
+    scoring.check_window(samples)
     return Task(
         dataset=samples,
         solver=take_turns(),
@@ -204,8 +173,8 @@ def factor_task(
     suite: str, context: Given, parameters: dict[str, Given], *, adaptive: bool = False
 ) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
-    like = task_of_context(suite, "factor", context)
+    like = task_of_context(suite, context)
     parameters = parameters if "path" in parameters else parameters | {"context": context}
     if adaptive:
         return make_adaptive_task(f"{suite}_adaptive", "factor", parameters, like)
-    return make_task(suite, "factor", parameters, decay(), like)
+    return make_task(suite, "factor", parameters, scoring.decay(), like)

@@ -1,9 +1,11 @@
 """CogniLoad as a conversation: the statements come a few a turn, and each reply is scored."""
 
+import math
 from collections.abc import Mapping
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
+import pandas as pd
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, accuracy, scorer, stderr
@@ -11,9 +13,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import conversations as turns
 from cogniload_gen.checks import Given, check_choices
-from inspect_tasks.samples import make_rows, read_tokenizer, share_budget
+from inspect_tasks.samples import Settings, make_counter, make_rows, share_budget
 from inspect_tasks.scoring import limit_of, run_metric
-from inspect_tasks.settings import Settings
 
 REPLIES = "replies"
 """What a sample's store calls the model's replies, one a turn."""
@@ -32,7 +33,7 @@ def make_turn_samples(
         raise ValueError(f"{task} takes no twin, got {parameters['twin']!r}")
     puzzles = make_rows(task, settings, {**parameters, "twin": turns.TWIN})
     rows = [turns.make_conversation(row, k, name) for row in puzzles for name in histories]
-    return MemoryDataset(share_budget(task, rows, read_tokenizer(task, parameters)), name=task)
+    return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
 
 
 @solver
@@ -61,27 +62,26 @@ def shares_of_turns(scores: list[SampleScore]) -> dict[str, float]:
     With the true history beside another, the difference in the turns after half of the statements
     is what earlier errors cost: the mean over puzzles, with its standard error.
     """
-    by_history: dict[str, list[dict[str, float]]] = {}
-    late: dict[str, dict[str, list[int]]] = {}
+    rows = []
     for sample in scores:
         about, puzzle = sample.score.metadata or {}, str(sample.sample_id).rpartition("/")[0]
-        by_history.setdefault(about["history"], []).append(turns.measure(about))
-        late.setdefault(about["history"], {}).setdefault(puzzle, []).extend(turns.late_turns(about))
-    measures: dict[str, float] = {}
-    for history, conversations in by_history.items():
-        means = {name: fmean(one[name] for one in conversations) for name in conversations[0]}
-        means["errors_per_statement"] = means.pop("errors") / means.pop("at_risk")
-        measures |= {f"{name}_{history}": value for name, value in means.items()}
-    true = late.pop("true", {})
-    for history, puzzles in late.items():
-        apart = [
-            fmean(sound) - fmean(true[puzzle])
-            for puzzle, sound in puzzles.items()
-            if sound and true.get(puzzle)
-        ]
+        late = {"puzzle": puzzle, "late": turns.late_turns(about)}
+        rows.append({"history": about["history"]} | late | turns.measure(about))
+    frame = pd.DataFrame(rows)
+    means = frame.drop(columns=["puzzle", "late"]).groupby("history").mean()
+    means["errors_per_statement"] = means.pop("errors") / means.pop("at_risk")
+    measures: dict[str, float] = {
+        f"{name}_{history}": value
+        for history, found in means.to_dict("index").items()
+        for name, value in found.items()
+    }
+    sound = frame.explode("late").astype({"late": float})
+    sound = sound.groupby(["puzzle", "history"])["late"].mean().unstack()
+    for history in sound.columns.drop("true", errors="ignore"):
+        apart: Any = sound[history].sub(sound.get("true", math.nan)).dropna()
         if len(apart) > 1:
-            measures[f"{history}_minus_true"] = fmean(apart)
-            measures[f"{history}_minus_true_stderr"] = stdev(apart) / len(apart) ** 0.5
+            measures[f"{history}_minus_true"] = apart.mean()
+            measures[f"{history}_minus_true_stderr"] = apart.sem()
     return measures
 
 

@@ -14,9 +14,8 @@ from lm_eval.api.task import Task
 
 from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
-from cogniload_gen.grid import address_columns
+from cogniload_gen.grid import Source, address_columns
 from cogniload_gen.sample import was_cut
-from cogniload_gen.source import Source
 from cogniload_gen.task_puzzles import EACH
 from lm_eval_tasks.answers import Answers, Key
 from lm_eval_tasks.links import TASKS

@@ -11,10 +11,12 @@ asked again. A shard writes a file of its own, so nothing is locked; whoever rea
 import json
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partialmethod
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
@@ -110,47 +112,32 @@ class Answers:
             record: Record = json.loads(lines.readline())
         return record
 
+    @contextmanager
+    def appending(self, file: Path) -> Iterator[Callable[[Record], None]]:
+        """Yield what appends a record to a shard's file, whose torn last line is dropped.
 
-class Appender:
-    """Appends answers to a shard's file. A torn last line of an earlier process is dropped."""
-
-    def __init__(self, file: Path) -> None:
+        OSError names the file, as for a full disk.
+        """
         file.parent.mkdir(parents=True, exist_ok=True)
-        self.file = file
-        self._descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        content_end = _end_of_last_line(file)
-        if content_end < file.stat().st_size:
-            os.truncate(file, content_end)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
 
-    def __enter__(self) -> Self:
-        return self
+        def append(record: Record) -> None:
+            text = json.dumps(record, default=handle_non_serializable, ensure_ascii=False) + "\n"
+            # half of an emoji, where a limit cut a response, becomes its escape
+            line = text.encode("utf-8", "backslashreplace")
+            try:
+                while line:
+                    line = line[os.write(descriptor, line) :]
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(file)) from None
+            self.catch_up()
 
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
-
-    def append(self, record: Record) -> None:
-        """Append a record; OSError that names the file, as for a full disk."""
-        text = json.dumps(record, default=handle_non_serializable, ensure_ascii=False) + "\n"
-        # half of an emoji, where a limit cut a response, becomes its escape
-        line = text.encode("utf-8", "backslashreplace")
         try:
-            while line:
-                line = line[os.write(self._descriptor, line) :]
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self.file)) from None
-
-
-def _end_of_last_line(file: Path) -> int:
-    with file.open("rb") as content:
-        end = content.seek(0, os.SEEK_END)
-        while end:
-            start = max(0, end - 2**16)
-            content.seek(start)
-            newline = content.read(end - start).rfind(b"\n")
-            if newline >= 0:
-                return start + newline + 1
-            end = start
-    return 0
+            self.catch_up()
+            os.truncate(descriptor, self._read.get(file, 0))
+            yield append
+        finally:
+            os.close(descriptor)
 
 
 class Unanswered(ValueError):  # noqa: N818  (what is missing, not what went wrong)
@@ -211,18 +198,6 @@ class AnsweringModel:
         """Return the record of the first attempt at a request; None if there is none."""
         return self.answers.get(Key.of(request, 0))
 
-    def generate_until(self, requests: list[Instance]) -> list[str]:
-        """Return lm-eval's answers to requests, from the disk or the model."""
-        return self._answer("generate_until", requests)
-
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        """Return lm-eval's answers to requests, from the disk or the model."""
-        return self._answer("loglikelihood", requests)
-
-    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
-        """Return lm-eval's answers to requests, from the disk or the model."""
-        return self._answer("loglikelihood_rolling", requests)
-
     def _answer(self, kind: str, requests: list[Instance]) -> list[Any]:
         if self.only_check:
             raise Answered
@@ -243,6 +218,10 @@ class AnsweringModel:
                 raise Answered
         return [self._read(key, request) for key, request in zip(keys, requests, strict=True)]
 
+    generate_until = partialmethod(_answer, "generate_until")
+    loglikelihood = partialmethod(_answer, "loglikelihood")
+    loglikelihood_rolling = partialmethod(_answer, "loglikelihood_rolling")
+
     def _ask(
         self,
         inner: LM,
@@ -260,13 +239,12 @@ class AnsweringModel:
         for number, (_, request) in enumerate(waiting):
             numbers[request.args[:said]].append(number)
         left = dict(enumerate(waiting))
-        with Appender(file) as appender:
+        with self.answers.appending(file) as append:
 
             def write(number: int, answer: Any) -> None:
                 key, request = left.pop(number)
                 record = key._asdict() | {"arguments": request.args, "answer": answer}
-                appender.append(record | self.describe(request, answer))
-                self.answers.catch_up()
+                append(record | self.describe(request, answer))
                 self.watch(total - len(left), total)
 
             def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:

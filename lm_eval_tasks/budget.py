@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from cogniload_gen import benchmarks
 from cogniload_gen.responses.context_budget import Share, check_fit, response_limit
-from cogniload_gen.sample import COUNTS, SPENT, score_metrics
+from cogniload_gen.sample import COUNTS, LIMITS, SPENT, score_metrics
 from cogniload_gen.tokens import estimate
 from lm_eval_tasks.answers import AnsweringModel
 from lm_eval_tasks.lm_eval_private import model_under_evaluation
@@ -29,9 +29,6 @@ from lm_eval_tasks.metrics import Fields
 from lm_eval_tasks.responses import keep_what_is_said, said_of
 
 log = logging.getLogger(__name__)
-
-LIMIT_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
-"""All names under which lm-eval's backends take a response limit (models/utils.py)."""
 
 COUNTED_BESIDES = ("backend_prompt_tokens", SPENT)
 """What is counted of a response, besides what the YAML's metrics count."""
@@ -97,14 +94,14 @@ def share_budget(model: LM | None, request: Instance) -> Share:
     counted = count_prompt_tokens(model, prompt)
     prompt_tokens = estimate_prompt_tokens(prompt) if counted is None else counted
     limit = response_limit(prompt_tokens, request.doc["context_budget"])
-    limits = [int(generation[name]) for name in LIMIT_NAMES if name in generation]
+    limits = [int(generation[name]) for name in LIMITS if name in generation]
     return Share(prompt_tokens, min([limit, *limits]), counted is not None)
 
 
 def limit_response(request: Instance, limit: int) -> None:
     """Make `limit` the one response limit of a request, by the name that all backends take."""
     _, generation = request.arguments
-    for name in LIMIT_NAMES:
+    for name in LIMITS:
         generation.pop(name, None)
     generation["max_gen_toks"] = limit
 

@@ -28,6 +28,8 @@ from lm_eval_tasks.responses import NoCompletion
 
 log = logging.getLogger(__name__)
 
+URL = re.compile(r"https?://([^/\s@]*@)?(\[[\da-fA-F:]+\]|[^/\s:@\[\]]+)(:[1-9]\d*)?(/|$)")
+
 PATIENCE = 30
 """Seconds that a server may take to list its models, or to tell its version."""
 
@@ -213,7 +215,7 @@ def check_server(model: LM, context_budget: int) -> dict[str, str]:
     """
     if not isinstance(model, TemplateAPI) or model.base_url is None:
         return {}
-    if not re.match(r"https?://[^/\s]*[^/\s@]", model.base_url):
+    if not URL.match(model.base_url):
         url = without_keys({"": model.base_url})[""]
         raise ValueError(f"base_url must be http://HOST:PORT/PATH or https://HOST/PATH, got {url}")
     answer = _get(model, "/models")

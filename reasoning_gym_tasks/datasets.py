@@ -11,7 +11,7 @@ from reasoning_gym.factory import register_dataset
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice, check_integer
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
 from cogniload_gen.responses.context_budget import (
     CONTEXT_BUDGET,
     Share,
@@ -20,7 +20,6 @@ from cogniload_gen.responses.context_budget import (
     prompt_counter,
 )
 from cogniload_gen.sample import COUNTS
-from cogniload_gen.source import Source
 
 
 @dataclass(kw_only=True)

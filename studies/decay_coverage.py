@@ -5,11 +5,8 @@ first phase (48 of 49: o1-mini's does not), with 50 and 500 puzzles an N: with a
 and a floor, which the fit estimates, knows, takes for 0, or warns of where it is too high. An
 interval holds the truth where the profile of the likelihood there lies within the chi-square limit
 of its maximum. Prints the two tables of docs/factor.md.
-
-Takes the number of runs of a condition, 100 by default, and K to take every Kth condition.
 """
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -37,20 +34,19 @@ CASES = {
     "1 % floor, 1 % lapses": (0.01, 0.01, OPEN),
     "3 % floor, known": (0.0, 0.03, (0.03, 0.03)),
     "3 % floor, taken for 0": (0.0, 0.03, (0.0, 0.0)),
-    **{f"{floor} % floor": (0.0, floor / 100, OPEN) for floor in (8, 12, 20, 43)},
 }
+HIGHER = [f"{floor} % floor" for floor in (8, 12, 20, 43)]
+CASES |= {case: (0.0, int(case.split()[0]) / 100, OPEN) for case in HIGHER}
 PUZZLES = (50, 500)
-HIGHER = ("8 % floor", "12 % floor", "20 % floor", "43 % floor")
-FLOORS = {"plain": "0", "3 % floor": "3 %"} | {case: case.removesuffix(" floor") for case in HIGHER}
 
 
 @cache
-def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
+def simulate(puzzles: int, case: str, runs: int) -> pd.Series:
     """Return the coverage of CDF, CDO and N_eff, the CDF's bias and the share of warnings."""
     lapses, floor, floors = CASES[case]
     tables = [published_table("factor_zero_context"), published_table("factor_by_context")]
     published = pd.concat(tables)[["CDF", "CDO"]].query("CDO + 39 * CDF < 0")
-    cdf, cdo = np.repeat(published.to_numpy()[::every], runs, axis=0).T
+    cdf, cdo = np.repeat(published.to_numpy(), runs, axis=0).T
     curves = np.stack([cdf, cdo, np.zeros(len(cdf)), np.full(len(cdf), floor)], 1)
     chance = (1 - lapses) * likelihood.predict(curves, N)
     right = np.random.default_rng([puzzles, *case.encode()]).binomial(puzzles, chance)
@@ -72,27 +68,24 @@ def simulate(puzzles: int, case: str, runs: int, every: int) -> pd.Series:
     return pd.Series(held | {"bias": bias, "warned": warned})
 
 
-def coverage(runs: int, every: int) -> Iterator[list[str]]:
+def coverage(runs: int) -> Iterator[list[str]]:
     """Yield how often intervals hold, and the bias, where the floor is one that the fit allows."""
     yield ["puzzles an N", "responses", "CDF", "CDO", "N_eff", "median bias of CDF"]
     for puzzles, case in product(PUZZLES, [case for case in CASES if case not in HIGHER]):
-        shares = simulate(puzzles, case, runs, every).drop("warned")
+        shares = simulate(puzzles, case, runs).drop("warned")
         yield [str(puzzles), case, *map(percent, shares)]
 
 
-def warnings(runs: int, every: int) -> Iterator[list[str]]:
+def warnings(runs: int) -> Iterator[list[str]]:
     """Yield how often a fit warns of a higher floor, and the bias of its CDF."""
     heads = ([f"warned, {puzzles} puzzles an N", "bias of CDF"] for puzzles in PUZZLES)
     yield ["true floor", *chain(*heads)]
-    for case, floor in FLOORS.items():
-        shares = (simulate(puzzles, case, runs, every) for puzzles in PUZZLES)
+    for case in ("plain", "3 % floor", *HIGHER):
+        shares = (simulate(puzzles, case, runs) for puzzles in PUZZLES)
+        floor = "0" if case == "plain" else case.removesuffix(" floor")
         yield [floor, *chain(*((percent(of.warned), f"{100 * of.bias:.0f} %") for of in shares))]
 
 
-def main(runs: int = 100, every: int = 1) -> None:
-    for table in (coverage, warnings):
-        print_table(table(runs, every))
-
-
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    print_table(coverage(100))
+    print_table(warnings(100))

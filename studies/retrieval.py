@@ -1,13 +1,11 @@
 """Retrieval at the setting of FACTOR's section 1.
 
-Run it by `python studies/retrieval.py [PUZZLES]`.
+Run it by `python studies/retrieval.py`.
 
 Realistic puzzles of op 5 within 4,000 tokens; the prompt holds 2,000 of them. Prints the table of
-docs/retrieval.md: 200 puzzles by default, the encoder included, which takes most of an hour on two
+docs/retrieval.md, of 200 puzzles, the encoder included, which takes most of an hour on two
 cores.
 """
-
-import sys
 
 from simulated import print_table
 
@@ -18,8 +16,8 @@ from cogniload_gen.factor.retrieval import RETRIEVERS, Retrieval
 BUDGETS = (500, 1000, 2000, 3000)
 
 
-def main(puzzles: int = 200) -> None:
-    made = generate_factor("realistic", op=5, context=4000, num_puzzles=puzzles).to_pylist()
+def main() -> None:
+    made = generate_factor("realistic", op=5, context=4000, num_puzzles=200).to_pylist()
     settings = [Retrieval(name, budget) for name in RETRIEVERS for budget in BUDGETS]
     recalls = measure(made, settings)
     widest = (recalls["closure_high"] - recalls["closure_low"]).max() / 2
@@ -30,4 +28,4 @@ def main(puzzles: int = 200) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

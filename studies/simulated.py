@@ -12,11 +12,11 @@ Job = tuple[Any, str, int]
 """What answers, in which world, and the seed."""
 
 
-def study_parser(about: str, worlds: Sequence[str], seeds: int, budget: int) -> ArgumentParser:
-    """Return the options that every study takes: its `worlds`, and its usual seeds and budget."""
+def study_parser(about: str, worlds: Sequence[str]) -> ArgumentParser:
+    """Return the options of a study in several worlds; `--seeds` is the runs of each."""
     parser = ArgumentParser(description=about.splitlines()[0])
-    for name, default in (("seeds", seeds), ("budget", budget), ("processes", 2)):
-        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--worlds", nargs="+", choices=worlds, default=list(worlds))
     return parser
 
@@ -28,16 +28,22 @@ def run_all(run: Callable[[Job], list[dict]], jobs: Sequence[Job], processes: in
         return pd.DataFrame([row for rows in results for row in rows])
 
 
-def at_stop(rows: pd.DataFrame, target: float, least: int, run: Sequence[str]) -> pd.DataFrame:
-    """Return the batch at which each run would have stopped; its last where it never did.
+def at_stop(
+    rows: pd.DataFrame, targets: Sequence[float], least: int, run: Sequence[str]
+) -> pd.DataFrame:
+    """Return for each target the batch at which each run would have stopped, or else its last one.
 
     `least` is the number of puzzles before which no run stops, and `run` the columns of a run.
+    `needed` is the puzzles to the target, infinite where the run never met it.
     """
-    met = (rows["n"] >= least) & (rows["width"] <= target)
-    order = rows["n"].where(met, -rows["n"])
-    ordered = rows.assign(met=met, target=target, order=order)
-    ordered = ordered.sort_values(["met", "order"], ascending=[False, True])
-    return ordered.drop(columns="order").groupby(list(run)).head(1).sort_index()
+    stops = []
+    for target in targets:
+        met = (rows["n"] >= least) & (rows["width"] <= target)
+        marked = rows.assign(met=met, target=target, order=rows["n"].where(met, -rows["n"]))
+        best_first = marked.sort_values(["met", "order"], ascending=[False, True])
+        stops.append(best_first.groupby(list(run)).head(1).sort_index())
+    found = pd.concat(stops)
+    return found.assign(needed=found["n"].where(found["met"], float("inf")))
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:

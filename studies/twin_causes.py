@@ -1,22 +1,20 @@
 """How often `explain_failures` names the causes that a simulated model has, and nothing else; and
-how often its 95 % intervals hold the truth: of the effects, that of very many failures, and of the
-shares of the named causes, what is planted.
+how often the 95 % intervals of the shares of the named causes hold what is planted.
 
 A model slips on hay, on needles, on every statement, more the later a statement stands, always on
 one kind of needle (a step that it never learnt), or fails by chance alone; some slips do no harm.
-The models are in twin_causes.toml. Prints a table in Markdown; `--quick` simulates a tenth.
+The models are in twin_causes.toml. Prints a table in Markdown: a row takes some minutes.
 """
 
-import argparse
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
+from simulated import percent, print_table
 
 from cogniload_analysis import explain_failures
 
@@ -99,40 +97,21 @@ def simulate(model: Model, failures: int, draws: np.random.Generator) -> pd.Data
     return pd.DataFrame(rows, columns=["id", "correct", "N", "needles"])
 
 
-def held(tables: list[pd.DataFrame], truth: "pd.Series[float]") -> str:
-    """Return the percentage of the intervals in tables that hold the truth, by their index."""
-    rows = pd.concat(tables).join(truth.rename("true"))
-    return f"{rows.eval('low <= true + 1e-9 and high >= true - 1e-9').mean():.1%}"
-
-
-def measure(model: Model, runs: int, many: int) -> list[str]:
-    """Return the cells of a model's row, from runs of 60 failures; `many` have the true effects."""
-    draws = (np.random.default_rng([run, 60]) for run in range(runs))
-    whys = [explain_failures(simulate(model, 60, rng)) for rng in draws]
-    truth = explain_failures(simulate(model, many, np.random.default_rng(many)).drop(columns="N"))
-    *effects, true = (
-        why.effects.query("of == 'failed'").set_index(["change", "against"])
-        for why in [*whys, truth]
-    )
-    shares = [why.shares.set_index("cause").reindex([*model.causes]) for why in whys]
-    named = Counter(", ".join(sorted(why.causes)) or "none" for why in whys)
-    right = ", ".join(sorted(model.causes))
-    rate = named.pop(right, 0) / runs
-    others = "; ".join(f"{some} {count / runs:.0%}" for some, count in named.most_common(2))
-    intervals = held(effects, true["difference"]), held(shares, pd.Series(model.causes))
-    return [right, f"{rate:.0%}", others, *intervals]
-
-
-def main() -> None:
-    """Print how often each planted cause is named, and how often the intervals hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    runs, many = (20, 500) if parser.parse_args().quick else (200, 5_000)
-    heads = "planted", "should be named", "alone", "most often otherwise", "effects", "shares"
-    print(f"| {' | '.join(heads)} |\n{'| --- ' * len(heads)}|")
-    for planted, model in tqdm((PLANTED | HELD_OUT).items(), disable=None):
-        print(f"| {' | '.join([planted, *measure(model, runs, many)])} |", flush=True)
+def rows(runs: int) -> Iterator[list[str]]:
+    """Yield how often each planted cause is named, in runs of 60 failures."""
+    yield ["planted", "should be named", "named, and nothing else", "most often otherwise", "held"]
+    for planted, model in (PLANTED | HELD_OUT).items():
+        draws = (np.random.default_rng([run, 60]) for run in range(runs))
+        whys = [explain_failures(simulate(model, 60, rng)) for rng in draws]
+        named = Counter(", ".join(sorted(why.causes)) or "none" for why in whys)
+        right, truth = ", ".join(sorted(model.causes)), pd.Series(model.causes, name="true")
+        alone = percent(named.pop(right, 0) / runs)
+        others = "; ".join(f"{some} {percent(n / runs)}" for some, n in named.most_common(2))
+        shares = pd.concat(why.shares.set_index("cause").reindex(truth.index) for why in whys)
+        shares = shares.join(truth)
+        held = shares.eval("low <= true + 1e-9 and high >= true - 1e-9").mean()
+        yield [planted, right, alone, others, percent(held)]
 
 
 if __name__ == "__main__":
-    main()
+    print_table(rows(200))

@@ -25,7 +25,7 @@ FOLDERS = {benchmark.dataset for benchmark in BENCHMARKS}
 
 LISTS = {
     *("cogniload_gen", "cogniload_gen.benchmarks"),
-    *("cogniload_analysis", "cogniload_analysis.analyses", "cogniload_analysis.designs"),
+    *("cogniload_analysis", "cogniload_analysis.analyses"),
     "cogniload_cli",
 }
 """The modules outside a benchmark's folders that import from one: the lists of them."""

@@ -40,10 +40,11 @@ def test_a_margin_out_of_range_is_refused(margin):
         read_steps("", row, margin=0.5)
 
 
-def test_errors_are_planted_in_cogniload_alone_and_without_a_trace(folder, capsys):
-    error = refusal(capsys, "generate", "a.jsonl", *ASKED, "--errors", "--trace")
-    assert "--trace is not for --errors" in error
-    symbolic = ["--suite", "symbolic", "--N", "3"]
-    error = refusal(capsys, "generate", "a.jsonl", *symbolic, "--errors")
-    assert error == "errors are planted in CogniLoad, got factor-symbolic"
+@pytest.mark.parametrize("chosen", [
+    [*ASKED, "--language", "de"], [*ASKED, "--twin", "language=de"],
+    [*ASKED, "--twin", "question=state"], ["--suite", "symbolic", "--N", "3"],
+])  # fmt: skip
+def test_errors_are_planted_in_english_cogniload_alone(folder, capsys, chosen):
+    error = refusal(capsys, "generate", "a.jsonl", *chosen, "--errors")
+    assert error.startswith("errors are planted in CogniLoad puzzles in English that ask for one ")
     assert not list(folder.iterdir())

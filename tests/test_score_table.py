@@ -1,10 +1,7 @@
 """`cogniload score --dataset`: any table of responses, scored as lm-eval's tasks score."""
 
-import gzip
 import json
-import math
 import re
-import tracemalloc
 from pathlib import Path
 
 import pandas as pd
@@ -68,8 +65,9 @@ def rows(folder):
 
 
 @pytest.mark.parametrize("benchmark", MADE)
-@pytest.mark.parametrize("dataset", ["rows.parquet", "rows.jsonl", "split"])
-@pytest.mark.parametrize("kind", ["parquet", "jsonl", "csv", "folder"])
+@pytest.mark.parametrize(("dataset", "kind"), [
+    ("rows.parquet", "parquet"), ("rows.jsonl", "csv"), ("split", "jsonl"), ("split", "folder"),
+])  # fmt: skip
 def test_every_table_and_dataset_gives_the_scores_of_score(folder, benchmark, dataset, kind):
     """In another order than the dataset's, over parts of files; and a report reads the samples."""
     rows = MADE[benchmark]().to_pylist()
@@ -133,27 +131,6 @@ def test_tables_as_pandas_writes_them_are_read(rows, kind):
     assert outcomes == {outcome: wanted.count(outcome) for outcome in wanted}
 
 
-@pytest.mark.parametrize("name", ["lines.jsonl", "lines.jsonl.gz"])
-def test_a_dataset_of_lines_is_read_as_tools_leave_it(rows, name):
-    """With a byte order mark, blank lines, ends of lines as on Windows, and no last one."""
-    text = ("\ufeff" + "\r\n\r\n".join(map(json.dumps, rows))).encode()
-    Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    given = write("given.jsonl", [answer(row, 0) for row in rows[::-1]])
-    scored = score_responses(Path(name), [given], "out.jsonl")
-    docs = [json.loads(line)["doc"] for line in scored.out.read_text("utf-8").splitlines()]
-    assert docs == rows[::-1]
-
-
-def test_what_is_no_number_of_tokens_is_unknown(rows):
-    counts = [math.nan, "x", -1, 10**400, True, None]
-    wrong = [{"prompt_tokens": c, "response_tokens": c, "response_limit": c} for c in counts]
-    given = [answer(row, 0) | each for row, each in zip(rows[: len(counts)], wrong, strict=True)]
-    scored = score_responses(Path("rows.parquet"), [write("given.jsonl", given)], "out.jsonl")
-    assert sum(count for o, count in scored.outcomes.items() if o.correct) == len(counts)
-    for line in scored.out.read_text("utf-8").splitlines():
-        assert not {"prompt_tokens", "response_tokens", "arguments"} & {*json.loads(line)}
-
-
 ROW = {"id": "no", "response": ""}
 
 
@@ -174,12 +151,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(rows, given, said):
 
 @pytest.mark.parametrize(("dataset", "said"), [
     ("empty", "empty must be a file that ends in .parquet, or a folder of these"),
-    ("rows.csv", r"rows.csv must be a file that ends in \.parquet, \.jsonl"),
     ("twice", "twice must hold every puzzle once: 12 ids are there more than once"),
-    ("others.parquet", "others.parquet must have the columns of puzzles, got id, response"),
-    ("broken.parquet", "broken.parquet can't be read: "),
-    ("none.parquet", "none.parquet must hold at least one puzzle, got none"),
-    ("broken.jsonl", "broken.jsonl line 1 must be JSON, got 'no"),
     ("given.jsonl", "given.jsonl line 1 must be a puzzle"),
     ("no.parquet", "No such file or directory: 'no.parquet'"),
 ])  # fmt: skip
@@ -188,23 +160,7 @@ def test_a_dataset_that_is_none_is_named(rows, dataset, said):
         Path(name).mkdir()
     for name in ("twice/a.parquet", "twice/b.parquet"):
         write(name, rows)
-    for name in ("broken.parquet", "broken.jsonl", "rows.csv"):
-        Path(name).write_text("no")
-    write("others.parquet", [ROW])
-    pq.write_table(pa.Table.from_pylist(rows).slice(0, 0), "none.parquet")
     write("given.jsonl", [answer(row, 0) for row in rows])
     with pytest.raises((ValueError, OSError)) as raised:
         score_responses(Path(dataset), [Path("given.jsonl")])
     assert re.search(said, str(raised.value))
-
-
-def test_memory_is_that_of_a_batch(folder):
-    rows = generate_puzzles(1, 5, 50, num_puzzles=3000).to_pylist()
-    write("rows.parquet", rows)
-    write("given.jsonl", [answer(row, 0) | {"response": "x" * 30_000} for row in rows])
-    tracemalloc.start()
-    scored = score_responses(Path("rows.parquet"), [Path("given.jsonl")])
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert (scored.outcomes.total(), scored.missing) == (3000, 0)
-    assert most < 40e6  # of 90 MB of responses

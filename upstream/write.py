@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from cogniload_gen import benchmarks
-from cogniload_gen.configurations import configuration_of
+from cogniload_gen.shards import configuration_of
 from cogniload_gen.version import __version__
 
 HERE = Path(__file__).parent
@@ -36,11 +36,13 @@ def main() -> None:
     parser.add_argument("--dataset", default="owner/cogniload", help="a pushed test split")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.out, ignore_errors=True)
-    for folder in ROWS:
-        write_lm_eval(arguments.out / "lm-evaluation-harness" / "lm_eval" / "tasks", folder)
-    write_register(arguments.out / "inspect_evals", arguments.repository)
-    write_environment(arguments.out / "prime-intellect" / "environments" / "cogniload_puzzles")
-    write_lighteval(arguments.out / "lighteval", arguments.dataset)
+    for benchmark in ROWS:
+        write_lm_eval(arguments.out / "lm-evaluation-harness/lm_eval/tasks", benchmark)
+    write_register(arguments.out / "inspect_evals/register/cogniload", arguments.repository)
+    environment = arguments.out / "prime-intellect/environments/cogniload_puzzles"
+    for path in filter(Path.is_file, (HERE / "prime-intellect").iterdir()):
+        write(environment / path.name, path.read_text("utf-8").replace("0.0.0", __version__))
+    write_lighteval(arguments.out / "lighteval/src/lighteval/tasks/tasks", arguments.dataset)
     print(f"{arguments.out}: {sum(path.is_file() for path in arguments.out.rglob('*'))} files")
 
 
@@ -52,20 +54,13 @@ def write(path: Path, text: str) -> None:
 
 def write_lm_eval(tasks: Path, benchmark: str) -> None:
     """Write a folder of tasks whose functions stand in its `utils.py`, and its row of the list."""
-    modules: dict[str, str] = {}
-
-    def name_function(match: re.Match[str]) -> str:
-        module, name = match[1], match[2]
-        if modules.setdefault(name, module) != module:
-            raise ValueError(f"{name} is of {modules[name]} and of {module}: utils.py has one")
-        return f"!function utils.{name}"
-
-    source = ROOT / "lm_eval_tasks" / benchmark
-    for path in sorted(source.glob("*.yaml")):
-        text = re.sub(r"!function ([\w.]+)\.(\w+)", name_function, path.read_text("utf-8"))
-        write(tasks / benchmark / path.name, text)
+    source, function = ROOT / "lm_eval_tasks" / benchmark, r"!function ([\w.]+)\.(\w+)"
+    texts = {path.name: path.read_text("utf-8") for path in sorted(source.glob("*.yaml"))}
+    for name, text in texts.items():
+        write(tasks / benchmark / name, re.sub(function, r"!function utils.\2", text))
+    functions = {found for text in texts.values() for found in re.findall(function, text)}
     lines = ['"""The functions of the YAMLs: pip install cogniload[eval] brings them."""\n']
-    lines += sorted(f"from {module} import {name} as {name}" for name, module in modules.items())
+    lines += sorted(f"from {module} import {name} as {name}" for module, name in functions)
     write(tasks / benchmark / "utils.py", "\n".join(lines) + "\n")
     about = (source / "README.md").read_text("utf-8")
     about = re.sub(r"\[([^]]*)\]\((?!http)[^)]*\)", r"\1", about)
@@ -86,15 +81,7 @@ def write_register(folder: Path, repository: str) -> None:
     entry = yaml.safe_load((ROOT / "inspect_tasks" / "eval.yaml").read_text("utf-8"))
     entry["source"] = {"repository_url": repository, "repository_commit": commit.stdout.strip()}
     entry["source"]["maintainers"] = entry["contributors"]
-    text = yaml.safe_dump(entry, sort_keys=False, width=100)
-    write(folder / "register" / "cogniload" / "eval.yaml", text)
-
-
-def write_environment(folder: Path) -> None:
-    """Write the package of Prime Intellect's hub."""
-    for path in sorted((HERE / "prime-intellect").iterdir()):
-        if path.is_file():
-            write(folder / path.name, path.read_text("utf-8").replace("0.0.0", __version__))
+    write(folder / "eval.yaml", yaml.safe_dump(entry, sort_keys=False, width=100))
 
 
 def write_lighteval(folder: Path, dataset: str) -> None:
@@ -107,7 +94,7 @@ def write_lighteval(folder: Path, dataset: str) -> None:
     lines = [line for line in code.splitlines() if line not in UNUSED]
     header = (HERE / "lighteval.txt").read_text("utf-8").replace("owner/cogniload", dataset)
     content = header + "\n".join(lines).lstrip("\n") + "\n"
-    write(folder / "src" / "lighteval" / "tasks" / "tasks" / "cogniload.py", content)
+    write(folder / "cogniload.py", content)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """A benchmark's record -> its puzzles as tasks of verifiers, with rewards, metrics and levels."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -15,19 +18,11 @@ from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice
 from cogniload_gen.conversations import HISTORIES, TWIN, make_conversation, measure, score_replies
-from cogniload_gen.grid import MAX_PUZZLES, SPLITS
-from cogniload_gen.responses.context_budget import (
-    CONTEXT_BUDGET,
-    Share,
-    check_context_budget,
-    check_fit,
-    prompt_counter,
-)
+from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Source
+from cogniload_gen.responses import context_budget as budgets
 from cogniload_gen.responses.levels import Climb, at_level, highest_level
 from cogniload_gen.rewards import TRACKING_INSTRUCTION, answer_score, step_score
 from cogniload_gen.sample import sample_metrics
-from cogniload_gen.source import Source
-from verifiers_tasks.success import Success, SuccessReader, write_success
 
 
 def read_values(argument: Any) -> Any:
@@ -70,7 +65,7 @@ class SharedConfig(vf.TasksetConfig):
     """The language of the puzzles, such as de; English if it is not given."""
     tokenizer: str | None = None
     """The model's, a Hugging Face name or folder, to count prompts; else they are estimated."""
-    context_budget: int = CONTEXT_BUDGET
+    context_budget: int = budgets.CONTEXT_BUDGET
     """Tokens that a prompt and its response share."""
     tracking: bool = False
     """Whether to add to each prompt how steps are read, for the step reward."""
@@ -84,7 +79,7 @@ class SharedConfig(vf.TasksetConfig):
     @model_validator(mode="after")
     def check(self) -> "SharedConfig":
         """Refuse a wrong value in one line that names it."""
-        check_context_budget(self.context_budget)
+        budgets.check_context_budget(self.context_budget)
         if self.task.success is not None and self.num_puzzles is not None:
             raise ValueError("num_puzzles is not for difficulty that follows the model")
         check_choice("history", self.history, HISTORIES)
@@ -110,14 +105,14 @@ class SharedConfig(vf.TasksetConfig):
 
     def source(self, knobs: Mapping[str, Any], first_index: int = 0) -> Source:
         """Return the puzzles of knobs, with the other parameters of this configuration."""
-        count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
         split = check_choice("split", self.split, SPLITS)
-        parameters = {"num_puzzles": count, "seed": self.seed, "split": split}
-        changes = {"twin": TWIN if self.k else self.twin, "language": self.language}
-        parameters |= {name: value for name, value in changes.items() if value is not None}
+        given = {"twin": TWIN if self.k else self.twin, "language": self.language}
         if "tokenizer" in {option.name for option in self.record.options}:
-            parameters["tokenizer"] = self.tokenizer
-        return self.record.puzzles(**knobs, **parameters, first_index=first_index)
+            given["tokenizer"] = self.tokenizer
+        given = {name: value for name, value in given.items() if value is not None}
+        count = MAX_PUZZLES if self.num_puzzles is None else self.num_puzzles
+        draws = {"num_puzzles": count, "seed": self.seed, "split": split}
+        return self.record.puzzles(**knobs, **draws, **given, first_index=first_index)
 
 
 KNOBS = {knob.name: knob.meaning for benchmark in benchmarks.BENCHMARKS for knob in benchmark.knobs}
@@ -157,12 +152,9 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
 
         Of a conversation it is the mean over its turns, each with the share of attributes.
         """
-        if "turns" not in self.row:
-            return answer_score(response_of(trace), self.row)
-        turns = self.row["turns"]
-        replies = [*responses_of(trace), *[""] * len(turns)]  # those that never came earn nothing
-        pairs = zip(replies, turns, strict=False)
-        return fmean(answer_score(reply, {**self.row, **turn}) for reply, turn in pairs)
+        if "turns" in self.row:
+            return fmean(score_replies(self.row, responses_of(trace))["state_share"])
+        return answer_score(response_of(trace), self.row)
 
     @vf.reward(weight=0.0)
     async def steps(self, trace: vf.Trace) -> float:
@@ -184,9 +176,13 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         if "turns" in self.row:
             trace.info["score"] = scores = score_replies(self.row, responses_of(trace))
             return measure(scores)
-        share = Share(self.data.prompt_tokens, limit_of(self.data, trace), self.data.counted)
-        usage = trace.calls[-1].usage if trace.calls else None
-        tokens = (None, None) if usage is None else (usage.input_tokens, usage.completion_tokens)
+        call, tokens = trace.calls[-1] if trace.calls else None, (None, None)
+        limit = self.data.response_limit
+        if call and call.sampling and call.sampling.max_tokens is not None:
+            limit = min(limit, call.sampling.max_tokens)  # what a run asks for can only lower it
+        if call and call.usage:
+            tokens = (call.usage.input_tokens, call.usage.completion_tokens)
+        share = budgets.Share(self.data.prompt_tokens, limit, self.data.counted)
         metrics = sample_metrics(response_of(trace), self.row | share.scored(*tokens))
         trace.info["score"] = metrics
         outcomes: Any = benchmarks.of(self.row).outcomes
@@ -199,7 +195,10 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         earned = trace.rewards.get("answer")
         path, level = self.config.success, self.data.level
         if path is not None and level is not None and earned is not None and trace.num_turns:
-            write_success(path, Success(trace.id, level, earned.score))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            line = json.dumps({"trace": trace.id, "level": level, "reward": earned.score})
+            with path.open("ab", buffering=0) as file:  # at once and whole: others write too
+                file.write(f"{line}\n".encode())
 
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Tell whether the solver reads the gold answer from the text, and it is scored right."""
@@ -224,11 +223,24 @@ def response_of(trace: vf.Trace) -> str:
     return ["", *responses_of(trace)][-1]
 
 
-def limit_of(data: PuzzleData, trace: vf.Trace) -> int:
-    """Return the tokens that a response could have: what a run asks for can only lower them."""
-    sampling = trace.calls[-1].sampling if trace.calls else None
-    tokens = None if sampling is None else sampling.max_tokens
-    return data.response_limit if tokens is None else min(tokens, data.response_limit)
+def read_rewards(path: Path) -> Iterator[list[tuple[int, float]]]:
+    """Yield, at each turn, the levels and rewards that a file has got since the turn before.
+
+    A trace that was scored again counts once, and a line that is half written comes later.
+    """
+    place, seen = 0, set()
+    while True:
+        new = []
+        with path.open("rb") if path.exists() else BytesIO() as file:
+            file.seek(place)
+            for line in file.readlines():
+                if line.endswith(b"\n"):
+                    place += len(line)
+                    earned = json.loads(line)
+                    if earned["trace"] not in seen:
+                        seen.add(earned["trace"])
+                        new.append((earned["level"], earned["reward"]))
+        yield new
 
 
 class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
@@ -237,7 +249,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
     def __init__(self, config: SharedConfig) -> None:
         super().__init__(config)
         self.INFINITE = config.num_puzzles is None
-        self.share = prompt_counter(config.tokenizer)
+        self.share = budgets.prompt_counter(config.tokenizer)
 
     def load(self) -> Iterator[PuzzleTask]:
         """Yield the tasks in the order of the rows; the next puzzle is made when it is needed.
@@ -254,15 +266,14 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         A knob that is given keeps its value at every level. What has been answered at a level
         before, by what the file tells at first, does not come again.
         """
-        config, reader = self.config, SuccessReader(success)
+        config, rewards = self.config, read_rewards(success)
         climb = Climb(highest_level(config.record), config.window, config.rise, config.fall)
-        before = list(reader.read())
-        answered = Counter(result.level for result in before)
+        before = next(rewards)
+        answered = Counter(level for level, _ in before)
         streams: dict[int, Iterator[dict[str, Any]]] = {}
-        while True:
-            for result in [*before, *reader.read()]:
-                climb.tell(result.level, result.reward)
-            before = []
+        for new in chain([before], rewards):
+            for level, reward in new:
+                climb.tell(level, reward)
             if climb.level not in streams:
                 knobs = at_level(config.record, climb.level) | config.knobs
                 cells = len(config.source(knobs).selection.cells)
@@ -276,7 +287,7 @@ class PuzzleTaskset(vf.Taskset[PuzzleTask, PuzzleConfig]):
         row = row if k is None else make_conversation(row, k, self.config.history)
         prompt = row["puzzle"] + (TRACKING if self.config.tracking else "")
         share = self.share(prompt, budget)
-        check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
+        budgets.check_fit(row["id"], [row | {"context_budget": budget}], {row["id"]: share})
         columns = {name: value for name, value in row.items() if name != "puzzle"}
         about = {"id": row["id"], "name": row["id"], "prompt": prompt, "level": level}
         data = PuzzleData(row=columns, **about, **asdict(share))

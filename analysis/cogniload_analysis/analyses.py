@@ -1,8 +1,16 @@
-"""The benchmarks that are analysed: the one list of them."""
+"""The benchmarks that are analysed, and their adaptive designs: the one list of each."""
 
+from collections.abc import Mapping
+
+from cogniload_analysis.adaptive.design import Adaptive
 from cogniload_analysis.analysis import Analysis
+from cogniload_analysis.cogniload.adaptive_design import CAPACITY
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.factor.analysis import FACTOR
+from cogniload_analysis.factor.decay_design import DECAYS
 
 ANALYSES: tuple[Analysis, ...] = (COGNILOAD, FACTOR)
 """Every benchmark's analysis. A new one is added here, and nowhere else."""
+
+ADAPTIVE: Mapping[str, Adaptive] = CAPACITY | DECAYS
+"""The design of each, by the benchmark's name. A new one is added here, and nowhere else."""

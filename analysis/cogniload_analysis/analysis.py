@@ -8,10 +8,8 @@ from typing import Any, Self, TypeAlias
 
 import pandas as pd
 
-from cogniload_analysis.columns import Columns
 from cogniload_analysis.display.content import Findings
-from cogniload_analysis.load import Load
-from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.frame import Columns, Load, label_models
 from cogniload_gen.benchmark import Benchmark, OutcomeName, Row
 
 

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from statsmodels.stats.proportion import proportion_confint
 
 CONFIDENCE = 0.95
 """The confidence level of the intervals of everything that is fitted."""
@@ -28,14 +28,8 @@ def wilson_interval(
     correct: Counts, responses: Counts, confidence: float = CONFIDENCE
 ) -> tuple[Counts, Counts]:
     """Return the ends of Wilson's interval of an accuracy."""
-    share, z = np.divide(correct, responses), -ndtri((1 - confidence) / 2)
-    centre = share + z**2 / (2 * responses)
-    margin = z * np.sqrt(share * (1.0 - share) / responses + z**2 / (4.0 * responses**2))
-    scale = 1 + z**2 / responses
-    return (
-        np.clip(centre / scale - margin / scale, 0, 1),
-        np.clip(centre / scale + margin / scale, 0, 1),
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return proportion_confint(correct, responses, 1 - confidence, method="wilson")
 
 
 def clustered_interval(shares: np.ndarray) -> tuple[float, float]:

@@ -1,29 +1,20 @@
 """CogniLoad: logic puzzles with three independent loads, and what it is as a benchmark."""
 
-import logging
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Row, Rules, Score, StepsRead
-from cogniload_gen.checks import Given
+from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.score import Outcome, score_row
 from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
 from cogniload_gen.cogniload.state import score_state, state_reward
-from cogniload_gen.grid import ENGLISH, language_of
+from cogniload_gen.grid import ENGLISH, Grid, Source, language_of
 from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from cogniload_gen.grid import Selection
-    from cogniload_gen.source import Source
-    from cogniload_gen.turns import Turn
-
-log = logging.getLogger(__name__)
 
 
 class CogniLoad(Benchmark):
@@ -41,6 +32,7 @@ class CogniLoad(Benchmark):
     needed = ("category", "poi", "options")
     endless = True
     outcomes = Outcome
+    owns_text = staticmethod(is_cogniload)
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -49,15 +41,7 @@ class CogniLoad(Benchmark):
 
         return ERRORS
 
-    def cells(self, **values: Given) -> tuple[Cell, ...]:
-        """Return the product of the knobs' values; the log names a cell of one needle too many."""
-        cells: tuple[Cell, ...] = super().cells(**values)
-        for cell in cells:
-            if cell.has_added_needle:
-                log_added_needle(cell)
-        return cells
-
-    def select(self, **parameters: Given) -> "Selection":
+    def select(self, **parameters: Any) -> Grid:
         """Return the puzzles of some knobs and settings; whole states are scored in English alone.
 
         ValueError as for every benchmark.
@@ -86,27 +70,23 @@ class CogniLoad(Benchmark):
         halfway = [f"from={N // 2}"] if N > 1 else []
         return ["again", "needles", "hay=0", "tail", *halfway, f"only={step}"]
 
-    def turns(self, row: Row, k: int) -> Iterator["Turn"]:
+    def turns(self, row: Row, k: int) -> Iterator[Turn]:
         """Yield the turns of a puzzle with the twin question=state, `k` statements each."""
         from cogniload_gen.cogniload.turns import turns_of
 
         return turns_of(row, k)
 
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `trace` adds columns."""
-        from cogniload_gen.cogniload.generate import cogniload_source
+        from cogniload_gen.cogniload.table import cogniload_source
 
         return cogniload_source(selection, **options)
-
-    def owns_text(self, text: str) -> bool:
-        """Return whether a text has the marks of a puzzle."""
-        return is_cogniload(text)
 
     def owns_row(self, row: Row) -> bool:
         """Return whether a row has the person of interest or rho, or a puzzle's text."""
         if row.get("suite"):
             return False
-        return "poi" in row or "rho" in row or self.owns_text(str(row.get("puzzle") or ""))
+        return "poi" in row or "rho" in row or is_cogniload(str(row.get("puzzle") or ""))
 
     def solve(self, text: str) -> str:
         """Return the person's final value."""
@@ -145,21 +125,6 @@ class CogniLoad(Benchmark):
 
         return step_reward(response, row)
 
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what must hold of published puzzles."""
-        from cogniload_gen.cogniload.published import rules
-
-        return rules(puzzles)
-
-
-@lru_cache(maxsize=1024)
-def log_added_needle(cell: Cell) -> None:
-    """Log that a cell has more than twice the needles of its rho; each cell is logged once."""
-    log.warning(
-        "rho = %g of N = %d is less than one needle: each puzzle has 1, or %g %%",
-        cell.rho, cell.N, 100 / cell.N,
-    )  # fmt: skip
-
 
 BENCHMARK = CogniLoad()
 
@@ -188,15 +153,4 @@ def generate_puzzles(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    return BENCHMARK.puzzles(
-        d=d,
-        N=N,
-        rho=rho,
-        num_puzzles=num_puzzles,
-        seed=seed,
-        split=split,
-        trace=trace,
-        first_index=first_index,
-        twin=twin,
-        language=language,
-    ).table()
+    return BENCHMARK.puzzles(**locals()).table()

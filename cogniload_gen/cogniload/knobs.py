@@ -45,8 +45,3 @@ class Cell(NamedTuple):
     def needles(self) -> int:
         """The number of needles (section 2.1.3)."""
         return max(1, min(self.N, round(self.N * self.rho / 100)))
-
-    @property
-    def has_added_needle(self) -> bool:
-        """Whether the one needle that there always is more than doubles the share of needles."""
-        return self.N * self.rho < 50

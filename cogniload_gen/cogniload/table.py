@@ -1,11 +1,13 @@
-"""Puzzles -> the columns of a pyarrow table."""
+"""Grid -> tables of puzzles: the stages one after the other, in batches that keep memory flat."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cogniload_gen.checks import check_flag
 from cogniload_gen.cogniload.ontology import CATEGORIES, PEOPLE, STATE
 from cogniload_gen.cogniload.render import (
     arrange,
@@ -14,8 +16,9 @@ from cogniload_gen.cogniload.render import (
     render,
     value_numbers,
 )
-from cogniload_gen.cogniload.simulate import Puzzles
-from cogniload_gen.grid import Batch, Selection, address_columns
+from cogniload_gen.cogniload.simulate import Puzzles, simulate
+from cogniload_gen.cogniload.twins import lay_out, make_twins, most_statements
+from cogniload_gen.grid import Batch, Grid, Source, whole_table
 from cogniload_gen.text import offsets
 
 _text, _texts = pa.string(), pa.list_(pa.string())
@@ -48,23 +51,57 @@ TRACE_SCHEMA = pa.schema(
 _NAMES, _CATEGORIES, _TYPES = pa.array(PEOPLE), pa.array(CATEGORIES), pa.array(["hay", "needle"])
 
 
-def tabulate(
-    parts: Sequence[Puzzles],
-    rows: Sequence[np.ndarray],
-    batch: Batch,
-    selection: Selection,
-    trace: bool,
-) -> pa.Table:
-    """Return the table of the puzzles of a batch, with the trace columns if wanted.
+BATCH_STATEMENTS = 2_000_000
+BATCH_PUZZLES = 16_000
+"""What is simulated side by side at most, which with the rendering takes some 400 MB."""
 
-    Those of each part stand in rows of their own.
-    """
-    tables = [pa.table(contents(part) | (steps(part) if trace else {})) for part in parts]
-    whole = pa.concat_tables(tables).take(np.argsort(np.concatenate(rows)))
-    columns = address_columns(selection, batch) | {"puzzle": render(parts, rows)}
-    columns |= dict(zip(whole.column_names, whole.columns, strict=True))
-    schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if trace else SCHEMA
-    return pa.table({name: columns[name] for name in schema.names}, schema)
+TABLE_CLAUSES = 500_000
+"""Clauses that are rendered into one table, about 12 MB of text."""
+
+
+def cogniload_source(selection: Grid, *, trace: bool = False) -> Source:
+    """Return the CogniLoad puzzles of a selection; ValueError if `trace` is not True or False."""
+    schema = pa.schema([*SCHEMA, *TRACE_SCHEMA]) if check_flag("trace", trace) else SCHEMA
+    lengths = [most_statements(cell, selection.twin) for cell in selection.cells]
+    most = BATCH_STATEMENTS * len(lengths) // sum(lengths)
+    make = partial(_batch_tables, selection, schema)
+    return Source(selection, schema, make, max(1, min(BATCH_PUZZLES, most)))
+
+
+def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[pa.Table]:
+    """Yield the puzzles of one batch, in tables of about TABLE_CLAUSES."""
+    d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in batch.cells]).T
+    # those of each difficulty are simulated together, and put back into their rows afterwards
+    rows = {level: np.flatnonzero(d == level) for level in np.unique(d).tolist()}
+    puzzles = {
+        level: lay_out(
+            simulate(batch.keys[row], level, N[row], needles[row]), language=selection.language
+        )
+        for level, row in rows.items()
+    }
+    if selection.twin is not None:
+        for level, row in rows.items():
+            puzzles[level] = make_twins(puzzles[level], selection.twin, batch.keys[row])
+            N[row] = np.diff(puzzles[level].first_statement)
+
+    def table(start: int, stop: int) -> pa.Table:
+        parts, places = [], []
+        for level, row in rows.items():
+            first, last = np.searchsorted(row, [start, stop])
+            if first < last:
+                parts.append(puzzles[level].part(first, last))
+                places.append(row[first:last] - start)
+        trace = schema is not SCHEMA
+        tables = [pa.table(contents(part) | (steps(part) if trace else {})) for part in parts]
+        whole = pa.concat_tables(tables).take(np.argsort(np.concatenate(places)))
+        columns = dict(zip(whole.column_names, whole.columns, strict=True))
+        columns["puzzle"] = render(parts, places)
+        return whole_table(selection, batch.part(range(start, stop)), schema, columns)
+
+    clauses = N * (d + 2) + np.maximum(d, 2) * (d + 1)
+    size = max(1, int(TABLE_CLAUSES / clauses.mean()))
+    for start in range(0, len(batch.cells), size):
+        yield table(start, min(start + size, len(batch.cells)))
 
 
 def contents(puzzles: Puzzles) -> dict[str, pa.Array]:

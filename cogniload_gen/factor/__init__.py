@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Rules, Score, StepsRead
-from cogniload_gen.checks import Given
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
     REALISTIC_TWIN,
@@ -27,12 +26,11 @@ from cogniload_gen.factor.solve import (
     solve_realistic,
     solve_symbolic,
 )
+from cogniload_gen.grid import Grid, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cogniload_gen.grid import Selection
-    from cogniload_gen.source import Source
     from cogniload_gen.tokens import Tokenizer
 
 
@@ -87,12 +85,6 @@ class Factor(Benchmark):
 
         return step_reward(response, row)
 
-    def rules(self, puzzles: "pa.Table") -> Rules:
-        """Return what must hold of published puzzles."""
-        from cogniload_gen.factor.published import rules
-
-        return rules(puzzles, str(self.suite))
-
 
 class Symbolic(Factor):
     """Appendix A: assignments of variables, hidden in filler."""
@@ -108,6 +100,7 @@ class Symbolic(Factor):
     about = files(__package__) / "data" / "symbolic"
     needed = ("suite", "target")
     own_splits = tuple(TRAINING_SETS)
+    solve = staticmethod(solve_symbolic)
 
     @property
     def baselines(self) -> Mapping[str, Callable[[str], str]]:
@@ -116,29 +109,25 @@ class Symbolic(Factor):
 
         return SYMBOLIC_BASELINES
 
-    def cells(self, **values: Given) -> tuple[SymbolicCell, ...]:
+    def cells(self, **values: Any) -> tuple[SymbolicCell, ...]:
         """Return the product of the knobs' values, with at most as many roots as variables."""
         return symbolic_cells(**values)
 
-    def select_split(self, split: str, **parameters: Given) -> "Selection":
+    def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
         from cogniload_gen.factor.training import select_training_set
 
         return select_training_set(split, **parameters)
 
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the filler."""
-        from cogniload_gen.factor.generate import symbolic_source
+        from cogniload_gen.factor.symbolic import symbolic_source
 
         return symbolic_source(selection, **options)
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text holds an assignment."""
         return SYMBOLIC_MARK in text
-
-    def solve(self, text: str) -> str:
-        """Return the variables in order, such as "v0, v12", or "none"."""
-        return solve_symbolic(text)
 
 
 class Realistic(Factor):
@@ -154,6 +143,7 @@ class Realistic(Factor):
     version = REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
     needed = ("suite",)
+    solve = staticmethod(solve_realistic)
 
     @property
     def baselines(self) -> Mapping[str, Callable[[str], str]]:
@@ -162,23 +152,19 @@ class Realistic(Factor):
 
         return REALISTIC_BASELINES
 
-    def cells(self, **values: Given) -> tuple[RealisticCell, ...]:
+    def cells(self, **values: Any) -> tuple[RealisticCell, ...]:
         """Return the product of the knobs' values; without context, there is no noise."""
         return realistic_cells(**values)
 
-    def make_source(self, selection: Any, **options: Any) -> "Source":
+    def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""
-        from cogniload_gen.factor.generate import realistic_source
+        from cogniload_gen.factor.realistic import realistic_source
 
         return realistic_source(selection, **options)
 
     def owns_text(self, text: str) -> bool:
         """Return whether a text counts animals, and assigns nothing."""
         return REALISTIC_MARK in text and SYMBOLIC_MARK not in text
-
-    def solve(self, text: str) -> str:
-        """Return the integer."""
-        return solve_realistic(text)
 
 
 SYMBOLIC = Symbolic()
@@ -215,17 +201,4 @@ def generate_factor(
 
     Raises ValueError naming the parameter, what it got and what it takes.
     """
-    return FACTOR.puzzles(
-        suite=suite,
-        N=N,
-        op=op,
-        context=context,
-        roots=roots,
-        noise=noise,
-        tokenizer=tokenizer,
-        num_puzzles=num_puzzles,
-        seed=seed,
-        split=split,
-        first_index=first_index,
-        twin=twin,
-    ).table()
+    return FACTOR.puzzles(**locals()).table()

@@ -1,12 +1,12 @@
 """The knobs of FACTOR's two suites, and the cells that they span (FACTOR, A.2 and 3.2)."""
 
 from functools import partial
+from itertools import product
 from reprlib import repr as brief
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogniload_gen.benchmark import read_knob
-from cogniload_gen.checks import Given, check_choices
-from cogniload_gen.grid import combinations
+from cogniload_gen.checks import check_choices
 
 SYMBOLIC_VERSION = 2
 REALISTIC_VERSION = 1
@@ -69,12 +69,12 @@ SYMBOLIC_KNOBS = (
 )
 
 
-def symbolic_cells(N: Given, context: Given, roots: Given) -> tuple[SymbolicCell, ...]:
+def symbolic_cells(N: Any, context: Any, roots: Any) -> tuple[SymbolicCell, ...]:
     """Return the cells of the knobs' product, checked; ValueError for more roots than variables."""
     checked = [
         knob.check(value) for knob, value in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
     ]
-    cells = tuple(SymbolicCell(*cell) for cell in combinations(*checked))
+    cells = tuple(SymbolicCell(*cell) for cell in product(*checked))
     for cell in cells:
         if isinstance(cell.roots, int) and cell.roots > cell.N:
             raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
@@ -96,18 +96,18 @@ REALISTIC_KNOBS = (
 )
 
 
-def realistic_cells(op: Given, context: Given, noise: Given) -> tuple[RealisticCell, ...]:
+def realistic_cells(op: Any, context: Any, noise: Any) -> tuple[RealisticCell, ...]:
     """Return the cells of the knobs' product, checked; those without context have noise "none"."""
     op_knob, context_knob, _ = REALISTIC_KNOBS
     operations, contexts = op_knob.check(op), context_knob.check(context)
     return tuple(
         RealisticCell(op, tokens, kind)
-        for op, tokens, kind in combinations(operations, contexts, check_noises(noise, contexts))
+        for op, tokens, kind in product(operations, contexts, check_noises(noise, contexts))
         if (kind == "none") == (tokens == 0)
     )
 
 
-def check_noises(noise: Given, contexts: tuple[int, ...]) -> tuple[str, ...]:
+def check_noises(noise: Any, contexts: tuple[int, ...]) -> tuple[str, ...]:
     """Return `noise` as a tuple of different kinds of noise, with "none" where a context is 0.
 
     ValueError for another kind, and for no kind where a context is above 0.

@@ -1,35 +1,349 @@
-"""Puzzle keys -> problems about animals at places (FACTOR, sections 3.2 and 3.3), in words.
+"""FACTOR's realistic suite: puzzle keys -> problems about animals at places (sections 3.2, 3.3).
 
-The dependency graph (`dependencies.py`) gets names; its sentences stand in random order, among
-noise (`noise.py`) if there is a context to fill. Words and sentences are in `data/realistic.toml`.
+The dependency graph gets names; its sentences stand in random order, among noise if there is a
+context to fill. Words and sentences are in `data/realistic.toml` and `data/noise.toml`.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from string import ascii_letters
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 
-from cogniload_gen.draws import child
-from cogniload_gen.factor.dependencies import (
-    MOST_TERMS,
-    Draw,
-    Variable,
-    close_variables,
-    draws_of,
-    needed_variables,
-    pick,
-)
+from cogniload_gen.draws import Key, child, uniform
 from cogniload_gen.factor.knobs import RealisticCell
-from cogniload_gen.factor.noise import TokenCount, noise_sentences
-from cogniload_gen.grid import split_twin
+from cogniload_gen.factor.symbolic import batch_size
+from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.tokens import Tokenizer, token_counter
 from cogniload_gen.words import read_words
+
+REALISTIC_SCHEMA = pa.schema(
+    {
+        "id": pa.string(), "suite": pa.string(), "op": pa.int64(), "context": pa.int64(),
+        "noise": pa.string(), "seed": pa.int64(), "index": pa.int64(), "puzzle": pa.string(),
+        "question": pa.string(), "answer": pa.string(), "solution": pa.string(),
+    }
+)  # fmt: skip
+"""The columns of a table of puzzles."""
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
 # the places of the problem's sentences among them.
 PROBLEM_DRAW, NOISE_DRAW, PLACES_DRAW = range(3)
+
+# --- Variables and how they depend on each other (section 3.2) ----------------------------------
+
+# The graph is made in the order of the paper, by construction: nothing is thrown away and
+# redrawn. First the structure: how many places have their animals added up ("South Zoo's Animal",
+# a hierarchical dependency), and how many animals each of them has. Then one needed variable
+# after the other, each defined by earlier ones, until `op` binary operations are spent and
+# everything flows into the last, which the question asks for (`Building`). Then close variables,
+# which the question does not need. Every problem needs a total, and a variable that a sentence
+# defines by others.
+#
+# The operations of a variable are those of its definition, each variable computed once: the sum
+# of n terms takes n - 1, "k times" and "k more than" one more, a copy and a given number none.
+# There is no "0 times" and no "1 times", and nothing is subtracted, so that the answer grows with
+# every needed variable: without its sentence the answer is undetermined. This requires that
+# another sentence mentions the variable; so a close variable mentions the animals of a needed
+# total that no needed sentence mentions.
+
+GREATEST_VALUE = 999
+GREATEST_NUMBER = 20
+"""The greatest value of any variable (the least is 1), and the greatest number in a sentence."""
+
+MOST_TERMS = 4
+"""The terms of a sum at most, and the animals of a place that are added up."""
+
+WORDS_AT_ONCE = 512
+
+Draw = Callable[[int], int]
+"""draw(bound) is the next draw: an integer uniform on 0..bound-1."""
+
+
+class Variable(NamedTuple):
+    """A variable and its definition: multiplier * (sum of the operands, if any) + number.
+
+    Operands are earlier variables, by their position. `place` numbers the places whose animals are
+    added up; None stands for the animals of all others. A total is the sum over the animals of its
+    place, which no sentence states.
+    """
+
+    operands: tuple[int, ...]
+    multiplier: int
+    number: int
+    value: int
+    place: int | None
+    is_total: bool = False
+
+    @property
+    def operations(self) -> int:
+        """The binary operations that it takes."""
+        added = self.number > 0 and len(self.operands) > 0
+        return max(len(self.operands) - 1, 0) + (self.multiplier > 1) + added
+
+
+class Shape(NamedTuple):
+    """The form of a definition: a sum of `terms` terms, multiplied, or with a number added."""
+
+    terms: int
+    multiplied: bool = False
+    added: bool = False
+
+    @property
+    def operations(self) -> int:
+        """The binary operations that it takes."""
+        return max(self.terms - 1, 0) + self.multiplied + self.added
+
+
+CONSTANT, COPY = Shape(0), Shape(1)
+SHAPES = [
+    (shape, shape.operations)
+    for shape, weight in (
+        *((CONSTANT, 5), (COPY, 1), (Shape(1, multiplied=True), 2), (Shape(1, added=True), 2)),
+        *((Shape(2), 3), (Shape(3), 2), (Shape(MOST_TERMS), 1)),
+        *((Shape(2, multiplied=True), 2), (Shape(3, multiplied=True), 1)),
+    )
+    for _ in range(weight)
+]
+"""The shapes with their operations, each as often as it weighs in a draw."""
+
+
+def draws_of(key: Key) -> Draw:
+    """Return the draws of a key, one after the other; the bias is below bound / 2**32."""
+
+    def words() -> Iterator[int]:
+        for start in count(step=WORDS_AT_ONCE):
+            block = child(key, np.arange(start, start + WORDS_AT_ONCE))
+            yield from (block >> np.uint64(32)).tolist()
+
+    next_word = words().__next__
+    return lambda bound: next_word() * bound >> 32
+
+
+def pick(draw: Draw, population: Sequence, size: int | None = None) -> list:
+    """`size` of the population, all by default, in random order."""
+    pool = list(population)
+    size = len(pool) if size is None else size
+    for i in range(size):
+        j = i + draw(len(pool) - i)
+        pool[i], pool[j] = pool[j], pool[i]
+    return pool[:size]
+
+
+@dataclass
+class Building:
+    """The needed variables so far, and what must still happen so that all flow into the last.
+
+    `loose` are the variables that no definition uses yet, except animals awaiting their total, and
+    `used` the others; `animals` are the places (by their number) whose animals are to come, one
+    entry an animal, and `members` the animals of each place so far. `left` operations are still to
+    be spent. In the end one variable is loose, the answer, so they must suffice to join the loose
+    ones and the totals to come: len(loose) + totals_to_come - 1 <= left. `room` must not become
+    negative: it is what would be left below GREATEST_VALUE if all loose variables and all animals
+    to come (at least 1 each) were added up, and every operation left added 1.
+    """
+
+    draw: Draw
+    animals: list[int]
+    left: int
+    room: int
+    members: list[list[int]]
+    variables: list[Variable] = field(default_factory=list)
+    loose: list[int] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, draw: Draw, op: int) -> Self:
+        """Begin with the places whose animals are added up, and nothing else."""
+        sizes = structure(draw, op)
+        animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
+        left = op - sum(sizes) + len(sizes)
+        room = GREATEST_VALUE - left - len(animals)
+        return cls(draw, animals, left, room, [[] for _ in sizes])
+
+    @property
+    def finished(self) -> bool:
+        """Whether all operations are spent and the last variable, not a total, is the answer."""
+        spent = not self.animals and not self.left and len(self.loose) == 1
+        return spent and not self.variables[-1].is_total
+
+    @property
+    def totals_to_come(self) -> int:
+        """How many places still lack animals, and so their total."""
+        return len(set(self.animals))
+
+    @property
+    def slack(self) -> int:
+        """How many operations could be spent without joining loose variables."""
+        return self.left - len(self.loose) - self.totals_to_come
+
+    @property
+    def growth(self) -> int:
+        """By how much a variable may outgrow what it joins: a fair share for each operation."""
+        return self.room // (self.left + 1)
+
+    @property
+    def cheap(self) -> list[int]:
+        """The used variables that are small enough to be used again."""
+        limit = min(self.growth, self.room // MOST_TERMS)
+        return [i for i in self.used if self.variables[i].value <= limit]
+
+    def step(self) -> None:
+        """Add a variable, and its place's total if it is the last animal of the place."""
+        left, loose, cheap, slack = self.left, len(self.loose), self.cheap, self.slack
+        is_animal = bool(self.animals) and (self.draw(len(self.animals) + left) < len(self.animals))
+        shapes = fitting(left, slack + is_animal, loose, len(cheap), is_animal or self.growth > 0)
+        if self.animals and all(shape == COPY for shape, _ in shapes):  # or there are none
+            is_animal = True
+            shapes = fitting(left, slack + 1, loose, len(cheap), True)
+        shape, operations = shapes[self.draw(len(shapes))]
+        # loose variables as far as needed, at least one if there is one, and others
+        most = min(shape.terms, loose)
+        least = max(operations - slack - is_animal, shape.terms - len(cheap), min(most, 1))
+        joined = pick(self.draw, self.loose, least + self.draw(most - least + 1))
+        others = pick(self.draw, cheap, shape.terms - len(joined))
+        place = self.animals.pop() if is_animal else None
+        self.add(shape, joined, pick(self.draw, joined + others), place)
+        if place is not None and place not in self.animals:  # its last animal
+            self.loose.append(len(self.variables))
+            self.variables.append(total(self.variables, self.members[place]))
+
+    def add(self, shape: Shape, joined: list[int], operands: list[int], place: int | None) -> None:
+        """Add a variable over operands; those that it joins are no longer loose.
+
+        Its value takes the room of the joined ones' values, or of the 1 that was counted for an
+        animal.
+        """
+        freed = (place is not None) + sum(self.variables[i].value for i in joined)
+        least_value = sum(self.variables[i].value for i in operands)
+        limit = max(freed + self.growth, least_value) + shape.operations
+        variable = define(self.draw, self.variables, operands, shape, limit, place)
+        self.left -= variable.operations
+        self.room += freed + variable.operations - variable.value
+        self.loose = [i for i in self.loose if i not in joined]
+        self.used += joined
+        if place is None:
+            self.loose.append(len(self.variables))
+        else:
+            self.used.append(len(self.variables))
+            self.members[place].append(len(self.variables))
+        self.variables.append(variable)
+
+
+def needed_variables(draw: Draw, op: int) -> list[Variable]:
+    """The needed variables, which take `op` binary operations; the last is the answer."""
+    building = Building.begin(draw, op)
+    while not building.finished:
+        building.step()
+    return building.variables
+
+
+def fitting(
+    left: int, slack: int, loose: int, cheap: int, constant: bool
+) -> list[tuple[Shape, int]]:
+    """The shapes that the next variable can have, with their operations.
+
+    `left` operations can be spent; each beyond `slack` takes a loose variable among the operands.
+    There are `loose` and `cheap` others for operands; `constant` says whether a number will do.
+    """
+    return [
+        (shape, operations)
+        for shape, operations in SHAPES
+        if operations <= left
+        and operations - slack <= min(shape.terms, loose)
+        and shape.terms <= loose + cheap
+        and (shape.terms or constant)
+    ]
+
+
+def structure(draw: Draw, op: int) -> list[int]:
+    """How many animals each place has whose animals are added up: at least one place.
+
+    Their totals take from 1 up to half of the operations, rounded up.
+    """
+    operations = 1 + draw((op + 1) // 2)
+    sizes = []
+    while operations:
+        sizes.append(2 + draw(min(MOST_TERMS - 1, operations)))
+        operations -= sizes[-1] - 1
+    return sizes
+
+
+def define(
+    draw: Draw,
+    variables: list[Variable],
+    operands: Sequence[int],
+    shape: Shape,
+    limit: int,
+    place: int | None,
+) -> Variable:
+    """A variable of a shape over operands whose sum is at most `limit`, as its value will be.
+
+    Where no multiplier keeps the limit, a number is added to a single operand, and several are
+    added up alone; where no number does either, the variable is a copy.
+    """
+    value = sum(variables[i].value for i in operands)
+    multiplier, number = 1, 0
+    if shape.multiplied and 0 < value * 2 <= limit:
+        multiplier = 2 + draw(min(limit // value, GREATEST_NUMBER) - 1)
+    elif not operands or (len(operands) == 1 and shape != COPY and value < limit):
+        number = 1 + draw(min(limit - value, GREATEST_NUMBER))
+    value = value * multiplier + number
+    return Variable(tuple(operands), multiplier, number, value, place)
+
+
+def total(variables: list[Variable], animals: list[int]) -> Variable:
+    """The sum over the animals of a place."""
+    value = sum(variables[i].value for i in animals)
+    return Variable(tuple(animals), 1, 0, value, variables[animals[0]].place, is_total=True)
+
+
+def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
+    """Variables that the question does not need: from 2 to about as many as it needs.
+
+    They may depend on needed ones and on each other. They mention what is still to be mentioned:
+    the animals of needed totals that no needed sentence mentions. In half of the problems some of
+    them are all the animals of another place, whose total a further one mentions.
+    """
+    variables = list(needed)
+    stated = [i for i, variable in enumerate(needed) if not variable.is_total]
+    mentioned = {operand for i in stated for operand in needed[i].operands}
+    wanted = [i for i in stated if needed[i].place is not None and i not in mentioned]
+    to_come = 2 + draw(len(stated))
+    other_place = 1 + max(variable.place or 0 for variable in needed)
+    animals_to_come = (0, 0, 2, 3)[draw(4)]
+    while to_come > 0 or wanted:
+        shape, _ = SHAPES[draw(len(SHAPES))]
+        place, limit = None, GREATEST_VALUE
+        if animals_to_come:
+            place, limit = other_place, GREATEST_VALUE // MOST_TERMS
+        share = min(-(-len(wanted) // max(to_come, 1)), MOST_TERMS)
+        others = [i for i in range(len(variables)) if i not in wanted]
+        candidates = pick(draw, wanted, share)
+        candidates += pick(draw, others, min(max(shape.terms - share, 0), len(others)))
+        operands, value = [], 0
+        for i in candidates:
+            if value + variables[i].value <= limit:
+                operands.append(i)
+                value += variables[i].value
+        wanted = [i for i in wanted if i not in operands]
+        variables.append(define(draw, variables, operands, shape, limit, place))
+        to_come -= 1
+        if animals_to_come:
+            animals_to_come -= 1
+            if not animals_to_come:
+                animals = [i for i, made in enumerate(variables) if made.place == other_place]
+                wanted.append(len(variables))
+                variables.append(total(variables, animals))
+    return variables[len(needed) :]
+
+
+# --- Problems in words --------------------------------------------------------------------------
 
 
 class Problem(NamedTuple):
@@ -43,57 +357,6 @@ class Problem(NamedTuple):
     answer: str
     solution: str
     pairs: list[tuple[str, str]]
-
-
-def columns(
-    keys: np.ndarray,
-    cells: Sequence[RealisticCell],
-    tokenizer: Tokenizer = None,
-    twin: str | None = None,
-) -> dict[str, list[str]]:
-    """The columns puzzle, question, answer and solution of the puzzles with these keys (uint64).
-
-    A cell's context is the number of tokens of the whole prompt with its noise, met to within 1 %
-    or 16 tokens, and 0 for no noise. `twin` is one change of each puzzle. `tokenizer` is as in
-    `tokens.token_counter`. Raises ValueError that starts with "context" where a problem alone is
-    longer than its context, or with "tokenizer" where that is wrong.
-    """
-    token_count = token_counter(tokenizer)
-    made: dict[str, list[str]] = {"puzzle": [], "question": [], "answer": [], "solution": []}
-    for key, problem_key, cell in zip(keys, child(keys, PROBLEM_DRAW), cells, strict=True):
-        problem = make_problem(problem_key, cell.op, twin)
-        noisy = cell.context and twin != "context=0"
-        sentences = add_noise(key, problem, cell, token_count) if noisy else problem.sentences
-        made["puzzle"].append(prompt(sentences, problem.question))
-        for column in ("question", "answer", "solution"):
-            made[column].append(getattr(problem, column))
-    return made
-
-
-def add_noise(
-    key: np.uint64, problem: Problem, cell: RealisticCell, token_count: TokenCount
-) -> list[str]:
-    """The sentences of a problem among noise that fills the context.
-
-    Each stands at a boundary between sentences of the noise, all equally likely.
-    """
-    text = prompt(problem.sentences, problem.question)
-    alone = token_count([f" {word}" for word in text.split(" ")]).sum()
-    if alone > cell.context:
-        raise ValueError(
-            f"context {cell.context} is too short: a problem of op {cell.op} takes {alone:.0f} "
-            "tokens without noise"
-        )
-    noise = noise_sentences(
-        child(key, NOISE_DRAW), cell.noise, problem.pairs, cell.context - alone, token_count
-    )
-    draw = draws_of(child(key, PLACES_DRAW))
-    places = sorted(draw(len(noise) + 1) for _ in problem.sentences)
-    parts, start = [], 0
-    for place, sentence in zip(places, problem.sentences, strict=True):
-        parts += [*noise[start:place], sentence]
-        start = place
-    return parts + noise[start:]
 
 
 def make_problem(key: np.uint64, op: int, twin: str | None = None) -> Problem:
@@ -231,3 +494,173 @@ def letters(draw: Draw) -> Iterator[str]:
     yield from order
     for number in count(1):
         yield from (f"{letter}{number}" for letter in order)
+
+
+# --- Noise: sentences without numbers and relations (section 3.3) -------------------------------
+
+# Close noise speaks of the places and animals of the problem, general noise of everyday life. A
+# sentence is put together from pieces that come again and again, so that its tokens are counted by
+# adding theirs, for thousands of sentences at once.
+
+ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
+"""A word with a slot, or several without, with the space before."""
+
+TokenCount = Callable[[Sequence[str]], np.ndarray]
+"""From texts to the numbers of tokens that they take within running text."""
+
+PAIR = ("place", "animal")
+SENTENCES_AT_ONCE = 1024
+
+# The children of a sentence's key: its template, the pair it speaks of, the choices of its elements
+TEMPLATE_DRAW, PAIR_DRAW, FIRST_ELEMENT_DRAW = range(3)
+
+
+class Templates(NamedTuple):
+    """The templates of a kind of noise: a row for each, whose elements are choices of a piece.
+
+    Of element (template, element), the choices are the `choices` pieces from `first` on; past the
+    end of a template it is the empty piece. Where `pair_form` is not negative, it is the place or
+    the animal of a pair instead, in that one of `pair_forms`.
+    """
+
+    pieces: list[str]
+    first: np.ndarray
+    choices: np.ndarray
+    pair_form: np.ndarray
+    pair_forms: list[str]
+
+
+@cache
+def templates(kind: str) -> Templates:
+    """The templates of `kind`, "close" or "general", from the data file."""
+    data = read_words(__package__, "noise")[kind]
+    pieces, pair_forms = [""], list[str]()
+    first_piece: dict[str, int] = {}
+    rows: list[list[tuple[int, int, int]]] = []
+    for sentence in data["sentences"]:
+        rows.append([])
+        for match in ELEMENT.finditer(f" {sentence}"):
+            element, slot = match[0], match[1]
+            if slot in PAIR:
+                if element not in pair_forms:
+                    pair_forms.append(element)
+                rows[-1].append((0, 1, pair_forms.index(element)))
+                continue
+            words = data["words"][slot] if slot else [""]
+            if element not in first_piece:
+                first_piece[element] = len(pieces)
+                pieces += [element.replace(f"{{{slot}}}", word) for word in words]
+            rows[-1].append((first_piece[element], len(words), -1))
+    longest = max(map(len, rows))
+    table = np.array([row + [(0, 1, -1)] * (longest - len(row)) for row in rows])
+    first, choices, pair_form = np.moveaxis(table, -1, 0)
+    return Templates(pieces, first, choices, pair_form, pair_forms)
+
+
+def noise_sentences(
+    key: Key,
+    kind: str,
+    pairs: Sequence[tuple[str, str]],
+    tokens: float,
+    token_count: TokenCount,
+) -> list[str]:
+    """Sentences of noise that together come as near to `tokens` as whole sentences can.
+
+    `kind` is "close", about the (place, animal) `pairs`, or "general"; `token_count` is as
+    `tokens.token_counter` gives it. Fewer tokens give the beginning of the same sentences. Raises
+    ValueError that starts with "tokenizer" if the sentences count as 0 tokens.
+    """
+    pieces, first, choices, pair_form, pair_forms = templates(kind)
+    pair_pieces = [
+        form.format(place=place, animal=animal) for form in pair_forms for place, animal in pairs
+    ]
+    first = np.where(pair_form < 0, first, len(pieces) + pair_form * len(pairs))
+    choices = np.where(pair_form < 0, choices, len(pairs))
+    pieces = pieces + pair_pieces
+    counts = token_count(pieces)
+    slots = np.arange(FIRST_ELEMENT_DRAW + first.shape[1])
+    sentences: list[str] = []
+    number = np.arange(SENTENCES_AT_ONCE)
+    while True:
+        words = child(child(key, number)[:, None], slots)
+        template = uniform(words[:, TEMPLATE_DRAW], len(first))
+        is_pair = pair_form[template] >= 0
+        words = np.where(is_pair, words[:, [PAIR_DRAW]], words[:, FIRST_ELEMENT_DRAW:])
+        chosen = first[template] + uniform(words, choices[template])
+        sizes = counts[chosen].sum(axis=1)
+        totals = sizes.cumsum()
+        if not totals[-1] > 0:
+            raise ValueError("tokenizer counts the sentences of noise as 0 tokens")
+        enough = np.searchsorted(totals - sizes / 2, tokens)  # those that bring it nearer
+        sentences += ["".join(map(pieces.__getitem__, row))[1:] for row in chosen[:enough].tolist()]
+        if tokens <= totals[-1]:
+            return sentences
+        tokens -= totals[-1]
+        number += SENTENCES_AT_ONCE
+
+
+def add_noise(
+    key: np.uint64, problem: Problem, cell: RealisticCell, token_count: TokenCount
+) -> list[str]:
+    """The sentences of a problem among noise that fills the context.
+
+    Each stands at a boundary between sentences of the noise, all equally likely.
+    """
+    text = prompt(problem.sentences, problem.question)
+    alone = token_count([f" {word}" for word in text.split(" ")]).sum()
+    if alone > cell.context:
+        raise ValueError(
+            f"context {cell.context} is too short: a problem of op {cell.op} takes {alone:.0f} "
+            "tokens without noise"
+        )
+    noise = noise_sentences(
+        child(key, NOISE_DRAW), cell.noise, problem.pairs, cell.context - alone, token_count
+    )
+    draw = draws_of(child(key, PLACES_DRAW))
+    places = sorted(draw(len(noise) + 1) for _ in problem.sentences)
+    parts, start = [], 0
+    for place, sentence in zip(places, problem.sentences, strict=True):
+        parts += [*noise[start:place], sentence]
+        start = place
+    return parts + noise[start:]
+
+
+# --- Columns ------------------------------------------------------------------------------------
+
+
+def realistic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
+    """Return the realistic puzzles of a grid; ValueError for a wrong `tokenizer`."""
+    token_counter(tokenizer)
+
+    def make(batch: Batch) -> Iterator[pa.Table]:
+        made: dict[str, list[str]] = columns(batch.keys, batch.cells, tokenizer, selection.twin)
+        made["suite"] = ["realistic"] * len(batch.cells)
+        yield whole_table(selection, batch, REALISTIC_SCHEMA, made)
+
+    op, context = np.mean([cell[:2] for cell in selection.cells], axis=0)
+    return Source(selection, REALISTIC_SCHEMA, make, batch_size(op, context))
+
+
+def columns(
+    keys: np.ndarray,
+    cells: Sequence[RealisticCell],
+    tokenizer: Tokenizer = None,
+    twin: str | None = None,
+) -> dict[str, list[str]]:
+    """The columns puzzle, question, answer and solution of the puzzles with these keys (uint64).
+
+    A cell's context is the number of tokens of the whole prompt with its noise, met to within 1 %
+    or 16 tokens, and 0 for no noise. `twin` is one change of each puzzle. `tokenizer` is as in
+    `tokens.token_counter`. Raises ValueError that starts with "context" where a problem alone is
+    longer than its context, or with "tokenizer" where that is wrong.
+    """
+    token_count = token_counter(tokenizer)
+    made: dict[str, list[str]] = {"puzzle": [], "question": [], "answer": [], "solution": []}
+    for key, problem_key, cell in zip(keys, child(keys, PROBLEM_DRAW), cells, strict=True):
+        problem = make_problem(problem_key, cell.op, twin)
+        noisy = cell.context and twin != "context=0"
+        sentences = add_noise(key, problem, cell, token_count) if noisy else problem.sentences
+        made["puzzle"].append(prompt(sentences, problem.question))
+        for column in ("question", "answer", "solution"):
+            made[column].append(getattr(problem, column))
+    return made

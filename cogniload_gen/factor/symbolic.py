@@ -1,8 +1,12 @@
-"""FACTOR's symbolic suite: puzzle keys -> the columns of a table (section 3.1, A.1.2 to A.1.5).
+"""FACTOR's symbolic suite: puzzle keys -> forests -> texts and tables (section 3.1, Appendix A).
 
-A text is a sequence of fragments, which Arrow gathers for all puzzles at once.
+Many puzzles of any N run side by side, in arrays of place x puzzle. A place is the i of the
+paper's v_i: parents stand before their children. The variables are dealt to the places at random,
+so that their numbers tell nothing. A text is a sequence of fragments, which Arrow gathers for all
+puzzles at once.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -11,12 +15,145 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cogniload_gen.factor.filler import Filler, filler_fragments, scatter, word_counts, write
-from cogniload_gen.factor.forest import LARGEST_ROOT, Forests, plant
-from cogniload_gen.grid import split_twin
+from cogniload_gen.draws import child, children, uniform
+from cogniload_gen.factor.filler import (
+    Filler,
+    check_context,
+    filler_fragments,
+    scatter,
+    word_counts,
+    write,
+)
+from cogniload_gen.factor.knobs import PAPER_ROOTS, SymbolicCell
+from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
 from cogniload_gen.words import read_words
+
+# Children of a puzzle's key, beside those in filler.py and training.py:
+VARIABLE_DRAW, ROOTS_DRAW, PARENT_DRAW, RELATION_DRAW, ORDER_DRAW = range(5)
+EMPTY_DRAW, TARGET_DRAW = range(5, 7)
+
+SYMBOLIC_SCHEMA = pa.schema(
+    {
+        "id": pa.string(), "suite": pa.string(), "N": pa.int64(), "context": pa.int64(),
+        "roots": pa.int64(), "seed": pa.int64(), "index": pa.int64(), "puzzle": pa.string(),
+        "question": pa.string(), "answer": pa.string(), "solution": pa.string(),
+        "target": pa.int64(), "hops": pa.int64(),
+    }
+)  # fmt: skip
+"""The columns of a table of puzzles."""
+
+# --- Forests of variables -----------------------------------------------------------------------
+
+LARGEST_ROOT = 10
+"""Roots have values 0..LARGEST_ROOT."""
+
+EMPTY = 10
+"""One target in EMPTY matches no variable, whatever the N."""
+
+
+@dataclass(frozen=True)
+class Forests:
+    """Forests with N variables each, as arrays of place x puzzle; places from N on mean nothing.
+
+    `variable` is the number of the variable at a place; the first k places are roots. `parent` is
+    a place, `operation` what is added to the parent's value: -1, 0 or +1. `order` holds the places
+    in the order of the text. `target` is the value in the question.
+    """
+
+    N: np.ndarray
+    k: np.ndarray
+    variable: np.ndarray
+    parent: np.ndarray
+    operation: np.ndarray
+    value: np.ndarray
+    order: np.ndarray
+    target: np.ndarray
+
+    @property
+    def hops(self) -> np.ndarray:
+        """How many edges the deepest variable of the target's value is from its root.
+
+        It is 0 where only roots have that value, or none has.
+        """
+        depth, puzzle = np.zeros_like(self.parent), np.arange(len(self.N))
+        for i in range(1, len(depth)):
+            depth[i] = np.where(i < self.k, 0, depth[self.parent[i], puzzle] + 1)
+        is_gold = (self.value == self.target) & (self.place < self.N)
+        return np.where(is_gold, depth, 0).max(axis=0)
+
+    @property
+    def place(self) -> np.ndarray:
+        """The places, to compare with N or k."""
+        return np.arange(len(self.value))[:, None]
+
+    def part(self, start: int, stop: int) -> "Forests":
+        """The puzzles from `start` up to `stop`, with as many places as they need."""
+        most = self.N[start:stop].max()
+        return Forests(
+            *(
+                array[start:stop] if array.ndim == 1 else array[:most, start:stop]
+                for array in vars(self).values()
+            )
+        )
+
+
+def plant(keys: np.ndarray, N: np.ndarray, roots: np.ndarray | int = 0) -> Forests:
+    """The forests of the given keys (uint64) with their numbers of variables N (A.1.1, A.1.2).
+
+    The number of roots k is `roots`, or drawn from 1..N where that is 0. A parent is uniform on the
+    places before, an operation on {none, +1, -1}, a root's value on 0..10, and both orders, of the
+    variables and of the statements, are uniform too.
+    """
+    places, puzzle = int(N.max()), np.arange(len(N))
+    k = np.where(np.asarray(roots) > 0, roots, 1 + uniform(child(keys, ROOTS_DRAW), N))
+    parent = uniform(
+        children(child(keys, PARENT_DRAW), places), np.maximum(np.arange(places), 1)[:, None]
+    )
+    relation = children(child(keys, RELATION_DRAW), places)
+    operation, value = uniform(relation, 3) - 1, uniform(relation, LARGEST_ROOT + 1)
+    for i in range(1, places):
+        value[i] = np.where(i < k, value[i], value[parent[i], puzzle] + operation[i])
+    return Forests(
+        N=N,
+        k=k,
+        variable=shuffled(children(child(keys, VARIABLE_DRAW), places), N),
+        parent=parent,
+        operation=operation,
+        value=value,
+        order=shuffled(children(child(keys, ORDER_DRAW), places), N),
+        target=ask(keys, value, N),
+    )
+
+
+def ask(keys: np.ndarray, value: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """The target values (A.1.5).
+
+    Nine times in ten it is the value of a variable, each variable equally likely. Once in ten no
+    variable has it: it is then one below the smallest value or one above the largest, either
+    equally likely.
+    """
+    variables = np.where(np.arange(len(value))[:, None] < N, value, value[0])
+    known = value[uniform(child(keys, TARGET_DRAW), N), np.arange(len(N))]
+    is_above = uniform(child(keys, TARGET_DRAW), 2) == 1
+    outside = np.where(is_above, variables.max(axis=0) + 1, variables.min(axis=0) - 1)
+    return np.where(uniform(child(keys, EMPTY_DRAW), EMPTY) == 0, outside, known)
+
+
+def shuffled(words: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """Random permutations of 0..N-1 down the columns of `words` (uint64, places x puzzles).
+
+    Below a column's N entries stand its other places.
+    """
+    place = np.arange(len(words), dtype=np.uint64)[:, None]
+    low = np.uint64((1 << len(words).bit_length()) - 1)
+    last = np.uint64(2**64 - 1)
+    keys = np.where(place < N, words, last) & ~low | place  # without ties
+    return (np.sort(keys.T, axis=1).T & low).astype(np.int64)
+
+
+# --- Texts --------------------------------------------------------------------------------------
 
 LEADS = SAME_GROUP, NEW_GROUP, LINE_START = range(3)
 ENDINGS = NOTHING, COMMA, AND, COMMA_AND, FULL_STOP = range(5)
@@ -113,9 +250,37 @@ def fragments(M: int) -> Fragments:
     return Fragments(M, texts, dict(zip(kinds, first, strict=False)))
 
 
+# --- Columns ------------------------------------------------------------------------------------
+
+
 def batch_size(N: float, context: float) -> int:
     """How many puzzles with N variables and `context` tokens on average make a good batch."""
     return max(1, min(BATCH_PUZZLES, int(BATCH_TOKENS / (context + STATEMENT_TOKENS * N))))
+
+
+def symbolic_source(selection: Grid, *, tokenizer: Tokenizer = None) -> Source:
+    """Return the symbolic puzzles of a grid or a training set.
+
+    Raises ValueError for a wrong `tokenizer`, or for a cell whose context is too short for its
+    statements.
+    """
+    N, context, _ = arrays(selection.cells)
+    check_context(N, context, word_counts(token_counter(tokenizer)))
+
+    def make(batch: Batch) -> Iterator[pa.Table]:
+        N, context, roots = arrays(batch.cells)
+        columns = symbolic_columns(batch.keys, N, context, tokenizer, roots, selection.twin)
+        columns["suite"] = ["symbolic"] * len(N)
+        yield whole_table(selection, batch, SYMBOLIC_SCHEMA, columns)
+
+    return Source(selection, SYMBOLIC_SCHEMA, make, batch_size(N.mean(), context.mean()))
+
+
+def arrays(cells: Sequence[SymbolicCell]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the N, context and roots of cells, as `symbolic_columns` takes them."""
+    N, context, roots = zip(*cells, strict=True)
+    fixed = [0 if count == PAPER_ROOTS else count for count in roots]
+    return np.array(N), np.array(context), np.array(fixed)
 
 
 def symbolic_columns(

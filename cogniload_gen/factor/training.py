@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import erfc, log, sqrt
 from reprlib import repr as brief
-from typing import Self
+from typing import Any
 
 import numpy as np
 
-from cogniload_gen.checks import Given, check_choice, check_integer
+from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.draws import address_key, child, uniform
-from cogniload_gen.factor.forest import TRAINING_DRAW
 from cogniload_gen.factor.knobs import (
     COURSE,
     SCALES,
@@ -24,7 +23,10 @@ from cogniload_gen.factor.knobs import (
     TRAINING_SETS,
     SymbolicCell,
 )
-from cogniload_gen.grid import ENGLISH, MAX_SEED, Batch
+from cogniload_gen.grid import MAX_SEED, Batch, Grid
+
+TRAINING_DRAW = 11
+"""A child of a puzzle's key, beside those in symbolic.py and filler.py."""
 
 MAX_N = 29
 MU, SIGMA, L_MIN, L_MAX = 5, 2.5, 100, 1000
@@ -39,41 +41,14 @@ integers do not: none of the numbers that are rounded to them lies within 1e-4 o
 
 
 @dataclass(frozen=True)
-class TrainingSet:
-    """The first `num_puzzles` (all by default) of a training set, in the place of a Grid.
+class TrainingSet(Grid):
+    """The first `num_puzzles` of the training set `name`, whose puzzles draw their cells.
 
-    `name` is one of TRAINING_SETS. Raises ValueError naming the parameter, what it got and what it
-    takes.
+    `split` says whose draws they take, and `cells` holds the largest cell that one may have, to
+    size batches by.
     """
 
-    name: str
-    num_puzzles: int | None = None
-    seed: int = 42
-    benchmark = "factor-symbolic"
-    version = SYMBOLIC_VERSION
-    twin = None
-    language = ENGLISH
-
-    def __post_init__(self) -> None:
-        check_choice("split", self.name, tuple(TRAINING_SETS))
-        check_integer("seed", self.seed, low=0, high=MAX_SEED)
-        if self.num_puzzles is not None:
-            most = len(TRAINING_SETS[self.name][1])
-            check_integer("num_puzzles", self.num_puzzles, low=1, high=most)
-
-    @property
-    def split(self) -> str:
-        """Whose draws the set takes: "pretrain", "course" or "full"."""
-        return TRAINING_SETS[self.name][0]
-
-    @property
-    def cells(self) -> tuple[SymbolicCell]:
-        """The largest cell that a puzzle of the set may have, to size batches by."""
-        last = np.array(TRAINING_SETS[self.name][1][-1])
-        return (SymbolicCell(MAX_N, int(scales(self.name, last)) * (L_MAX - L_MIN)),)
-
-    def __len__(self) -> int:
-        return self.num_puzzles or len(TRAINING_SETS[self.name][1])
+    name: str = "pretrain"
 
     def batch(self, start: int, stop: int) -> Batch:
         """Return the puzzles from row `start` up to `stop`.
@@ -90,27 +65,27 @@ class TrainingSet:
         cells = zip(N.tolist(), (scales(self.name, indices) * L).tolist(), strict=True)
         return Batch(tuple(SymbolicCell(*cell) for cell in cells), tuple(indices.tolist()), keys)
 
-    def share(self, number: int, count: int) -> Self:
-        """Raise ValueError: a training set is read whole."""
-        raise ValueError(f"{self.name} has no shares, got {number} of {count}")
-
-
-DEFAULT_ZERO = ("context", "first_index")
-"""Parameters of `select_training_set` that are 0 by default, and so may arrive without being
-given."""
-
 
 def select_training_set(
-    split: str, *, num_puzzles: Given = None, seed: Given = 42, **knobs: Given
+    split: str, *, num_puzzles: Any = None, seed: Any = 42, **knobs: Any
 ) -> TrainingSet:
-    """Return the training set of Appendix D that a split names.
+    """Return the training set of Appendix D that a split names, or its first `num_puzzles`.
 
-    It draws its knobs: ValueError for one that is given, other than a default.
+    It draws its knobs: ValueError for one that is given, other than a default, and for a parameter
+    that is wrong.
     """
-    for name, value in knobs.items():
-        if value is not None and not (name in DEFAULT_ZERO and np.array_equal(value, 0)):
+    for name, value in knobs.items():  # these two are 0 by default, and arrive without being given
+        is_default = name in {"context", "first_index"} and np.array_equal(value, 0)
+        if value is not None and not is_default:
             raise ValueError(f"{name} is drawn in {split}, got {brief(value)}")
-    return TrainingSet(split, num_puzzles=num_puzzles, seed=seed)
+    draws, indices = TRAINING_SETS[check_choice("split", split, tuple(TRAINING_SETS))]
+    most = len(indices)
+    count = most if num_puzzles is None else num_puzzles
+    check_integer("num_puzzles", count, low=1, high=most)
+    check_integer("seed", seed, low=0, high=MAX_SEED)
+    largest = SymbolicCell(MAX_N, int(scales(split, np.array(indices[-1]))) * (L_MAX - L_MIN))
+    version = SYMBOLIC_VERSION
+    return TrainingSet("factor-symbolic", version, (largest,), count, seed, draws, name=split)
 
 
 def settings(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from tomllib import loads
+from typing import Any
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData, metadata_load
@@ -16,11 +17,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from yaml import YAMLError
 
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.canary import CANARY
-from cogniload_gen.checks import Given
-from cogniload_gen.configurations import Configuration, read_entry, splits_of
 from cogniload_gen.files import MALFORMED
 from cogniload_gen.grid import ENGLISH
+from cogniload_gen.shards import Configuration, read_entry, splits_of
+
+CANARY = "COGNILOAD BENCHMARK DATA, NOT FOR TRAINING: GUID 8c1f6a52-3e0d-4f7b-9b64-d2a7c05e91f3"
+"""Stands in the card and the Croissant file of all that is published, but for train splits alone.
+
+A corpus that holds it holds published puzzles, or a page about them, and a model that completes it
+has seen them. The puzzles themselves don't carry it, since a prompt is the paper's text alone. It
+never changes.
+"""
 
 DATA = files(__package__) / "data"
 TEMPLATES = Environment(
@@ -47,7 +54,7 @@ def dataset_card(repo: str, configurations: list[Configuration]) -> DatasetCard:
     words = benchmark_words(configurations)
     rows = sum(len(puzzles.selection(split)) for puzzles, split in splits_of(configurations))
     made = (puzzles.parameters.get("language", ENGLISH) for puzzles in configurations)
-    own: dict[str, list[Given]] = {"language": list(dict.fromkeys(made))}
+    own: dict[str, list[Any]] = {"language": list(dict.fromkeys(made))}
     if len(own["language"]) > 1:
         own["multilinguality"] = ["translation"]
     data = DatasetCardData(

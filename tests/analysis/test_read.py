@@ -15,7 +15,6 @@ from cogniload_analysis.report.examples import pick_responses
 from cogniload_analysis.samples.files import read_line
 from cogniload_gen import score
 from cogniload_gen.cogniload.score import Outcome
-from cogniload_gen.files import show_controls
 
 
 @pytest.fixture
@@ -83,18 +82,6 @@ def test_samples_of_other_tasks_are_left_aside(results):
     assert set(read_samples(results)["task"]) == {"cogniload", "my_own_cogniload"}
 
 
-def test_one_filter_of_several_is_read(tmp_path):
-    write_run(tmp_path, "m", [one_sample(), one_sample(filter="strict"), one_sample()])
-    assert len(read_samples(tmp_path)) == 2
-
-
-def test_samples_of_an_older_lm_eval_name_no_filter(tmp_path):
-    sample = one_sample()
-    del sample["filter"]
-    write_run(tmp_path, "m", [sample, sample])
-    assert len(read_samples(tmp_path)) == 2
-
-
 def test_a_blank_line_is_no_sample(tmp_path):
     file = samples_file(write_run(tmp_path, "m", [one_sample(), one_sample(prompt_tokens=7)]))
     first, second = file.read_text("utf-8").splitlines()
@@ -103,14 +90,6 @@ def test_a_blank_line_is_no_sample(tmp_path):
     assert frame["prompt_tokens"].tolist() == [100, 7]
     found = [read_line(row.file, row.offset)["prompt_tokens"] for row in frame.itertuples()]
     assert found == [100, 7]
-
-
-@pytest.mark.parametrize("count", [float("nan"), float("inf"), 10**999, 2.5, "many", None])
-def test_what_is_no_count_is_unknown(tmp_path, count):
-    write_run(tmp_path, "m", [one_sample(prompt_tokens=count, response_tokens=count)])
-    row = read_samples(tmp_path).iloc[0]
-    assert (row["outcome"], row["ending"]) == ("wrong_other", "unknown")
-    assert row[["prompt_tokens", "response_tokens", "spent_response_tokens"]].isna().all()
 
 
 def test_each_attempt_of_a_task_with_repeats_is_scored(tmp_path):
@@ -142,11 +121,6 @@ def test_responses_are_in_the_frame_where_they_are_asked_for(results):
     frame = read_samples(results, text=True)
     assert frame["response"].str.endswith("Ann is wearing blue socks.").all()
     assert "response" not in read_samples(results)
-    odd = [one_sample(filtered_resps=None), one_sample(filtered_resps=["b"]), one_sample(resps=[])]
-    odd += [one_sample(resps=None, filtered_resps=None)]
-    write_run(results / "other", "m", odd)
-    texts = read_samples(results / "other", text=True)["response"].tolist()
-    assert texts == ["A response.", "b", "A response.", ""]
 
 
 def test_token_counts_and_the_seed_may_be_missing(tmp_path):
@@ -181,31 +155,24 @@ def test_what_holds_no_responses_says_what_was_looked_for_and_where(tmp_path, ta
         samples_file(run).unlink()
         with refused("run lm_eval with --output_path and --log_samples"):
             read_samples(tmp_path)
-    with refused("no path"):
-        read_samples([])
     with pytest.raises(FileNotFoundError, match=r"no such file or folder: .*nowhere"):
         read_samples(tmp_path / "nowhere")
 
 
-def test_a_folder_without_samples_beside_another_is_named(tmp_path, caplog):
-    write_run(tmp_path / "results", "m", [one_sample()])
-    (tmp_path / "empty").mkdir()
-    assert len(read_samples([tmp_path / "results", tmp_path / "empty"])) == 1
-    assert f"no samples in {tmp_path / 'empty'}" in caplog.text
+def test_a_folder_without_samples_beside_another_is_named(results, caplog):
+    (results / "empty").mkdir()
+    read_samples([results / "org__first", results / "empty"])
+    assert f"no samples in {results / 'empty'}" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
         ('{"doc": ', "Expecting value"),
-        ("[1]", "no attribute"),
         (json.dumps(one_sample(outcome="fine")), "outcome must be one of .* got 'fine'"),
         (json.dumps(one_sample(doc={"d": 1})), "no field 'id'"),
         (json.dumps(one_sample(doc=make_puzzle(1, 20, 500))), r"rho in \(0, 100\], got .* 500"),
-        (json.dumps(one_sample(doc=make_puzzle(0, 20, 50))), "d and N must be 1 or more"),
-        (json.dumps(one_sample(doc=make_puzzle(1, 20, 50) | {"N": 2.5})), "N must be an int.* 2.5"),
         ("[" * 100_000, "recursion"),
-        ("\xff", "Expecting value"),
     ],
 )
 def test_a_broken_line_is_named_by_file_and_number(tmp_path, line, cause):
@@ -216,31 +183,6 @@ def test_a_broken_line_is_named_by_file_and_number(tmp_path, line, cause):
         read_samples(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: content[:-20],
-        lambda content: content[:30] + bytes(50) + content[80:],
-        lambda content: content[:-8] + bytes(8),
-        lambda content: b"plain",
-    ],
-    ids=["cut off", "broken", "wrong checksum", "no gzip"],
-)
-def test_a_damaged_gzip_file_is_named(tmp_path, damage):
-    file = samples_file(write_run(tmp_path, "m", [one_sample()] * 100))
-    file.with_name(file.name + ".gz").write_bytes(damage(gzip.compress(file.read_bytes())))
-    file.unlink()
-    with pytest.raises(ValueError, match=r"samples_.* must be a whole gzip file"):
-        read_samples(tmp_path)
-
-
-def test_controls_are_made_visible_and_other_text_is_kept():
-    assert show_controls("héllo 世界 🙂\n\tplain") == "héllo 世界 🙂\n\tplain"
-    assert show_controls("a\u202eb\x1b[31m\ud800\u200b") == (
-        "a<U+202E>b<U+001B>[31m<U+D800><U+200B>"
-    )
-
-
 def test_a_broken_file_of_another_task_does_not_stop_the_reading(results):
     whole = gzip.compress(b'{"doc": {}}\n' * 100)
     name = "samples_other_2026-11-21T08-26-58.1.jsonl.gz"
@@ -248,15 +190,11 @@ def test_a_broken_file_of_another_task_does_not_stop_the_reading(results):
     assert set(read_samples(results)["task"]) == {"cogniload"}
 
 
-@pytest.mark.parametrize("content", [b"{", b"", b"[]", b"3", b"null", b"\xff"])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, None], ids=["plain", "gzipped", "no gzip"])
-def test_a_broken_results_file_is_named(results, content, pack):
+@pytest.mark.parametrize("content", [b"{", b"[]", b"3"])
+def test_a_broken_results_file_is_named(results, content):
     broken = next(results.rglob("results_*.json"))
-    if pack is not bytes:
-        broken = broken.rename(broken.with_name(broken.name + ".gz"))
-    broken.write_bytes(pack(content) if pack else b"x" + content)
-    fault = "is no results file of lm-eval: " if pack else "must be a whole gzip file: Not a gz"
-    with refused(f"{broken.name} {fault}"):
+    broken.write_bytes(content)
+    with refused(f"{broken.name} is no results file of lm-eval: "):
         read_samples(results)
 
 

@@ -34,7 +34,7 @@ from cogniload_analysis import fit_load_glm, read_samples
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.analysis import COGNILOAD
 from cogniload_analysis.display.print import to_csv
-from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.frame import label_models
 from cogniload_analysis.report.examples import FAILURES, RESPONSE_END, SUCCESSES, pick_failures
 from cogniload_analysis.report.write import build_parts, build_report, write_report
 

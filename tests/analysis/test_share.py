@@ -60,10 +60,6 @@ def test_an_adaptive_run_and_several_models_are_refused(tmp_path):
     with pytest.raises(ValueError, match="results of one model are shared at a time, got 2"):
         share_results(tmp_path / "two", tmp_path / "out", DATASET)
     assert not (tmp_path / "out").exists()
-
-
-def test_nothing_is_overwritten_unasked(tmp_path):
-    share_results(EXAMPLES, tmp_path, DATASET)
+    share_results(tmp_path / "two" / "org__model", tmp_path / "out", DATASET)
     with pytest.raises(FileExistsError):
-        share_results(EXAMPLES, tmp_path, DATASET)
-    share_results(EXAMPLES, tmp_path, DATASET, force=True)
+        share_results(tmp_path / "two" / "org__model", tmp_path / "out", DATASET)

@@ -20,7 +20,7 @@ from cogniload_analysis.compare.causes import (
     show_causes,
 )
 from cogniload_analysis.compare.why import FAILED, SOLVED, effects_by_load, split_id
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load
 
 STUDY = runpy.run_path(str(ROOT / "studies/twin_causes.py"))
 

@@ -7,12 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from command_line import run_python
-from grids import addresses, cogniload_grid
+from grids import addresses, cogniload_grid, cogniload_source
 from memory import PEAK
 
 from cogniload_gen import GENERATOR_VERSION, generate_puzzles
-from cogniload_gen.cogniload import generate
-from cogniload_gen.cogniload.generate import tables
+from cogniload_gen.cogniload import table as table_module
 from cogniload_gen.cogniload.validate import at_least, pack, unpack
 
 GOLDEN_GRID = {"d": range(1, 13), "N": [1, 20, 100], "rho": [5, 33.3, 95], "num_puzzles": 2}
@@ -51,9 +50,10 @@ def test_values_are_compared_in_their_fields():
 def test_batches_do_not_matter(monkeypatch, batch, table_clauses):
     whole = generate_puzzles(**GRID, num_puzzles=9, trace=True)
     mean_N = sum(GRID["N"]) / len(GRID["N"])
-    monkeypatch.setattr(generate, "BATCH_STATEMENTS", batch * mean_N)
-    monkeypatch.setattr(generate, "TABLE_CLAUSES", table_clauses)
-    parts = list(tables(cogniload_grid(**GRID, num_puzzles=9), trace=True, first_batch=batch))
+    monkeypatch.setattr(table_module, "BATCH_STATEMENTS", batch * int(mean_N))
+    monkeypatch.setattr(table_module, "TABLE_CLAUSES", table_clauses)
+    source = cogniload_source(cogniload_grid(**GRID, num_puzzles=9), trace=True)
+    parts = list(source.tables(first_batch=batch))
     assert len(parts) >= len(whole) / batch
     assert pa.concat_tables(parts).equals(whole)
 
@@ -86,11 +86,10 @@ def test_no_address_shares_a_puzzle_with_another():
 def test_memory_stays_flat_for_many_puzzles(d, N, puzzles):
     """Many puzzles of the shape that takes the most room a puzzle, and a statement."""
     program = PEAK + (
-        "from cogniload_gen.cogniload.generate import tables\n"
         "from cogniload_gen import benchmarks\n"
         f"asked = {{'d': {d}, 'N': {N}, 'rho': 50, 'num_puzzles': {puzzles}}}\n"
-        "grid = benchmarks.named('cogniload').select(**asked)\n"
-        "assert sum(len(table) for table in tables(grid)) == len(grid)\n"
+        "source = benchmarks.named('cogniload').puzzles(**asked)\n"
+        "assert sum(map(len, source.tables())) == len(source.selection)\n"
         "print(peak())"
     )
     assert int(run_python(program).stdout) < 1e9

@@ -15,10 +15,10 @@ from cogniload_gen.cogniload.ontology import LANGUAGES
 from cogniload_gen.cogniload.render import forms_of, sentences_of, template_of
 from cogniload_gen.cogniload.score import question_category
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.configurations import configuration_of, read_entry
 from cogniload_gen.grid import language_of, other_language
 from cogniload_gen.hub.card import dataset_card
 from cogniload_gen.hub.push import configuration_of_dataset
+from cogniload_gen.shards import configuration_of, read_entry
 from cogniload_gen.task_puzzles import make_puzzles
 from cogniload_gen.tokens import estimate
 from cogniload_gen.twins import Chosen, twins_of

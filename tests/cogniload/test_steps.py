@@ -236,29 +236,8 @@ def test_a_change_without_a_cause_needs_a_text_that_covers_half_of_the_statement
     assert not steps.read or steps.error != "drifted"
 
 
-COPIED = PUZZLE.split("\n")[2:-2]
-COPIES = {
-    "whole": PUZZLE,
-    "statements": "\n\n".join(COPIED),
-    "one line": " ".join(COPIED),
-    "words": "\n".join(line.replace(". The people", ": people") for line in COPIED),
-}
-
-
-@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-def test_a_copy_of_the_puzzle_changes_nothing(copy):
-    """The same is read with and without it, places aside."""
-    intruded = told((3, "3. Ann matches. Ann: red hat, park, pasta."), (4, "4. Not Ann."))
-    for trace in (told(), intruded):
-        alone, after = read_all(trace, ROW), read_all(f"Let me see.\n{copy}\n\n{trace}", ROW)
-        assert alone.read
-        for field in ("read", "first_error", "error", "decided", "margin", "recovered"):
-            assert getattr(after, field) == getattr(alone, field)
-
-
 STATES = ["red hat, park, pizza", *["green hat, park, pasta"] * 2, "green hat, bank, pasta",
           "blue hat, bank, pasta"]  # fmt: skip
-CHAIN = "Ann: red hat → green hat (2) → blue hat (5)\nAnn: pizza → pasta (2)\nAnn: park → bank (4)"
 WORKED = ["I track Ann. Start: Ann has a red hat, is in the park and ate pizza."] + [
     f"{t}. It needs a {quoted}. Ann's hat is {hat}, so {verdict}: Ann has a {now}."
     for t, (quoted, hat, verdict, now) in enumerate([
@@ -283,31 +262,16 @@ def bracketed(drifts=False):
     return "\n".join(["Ann = [red hat, park, pizza]", *lines, answer])
 
 
-ROWS = [state.split(", ") for state in ("red hat, park, pizza", *STATES)]
-TURNED = "\n".join(
-    f"|{head}|" + "|".join(cells) + "|"
-    for head, *cells in [("", *"012345"), *zip(("hat", "place", "food"), *ROWS, strict=True)]
-)
-CSV = "\n".join(["step,hat,place,food", *(f"{t},{','.join(row)}" for t, row in enumerate(ROWS))])
-LABELLED = list(zip(("I", "II", "III", "IV", "V"), STATES, strict=True))
-ROMAN = "\n".join(f"{label}. Ann: {state}" for label, state in LABELLED)
-BOXES = "\n".join(f"- [x] {len(label)}. Ann: {state}" for label, state in LABELLED[:3])
 FIRST = """I am Ann, with a red hat, in the park, after pizza.
 1. This isn't about me.
 2. That's me: I now have a green hat and eat pasta.
 3. Bob gets a red hat.
 4. Nothing changes for me.
 5. I ate pasta, so I put on a blue hat."""
-ODD = [f"Ann:\n{text}\nAnn is wearing a blue hat." for text in (TURNED, CSV, ROMAN)]
 
 
 @pytest.mark.parametrize(("text", "claim"), [
-    *((text, (None, None)) for text in ODD),
-    (ODD[0].replace("blue hat|\n", "pink hat|\n"), (5, "wrong_value")),
-    (ODD[1].replace("2,green hat", "2,pink hat"), (2, "wrong_value")),
-    (f"{RIGHT[0]}\n{BOXES}\n4. Ann: {STATES[3]}\n5. Ann: {STATES[4]}", (None, None)),
     (f"{FIRST}\n{RIGHT[6]}", (4, "missed")),
-    (CHAIN + "\nAnn is wearing a blue hat.", (None, None)),
     (bracketed(), (None, None)),
     (bracketed(drifts=True), (3, "drifted")),
     ("\n".join([*WORKED, "Ann is wearing a pink hat."]), (2, "wrong_value")),

@@ -16,8 +16,8 @@ from cogniload_gen.cogniload.knobs import TWIN
 from cogniload_gen.cogniload.ontology import PEOPLE, WORDS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.state import state_reward
-from cogniload_gen.configurations import configuration_of, read_entry
 from cogniload_gen.hub.push import configuration_of_dataset
+from cogniload_gen.shards import configuration_of, read_entry
 from cogniload_gen.task_puzzles import make_puzzles, published_puzzles
 
 GRID = {"d": range(1, 13), "N": [4, 9, 30], "rho": [5, 40, 95], "num_puzzles": 3}

@@ -15,7 +15,7 @@ from symbolic_checker import made, rows
 from cogniload_gen.factor import symbolic
 from cogniload_gen.factor.knobs import REALISTIC_VERSION, SYMBOLIC_VERSION, RealisticCell
 from cogniload_gen.factor.realistic import columns
-from cogniload_gen.factor.training import TRAINING_SETS, TrainingSet
+from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
 
 GRID = {"N": [1, 5, 39], "context": [0, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000]}
 CELLS = [RealisticCell(op, 0, "none") for op in (2, 20, 100)]
@@ -25,7 +25,7 @@ KEYS = np.arange(len(CELLS), dtype=np.uint64)
 
 def training_puzzles():
     """Return the first puzzles of each training set but the clean one, which is pretrain's."""
-    batches = [TrainingSet(name).batch(0, 20) for name in TRAINING_SETS if name != "clean"]
+    batches = [select_training_set(name).batch(0, 20) for name in TRAINING_SETS if name != "clean"]
     return [row for cells, _, keys in batches for row in made(keys, cells)]
 
 

@@ -11,7 +11,7 @@ from grids import factor_grid
 from scipy.stats import binomtest, chisquare
 from symbolic_checker import PUZZLE, STATEMENT, relations, rows, values
 
-from cogniload_gen.factor.forest import plant
+from cogniload_gen.factor.symbolic import plant
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 

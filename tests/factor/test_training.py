@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import chisquare
 from symbolic_checker import PUZZLE, made, relations, values
 
-from cogniload_gen.factor.training import LENGTH_BOUNDS, TRAINING_SETS, TrainingSet
+from cogniload_gen.factor.training import LENGTH_BOUNDS, TRAINING_SETS, select_training_set
 
 CASES = tomllib.loads((Path(__file__).parent / "data/cases.toml").read_text("utf-8"))
 SIZES = {
@@ -26,20 +26,20 @@ SCALES = {"pretrain": 1, "course_2": 2, "course_4": 4, "course_8": 8, "course_16
 
 def drawn(name, count=15_000, **parameters):
     """The N, contexts and indices of a set's first rows."""
-    rows = islice(addresses(TrainingSet(name, **parameters), 0, count), count)
+    rows = islice(addresses(select_training_set(name, **parameters), 0, count), count)
     return np.array([(cell.N, cell.context, index) for cell, index in rows]).T
 
 
 def puzzles(name, start, stop):
     """A set's puzzles."""
-    training = TrainingSet(name)
+    training = select_training_set(name)
     cells, _, keys = training.batch(start, stop)
     return made(keys, cells)
 
 
 def test_the_sets_have_the_sizes_of_the_paper():
-    assert {name: len(TrainingSet(name)) for name in TRAINING_SETS} == SIZES
-    assert len(TrainingSet("full", num_puzzles=7)) == 7
+    assert {name: len(select_training_set(name)) for name in TRAINING_SETS} == SIZES
+    assert len(select_training_set("full", num_puzzles=7)) == 7
 
 
 @pytest.mark.parametrize("name", SCALES)
@@ -67,8 +67,8 @@ def test_the_bounds_of_the_lengths_are_the_same_on_every_platform():
 
 def test_mixed_is_the_course_shuffled():
     course = [row for name in ("course_2", "course_4", "course_8", "course_16")
-              for row in addresses(TrainingSet(name), 0, 15_000)]  # fmt: skip
-    mixed = addresses(TrainingSet("mixed"), 0, 60_000)
+              for row in addresses(select_training_set(name), 0, 15_000)]  # fmt: skip
+    mixed = addresses(select_training_set("mixed"), 0, 60_000)
     assert mixed != course
     assert sorted(mixed) == sorted(course)
     stages = np.array([index // 15_000 for _, index in mixed])
@@ -100,7 +100,7 @@ def test_no_other_sets_share_draws():
 
 
 def test_any_rows_can_be_asked_for_alone():
-    training = TrainingSet("mixed", num_puzzles=50)
+    training = select_training_set("mixed", num_puzzles=50)
     whole = addresses(training, 0, 50)
     assert [row for start in range(50) for row in addresses(training, start, start + 1)] == whole
     assert len(whole) == len({index for _, index in whole}) == 50
@@ -121,4 +121,4 @@ def test_every_puzzle_states_all_its_relations_however_short_the_filler(name):
 @pytest.mark.parametrize(("parameters", "message"), CASES["training_sets"])
 def test_a_wrong_parameter_is_named(parameters, message):
     with pytest.raises(ValueError, match=f"^{message}"):
-        TrainingSet(**parameters)
+        select_training_set(parameters.pop("name"), **parameters)

@@ -11,22 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_gen import generate_puzzles
-from cogniload_gen.benchmark import Knob
 from cogniload_gen.cogniload.knobs import Cell
-from cogniload_gen.grid import SPLITS, batch_bounds
-from cogniload_gen.task_puzzles import make_puzzles
+from cogniload_gen.grid import SPLITS
 
 BAD = [
-    *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2}, b"1")],
-    *[("N", value) for value in (0, -1, 1_000_001, 2.0, "20")],
-    *[("rho", value) for value in (0, -5, 101, "25%", math.nan, math.inf, [25, "x"])],
-    *[("d", value) for value in (np.array(5), {}, "12", -1)],
-    *[("rho", value) for value in (Fraction(1, 10**400), 10**30)],
-    *[("num_puzzles", value) for value in (0, 1.5, "many", True, 10**9 + 1)],
-    *[("seed", value) for value in (-1, 2**63, 0.5, None)],
-    *[("split", value) for value in ("dev", "", None, ["test"], np.array(["test"]))],
-    *[("first_index", value) for value in (-1, "x", 2**62 + 1)],
-    *[("trace", value) for value in ("no", None, 1)],
+    *[("d", value) for value in (0, 13, 2.5, "x", True, None, [], [1, 1], [1, 0], {1: 2})],
+    *[("N", value) for value in (0, 1_000_001, 2.0, "20")],
+    *[("rho", value) for value in (0, 101, "25%", math.nan, [25, "x"], Fraction(1, 10**400))],
+    *[("num_puzzles", 0), ("seed", 2**63), ("first_index", -1), ("trace", "no")],
+    *[("split", value) for value in ("dev", None, ["test"])],
 ]
 
 
@@ -46,34 +39,10 @@ def test_needles_follow_the_formula_of_the_paper(N, rho):
     assert Cell(3, N, rho).needles == sorted([1, round(N * rho / 100), N])[1]
 
 
-@pytest.mark.parametrize("twin", [None, "each"])
-def test_the_puzzles_of_a_task_fit_in_memory(twin):
-    knobs = {"d": [1, 2], "N": 1, "rho": 50, "num_puzzles": 10**6, "context_budget": 9000}
-    with pytest.raises(ValueError, match=r"^a task takes .* got 2,000,000$"):
-        make_puzzles("cogniload", knobs | {"twin": twin}, {}, grids=[{}], task="a task")
-
-
-@pytest.mark.parametrize("name", ["d", "N", "rho"])
-def test_no_value_behind_a_wrong_one_is_read(name):
-    values = (0 if number == 0 else pytest.fail("read on") for number in range(2))
-    with pytest.raises(ValueError, match=f"^{name} must .*got 0$"):
-        generate_puzzles(**{"d": 3, "N": 20, "rho": 50} | {name: values})
-
-
 def test_rows_are_interleaved_over_the_cells():
     grid = cogniload_grid([1, 3], [20, 50], 25, num_puzzles=2)
     cells = [(d, N, 25.0) for d in (1, 3) for N in (20, 50)]
     assert addresses(grid) == [(cell, index) for index in (0, 1) for cell in cells]
-
-
-def test_a_grid_that_would_fill_memory_is_refused():
-    message = "a grid must have at most 1,000,000 cells, got 1"
-    with pytest.raises(ValueError, match=message):
-        cogniload_grid(range(1, 11), range(1, 100_002), 50)
-    with pytest.raises(ValueError, match=message):
-        factor_grid(N=range(1, 1001), context=range(1, 1002))
-    with pytest.raises(ValueError, match=message):
-        factor_grid("realistic", op=range(2, 101), context=range(1, 10_200), noise=["close"])
 
 
 def test_every_limit_numpy_numbers_and_ranges_are_taken():
@@ -88,12 +57,9 @@ def test_every_limit_numpy_numbers_and_ranges_are_taken():
 
 
 BAD_FACTOR = [
-    *[("symbolic", "N", value) for value in (0, 1001, 2.5, "5", True, [], [3, 3])],
-    *[("realistic", "op", value) for value in (1, 0, 2.5, "x", 10**6)],
-    *[("realistic", "noise", value) for value in ("loud", [], ["close", "close"], 3, ["none", 1])],
-    *[("symbolic", "context", value) for value in (-1, 1_000_001, 0.5, "4K", [])],
-    *[("tragic", "suite", "tragic"), (None, "suite", None)],
-    *[("symbolic", "num_puzzles", 0), ("realistic", "seed", -1), ("symbolic", "split", "dev")],
+    *[("symbolic", "N", value) for value in (0, 1001, 2.5, "5", [3, 3])],
+    *[("realistic", "noise", value) for value in ("loud", [], 3)],
+    *[("realistic", "op", 1), ("symbolic", "context", -1), ("tragic", "suite", "tragic")],
 ]
 
 
@@ -132,14 +98,6 @@ def test_without_context_there_is_no_noise_to_choose():
             factor_grid("realistic", context=4000, noise=noise)
 
 
-@pytest.mark.parametrize("asked", [[], ["a", "a"], ["a", "c"], "c", None])
-def test_a_choice_takes_at_least_one_value_and_none_twice(asked):
-    knob = Knob("kind", "choice", "a kind", "a", choices=("a", "b"))
-    assert (knob.check("a"), knob.check(["b", "a"])) == (("a",), ("b", "a"))
-    with pytest.raises(ValueError, match=r"^kind must "):
-        knob.check(asked)
-
-
 def test_no_two_addresses_share_a_key():
     grids = [
         make(seed=seed, split=split, num_puzzles=20)
@@ -153,10 +111,3 @@ def test_no_two_addresses_share_a_key():
     ]
     keys = [all_keys(grid) for grid in grids]
     assert len(np.unique(np.concatenate(keys))) == sum(map(len, grids))
-
-
-@given(st.integers(0, 9), st.integers(0, 500), st.integers(1, 60), st.none() | st.integers(1, 9))
-def test_batches_hold_each_row_once_and_are_bounded(start, count, most, first):
-    bounds = list(batch_bounds(start, start + count, most=most, first=first))
-    assert [row for ends in bounds for row in range(*ends)] == [*range(start, start + count)]
-    assert all(low < high <= low + most for low, high in bounds)

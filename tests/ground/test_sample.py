@@ -1,8 +1,18 @@
 """The words of servers for how a response ended."""
 
+import math
+
 import pytest
 
-from cogniload_gen.sample import REASONS, ending, was_cut
+from cogniload_gen.sample import (
+    REASONS,
+    as_count,
+    ending,
+    read_responses,
+    request_limit,
+    split_attempts,
+    was_cut,
+)
 
 SEEN = {
     "ended": ["stop", "STOP", "end_turn", "eos_token", "stop_sequence", "COMPLETE", "tool_calls"],
@@ -29,3 +39,49 @@ def test_no_word_says_two_things():
 def test_a_response_is_cut_by_any_word_for_it():
     assert was_cut({"outcome": "wrong_logic", "finish_reason": "MAX_TOKENS"}, ())
     assert not was_cut({"outcome": "wrong_logic", "finish_reason": "zzz"}, ())
+
+
+@pytest.mark.parametrize("value", [
+    math.nan, math.inf, None, "", "x", -1, 2.5, True, 10**400, "1e999", [5], 2**63,
+])  # fmt: skip
+def test_what_is_no_number_of_tokens_is_unknown(value):
+    assert as_count(value) is None
+
+
+@pytest.mark.parametrize("value", [12, 12.0, "12", "12.0"])
+def test_a_number_that_is_written_otherwise_is_that_number(value):
+    assert as_count(value) == 12
+    assert as_count(2**63 - 1) == 2**63 - 1
+
+
+@pytest.mark.parametrize(("resps", "filtered", "responses"), [
+    ([["a"]], None, ["a"]),
+    ([["a"]], ["b"], ["b"]),
+    ([["a", "b"]], ["a"], ["a", "b"]),
+    ([["a", "b"]], [["c", None]], ["c", ""]),
+    ([], ["a"], ["a"]),
+    ([[]], [], [""]),
+    ([["a"]], [math.nan], [""]),
+    (None, None, [""]),
+    ("", "", [""]),
+])  # fmt: skip
+def test_each_attempt_has_its_response_and_a_missing_one_is_empty(resps, filtered, responses):
+    assert read_responses({"resps": resps, "filtered_resps": filtered}) == responses
+
+
+def test_attempts_share_the_tokens_that_were_spent():
+    sample = {"resps": [["a", "b", "c"]], "outcome": "right", "prompt_tokens": 7, "acc": 1}
+    sample |= {"response_tokens": 5, "spent_response_tokens": 11}
+    attempts = split_attempts(sample)
+    assert [each["resps"] for each in attempts] == [[["a"]], [["b"]], [["c"]]]
+    assert sum(each["spent_response_tokens"] for each in attempts) == 11
+    assert [each.get("response_tokens") for each in attempts] == [5, None, None]
+    assert [each.get("outcome") for each in attempts] == ["right", None, None]
+
+
+def test_a_limit_is_found_in_requests_of_each_version():
+    settings = {"until": [], "max_tokens": "64"}
+    for arguments in ({"gen_args_0": {"arg_0": "?", "arg_1": settings}}, [["?", settings]]):
+        assert request_limit({"arguments": arguments}) == 64
+    for arguments in (None, {}, [], {"gen_args_0": {"arg_0": "?"}}, [["?", {"max_tokens": None}]]):
+        assert request_limit({"arguments": arguments}) is None

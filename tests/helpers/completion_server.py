@@ -44,7 +44,9 @@ class Handler(BaseHTTPRequestHandler):
             choices.append({"index": index, "finish_reason": "stop"} | held)
         used = sum(len(prompt) if isinstance(prompt, list) else words(prompt) for prompt in prompts)
         usage = {"prompt_tokens": used, "completion_tokens": words(text)}
-        return {"id": "1", "object": "completion", "created": 0, "model": "solver", "usage": usage,
+        usage["total_tokens"] = sum(usage.values())
+        kind = "chat.completion" if "messages" in request else "text_completion"
+        return {"id": "1", "object": kind, "created": 0, "model": "solver", "usage": usage,
                 "choices": choices}  # fmt: skip
 
     def answer(self, status, body, headers=()):

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from grids import factor_grid
 
-from cogniload_gen.factor.generate import arrays
-from cogniload_gen.factor.symbolic import symbolic_columns
+from cogniload_gen.factor.symbolic import arrays, symbolic_columns
 
 PUZZLE = re.compile(
     r"This is the beginning of the text:\n(?P<text>[^\n]*)\nThis is the end of the text\.\n\n"

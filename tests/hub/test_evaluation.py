@@ -10,8 +10,8 @@ from inspect_ai._eval.task.hf import HFTask, task_create_from_hf
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from cogniload_gen import benchmarks
-from cogniload_gen.configurations import configuration_of
 from cogniload_gen.hub.push import push, write_folder
+from cogniload_gen.shards import configuration_of
 
 GRIDS = {
     "cogniload": cogniload_grid([1, 3], [5], [50], num_puzzles=6),

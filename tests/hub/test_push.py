@@ -19,11 +19,10 @@ from huggingface_hub import DatasetCard, DatasetCardData
 
 import cogniload_dataset
 from cogniload_gen import generate_puzzles, tables
-from cogniload_gen.canary import CANARY
-from cogniload_gen.configurations import configuration_of, merge, read_entry
 from cogniload_gen.hub import push as push_module
-from cogniload_gen.hub.card import SIZES, croissant, dataset_card
+from cogniload_gen.hub.card import CANARY, croissant, dataset_card
 from cogniload_gen.hub.push import push
+from cogniload_gen.shards import configuration_of, merge, read_entry
 
 SMALL = {"d": [1, 3], "N": [5], "rho": [12.5, 50.0]}
 OPTIONS = ["--d", "1", "3", "--N", "5", "--rho", "12.5", "50", "--num-puzzles", "3"]
@@ -116,16 +115,6 @@ def test_the_card(folder):
     assert list(scope["puzzles"]) == generate_puzzles(**SMALL, num_puzzles=3).to_pylist()
 
 
-@pytest.mark.parametrize(
-    ("d", "puzzles", "size"),
-    [(1, 1, "n<1K"), (1, 999, "n<1K"), (1, 1000, "1K<n<10K"), (range(1, 13), 10**9, "10B<n<100B")],
-)
-def test_sizes(d, puzzles, size):
-    made = configuration_of(cogniload_grid(d, 5, 50, num_puzzles=puzzles))
-    assert dataset_card("me/puzzles", [made]).data.size_categories == [size]
-    assert all(name in DatasetCardData.__doc__ for name in SIZES)
-
-
 def test_a_long_sample_is_cut_and_long_names_too():
     grid = cogniload_grid(range(1, 13), range(200, 240), [5, 10], num_puzzles=1)
     made = configuration_of(grid)
@@ -139,7 +128,7 @@ def test_a_long_sample_is_cut_and_long_names_too():
 def test_row_groups_and_files_are_bounded(tmp_path, monkeypatch):
     assert tables.ROW_GROUP_BYTES < 100_000_000
     monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 100_000)
-    monkeypatch.setattr(push_module, "FILE_BYTES", 300_000)
+    monkeypatch.setattr(push_module, "ROWS_PER_FILE", 50)
     push(cogniload_grid([1, 10], [20, 100], 50, num_puzzles=30), "me/p", dry_run=tmp_path / "f")
     files = sorted((tmp_path / "f").glob("*/*.parquet"))
     assert len(files) > 1
@@ -216,11 +205,11 @@ def test_a_dataset_in_hand_is_its_grid_and_its_first_rows_may_be_a_smaller_one(t
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    (lambda d: d.select([1, 0, *range(2, 12)]), "row 0 .*: id, "),
+    (lambda d: d.select([1, 0, *range(2, 12)]), r"row \d is not"),
     (lambda d: d.select(range(11)), "whole grid's 12 rows"),
-    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 .*: answer"),
+    (lambda d: d.map(lambda row: {"answer": row["answer"] + "!"}), "row 0 is not"),
     (lambda d: d.remove_columns("poi"), r"columns .*differs in \['poi'\]"),
-    (lambda d: d.select([]), "must hold puzzles as they are made, got 'no id'"),
+    (lambda d: d.select([]), "must hold puzzles as they are made, got no id"),
     (lambda _: factor_grid("symbolic", split="pretrain", num_puzzles=2), "must be a grid"),
     (lambda d: d.to_iterable_dataset(), r"be a grid \(.*\) or its data set, got"),
 ])  # fmt: skip
@@ -230,16 +219,12 @@ def test_other_rows_are_refused(tmp_path, change, message):
     assert not (tmp_path / "one").exists()
 
 
-def test_a_published_tokenizer_is_not_loaded_for_the_card_and_no_name_has_two_meanings():
+def test_a_published_tokenizer_is_not_loaded_for_the_card():
     made = configuration_of(factor_grid(N=3))
     first = replace(made, parameters=made.parameters | {"tokenizer": "org/model"})
-    second = replace(made, parameters=made.parameters | {"tokenizer": "org_model"})
     for sets in ([made, first], [first, made]):
         assert "org/model" in str(dataset_card("me/puzzles", sets))
-    assert first.name == second.name
     assert merge([first], replace(first, splits=("train",)))[0].splits == ("train", "test")
-    with pytest.raises(ValueError, match="is published with other parameters"):
-        merge([first], second)
 
 
 # --- The way to the Hub ----------------------------------------------------------------------

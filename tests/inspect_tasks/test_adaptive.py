@@ -4,7 +4,6 @@ import json
 import math
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
 import completion_server
 import pytest
@@ -21,7 +20,6 @@ from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen import solve
 from inspect_tasks import tasks
-from inspect_tasks.scoring import check_window
 
 REFUSED = tomllib.loads((Path(__file__).parent / "data/refused.toml").read_text("utf-8"))
 BUDGET = 128
@@ -157,7 +155,5 @@ def test_a_model_with_a_small_window_is_refused(tmp_path):
     log = run(tasks.cogniload_quick(d=1, N=10, rho=50, num_puzzles=1), small, tmp_path)
     assert log.status == "error"
     assert said in log.error.message
-    with pytest.raises(ValueError, match=said):  # by the largest budget
-        check_window(small, [SimpleNamespace(metadata={"context_budget": n}) for n in (32768, 9)])
     made = tasks.cogniload_quick(d=1, N=10, rho=50, num_puzzles=1, context_budget=8192)
     assert run(made, small, tmp_path).status == "success"

@@ -14,11 +14,10 @@ from refusals import refused
 from tracker import track
 
 from cogniload_gen import generate_puzzles
+from cogniload_gen.benchmark import planted_turn
 from cogniload_gen.conversations import HISTORIES
-from cogniload_gen.turns import planted_turn
 from inspect_tasks import tasks
 from inspect_tasks.samples import SHARE
-from inspect_tasks.scoring import limit_of
 from inspect_tasks.turns import REPLIES, score_turns, shares_of_turns, take_turns
 
 PUZZLES = {"d": [3, 5], "N": [10, 12], "rho": 50, "num_puzzles": 3}
@@ -97,13 +96,11 @@ def test_the_true_history_shows_each_error_alone(tmp_path):
     assert metrics["acc_true"] == pytest.approx(sum(map(sum, wanted)) / (TURNS * COUNT))
 
 
-def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_turn(monkeypatch):
+def test_the_turns_of_a_puzzle_share_its_budget_and_a_reply_that_never_came_is_wrong(monkeypatch):
     monkeypatch.setenv("INSPECT_EVAL_MODEL", "mockllm/model")
     sample = tasks.cogniload_turns(k=K, history="own", **PUZZLES).dataset[0]
     state = TaskState("mockllm/model", sample.id, 1, sample.input, [], metadata=sample.metadata)
-    replies = [turn["reply"] for turn in sample.metadata["turns"]]
-    replies[1] = sample.metadata["turns"][1]["planted_reply"]
-    limits = []
+    replies, limits = [turn["reply"] for turn in sample.metadata["turns"]], []
 
     async def generate(state, max_tokens):
         state.output = ModelOutput.from_content("mockllm", replies[len(limits)])
@@ -113,14 +110,7 @@ def test_the_turns_of_a_puzzle_share_its_budget_and_each_reply_is_scored_by_its_
 
     state = asyncio.run(take_turns()(state, generate))
     assert limits == [sample.metadata[SHARE]["response_limit"] // TURNS] * TURNS
-    assert limit_of(state, turns=10**6) == 1  # more turns than tokens
-    assert [message.text for message in state.messages[1::2]] == replies
-    score = asyncio.run(score_turns()(state, Target("")))
-    assert score.metadata["right"] == [1, 0, 1]
-    assert score.value == pytest.approx(2 / 3)
-    assert score.metadata["read"] == [1, 1, 1]
-    # a limit of Inspect's ended the conversation
-    state.store.set(REPLIES, [replies[0], "That is blue."])
+    state.store.set(REPLIES, [replies[0], "That is blue."])  # a limit ended the conversation
     score = asyncio.run(score_turns()(state, Target("")))
     assert score.metadata["right"] == score.metadata["read"] == [1, 0, 0]
 

@@ -14,7 +14,7 @@ from cogniload_gen.responses.context_budget import (
     response_limit,
 )
 from lm_eval_tasks.budget import (
-    LIMIT_NAMES,
+    LIMITS,
     check_window,
     limit_response,
     share_budget,
@@ -112,7 +112,7 @@ def test_an_estimate_is_marked():
     assert Share(8, 3968, counted=True).scored(9, 3)["prompt_tokens"] == 8  # whoever else counts
 
 
-@pytest.mark.parametrize("name", LIMIT_NAMES)
+@pytest.mark.parametrize("name", LIMITS)
 def test_a_limit_that_was_asked_for_only_lowers(name):
     assert share_budget(TextModel(), request(**{name: 100})).response_limit == 100
     assert share_budget(TextModel(), request(**{name: 100_000})).response_limit == 3968

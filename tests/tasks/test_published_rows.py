@@ -51,12 +51,10 @@ def replaced(column, values):
 
 @pytest.mark.parametrize(("change", "message"), [
     (lambda table: table.drop_columns("poi"), "poi of .* must have a value in every row"),
-    (replaced("answer", ["x"] * 4), "answer of .* must be one of .*options, got 'x' in row 0"),
-    (replaced("d", ["1", "1", "3", "3"]), "d of .* must be int64, got string"),
-    (replaced("options", [["x"], ["x", None], [], []]), "options .* must be texts, got .*None"),
+    (replaced("answer", ["x", None, "x", "x"]), "answer of .* must have a value in every row"),
+    (replaced("N", [1.5, 1, 1, 1]), "N of .* must be int64: .*"),
+    (replaced("options", ["x", "y", "z", "w"]), "options of .* must be list.*: "),
     (replaced("id", ["a", "b", "a", "c"]), "id of .* must differ in every row, got 'a'"),
-    (replaced("d", [1, 0, 3, 3]), "d of .* must be at least 1, got 0 in row 1"),
-    (replaced("rho", [1, float("nan"), 1, 1]), "rho of .* must be a .*got nan in row 1"),
 ])  # fmt: skip
 def test_rows_that_can_t_be_run_are_refused(theirs, change, message):
     with pytest.raises(ValueError, match=message) as raised:

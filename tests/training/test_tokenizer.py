@@ -8,14 +8,14 @@ from tokenizer import COMPARISONS, END, LOWEST, MAX_N, PAD, UNKNOWN, make_tokeni
 from transformers import AutoTokenizer
 
 from cogniload_gen.factor.symbolic import value_range
-from cogniload_gen.factor.training import TRAINING_SETS, TrainingSet
+from cogniload_gen.factor.training import TRAINING_SETS, select_training_set
 
 TOKENIZER = make_tokenizer()
 
 
 def texts(name, start, count):
     """Some texts of a training set: a puzzle, a new line, and its solution."""
-    cells, _, keys = TrainingSet(name).batch(start, start + count)
+    cells, _, keys = select_training_set(name).batch(start, start + count)
     return [f"{row['puzzle']}\n{row['solution']}" for row in made(keys, cells)]
 
 

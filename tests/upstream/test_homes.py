@@ -14,7 +14,7 @@ import yaml
 from source_tree import ROOT
 
 from cogniload_gen import benchmarks
-from cogniload_gen.configurations import configuration_of
+from cogniload_gen.shards import configuration_of
 from cogniload_gen.version import __version__
 
 

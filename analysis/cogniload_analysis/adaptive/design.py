@@ -13,15 +13,14 @@ from hashlib import sha256
 from numbers import Integral, Real
 from reprlib import repr as brief
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.columns import column, read_count
 from cogniload_analysis.display.cells import beyond
+from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
-from cogniload_gen.checks import Given
 from cogniload_gen.sample import ending
 
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
@@ -29,14 +28,15 @@ PILOT = 64
 BUDGET = 1500
 """The largest number of puzzles of a run, by default."""
 SMALLEST_BATCH, LARGEST_BATCH, BATCH_SHARE = 64, 256, 1 / 3
+GREEDY_BLOCKS, LEAST_GAIN = 16, 1e-9
 CUT_SHARE = 0.10
 """More puzzles than this share that were cut off, or lost, are worth a flag."""
 
 DIGEST_DIGITS = 6
 """Significant digits of a prior that count in its digest, so that machines agree on it."""
 
-PuzzleT = TypeVar("PuzzleT", bound=tuple[Any, ...])
-BeliefT = TypeVar("BeliefT")
+Puzzle: TypeAlias = Any
+"""The values of the knobs that a design decides, and last the index."""
 
 
 class Answer(NamedTuple):
@@ -44,22 +44,6 @@ class Answer(NamedTuple):
 
     correct: bool
     cut: bool
-
-
-class Located(Protocol):
-    """A value and the ends of its interval."""
-
-    @property
-    def value(self) -> float:
-        """The value."""
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +56,14 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Batch(Generic[PuzzleT]):
+class Batch:
     """Puzzles of one turn, and what was known when they were chosen.
 
     `n` answers, `low` and `high` the 95 % interval of the goal, `value` its median. `stopped` is
     the reason to ask no more, and then there are no puzzles.
     """
 
-    puzzles: tuple[PuzzleT, ...]
+    puzzles: tuple[Puzzle, ...]
     n: int
     value: float
     low: float
@@ -87,8 +71,7 @@ class Batch(Generic[PuzzleT]):
     stopped: str = ""
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(NamedTuple):
     """A quantity that a run can estimate.
 
     The target of a `relative` goal is a share: 0.2 is times or over 1.2. That of another goal is in
@@ -99,23 +82,18 @@ class Goal:
     relative: bool
     example: str = "±20%"
 
-    def half_width(self, low: float, high: float) -> float:
-        """Return half the width of the goal's interval, as its target has it."""
-        return half_width(low, high) if self.relative else float(high - low) / 2
 
-    def describe_target(self, target: float) -> str:
-        """Return a target in words, such as ±20 %."""
-        return f"±{100 * target:g} %" if self.relative else f"±{target:g}"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What decides, with the answers, the choice of puzzles.
+@dataclass(frozen=True, eq=False)
+class Plan(ABC):
+    """A design as a pure function: settings, prior, batches so far and answers -> next batch.
 
     `goal` is what the run is for, one of `GOALS`, and `target` the half-width of its 95 % interval
     at which the run ends. `budget` is the most puzzles to ask, `N` the smallest and the largest
     number of statements, variables or operations.
     """
+
+    VERSION: ClassVar[str]
+    """Another one wherever the same answers may lead to other puzzles."""
 
     GOALS: ClassVar[tuple[Goal, ...]]
     STOP_AFTER: ClassVar[int]
@@ -125,6 +103,14 @@ class Settings:
     target: float
     budget: int
     N: tuple[int, int]
+    prior: Any = field(kw_only=True)
+    """What is known before any answer."""
+
+    dropped: frozenset[tuple[Any, ...]] = field(default=frozenset(), kw_only=True)
+    """Cells (puzzles without their index) that the design leaves out."""
+
+    lost: frozenset[Puzzle] = field(default=frozenset(), kw_only=True)
+    """Puzzles whose answers never come: they spend budget, and sway no choice."""
 
     def __post_init__(self) -> None:
         names = [goal.name for goal in self.GOALS]
@@ -133,20 +119,27 @@ class Settings:
         if not (isinstance(self.target, Real) and 0 < self.target < np.inf):
             raise ValueError(f"target must be a number above 0, got {brief(self.target)}")
         check_integer("budget", self.budget, PILOT, MAX_BUDGET)
-        try:
-            smallest, largest = self.N
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"N must be the smallest and the largest, got {brief(self.N)}"
-            ) from None
-        check_integer("the smallest N", smallest, 1, MAX_N // 4)
-        check_integer("the largest N", largest, 4 * smallest, MAX_N)
-        object.__setattr__(self, "N", (int(smallest), int(largest)))
+        check_range("N", self.N)
+        object.__setattr__(self, "N", (int(self.N[0]), int(self.N[1])))
 
     @property
-    def wanted(self) -> Goal:
-        """The goal itself."""
-        return next(goal for goal in self.GOALS if goal.name == self.goal)
+    def relative(self) -> bool:
+        """Whether the target of the goal is a share."""
+        return next(goal.relative for goal in self.GOALS if goal.name == self.goal)
+
+    @property
+    def wanted(self) -> str:
+        """The goal and its target in words, such as ECL50 ±20 %."""
+        return f"{self.goal} {self._target}"
+
+    @property
+    def _target(self) -> str:
+        return f"±{100 * self.target:g} %" if self.relative else f"±{self.target:g}"
+
+    def half_width(self, interval: Any) -> float:
+        """Return half the width of an interval of the goal, as its target has it."""
+        low, high = interval.low, interval.high
+        return half_width(low, high) if self.relative else float(high - low) / 2
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -160,28 +153,13 @@ class Settings:
         """
         if known >= self.STOP_AFTER:
             smallest, largest = self.extent
-            if self.wanted.half_width(interval.low, interval.high) <= self.target:
-                return f"{self.goal} is known to {self.wanted.describe_target(self.target)}"
+            if self.half_width(interval) <= self.target:
+                return f"{self.goal} is known to {self._target}"
             if interval.high < smallest:
                 return f"{self.goal} lies below {smallest}, the least that can be asked"
             if interval.low > largest:
                 return f"{self.goal} lies above {largest}, the most that can be asked"
         return f"the budget of {self.budget:,} puzzles is spent" if spent >= self.budget else ""
-
-
-@dataclass(frozen=True, eq=False)
-class Plan(ABC, Generic[PuzzleT, BeliefT]):
-    """A design as a pure function: settings, prior, batches so far and answers -> next batch."""
-
-    VERSION: ClassVar[str]
-    """Another one wherever the same answers may lead to other puzzles."""
-
-    settings: Settings
-    dropped: frozenset[tuple[Any, ...]] = field(default=frozenset(), kw_only=True)
-    """Cells (puzzles without their index) that the design leaves out."""
-
-    lost: frozenset[PuzzleT] = field(default=frozenset(), kw_only=True)
-    """Puzzles whose answers never come: they spend budget, and sway no choice."""
 
     @property
     @abstractmethod
@@ -195,37 +173,41 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
 
     @property
     @abstractmethod
-    def longest(self) -> tuple[PuzzleT, ...]:
+    def longest(self) -> tuple[Puzzle, ...]:
         """Puzzles that include the longest one of the design."""
 
     @abstractmethod
-    def asks(self, puzzle: PuzzleT) -> bool:
+    def asks(self, puzzle: Puzzle) -> bool:
         """Whether the design can choose puzzles of a puzzle's cell."""
 
     @abstractmethod
-    def check(self, puzzle: Sequence[float]) -> PuzzleT:
+    def check(self, puzzle: Sequence[float]) -> Puzzle:
         """Return a puzzle with plain numbers; ValueError for a malformed one."""
 
     @abstractmethod
-    def believe(self, answers: Mapping[PuzzleT, Answer]) -> BeliefT:
+    def believe(self, answers: Mapping[Puzzle, Answer]) -> Any:
         """Return the posterior of answers, which does not depend on their order."""
 
     @abstractmethod
-    def find_goal(self, belief: BeliefT) -> Interval:
+    def find_goal(self, belief: Any) -> Interval:
         """Return the interval of the goal."""
 
     @abstractmethod
     def choose(
-        self, belief: BeliefT, size: int, known: int, earlier: Sequence[PuzzleT]
-    ) -> Iterable[PuzzleT]:
+        self, belief: Any, size: int, known: int, earlier: Sequence[Puzzle]
+    ) -> Iterable[Puzzle]:
         """Return the `size` new puzzles of most information after `known` answers."""
 
     @abstractmethod
-    def describe(self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]) -> Any:
+    def say(self, estimate: Any) -> list[str]:
+        """Return an estimate in words, a line each."""
+
+    @abstractmethod
+    def describe(self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch]) -> Any:
         """Return the estimate from answers, with flags and the last batch's reason to stop."""
 
     def question_run(
-        self, answers: Mapping[PuzzleT, Answer], batches: Sequence[Batch[PuzzleT]]
+        self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch]
     ) -> Iterable[str]:
         """Yield a sentence if accuracy changed with time, and if more than a tenth are lost.
 
@@ -233,10 +215,6 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
         """
         known = [p for batch in batches for p in batch.puzzles if p in answers]
         yield from question_drift([p[:-1] for p in known], [answers[p].correct for p in known])
-        yield from self.question_lost(answers)
-
-    def question_lost(self, answers: Mapping[PuzzleT, Answer]) -> Iterable[str]:
-        """Yield a sentence if more than a tenth of the puzzles are lost."""
         lost = len(self.lost - answers.keys())
         if lost > CUT_SHARE * (lost + len(answers)):
             yield (
@@ -250,9 +228,7 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
         rounded = " ".join(f"{value + 0.0:.{DIGEST_DIGITS}g}" for value in self.prior_values.flat)
         return {"design": self.VERSION, "prior": sha256(rounded.encode()).hexdigest()[:16]}
 
-    def next_batch(
-        self, batches: Sequence[Batch[PuzzleT]], answers: Mapping[PuzzleT, Answer]
-    ) -> Batch[PuzzleT]:
+    def next_batch(self, batches: Sequence[Batch], answers: Mapping[Puzzle, Answer]) -> Batch:
         """Return the batch that follows `batches`, all of whose puzzles have answers or are lost.
 
         It is chosen by these answers, and by those in cells from which the design never chooses,
@@ -265,13 +241,13 @@ class Plan(ABC, Generic[PuzzleT, BeliefT]):
         belief = self.believe(known)
         interval = self.find_goal(belief)
         knowledge = {"n": len(known), **vars(interval)}
-        if stopped := self.settings.reason_to_stop(len(known), len(earlier), interval):
+        if stopped := self.reason_to_stop(len(known), len(earlier), interval):
             return Batch((), **knowledge, stopped=stopped)
-        size = batch_size(len(known), self.settings.budget - len(earlier))
+        size = batch_size(len(known), self.budget - len(earlier))
         return Batch(tuple(self.choose(belief, size, len(known), earlier)), **knowledge)
 
 
-class Design(ABC, Generic[PuzzleT]):
+class Design:
     """Chooses puzzles, takes the answers, and estimates a model's goal from them.
 
     The state is the answers: `ask`, `estimate` and `done` depend on them, on the settings and on
@@ -279,24 +255,23 @@ class Design(ABC, Generic[PuzzleT]):
     the same answers, in any order.
     """
 
-    plan: Plan[PuzzleT, Any]
-
-    def __init__(self) -> None:
-        self._told: dict[PuzzleT, Answer] = {}
-        self._batches: list[Batch[PuzzleT]] = []
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._told: dict[Puzzle, Answer] = {}
+        self._batches: list[Batch] = []
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Plan:
         """What decides, with the answers, the choice of puzzles."""
-        return self.plan.settings
+        return self.plan
 
     @property
-    def told(self) -> Mapping[PuzzleT, Answer]:
+    def told(self) -> Mapping[Puzzle, Answer]:
         """The answers so far, by puzzle."""
         return MappingProxyType(self._told)
 
     @property
-    def batches(self) -> tuple[Batch[PuzzleT], ...]:
+    def batches(self) -> tuple[Batch, ...]:
         """The batches so far; the last one is under way, or has the reason to stop.
 
         As a history it shows how the interval shrank.
@@ -312,7 +287,7 @@ class Design(ABC, Generic[PuzzleT]):
         """Whether there is nothing left to ask."""
         return bool(self.batches[-1].stopped)
 
-    def ask(self) -> list[PuzzleT]:
+    def ask(self) -> list[Puzzle]:
         """Return the puzzles of the current batch that have no answer yet; empty when done.
 
         The next batch is chosen when all puzzles of this one have answers. Where answers never
@@ -321,7 +296,7 @@ class Design(ABC, Generic[PuzzleT]):
         """
         return self._waiting(self.batches[-1])
 
-    def _waiting(self, batch: Batch[PuzzleT]) -> list[PuzzleT]:
+    def _waiting(self, batch: Batch) -> list[Puzzle]:
         """The puzzles of a batch whose answers are still to come."""
         return [p for p in batch.puzzles if p not in self._told and p not in self.plan.lost]
 
@@ -346,7 +321,7 @@ class Design(ABC, Generic[PuzzleT]):
                 f"there must be one answer for each of {len(checked)} puzzles, "
                 f"got {len(right)}, and {len(limited)} that say whether it was cut off"
             )
-        new: dict[PuzzleT, Answer] = {}
+        new: dict[Puzzle, Answer] = {}
         for puzzle, solved, limit in zip(checked, right, limited, strict=True):
             if solved not in (0, 1) or limit not in (0, 1):
                 raise ValueError(f"an answer must be True or False, got {brief((solved, limit))}")
@@ -387,28 +362,33 @@ class Design(ABC, Generic[PuzzleT]):
             self._batches = []
         self.plan = replace(self.plan, lost=self.plan.lost | lost)
 
-    @abstractmethod
     def estimate(self) -> Any:
         """Return the estimate from all answers so far, with flags and the reason to stop."""
+        return self.plan.describe(self._told, self.batches)
 
-    @abstractmethod
     def summary(self) -> list[str]:
         """Return the reason to stop, the estimate and its flags in words, each a line."""
+        estimate = self.estimate()
+        return [
+            f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
+            *self.plan.say(estimate),
+            *(f"note: {flag}" for flag in estimate.flags),
+        ]
 
     @property
     def goal(self) -> str:
         """The goal and its target in words, such as ECL50 ±20 %."""
-        settings = self.settings
-        return f"{settings.goal} {settings.wanted.describe_target(settings.target)}"
+        return self.plan.wanted
 
     @property
     def line(self) -> str:
         """What is known now, and how many puzzles come next or why none do, in a line."""
-        batch, left = self.batches[-1], self.ask()
+        plan, batch, left = self.plan, self.batches[-1], self.ask()
         if len(left) < len(batch.puzzles):  # a part of it was answered
-            interval = self.plan.find_goal(self.plan.believe(self._told))
+            interval = plan.find_goal(plan.believe(self._told))
             batch = Batch(tuple(left), len(self._told), **vars(interval))
-        return describe_batch(batch, self.settings)
+        known = describe_interval(batch, plan.extent)
+        return f"n {batch.n}, {plan.goal} {known}, {batch.stopped or f'next {len(left)}'}"
 
 
 @dataclass(frozen=True)
@@ -422,7 +402,7 @@ class Adaptive:
 
     knobs: tuple[str, ...]
     goals: tuple[Goal, ...]
-    make: Callable[..., Design[Any]]
+    make: Callable[..., Design]
 
     @property
     def decided(self) -> tuple[str, ...]:
@@ -443,7 +423,7 @@ class Adaptive:
         ValueError for another goal, and for a budget or a span out of range.
         """
         if span is not None:
-            check_range(span)
+            check_range("range", span)
         limits: dict[str, Any] = {"budget": BUDGET if budget is None else budget}
         limits |= {} if span is None else {"N": span}
         for known in self.goals:
@@ -493,7 +473,35 @@ def spread(count: int, places: int) -> np.ndarray:
     return np.diff(np.round(np.linspace(0, count, places + 1))).astype(int)
 
 
-def describe_interval(interval: Located, extent: tuple[float, float], unit: str = "") -> str:
+def narrow(
+    covariance: np.ndarray, toward: np.ndarray, noise: np.ndarray, counts: np.ndarray, size: int
+) -> np.ndarray:
+    """Return counts of puzzles with `size` more where they narrow the goals most.
+
+    `covariance` is that of the candidates, `toward` theirs with the goals (a row a goal, weighted),
+    and `noise` the variance of one answer at each. Blocks of puzzles go one by one where they lower
+    the goals' variances most, each updating the covariance by a rank of one.
+    """
+
+    def learn(place: int, count: int) -> None:
+        nonlocal covariance, toward
+        share = 1 / (covariance[place, place] + noise[place] / count)
+        across = covariance[place].copy()
+        toward = toward - share * np.outer(toward[:, place], across)
+        covariance = covariance - share * np.outer(across, across)
+
+    for place in np.flatnonzero(counts).tolist():
+        learn(place, counts[place])
+    for block in spread(size, min(GREEDY_BLOCKS, size)).tolist():
+        gain = (toward**2).sum(axis=0) / (np.diag(covariance) + noise / block)
+        # Rounded, so that another machine's last digit does not choose another puzzle.
+        place = int(np.argmax(np.round(gain / max(gain.max(), LEAST_GAIN), 6)))
+        learn(place, block)
+        counts[place] += block
+    return counts
+
+
+def describe_interval(interval: Any, extent: tuple[float, float], unit: str = "") -> str:
     """Return a value in words, such as 46 (38 to 56), or > 400 (310 to > 400).
 
     `extent` is the range of the puzzles, beyond which a value is no more than beyond it. An
@@ -510,12 +518,6 @@ def describe_interval(interval: Located, extent: tuple[float, float], unit: str 
     return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)}){unit}"
 
 
-def describe_batch(batch: Batch[Any], settings: Settings) -> str:
-    """Return one line about a batch: what is known, and how many puzzles come or why none do."""
-    after = batch.stopped or f"next {len(batch.puzzles)}"
-    return f"n {batch.n}, {settings.goal} {describe_interval(batch, settings.extent)}, {after}"
-
-
 def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
     """Yield a sentence if a limit cut off more than a tenth of the failures near a threshold.
 
@@ -528,13 +530,13 @@ def question_cut(near: Sequence[bool], where: str) -> Iterable[str]:
         )
 
 
-def check_range(span: Given) -> None:
+def check_range(name: str, span: object) -> None:
     """Raise ValueError unless a range is the least and the most N, some way apart."""
     ends = span if isinstance(span, list | tuple) else ()
-    whole = len(ends) == 2 and all(type(end) is int for end in ends)
+    whole = len(ends) == 2 and all(isinstance(end, Integral) for end in ends)
     if not (whole and 1 <= ends[0] <= ends[1] // 4 and ends[1] <= MAX_N):
         raise ValueError(
-            f"range must be the least and the most N, from 1 to {MAX_N}, the most at least four "
+            f"{name} must be the least and the most N, from 1 to {MAX_N}, the most at least four "
             f"times the least; got {brief(span)}"
         )
 

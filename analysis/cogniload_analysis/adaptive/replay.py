@@ -9,14 +9,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_analysis.adaptive.design import Answer, Batch, Plan, Settings, batch_size
+from cogniload_analysis.adaptive.design import Answer, Batch, Plan, batch_size
 from cogniload_analysis.display.figures import COLOURS, Panel, Series, draw_panels
 from cogniload_analysis.sentences import Sentences
 
@@ -26,8 +26,6 @@ GOAL_TICKS = [digits * power for power in (1, 10, 100, 1000) for digits in (1, 1
 
 Answers = Mapping[Any, Answer]
 """Answers by puzzle, in the order of asking."""
-
-SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,23 +38,18 @@ class Replay:
     """
 
     about: Mapping[str, Any]
-    plan: Plan[Any, Any]
+    plan: Plan
     prior: str
     same_prior: bool
-    batches: tuple[Batch[Any], ...]
+    batches: tuple[Batch, ...]
     answers: Answers
     estimate: Any
-
-    @property
-    def settings(self) -> Settings:
-        """What decided, with the answers, the choice of puzzles."""
-        return self.plan.settings
 
 
 def find_replay(
     rows: pd.DataFrame,
     about: Mapping[str, Any],
-    make_plans: Callable[[Mapping[str, Any]], Mapping[str, Plan[Any, Any]]],
+    make_plans: Callable[[Mapping[str, Any]], Mapping[str, Plan]],
     puzzle: Any,
 ) -> Replay | None:
     """Return the replay of responses; None unless all are of one adaptive run.
@@ -95,12 +88,12 @@ def read_until(until: pd.Series) -> dict[str, Any]:
     return until_settings if isinstance(until_settings, dict) else {}
 
 
-def set_up(kind: type[SettingsT], values: Mapping[str, Any], **known: Any) -> SettingsT:
-    """Return settings of a kind from the values of their names; others are ignored.
+def set_up(kind: type[Any], values: Mapping[str, Any], **known: Any) -> Any:
+    """Return the plan of a kind by the settings among the values; others are ignored.
 
     Raises ValueError or TypeError if they are out of range.
     """
-    names = {field.name for field in fields(kind)} & values.keys()
+    names = {each.name for each in fields(kind) if not each.kw_only} & values.keys()
     return kind(**{name: values[name] for name in names} | known)
 
 
@@ -118,16 +111,16 @@ def read_answers(rows: pd.DataFrame, puzzle: Any) -> dict[Any, Answer]:
     return answers if len(answers) == len(puzzles) else {}
 
 
-def replay(plan: Plan[Any, Any], answers: Answers) -> tuple[Batch[Any], ...]:
+def replay(plan: Plan, answers: Answers) -> tuple[Batch, ...]:
     """Return the batches of a run, from its answers in the order of asking."""
     puzzles = tuple(answers)
-    batches: list[Batch[Any]] = []
+    batches: list[Batch] = []
     start = 0
     while not batches or batches[-1].puzzles:
         known = {puzzle: answers[puzzle] for puzzle in puzzles[:start]}
         goal = plan.find_goal(plan.believe(known))
         batch = puzzles[start : start + batch_size(start, len(puzzles) - start)]
-        stopped = "" if batch else plan.settings.reason_to_stop(start, start, goal)
+        stopped = "" if batch else plan.reason_to_stop(start, start, goal)
         batches.append(Batch(batch, start, **vars(goal), stopped=stopped))
         start += len(batch)
     return tuple(batches)
@@ -145,32 +138,27 @@ def run_row(run: Replay) -> dict[str, Any]:
     (half that of the goal's interval) and first_width (after the pilot), flags (joined by " | ")
     and stopped.
     """
-    settings, estimate = run.settings, run.estimate
+    plan, estimate = run.plan, run.estimate
     after_pilot = run.batches[min(1, len(run.batches) - 1)]
     return {
         **run.about,
-        "goal": settings.goal,
-        "target": settings.target,
-        "relative": settings.wanted.relative,
-        "wanted": f"{settings.goal} {settings.wanted.describe_target(settings.target)}",
-        "budget": settings.budget,
-        "smallest_N": settings.N[0],
-        "largest_N": settings.N[1],
+        "goal": plan.goal,
+        "target": plan.target,
+        "relative": plan.relative,
+        "wanted": plan.wanted,
+        "budget": plan.budget,
+        "smallest_N": plan.N[0],
+        "largest_N": plan.N[1],
         "prior": run.prior,
         "same_prior": run.same_prior,
         "n": estimate.n,
         "cut": sum(answer.cut for answer in run.answers.values()),
         "batches": len(run.batches) - 1,
-        "width": goal_width(run.batches[-1], settings),
-        "first_width": goal_width(after_pilot, settings),
+        "width": plan.half_width(run.batches[-1]),
+        "first_width": plan.half_width(after_pilot),
         "flags": " | ".join(estimate.flags),
         "stopped": estimate.stopped,
     }
-
-
-def goal_width(batch: Batch[Any], settings: Settings) -> float:
-    """Return half the width of the goal's interval: a share, or in the goal's units."""
-    return settings.wanted.half_width(batch.low, batch.high)
 
 
 def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -183,14 +171,14 @@ def batch_table(replays: Iterable[Replay]) -> pd.DataFrame:
     rows = [
         {
             **run.about,
-            "goal": run.settings.goal,
-            "relative": run.settings.wanted.relative,
+            "goal": run.plan.goal,
+            "relative": run.plan.relative,
             "batch": number,
             "n": batch.n,
             "value": batch.value,
             "low": batch.low,
             "high": batch.high,
-            "width": goal_width(batch, run.settings),
+            "width": run.plan.half_width(batch),
             "puzzles": len(batch.puzzles),
         }
         for run in replays

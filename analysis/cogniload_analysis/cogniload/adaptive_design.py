@@ -9,26 +9,25 @@
 Its rules are in `capacity.next_puzzles`.
 """
 
-from math import isnan
 from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from cogniload_analysis.adaptive.design import Adaptive, Design, describe_interval
-from cogniload_analysis.cogniload.capacity import next_puzzles
+from cogniload_analysis.adaptive.design import Adaptive, Design
 from cogniload_analysis.cogniload.capacity import prior as priors
-from cogniload_analysis.cogniload.capacity.curve import Capacity, Prior
+from cogniload_analysis.cogniload.capacity.curve import Prior
+from cogniload_analysis.cogniload.capacity.next_puzzles import CapacityPlan
 from cogniload_analysis.cogniload.frame import read_samples
 from cogniload_gen.cogniload import BENCHMARK
 
 
-class AdaptiveDesign(Design[next_puzzles.Puzzle]):
+class AdaptiveDesign(Design):
     """Asks for puzzles, takes the answers, and estimates a model's capacity.
 
-    `target`, `budget`, `N`, `seed` and `goal` as in `CapacitySettings`; `prior` is "published",
+    `target`, `budget`, `N`, `seed` and `goal` as in `CapacityPlan`; `prior` is "published",
     "vague", a folder of the user's earlier results, or a frame of such (model, d, N, rho as a
     fraction, correct). Raises ValueError for a setting that is out of range. What `Design` promises
-    holds: the same answers, in any order, give the same puzzles.
+    holds: the same answers, in any order, give the same puzzles. `estimate` returns a `Capacity`.
     """
 
     def __init__(
@@ -41,34 +40,7 @@ class AdaptiveDesign(Design[next_puzzles.Puzzle]):
         goal: Literal["ECL50", "ID50"] = "ECL50",
         prior: priors.PriorChoice | PathLike = "published",
     ) -> None:
-        super().__init__()
-        settings = next_puzzles.CapacitySettings(goal, target, budget, N, seed)
-        self.plan: next_puzzles.CapacityPlan
-        self.plan = next_puzzles.CapacityPlan(settings, read_prior(prior))
-
-    def estimate(self) -> Capacity:
-        """Return the `Capacity` by all answers so far, with flags and the reason to stop."""
-        return self.plan.describe(self._told, self.batches)
-
-    def summary(self) -> list[str]:
-        """Return the reason to stop, the estimate and its flags in words, each a line."""
-        estimate = self.estimate()
-        return [
-            f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N, ' statements')}",
-            f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
-            f"NT50  {describe_NT50(estimate)}",
-            *(f"note: {flag}" for flag in estimate.flags),
-        ]
-
-
-def describe_NT50(estimate: Capacity) -> str:
-    """Return NT50 in words, and with which probability there is one."""
-    if isnan(estimate.NT50.value):
-        none = 1 - estimate.NT50_share
-        return f"none: accuracy is {estimate.NT50.status}, whatever rho (probability {none:.0%})"
-    interval = describe_interval(estimate.NT50, (0, 1))
-    return f"{interval}, if there is one (probability {estimate.NT50_share:.0%})"
+        super().__init__(CapacityPlan(goal, target, budget, N, seed, prior=read_prior(prior)))
 
 
 def read_prior(choice: priors.PriorChoice | PathLike) -> Prior:
@@ -81,6 +53,5 @@ def read_prior(choice: priors.PriorChoice | PathLike) -> Prior:
     return priors.earlier_prior(read_samples(Path(choice)))
 
 
-GOALS = next_puzzles.CapacitySettings.GOALS
-CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), GOALS, AdaptiveDesign)}
+CAPACITY = {BENCHMARK.name: Adaptive(("d", "N", "rho"), CapacityPlan.GOALS, AdaptiveDesign)}
 """CogniLoad's adaptive design, by the benchmark's name."""

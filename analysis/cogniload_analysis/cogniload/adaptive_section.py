@@ -32,8 +32,9 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
 
 def make_plans(settings: Mapping[str, Any]) -> dict[str, next_puzzles.CapacityPlan]:
     """Return the plans of the settings in the results; ValueError or TypeError for none."""
-    known = set_up(next_puzzles.CapacitySettings, settings)
-    return {name: next_puzzles.CapacityPlan(known, find_prior(name)) for name in (PUBLISHED, VAGUE)}
+    names = PUBLISHED, VAGUE
+    kind = next_puzzles.CapacityPlan
+    return {name: set_up(kind, settings, prior=find_prior(name)) for name in names}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:

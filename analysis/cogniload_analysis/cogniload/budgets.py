@@ -12,7 +12,7 @@ from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.display.verdict import is_at_chance
-from cogniload_analysis.frame_checks import check_columns
+from cogniload_analysis.frame import check_columns
 from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from cogniload_analysis.columns import column, read_count, read_integer
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load, column, read_count, read_integer
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 

@@ -19,8 +19,8 @@ from cogniload_analysis.display.cells import (
 )
 from cogniload_analysis.display.tables import MODEL, Across, TableSpec, load_columns, read_tables
 from cogniload_analysis.display.verdict import is_at_chance, show_level
+from cogniload_analysis.frame import Load
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
-from cogniload_analysis.load import Load
 from cogniload_analysis.samples.stop_reasons import ending_table
 
 REACH = 4

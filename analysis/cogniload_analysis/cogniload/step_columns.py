@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Break
-from cogniload_analysis.columns import Columns, members
+from cogniload_analysis.frame import Columns, members
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.solve import solve_steps

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
-from cogniload_analysis import tails
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.cogniload.fits import thresholds
 from cogniload_analysis.cogniload.fits.glm import TERMS, LoadGLM, fit_load_glm, load_design
@@ -100,7 +100,7 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             difference = _difference(*(_scale(name, at.value) for at in pair))
             # Of the same answers it is 0, which rounding may leave below.
             error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
-            p = 2 * tails.normal(abs(difference) / error) if difference else 1.0
+            p = 2 * norm.sf(abs(difference) / error) if difference else 1.0
             ends = difference - Z * error, difference + Z * error
             yield _row(name, pair, ends, float(p), "delta method")
         else:

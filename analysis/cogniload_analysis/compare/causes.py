@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import NonlinearConstraint, minimize
-from scipy.special import gammaincinv, gammaln
+from scipy.special import gammaln
+from scipy.stats import chi2
 
 from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_gen.grid import split_twin
@@ -27,7 +28,7 @@ PENALTIES = {"distraction": 3.25, "work": 4.75, "length": 4.25, "luck": 6.0, "st
 RIVAL = 3.0
 """Nothing is named where quite other causes come within this of the best."""
 
-NEAR = gammaincinv(0.5, CONFIDENCE), 2.12, 2.72, 3.25
+NEAR = chi2.ppf(CONFIDENCE, 1) / 2, 2.12, 2.72, 3.25
 """How far below the best log-likelihood the shares of an interval may be. The others are for ends
 where 2 to 4 amounts bring no slips, which none can bring fewer of: mixtures of chi-squares."""
 

@@ -1,8 +1,8 @@
 """Runs side by side: their differences in accuracy and outcomes, by pairs of puzzles."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -14,8 +14,7 @@ from cogniload_analysis.compare import paired as statistics
 from cogniload_analysis.display.cells import MISSING, p_value, points_interval, set_number, words
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.tables import Table, TableSpec, read_tables
-from cogniload_analysis.frame_checks import check_columns
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load, check_columns
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ENGLISH, other_language
 
@@ -125,34 +124,30 @@ def compare_responses(
         for first, second in names_of_pairs
     ]
     accuracy = pd.DataFrame([pair.summarise(correct, detect) for pair in compared])
-    by_load = pd.DataFrame(
-        [
-            {"load": name, "level": level} | row
-            for pair in compared
-            for name in names
-            if loads[name].nunique() > 1
-            for level in sorted(loads[name].unique())
-            for row in pair.compare(correct[loads[name].reindex(correct.index) == level])
-        ]
-    )
+    accuracy["p_anytime"] = statistics.adjust(accuracy["p_anytime"].tolist())
+    level_of = loads.reindex(correct.index)
+    by_load = [
+        {"load": name, "level": level} | row
+        for pair in compared
+        for name in names
+        if loads[name].nunique() > 1
+        for level in sorted(loads[name].unique())
+        if (row := pair.compare(correct[level_of[name] == level]))
+    ]
     order = {outcome.value: place for place, outcome in enumerate(analysis.outcomes)}
     present = frame["outcome"].unique() if "outcome" in frame else ()
-    outcomes = pd.DataFrame(
-        [
-            {"outcome": str(outcome)} | row
-            for outcome in sorted(present, key=lambda outcome: order.get(outcome, len(order)))
-            for shares in [_shares(frame, frame["outcome"] == outcome)]
-            for pair in compared
-            for row in pair.compare(shares)
-        ]
-    )
-    if len(outcomes):
-        outcomes = outcomes.sort_values(["first", "second"], kind="stable", ignore_index=True)
-    accuracy["p_anytime"] = statistics.adjust(accuracy["p_anytime"].tolist())
+    outcomes = [
+        {"outcome": str(outcome)} | row
+        for outcome in sorted(present, key=lambda outcome: order.get(outcome, len(order)))
+        for shares in [_shares(frame, frame["outcome"] == outcome)]
+        for pair in compared
+        if (row := pair.compare(shares))
+    ]
+    outcomes.sort(key=lambda row: (row["first"], row["second"]))
     return Comparison(
         _adjust(accuracy),
-        _adjust(by_load),
-        _adjust(outcomes),
+        _adjust(pd.DataFrame(by_load)),
+        _adjust(pd.DataFrame(outcomes)),
         _adjust(analysis.compare(frame, names_of_pairs)),
         pd.concat([pair.list_alone(correct) for pair in compared], ignore_index=True),
         detect,
@@ -225,43 +220,50 @@ class _Pair:
     loads: pd.DataFrame
     attempts: pd.DataFrame
 
-    @property
-    def common(self) -> pd.Series:
-        return self.attempts[[self.first, self.second]].notna().all(axis=1)
+    @cached_property
+    def both(self) -> pd.DataFrame:
+        return self.attempts[[self.first, self.second]]
 
-    @property
+    @cached_property
+    def common(self) -> pd.Series:
+        return self.both.notna().all(axis=1)
+
+    @cached_property
     def paired(self) -> bool:
         """Whether enough puzzles are common to compare the runs by these alone."""
-        smaller = self.attempts[[self.first, self.second]].notna().sum().min()
+        smaller = self.both.notna().sum().min()
         return bool(self.common.sum() >= max(1, ENOUGH_IN_COMMON * smaller))
 
-    def compare(self, shares: pd.DataFrame) -> Iterator[dict[str, object]]:
-        """Yield the difference of shares as a row; nothing where one of them answered nothing."""
+    def _answers_once(self, puzzles: pd.Index) -> bool:
+        return bool(self.both.loc[puzzles].eq(1).all(axis=None))
+
+    def compare(self, shares: pd.DataFrame) -> dict[str, object]:
+        """Return the difference of shares as a row; an empty one where one answered nothing."""
         if self.paired:
             chosen = shares[self.common.reindex(shares.index)]
-            first, second = chosen[self.first].to_numpy(), chosen[self.second].to_numpy()
-            if not len(chosen):
-                return
-            apart, method = self._pair_up(first, second, chosen.index)
-            counts = len(chosen), len(chosen)
-            means = first.mean(), second.mean()
+            sides = [(chosen[model].to_numpy(), np.ones(len(chosen))) for model in self.both]
         else:
             sides = self._in_common_cells(shares)
-            if not all(len(side) for side, _ in sides):
-                return
-            (first, of_first), (second, of_second) = sides
-            apart = statistics.compare_groups(first, second, (of_first, of_second))
+        (first, of_first), (second, of_second) = sides
+        if not (len(first) and len(second)):
+            return {}
+        if not self.paired:
             method = "unpaired"
-            counts = len(first), len(second)
-            means = of_first @ first / of_first.sum(), of_second @ second / of_second.sum()
-        yield {
+            apart = statistics.compare_groups(first, second, (of_first, of_second))
+        elif self._answers_once(chosen.index):
+            method = "few" if len(first) <= statistics.FEW else "pairs"
+            alone = int((first > second).sum()), int((first < second).sum())
+            apart = statistics.compare_solved(*alone, len(first))
+        else:
+            method, apart = "attempts", statistics.compare_means(first - second)
+        return {
             "first": self.first,
             "second": self.second,
-            "first_puzzles": counts[0],
-            "second_puzzles": counts[1],
+            "first_puzzles": len(first),
+            "second_puzzles": len(second),
             "paired": self.paired,
-            "first_share": float(means[0]),
-            "second_share": float(means[1]),
+            "first_share": float(np.average(first, weights=of_first)),
+            "second_share": float(np.average(second, weights=of_second)),
             "difference": float(apart.value),
             "low": float(apart.low),
             "high": float(apart.high),
@@ -269,23 +271,10 @@ class _Pair:
             "method": METHODS[method],
         }
 
-    def _pair_up(
-        self, first: np.ndarray, second: np.ndarray, puzzles: pd.Index
-    ) -> tuple[statistics.Difference, str]:
-        count = len(first)
-        if self._answers_once(puzzles):
-            over, under = int((first > second).sum()), int((first < second).sum())
-            method = "few" if count <= statistics.FEW else "pairs"
-            return statistics.compare_solved(over, under, count), method
-        return statistics.compare_means(first - second), "attempts"
-
-    def _answers_once(self, puzzles: pd.Index) -> bool:
-        return bool(self.attempts.loc[puzzles, [self.first, self.second]].eq(1).all(axis=None))
-
     def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return each model's shares and their weights, which give cells the same say in both."""
         cells = self.loads.reindex(chosen.index).groupby(list(self.loads), observed=True).ngroup()
-        sides = [chosen[model].dropna() for model in (self.first, self.second)]
+        sides = [chosen[model].dropna() for model in self.both]
         counts = [cells[side.index].value_counts() for side in sides]
         common = counts[0].index.intersection(counts[1].index)
         weight = sum(count[common] / count[common].sum() for count in counts)
@@ -297,29 +286,26 @@ class _Pair:
 
     def summarise(self, correct: pd.DataFrame, detect: float) -> dict[str, object]:
         """Return the row of the difference in accuracy, with the pair's counts."""
-        difference = next(self.compare(correct), None)
-        if difference is None:
+        difference = self.compare(correct)
+        if not difference:
             raise ValueError(
                 f"{self.first} and {self.second} have no puzzle and no loads in common"
             )
         first, second = correct[self.first], correct[self.second]
-        p_anytime = np.nan
+        counts, p_anytime = {"left_out": 0, "only_first": 0, "only_second": 0}, np.nan
         if self.paired:
             apart = (first - second)[self.common].to_numpy()
             puzzles = len(apart)
             variance = statistics.widen_square(apart) - puzzles * apart.mean() ** 2 / (puzzles + 2)
-            either = self.attempts[[self.first, self.second]].notna().any(axis=1).sum()
-            counts = int(either) - puzzles, *map(len, self._alone(correct))
+            alone = self._alone(correct)
+            counts["left_out"] = int(self.both.notna().any(axis=1).sum()) - puzzles
+            counts["only_first"], counts["only_second"] = map(len, alone)
             if self._answers_once(correct.index[self.common]):
-                p_anytime = float(statistics.anytime_p(*counts[1:]))
+                p_anytime = float(statistics.anytime_p(*map(len, alone)))
         else:
-            puzzles = int(min(first.count(), second.count()))
             variance = first.var(ddof=0) + second.var(ddof=0)
-            counts = 0, 0, 0
-        needed = statistics.puzzles_needed(float(variance), detect)
-        names = "left_out", "only_first", "only_second", "needed", "p_anytime"
-        values = *counts, int(np.ceil(needed)), p_anytime
-        return difference | dict(zip(names, values, strict=True))
+        needed = int(np.ceil(statistics.puzzles_needed(float(variance), detect)))
+        return difference | counts | {"needed": needed, "p_anytime": p_anytime}
 
     def _alone(self, correct: pd.DataFrame) -> list[pd.Index]:
         """Return the puzzles that only the first and only the second ever solves."""
@@ -380,41 +366,36 @@ def read_specs(loads: Sequence[Load]) -> dict[str, TableSpec]:
 
 def say_differences(accuracy: pd.DataFrame, measures: pd.DataFrame, detect: float) -> list[str]:
     """Say what the tables of a comparison hold, a sentence each."""
-    several = len(accuracy) > 1
+    holm = " after Holm's correction" * (len(accuracy) > 1)
     sentences = []
     rows: list[dict[Any, Any]] = accuracy.to_dict("records")
     for row in rows:
-        sentences += [_say_accuracy(row, several), _say_power(row, detect)]
-        sentences += [say("alone", row)] if row["paired"] else []
-        sentences += _say_measures(measures, row["first"], row["second"])
-    return [sentence for sentence in sentences if sentence]
-
-
-def _say_accuracy(row: Mapping[Any, Any], several: bool) -> str:
-    points = 100 * abs(row["difference"])
-    more = "more" if row["difference"] >= 0 else "fewer"
-    puzzles = say("paired" if row["paired"] else "unpaired", row)
-    if row["paired"] and row["left_out"]:
-        puzzles += say("left_out", row)
-    p = _equals(row["p_holm"]) + " after Holm's correction" * several
-    source = say("source", ends=points_interval(1)(row["low"], row["high"]), p=p, puzzles=puzzles)
-    significant = row["p_holm"] < SIGNIFICANT
-    same = not points and not significant
-    solved = say("same" if same else "solves", row, points=points, more=more)
-    return say("apart" if significant else "not_apart", row, solved=solved, source=source)
+        significant, points = row["p_holm"] < SIGNIFICANT, 100 * abs(row["difference"])
+        puzzles = say("paired" if row["paired"] else "unpaired", row)
+        if row["paired"] and row["left_out"]:
+            puzzles += say("left_out", row)
+        ends = points_interval(1)(row["low"], row["high"])
+        source = say("source", ends=ends, p=_equals(row["p_holm"]) + holm, puzzles=puzzles)
+        more = "more" if row["difference"] >= 0 else "fewer"
+        same = not points and not significant
+        solved = say("same" if same else "solves", row, points=points, more=more)
+        sentences.append(
+            say("apart" if significant else "not_apart", row, solved=solved, source=source)
+        )
+        if not significant:
+            missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
+            power = {"detect": 100 * detect, "power": statistics.POWER, "more": round_up(missing)}
+            sentences.append(say("enough" if missing <= 0 else "not_enough", power))
+        if row["paired"]:
+            sentences.append(say("alone", row))
+        if len(measures):
+            of_pair = measures[["first", "second"]] == [row["first"], row["second"]]
+            sentences += _say_measures(measures[of_pair.all(axis=1)])
+    return sentences
 
 
 def _equals(p: float) -> str:
     return p_value(p) if p < 0.001 else f"= {p:.3f}"
-
-
-def _say_power(row: Mapping[Any, Any], detect: float) -> str:
-    """Say how many puzzles tell two runs apart that these puzzles do not."""
-    if row["p_holm"] < SIGNIFICANT:
-        return ""
-    missing = row["needed"] - min(row["first_puzzles"], row["second_puzzles"])
-    name = "enough" if missing <= 0 else "not_enough"
-    return say(name, detect=100 * detect, power=statistics.POWER, more=round_up(missing))
 
 
 def round_up(number: float) -> int:
@@ -423,27 +404,20 @@ def round_up(number: float) -> int:
     return int(np.ceil(number / unit) * unit)
 
 
-def _say_measures(measures: pd.DataFrame, first: str, second: str) -> list[str]:
+def _say_measures(rows: pd.DataFrame) -> Iterator[str]:
     """Say which measures of two runs differ."""
-    if not len(measures):
-        return []
-    rows = measures[(measures["first"] == first) & (measures["second"] == second)]
-    differ = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
-    sentences = [_say_measure(row) for row in differ]
+    differ: list[dict[Any, Any]] = rows[rows["p_holm"] < SIGNIFICANT].to_dict("records")
+    for row in differ:
+        low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
+        side = "above" if row["difference"] > 0 else "below"
+        kind, distance = "times" if row["scale"] == "ratio" else "units", abs(row["difference"])
+        about = {
+            "where": words(row["condition"]) and f" ({row['condition']})",
+            "size": say(kind, difference=distance, side=side),
+        }
+        yield say("measure_differs", row | about, low=low, high=high, p=_equals(row["p_holm"]))
     if rest := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"] >= SIGNIFICANT])):
-        other = " other" * bool(differ)
-        sentences.append(say("no_difference", first=first, second=second, other=other, rest=rest))
+        pair = {name: rows[name].iloc[0] for name in ("first", "second")}
+        yield say("no_difference", pair, other=" other" * bool(differ), rest=rest)
     if unknown := ", ".join(dict.fromkeys(rows["measure"][rows["p_holm"].isna()])):
-        sentences.append(say("not_compared", unknown=unknown))
-    return sentences
-
-
-def _say_measure(row: Mapping[Any, Any]) -> str:
-    low, high = (show_difference(row[end], row["scale"]) for end in ("low", "high"))
-    side = "above" if row["difference"] > 0 else "below"
-    kind, distance = "times" if row["scale"] == "ratio" else "units", abs(row["difference"])
-    about = {
-        "where": words(row["condition"]) and f" ({row['condition']})",
-        "size": say(kind, difference=distance, side=side),
-    }
-    return say("measure_differs", {**row, **about}, low=low, high=high, p=_equals(row["p_holm"]))
+        yield say("not_compared", unknown=unknown)

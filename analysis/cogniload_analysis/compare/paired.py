@@ -10,9 +10,11 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import betaln, ndtri, stdtrit
+from scipy.special import betaln
+from scipy.stats import norm
+from scipy.stats import t as student
+from statsmodels.stats.multitest import multipletests
 
-from cogniload_analysis import tails
 from cogniload_analysis.intervals import CONFIDENCE
 
 FEW = 30
@@ -64,7 +66,7 @@ def compare_pairs(
     """
     first, second, puzzles = np.broadcast_arrays(*map(np.float64, (first, second, puzzles)))
     value = (first - second) / puzzles
-    z = ndtri((1 + CONFIDENCE) / 2)
+    z = norm.ppf((1 + CONFIDENCE) / 2)
 
     def end(side: float) -> np.ndarray:
         inside, outside = value.copy(), np.full_like(value, side)
@@ -74,7 +76,7 @@ def compare_pairs(
             inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
         return (inside + outside) / 2
 
-    p = 2 * tails.normal(np.abs(score_z(first, second, puzzles, 0.0)))
+    p = 2 * norm.sf(np.abs(score_z(first, second, puzzles, 0.0)))
     return Difference(value, end(-1), end(1), p)
 
 
@@ -101,8 +103,8 @@ def compare_few_pairs(first: int, second: int, puzzles: int) -> Difference:
             inside, outside = (middle, outside) if likely else (inside, middle)
         return outside
 
-    tails = [_exact_tail(first, second, puzzles, 0.0, side) for side in (-1, 1)]
-    return Difference(value, end(-1), end(1), min(1.0, 2 * min(tails)))
+    p = 2 * min(_exact_tail(first, second, puzzles, 0.0, side) for side in (-1, 1))
+    return Difference(value, end(-1), end(1), min(1.0, p))
 
 
 @cache
@@ -187,9 +189,9 @@ def compare_groups(
 
 def _wald(value: Numbers, centre: Numbers, error: Numbers, freedom: Numbers) -> Difference:
     freedom = np.maximum(freedom, 1)
-    margin = stdtrit(freedom, (1 + CONFIDENCE) / 2) * error
+    margin = student.ppf((1 + CONFIDENCE) / 2, freedom) * error
     low, high = np.maximum(centre - margin, -1), np.minimum(centre + margin, 1)
-    return Difference(value, low, high, 2 * tails.student(np.abs(centre) / error, freedom))
+    return Difference(value, low, high, 2 * student.sf(np.abs(centre) / error, freedom))
 
 
 def puzzles_needed(variance: float, detect: float) -> float:
@@ -200,16 +202,14 @@ def puzzles_needed(variance: float, detect: float) -> float:
     """
     if detect < LEAST_DETECT:
         raise ValueError(f"detect must be {LEAST_DETECT:g} or more, got {detect!r}")
-    quantiles = ndtri((1 + CONFIDENCE) / 2) + ndtri(POWER)
+    quantiles = norm.ppf((1 + CONFIDENCE) / 2) + norm.ppf(POWER)
     return float(quantiles**2 * variance / detect**2)
 
 
 def adjust(p: Sequence[float]) -> np.ndarray:
     """Return Holm's p, which hold for a family of tests; a missing p stays so."""
-    values = np.asarray(p, dtype=float)
-    adjusted, known = np.full(len(values), np.nan), ~np.isnan(values)
+    values = np.array(p, dtype=float)
+    known = ~np.isnan(values)
     if known.any():
-        rising = np.argsort(values[known])
-        times = values[known][rising] * np.arange(known.sum(), 0, -1)
-        adjusted[np.flatnonzero(known)[rising]] = np.minimum(np.maximum.accumulate(times), 1)
-    return adjusted
+        values[known] = multipletests(values[known], method="holm")[1]
+    return values

@@ -11,12 +11,13 @@ from math import isnan
 from typing import Any
 
 import pandas as pd
+from scipy.stats import kendalltau
 
 from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import adjust, compare_solved
+from cogniload_analysis.frame import Load
 from cogniload_analysis.intervals import wilson_interval
-from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.grid import ORIGINAL, change_of
 
@@ -148,8 +149,6 @@ def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:
     `p_trend` is that of Kendall's correlation between the level and the cure of each failure, and
     `p_trend_holm` is Holm's over the table.
     """
-    from scipy.stats import kendalltau
-
     wide = _pair(frame)
     failed = wide[wide[ORIGINAL] == 0]
     originals = frame.set_index(frame["id"].astype(str))

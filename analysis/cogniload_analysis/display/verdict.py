@@ -8,8 +8,8 @@ import pandas as pd
 
 from cogniload_analysis import tails
 from cogniload_analysis.display.content import Verdict
+from cogniload_analysis.frame import Load
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
-from cogniload_analysis.load import Load
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("verdict")

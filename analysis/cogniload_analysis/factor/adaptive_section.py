@@ -44,8 +44,8 @@ def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
 
 def make_plans(settings: Mapping[str, Any], suite: str) -> dict[str, decay_design.DecayPlan]:
     """Return the plan of the settings in the results; ValueError or TypeError for none."""
-    known = set_up(decay_design.DecaySettings, settings, suite=suite)
-    return {"published": decay_design.DecayPlan(known, decay_design.published_prior())}
+    prior = decay_design.published_prior()
+    return {"published": set_up(decay_design.DecayPlan, settings, suite=suite, prior=prior)}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:

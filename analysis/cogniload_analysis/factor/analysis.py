@@ -12,7 +12,7 @@ from cogniload_analysis.factor import hops, retrieval
 from cogniload_analysis.factor import loads as load_columns
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.decay_differences import compare_decays
-from cogniload_analysis.model_labels import label_models
+from cogniload_analysis.frame import label_models
 from cogniload_gen.factor import REALISTIC, SYMBOLIC
 
 

@@ -16,10 +16,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.special import erfinv, gammaincinv
+from scipy.stats import chi2, norm
+from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
-from cogniload_analysis.frame_checks import check_columns, check_single, check_values
+from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.sentences import Sentences
 
@@ -116,7 +117,7 @@ class ComplexityDecay:
             raise ValueError(f"level must be in the open interval (0, 1), got {level!r}")
         if self.method == "likelihood":
             return self._profile_intervals(level)
-        z = np.sqrt(2) * erfinv(level)
+        z = norm.ppf((1 + level) / 2)
         ends = pd.DataFrame({"low": self.params - z * self.bse, "high": self.params + z * self.bse})
         ends.loc["N_eff"] = _fieller(self.params, self.cov_params, z)
         return ends
@@ -127,7 +128,7 @@ class ComplexityDecay:
             return ends
         counts = _count(self.points, self.floors)
         best = float(likelihood.log_likelihood(counts, self.curve[None])[0])
-        drop = gammaincinv(0.5, level)
+        drop = chi2.ppf(level, 1) / 2
         for name in ends.index:
             if name != "N_eff" or self.cdf < 0:
                 ends.loc[name] = likelihood.interval(counts, self.curve, best, name, drop)
@@ -210,8 +211,6 @@ def _fit_line(points: pd.DataFrame, low: float, high: float) -> ComplexityDecay:
         return _no_fit(points, (low, high), "least squares", problem)
     used = points[points["used"]]
     design = pd.DataFrame({"CDF": used["N"], "CDO": 1.0})
-    from statsmodels.regression.linear_model import OLS
-
     fit = OLS(np.log(used["accuracy"]), design).fit()
     return ComplexityDecay(
         params=fit.params,
@@ -234,7 +233,7 @@ def _fit_curve(
         return _no_fit(points, accuracy_range, "likelihood", problem)
     counts = _count(points, floors)
     (curve,), (best,) = likelihood.fit(counts)
-    if not likelihood.is_bounded(counts, curve, float(best), gammaincinv(0.5, CONFIDENCE)):
+    if not likelihood.is_bounded(counts, curve, float(best), chi2.ppf(CONFIDENCE, 1) / 2):
         return _no_fit(points, accuracy_range, "likelihood", say("too_steep"))
     cdf, cdo, lapses, floor = map(float, curve)
     params = pd.Series({"CDF": cdf if abs(cdf) > FLAT else 0.0, "CDO": cdo})

@@ -16,7 +16,7 @@ posterior of these four is held on a grid that closes in on it, so no shape is a
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from reprlib import repr as brief
 from typing import Literal, NamedTuple
@@ -25,7 +25,14 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Plan, Settings
+from cogniload_analysis.adaptive.design import (
+    Answer,
+    Batch,
+    Goal,
+    Interval,
+    Plan,
+    describe_interval,
+)
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.published import published_table
@@ -58,7 +65,6 @@ UNLIKELY = 1e-8
 
 MOST_ASKED = 40
 LEAST_CHANCE = 1e-9
-GREEDY_BLOCKS = 16
 OTHER_WEIGHT = 0.15
 """What the goals that a run is not for weigh beside the one that it is for."""
 
@@ -74,47 +80,6 @@ class Puzzle(NamedTuple):
 
     N: int
     index: int  # type: ignore[assignment]  # the column's name in a split, not the tuple's method
-
-
-@dataclass(frozen=True)
-class DecaySettings(Settings):
-    """What decides, with the answers, which puzzles a design asks.
-
-    The target is a share of N_eff or CDF, or in units of the CDO. With None, `N` is the
-    paper's range of the suite. The others are those of `Settings`.
-    """
-
-    GOALS = (
-        Goal("N_eff", relative=True),
-        Goal("CDF", relative=True),
-        Goal("CDO", relative=False, example="±0.2"),
-    )
-    STOP_AFTER = 128
-
-    goal: str = "N_eff"
-    target: float = 0.20
-    budget: int = 1500
-    N: tuple[int, int] = None  # type: ignore[assignment]  # a pair once it is checked
-    suite: str = "symbolic"
-
-    def __post_init__(self) -> None:
-        check_choice("suite", self.suite, tuple(COMPLEXITY_COLUMNS))
-        if self.N is None:
-            object.__setattr__(self, "N", (min(self.knob.default), max(self.knob.default)))
-        super().__post_init__()
-        for end in self.N:
-            design.check_integer("N", end, self.knob.low, self.knob.high)
-
-    @property
-    def knob(self) -> Knob:
-        """The suite's knob of complexity."""
-        benchmark = FACTOR.suites[self.suite]
-        return next(knob for knob in benchmark.knobs if knob.name == COMPLEXITY_COLUMNS[self.suite])
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """The range of N; a CDF or a CDO has no end."""
-        return self.N if self.goal == "N_eff" else (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
@@ -204,13 +169,46 @@ class DecayEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class DecayPlan(Plan[Puzzle, DecayBelief]):
-    """The design as a pure function: settings, prior, batches so far and answers -> next batch."""
+class DecayPlan(Plan):
+    """What decides, with the answers, which puzzles a design asks.
+
+    The target is a share of N_eff or CDF, or in units of the CDO. With None, `N` is the
+    paper's range of the suite. The others are those of `Plan`.
+    """
 
     VERSION = "2"
+    GOALS = (
+        Goal("N_eff", relative=True),
+        Goal("CDF", relative=True),
+        Goal("CDO", relative=False, example="±0.2"),
+    )
+    STOP_AFTER = 128
 
-    settings: DecaySettings
-    prior: DecayPrior
+    goal: str = "N_eff"
+    target: float = 0.20
+    budget: int = 1500
+    N: tuple[int, int] = None  # type: ignore[assignment]  # a pair once it is checked
+    suite: str = "symbolic"
+    prior: DecayPrior = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_choice("suite", self.suite, tuple(COMPLEXITY_COLUMNS))
+        if self.N is None:
+            object.__setattr__(self, "N", (min(self.knob.default), max(self.knob.default)))
+        super().__post_init__()
+        for end in self.N:
+            design.check_integer("N", end, self.knob.low, self.knob.high)
+
+    @property
+    def knob(self) -> Knob:
+        """The suite's knob of complexity."""
+        benchmark = FACTOR.suites[self.suite]
+        return next(knob for knob in benchmark.knobs if knob.name == COMPLEXITY_COLUMNS[self.suite])
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The range of N; a CDF or a CDO has no end."""
+        return self.N if self.goal == "N_eff" else (-np.inf, np.inf)
 
     @property
     def prior_values(self) -> np.ndarray:
@@ -221,13 +219,13 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
     @cached_property
     def candidates(self) -> np.ndarray:
         """The N of puzzles, but for dropped ones: all of the range, or forty of them."""
-        N = np.unique(np.round(np.linspace(*self.settings.N, MOST_ASKED))).astype(int)
+        N = np.unique(np.round(np.linspace(*self.N, MOST_ASKED))).astype(int)
         return np.array([n for n in N if (n,) not in self.dropped], int)
 
     @property
     def longest(self) -> tuple[Puzzle, ...]:
         """A puzzle with the largest N."""
-        return (Puzzle(self.settings.N[1], 0),)
+        return (Puzzle(self.N[1], 0),)
 
     def asks(self, puzzle: Puzzle) -> bool:
         """Whether a puzzle is of an N that the design can ask."""
@@ -239,7 +237,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             N, index = puzzle
         except (TypeError, ValueError):
             raise ValueError(f"a puzzle must be (N, index), got {brief(puzzle)}") from None
-        knob = self.settings.knob
+        knob = self.knob
         index = design.check_integer("index", index, 0, design.MAX_INDEX)
         return Puzzle(design.check_integer("N", N, knob.low, knob.high), index)
 
@@ -249,7 +247,7 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
 
     def find_goal(self, belief: DecayBelief) -> Interval:
         """Return the interval of N_eff, CDF or CDO."""
-        return belief.interval(getattr(belief, self.settings.goal))
+        return belief.interval(getattr(belief, self.goal))
 
     def choose(
         self, belief: DecayBelief, size: int, known: int, earlier: Sequence[Puzzle]
@@ -257,12 +255,10 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
         """Return the pilot, spread evenly over N, or the puzzles that narrow the goal most."""
         counts = design.spread(size, len(self.candidates))
         if known:
-            counts = choose_counts(belief, self.candidates, self.settings, size)
+            counts = choose_counts(belief, self, size)
         return number_puzzles(self.candidates, counts, earlier)
 
-    def describe(
-        self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch[Puzzle]]
-    ) -> DecayEstimate:
+    def describe(self, answers: Mapping[Puzzle, Answer], batches: Sequence[Batch]) -> DecayEstimate:
         """Return the `DecayEstimate` that answers say, with flags and the reason to stop."""
         belief, N = self.believe(answers), self.candidates
         goal = self.find_goal(belief)
@@ -275,22 +271,33 @@ class DecayPlan(Plan[Puzzle, DecayBelief]):
             n=len(answers),
             **intervals | unknown,
             no_phase_1=float(belief.weights @ (belief.CDO <= 0)),
-            half_width=self.settings.wanted.half_width(goal.low, goal.high),
+            half_width=self.half_width(goal),
             over_N=pd.DataFrame({"N": N}).join(bands.rename(columns={"value": "accuracy"})),
             flags=(
-                *find_flags(intervals, start, answers, self.settings),
+                *find_flags(intervals, start, answers, self.N),
                 *self.question_run(answers, batches),
             ),
             stopped=batches[-1].stopped,
         )
 
+    def say(self, estimate: DecayEstimate) -> list[str]:
+        """Return N_eff, CDF and CDO in words."""
+        endless = -np.inf, np.inf
+        return [
+            f"N_eff {describe_interval(estimate.N_eff, self.N)}, "
+            f"no phase without errors in {estimate.no_phase_1:.0%} of the posterior",
+            f"CDF   {describe_interval(estimate.CDF, endless)}",
+            f"CDO   {describe_interval(estimate.CDO, endless)}",
+        ]
 
-class DecayDesign(design.Design[Puzzle]):
+
+class DecayDesign(design.Design):
     """Asks for puzzles of one context, takes the answers, and estimates a model's decay.
 
-    `target`, `budget`, `N`, `suite` and `goal` as in `DecaySettings`; a puzzle is (N, index), where
+    `target`, `budget`, `N`, `suite` and `goal` as in `DecayPlan`; a puzzle is (N, index), where
     N is the op of the realistic suite. Raises ValueError for a setting that is out of range. What
-    `Design` promises holds: the same answers, in any order, give the same puzzles.
+    `Design` promises holds: the same answers, in any order, give the same puzzles. `estimate`
+    returns a `DecayEstimate`.
     """
 
     def __init__(
@@ -302,26 +309,7 @@ class DecayDesign(design.Design[Puzzle]):
         suite: str = "symbolic",
         goal: Literal["N_eff", "CDF", "CDO"] = "N_eff",
     ) -> None:
-        super().__init__()
-        settings = DecaySettings(goal, target, budget, N, suite)  # type: ignore[arg-type]
-        self.plan: DecayPlan = DecayPlan(settings, published_prior())
-
-    def estimate(self) -> DecayEstimate:
-        """Return the `DecayEstimate` by all answers so far."""
-        return self.plan.describe(self._told, self.batches)
-
-    def summary(self) -> list[str]:
-        """Return the reason to stop, the estimate and its flags in words, each a line."""
-        estimate = self.estimate()
-        endless = -np.inf, np.inf
-        return [
-            f"stopped after {estimate.n:,} puzzles: {estimate.stopped}",
-            f"N_eff {design.describe_interval(estimate.N_eff, self.plan.settings.N)}, "
-            f"no phase without errors in {estimate.no_phase_1:.0%} of the posterior",
-            f"CDF   {design.describe_interval(estimate.CDF, endless)}",
-            f"CDO   {design.describe_interval(estimate.CDO, endless)}",
-            *(f"note: {flag}" for flag in estimate.flags),
-        ]
+        super().__init__(DecayPlan(goal, target, budget, N, suite, prior=published_prior()))  # type: ignore[arg-type]
 
 
 PARAMETERS = ("N_eff", "CDF", "CDO", "cap", "floor")
@@ -413,42 +401,29 @@ def weighted_quantiles(
     return quantiles
 
 
-def choose_counts(
-    belief: DecayBelief, N: np.ndarray, settings: DecaySettings, size: int
-) -> np.ndarray:
+def choose_counts(belief: DecayBelief, plan: DecayPlan, size: int) -> np.ndarray:
     """Return how many puzzles of each N narrow the goal most.
 
     What answers would say of the goals is taken to be linear in the share of right ones (Bayes
-    linear). The goals' variances are each over the present one and weighted; blocks of puzzles go
-    one by one where they lower the sum most.
+    linear). The goals' variances are each over the present one and weighted.
     """
-    accuracy, weights = belief.accuracy(N), belief.weights
+    accuracy, weights = belief.accuracy(plan.candidates), belief.weights
     apart = accuracy - weights @ accuracy
     covariance = (apart * weights[:, None]).T @ apart
     noise = np.maximum(weights @ (accuracy * (1 - accuracy)), LEAST_CHANCE)
-    toward = np.array(list(goal_covariances(belief, apart, settings)))
-    counts = np.zeros(len(N), int)
-    for block in design.spread(size, min(GREEDY_BLOCKS, size)).tolist():
-        gain = (toward**2).sum(axis=0) / (np.diag(covariance) + noise / block)
-        # Rounded, so that another machine's last digit does not choose another puzzle.
-        best = int(np.argmax(np.round(gain / max(gain.max(), LEAST_CHANCE), 6)))
-        share = 1 / (covariance[best, best] + noise[best] / block)
-        across = covariance[best].copy()
-        toward = toward - share * np.outer(toward[:, best], across)
-        covariance = covariance - share * np.outer(across, across)
-        counts[best] += block
-    return counts
+    toward = np.array(list(goal_covariances(belief, apart, plan)))
+    return design.narrow(covariance, toward, noise, np.zeros(len(noise), int), size)
 
 
 def goal_covariances(
-    belief: DecayBelief, apart: np.ndarray, settings: DecaySettings
+    belief: DecayBelief, apart: np.ndarray, plan: DecayPlan
 ) -> Iterable[np.ndarray]:
     """Yield the covariance of each goal with the accuracies, over its deviation, weighted.
 
     N_eff counts as its logarithm, and only as far as puzzles go: from half the smallest N to
     twice the largest.
     """
-    smallest, largest = settings.N
+    smallest, largest = plan.N
     values = {
         "N_eff": np.log(np.clip(belief.N_eff, smallest / 2, 2 * largest)),
         "CDF": np.log(-belief.CDF),
@@ -457,7 +432,7 @@ def goal_covariances(
     for goal, value in values.items():
         away = value - belief.weights @ value
         deviation = np.sqrt(belief.weights @ away**2)
-        weight = 1.0 if goal == settings.goal else OTHER_WEIGHT
+        weight = 1.0 if goal == plan.goal else OTHER_WEIGHT
         if deviation > LEAST_CHANCE:
             yield np.sqrt(weight) * (belief.weights * away) @ apart / deviation
 
@@ -479,7 +454,7 @@ def find_flags(
     intervals: Mapping[str, Interval],
     start: Interval,
     answers: Mapping[Puzzle, Answer],
-    settings: DecaySettings,
+    N: tuple[int, int],
 ) -> Iterable[str]:
     """Yield in words what a reader of an estimate should know.
 
@@ -490,18 +465,20 @@ def find_flags(
     if not answers:
         return
     half = N_eff.value + np.log(0.5) / intervals["CDF"].value
-    near = [answer.cut for (N, _), answer in answers.items() if not answer.correct and half >= N]
+    near = [
+        answer.cut for puzzle, answer in answers.items() if not answer.correct and half >= puzzle.N
+    ]
     yield from design.question_cut(near, "N_eff")
-    smallest, largest = settings.N
+    smallest, largest = N
     if cap.value < LOW_CAP:
-        from_N = design.describe_interval(start, settings.N)
+        from_N = describe_interval(start, N)
         yield say("easy_failed", lost=1 - cap.value, start=from_N)
     if N_eff.low < smallest or N_eff.high > largest:
         yield say("outside", least=smallest, most=largest)
 
 
 DECAYS = {
-    FACTOR.suites[suite].name: design.Adaptive((knob,), DecaySettings.GOALS, make)
+    FACTOR.suites[suite].name: design.Adaptive((knob,), DecayPlan.GOALS, make)
     for suite, knob in COMPLEXITY_COLUMNS.items()
     for make in [partial(DecayDesign, suite=suite)]
 }

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.stats import t as student
 
-from cogniload_analysis import tails
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.factor.decay import CONDITION, TERMS, fit_complexity_decay
 from cogniload_analysis.factor.loads import show_context
@@ -63,7 +62,7 @@ def _compare(first: np.ndarray, second: np.ndarray) -> Iterator[dict[str, object
         whole, parts = differences[0, place], differences[1:, place]
         error = np.sqrt((GROUPS - 1) * np.var(parts))
         known = bool(np.isfinite(error) and error > 0)
-        margin = stdtrit(GROUPS - 1, (1 + CONFIDENCE) / 2) * error if known else np.nan
+        margin = student.ppf((1 + CONFIDENCE) / 2, GROUPS - 1) * error if known else np.nan
         yield {
             "measure": name,
             "scale": "difference",
@@ -72,7 +71,7 @@ def _compare(first: np.ndarray, second: np.ndarray) -> Iterator[dict[str, object
             "difference": whole if known else np.nan,
             "low": whole - margin,
             "high": whole + margin,
-            "p": 2 * tails.student(abs(whole) / error, GROUPS - 1) if known else np.nan,
+            "p": 2 * student.sf(abs(whole) / error, GROUPS - 1) if known else np.nan,
             "method": "jackknife over puzzles" if known else "",
             "note": "" if known else "the decay of one can't be fitted, whole or in part",
         }

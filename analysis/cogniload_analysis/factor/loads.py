@@ -3,8 +3,7 @@
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.columns import read_integer
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load, read_integer
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Row
 from cogniload_gen.factor import knobs

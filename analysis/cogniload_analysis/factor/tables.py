@@ -22,7 +22,7 @@ from cogniload_analysis.factor.decay import (
 from cogniload_analysis.factor.loads import LOADS, show_context
 from cogniload_analysis.factor.modes import MIDDLE_N, name_failure_mode
 from cogniload_analysis.factor.sampling import fit_repeated_sampling, n_eff_by_attempts
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load
 from cogniload_analysis.published import published_table
 from cogniload_gen.factor.score import FactorOutcome
 

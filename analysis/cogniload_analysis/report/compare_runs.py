@@ -12,7 +12,7 @@ from cogniload_analysis.compare.differences import DETECT, Comparison, compare_r
 from cogniload_analysis.compare.why import Why, drop_twins, explain_failures, is_twin
 from cogniload_analysis.display.print import to_csv
 from cogniload_analysis.display.verdict import is_at_chance
-from cogniload_analysis.report.write import refuse_overwriting, write_files
+from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, label_paths, read_benchmarks
 
 
@@ -52,8 +52,6 @@ def compare_results(
         for table in comparison.tables(analysis.prefix):
             files[f"{table.name}.csv"] = to_csv(table.data)
     if out is not None:
-        if not force:
-            refuse_overwriting(out / name for name in files)
         write_files(out, files, force=force)
         texts.append(f"tables   {out}")
     return "\n\n".join(texts)

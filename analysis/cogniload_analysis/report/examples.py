@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
-from cogniload_analysis.columns import read_responses
-from cogniload_analysis.samples.files import read_line, split_attempts
-from cogniload_gen.benchmark import Row, Score
-from cogniload_gen.benchmarks import score
-from cogniload_gen.files import show_controls
+from cogniload_analysis.samples.files import read_line
+from cogniload_gen.benchmark import Score
+from cogniload_gen.files import MALFORMED, show_controls
+from cogniload_gen.sample import Sample, read_responses, score_attempts, score_sample
 
 FAILURES, SUCCESSES = 10, 4
 # Multiples of the golden ratio fill an interval evenly, however many there are.
@@ -69,12 +68,14 @@ def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[t
 
 def describe_response(row: Any, analysis: Analysis) -> Example:
     """Return a response as the page shows it, from its row in a benchmark's frame."""
-    sample = split_attempts(read_line(row.file, row.offset))[row.take]
+    sample = score_attempts(read_line(row.file, row.offset))[row.take]
     response = read_responses(sample)[0]
     # Samples made elsewhere may lack what neither score nor analysis needs.
     texts = {name: str(sample["doc"].get(name) or "") for name in ("puzzle", "question", "answer")}
     texts["puzzle"] = _shorten(texts["puzzle"])
-    texts["why"], evidence = _find_evidence(response, sample["doc"], row)
+    scored = score_again(sample)
+    texts["why"] = scored.explanation if scored else ""
+    evidence = (scored and scored.evidence) or (0, 0)
     broken = analysis.find_break(response, sample["doc"], row)
     marks = {"evidence": evidence, "step": _step_around(response, broken)}
     return {name: show_controls(text) for name, text in texts.items()} | {
@@ -107,26 +108,13 @@ def split_end(response: str, marks: dict[str, tuple[int, int]]) -> list[Part]:
     return parts
 
 
-def _find_evidence(response: str, puzzle: Row, row: Any) -> tuple[str, tuple[int, int]]:
-    """Return why a response has its outcome, and the place of the words that decided it.
-
-    Where the puzzle can't be scored again, or is scored otherwise now, there are none.
-    """
-    counts = {name: getattr(row, name) for name in ("prompt_tokens", "response_tokens")}
-    known = {name: None if pd.isna(count) else int(count) for name, count in counts.items()}
-    result = score_again(response, puzzle, row.outcome, known)
-    return (result.explanation, result.evidence or (0, 0)) if result else ("", (0, 0))
-
-
-def score_again(
-    response: str, puzzle: Row, outcome: object, counts: Mapping[str, int | None]
-) -> Score | None:
-    """Return the score of a response; None where it has another outcome now, or can't be scored."""
+def score_again(sample: Sample) -> Score | None:
+    """Return the score of a sample; None where it has another outcome now, or can't be scored."""
     try:
-        result = score(response, puzzle, **counts)
-    except (ValueError, TypeError, AttributeError, LookupError):  # a puzzle made elsewhere
+        result = score_sample({name: sample[name] for name in sample if name != "outcome"})
+    except MALFORMED:  # a puzzle made elsewhere
         return None
-    return result if result.outcome == outcome else None
+    return result if result.outcome == sample["outcome"] else None
 
 
 def _step_around(response: str, broken: Break | None) -> tuple[int, int]:

@@ -7,9 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import suppress
-from datetime import datetime, timedelta
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -17,24 +15,28 @@ from typing import Any
 from tqdm import tqdm
 
 from cogniload_analysis import analyses
-from cogniload_analysis.columns import members, read_count, read_responses
 from cogniload_analysis.report.examples import score_again
 from cogniload_analysis.samples.files import (
     find_samples,
-    naming_line,
     read_results,
     read_samples,
-    request_settings,
-    split_attempts,
     split_name,
     to_utc,
 )
 from cogniload_analysis.samples.inspect_logs import OURS
 from cogniload_analysis.samples.read import holds
+from cogniload_analysis.samples.runs import describe_run
 from cogniload_gen.extras import require
 from cogniload_gen.files import show_controls, whole_file
-from cogniload_gen.grid import ORIGINAL, change_of
-from cogniload_gen.sample import COUNTS, ending
+from cogniload_gen.sample import (
+    COUNTS,
+    as_count,
+    ending,
+    naming,
+    read_responses,
+    request_settings,
+    score_attempts,
+)
 
 TEXTS = ("doc", "resps", "filtered_resps", "arguments", "target")
 """Fields of a sample that a log holds elsewhere than in the score's metadata."""
@@ -43,32 +45,24 @@ STOP_REASONS = {"cut": "max_tokens", "ended": "stop", "filtered": "content_filte
 """How a response ended, in Inspect's words."""
 
 
-def write_logs(paths: Iterable[Path], out: Path, *, force: bool = False) -> list[Path]:
+def write_logs(paths: Sequence[Path], out: Path, *, force: bool = False) -> list[Path]:
     """Write a log of Inspect for each run that the paths hold, and return the logs' paths.
 
     A path is a results folder of lm-eval or `cogniload eval`, or one `samples_*.jsonl`, gzipped or
     not. A log is `DATE_TASK_KEY.eval` in the folder `out`; `read_samples` reads of it what it reads
-    of the samples. Twins of puzzles are left out, unless there is nothing else. Raises ImportError
-    without Inspect, FileNotFoundError for a path that isn't there, FileExistsError where a log is
-    there unless `force`, and ValueError where the paths hold no responses to the benchmarks or a
-    line can't be read (file and line number are named).
+    of the samples. Raises ImportError without Inspect, FileNotFoundError for a path that isn't
+    there, FileExistsError where a log is there unless `force`, and ValueError where the paths hold
+    no responses to the benchmarks or a line can't be read (file and line number are named).
     """
     require("view", "inspect", ("inspect_ai",))
-    paths = list(paths)
-    files = {file.resolve(): file for path in paths for file in find_samples(path)}
-    runs = [
-        file
-        for file in sorted(files.values())
-        if any(holds(split_name(file)[0], file, analysis) for analysis in analyses.ANALYSES)
-    ]
+    files = sorted({file for path in paths for file in find_samples(path)})
+    tasks = {file: split_name(file)[0] for file in files}
+    runs = [f for f in files if any(holds(tasks[f], f, each) for each in analyses.ANALYSES)]
     if not runs:
         searched = ", ".join(map(str, paths))
         raise ValueError(f"no samples_TASK_DATE.jsonl of a benchmark's task in {searched}")
     out.mkdir(parents=True, exist_ok=True)
-    logs = [_write_log(file, out, force=force, twins=False) for file in runs]
-    if not any(logs):
-        logs = [_write_log(file, out, force=force, twins=True) for file in runs]
-    return [log for log in logs if log]
+    return [_write_log(file, out, force=force) for file in runs]
 
 
 def bundle_logs(logs: Path, out: Path) -> None:
@@ -98,61 +92,50 @@ def open_viewer(logs: Path) -> None:
     subprocess.run([sys.executable, "-P", "-m", "inspect_ai", *view_command(logs)[1:]], check=False)  # noqa: S603
 
 
-def _write_log(file: Path, out: Path, *, force: bool, twins: bool) -> Path | None:
-    """Write the log of a samples file, and return its path; None where it holds only twins."""
+def _write_log(file: Path, out: Path, *, force: bool) -> Path:
+    """Write the log of a samples file, and return its path."""
     from inspect_ai import log
     from inspect_ai.viewer import ViewerConfig
 
-    named, date = split_name(file)
+    run = describe_run(file)
+    (named, date), model = split_name(file), run.columns["model"]
     results = {name: held for name, held in read_results(file).items() if name != "results"}
-    task = show_controls(named)
-    model = show_controls(str(results.get("model_name") or file.parent.name))
     samples: list[Any] = []
     epochs: Counter[str] = Counter()
-    for number, _, line in tqdm(read_samples(file), file.name, unit=" samples", disable=None):
-        with naming_line(file, number):
+    for where, _, line in tqdm(read_samples(file), file.name, unit=" samples", disable=None):
+        with naming(where):
             # Half a surrogate pair is no text that a log could hold.
             sample = json.loads(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
             identity = show_controls(str(sample["doc"]["id"]))
-            if not twins and change_of(identity) != ORIGINAL:
-                continue
-            for attempt in split_attempts(sample):
+            for attempt in score_attempts(sample):
                 epochs[identity] += 1
                 samples.append(_make_sample(attempt, identity, epochs[identity], model))
-    if not samples:
-        return None
-    key = hashlib.sha256(json.dumps([model, task, date]).encode()).hexdigest()[:22]
-    config = members(members(results, "configs"), named)
-    completed = to_utc(date)
+    key = hashlib.sha256(json.dumps([model, run.task, date]).encode()).hexdigest()[:22]
     share = fmean(sample.scores["acc"].value == "C" for sample in samples)
-    accuracy = log.EvalScore(
-        name="acc",
-        scorer="acc",
-        metrics={"accuracy": log.EvalMetric(name="accuracy", value=share)},
-    )
+    metrics = {"accuracy": log.EvalMetric(name="accuracy", value=share)}
+    accuracy = log.EvalScore(name="acc", scorer="acc", metrics=metrics)
     whole = log.EvalLog(
         status="success",
         eval=log.EvalSpec(
-            created=completed,
-            task=task,
+            created=to_utc(date),
+            task=run.task,
             task_id=key,
             eval_id=key,
             run_id=key,
-            task_version=str(members(config, "metadata").get("version", "")),
-            dataset=log.EvalDataset(name=task, samples=len(epochs), sample_ids=list(epochs)),
+            task_version=run.columns["generator_version"],
+            dataset=log.EvalDataset(name=run.task, samples=len(epochs), sample_ids=list(epochs)),
             model=model,
             config=log.EvalConfig(epochs=max(epochs.values())),
             # What a model wrote is shown as plain text.
             viewer=ViewerConfig(trust_content=False),
-            metadata={OURS: {"task": task, "date": date, "results": results}},
+            metadata={OURS: {"task": named, "date": date, "results": results}},
         ),
         results=log.EvalResults(
             total_samples=len(samples), completed_samples=len(samples), scores=[accuracy]
         ),
-        stats=log.EvalStats(started_at=_find_start(completed, results), completed_at=completed),
         samples=samples,
     )
-    target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', task)}_{key}.eval"
+    target = out / f"{date}_{re.sub(r'[^A-Za-z0-9.]+', '-', run.task)}_{key}.eval"
     with whole_file(target, force=force) as temporary:
         log.write_eval_log(whole, temporary, format="eval")
     return target
@@ -164,18 +147,16 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
 
     puzzle, response = sample["doc"], read_responses(sample)[0]
     prompt = str(puzzle.get("puzzle") or "")
-    read = {count: read_count(sample, count) for count in COUNTS}
-    counts = {count: int(tokens) if tokens >= 0 else None for count, tokens in read.items()}
-    spent, answered = (counts[count] or 0 for count in COUNTS)
+    spent, answered = (as_count(sample.get(name)) or 0 for name in COUNTS)
     usage = model.ModelUsage(
         input_tokens=spent, output_tokens=answered, total_tokens=spent + answered
     )
-    answer = model.ChatMessageAssistant(content=response, id=f"{identity}-{epoch}")
+    answer = model.ChatMessageAssistant(content=response)
     stopped: Any = STOP_REASONS.get(str(ending(sample.get("finish_reason"))), "unknown")
     choice = model.ChatCompletionChoice(message=answer, stop_reason=stopped)
     # Its prompt, which a log holds once, is left out.
     arguments = {"gen_args_0": {"arg_1": request_settings(sample)}}
-    result = score_again(response, puzzle, sample["outcome"], counts)
+    result = score_again(sample)
     evidence = result and result.evidence
     quoted = f"\n\n“{response[slice(*evidence)]}”" if evidence else ""
     score = scorer.Score(
@@ -190,21 +171,9 @@ def _make_sample(sample: dict[str, Any], identity: str, epoch: int, name: str) -
         epoch=epoch,
         input=prompt,
         target=str(sample.get("target", puzzle.get("answer", ""))),
-        messages=[model.ChatMessageUser(content=prompt, id=identity), answer],
+        messages=[model.ChatMessageUser(content=prompt), answer],
         output=model.ModelOutput(model=name, choices=[choice], usage=usage),
-        scores={
-            "outcome": score,
-            "acc": scorer.Score(value="C" if sample.get("acc") else "I"),
-        },
+        scores={"outcome": score, "acc": scorer.Score(value="C" if sample.get("acc") else "I")},
         metadata={key: held for key, held in puzzle.items() if key != "puzzle"},
         model_usage={name: usage},
-        uuid=f"{identity}-{epoch}",
     )
-
-
-def _find_start(completed: str, results: dict[str, Any]) -> str:
-    """Return when a run began, by the seconds that lm-eval counted; its end if it tells none."""
-    with suppress(LookupError, ValueError, TypeError, OverflowError):
-        seconds = float(results["total_evaluation_time_seconds"])
-        return (datetime.fromisoformat(completed) - timedelta(seconds=seconds)).isoformat()
-    return completed

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from cogniload_analysis.display.print import to_csv, to_latex
 from cogniload_analysis.display.verdict import summarise
 from cogniload_analysis.report.part import Part, build_part
 from cogniload_analysis.samples.read import Paths, read_benchmarks
-from cogniload_gen.files import whole_file
+from cogniload_gen.files import EXISTS, whole_file
 
 log = logging.getLogger(__name__)
 
@@ -43,19 +43,16 @@ def write_report(
     report links are removed where this one has none of their name. Raises FileExistsError where a
     file would be overwritten otherwise; ValueError and FileNotFoundError as `read_benchmarks`.
     """
-    out = Path(out)
-    if not force:
-        refuse_overwriting([out / PAGE])
+    page = Path(out) / PAGE
+    if page.exists() and not force:
+        raise FileExistsError(EXISTS.format(page))
     among = analyses.ANALYSES if among is None else among
     parts = build_parts(read_benchmarks(paths, among), among, price)
     made = build_report(parts)
-    if not force:
-        refuse_overwriting([out / name for name in made])
-    page = out / PAGE
     earlier = LINK.findall(page.read_text("utf-8", errors="replace")) if page.is_file() else []
-    write_files(out, made, force=force)
+    write_files(page.parent, made, force=force)
     for name in set(earlier) - set(made):
-        (out / name).unlink(missing_ok=True)
+        (page.parent / name).unlink(missing_ok=True)
     for part in parts:
         for line in summarise(part.findings.verdicts):
             say(line)
@@ -109,28 +106,17 @@ def render_page(parts: Sequence[Part]) -> str:
     return environment.get_template(PAGE).render(parts=parts, script=script)
 
 
-def refuse_overwriting(targets: Iterable[Path]) -> None:
-    """Raise FileExistsError if one of the files exists."""
-    for target in targets:
-        if target.exists():
-            raise FileExistsError(
-                f"{target} exists: name another folder, or allow overwriting with --force"
-            )
-
-
 def write_files(out: Path, files: Mapping[str, bytes], *, force: bool = False) -> None:
     """Write files into a folder, each so that no reader ever finds a part of it.
 
     Raises FileExistsError where one exists, unless `force`. Where not all can be written, as on a
     full disk, those that are new are removed again.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    for folder in sorted({folder for name in files for folder in Path(name).parents} - {Path()}):
-        (out / folder).mkdir(exist_ok=True)
     made: list[Path] = []
     try:
         for name, content in files.items():
             target = out / name
+            target.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(target, force=force) as temporary:
                 temporary.write_bytes(content)
                 made += [] if target.exists() else [target]

@@ -10,14 +10,13 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
 
-from cogniload_analysis.columns import members
+from cogniload_analysis.frame import members
 from cogniload_gen.extras import require
-from cogniload_gen.files import MALFORMED
+from cogniload_gen.sample import naming
 from cogniload_gen.words import read_words
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
@@ -28,7 +27,8 @@ OURS = "lm_eval"
 
 ATTACHMENT = "attachment://"
 
-BROKEN = (*MALFORMED, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
+BROKEN = (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""The errors of reading a zip file that is damaged."""
 
 
 def is_log(file: Path) -> bool:
@@ -52,10 +52,8 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     require("a log of Inspect", "inspect", ("inspect_ai",))
     from inspect_ai.log import read_eval_log
 
-    try:
+    with naming(f"{file} is no log of Inspect", *BROKEN):
         header = read_eval_log(file, header_only=True)
-    except BROKEN as error:
-        raise ValueError(f"{file} is no log of Inspect: {say_cause(error)}") from error
     spec = header.eval
     written = spec.metadata or {}
     if ours := members(written, OURS):
@@ -66,72 +64,70 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
     settings |= header.plan.config.model_dump(exclude_none=True)
     for name in read_words("cogniload_analysis", "settings")["how_fast_in_inspect"]:
         settings.pop(name, None)
-    if "max_tokens" in settings:
-        settings["max_gen_toks"] = settings.pop("max_tokens")
     about = {"version": str(spec.task_version or "")}
-    config = {"model": "inspect", "model_args": spec.model_args or {}}
-    config |= {"until": written["until"]} if "until" in written else {}
-    results = {
-        "model_name": spec.model,
-        "config": config,
-        "configs": {task: {"generation_kwargs": settings, "metadata": about}},
-    }
-    return task, str(spec.created), results
+    config = {"model": "inspect", "model_args": spec.model_args, "until": written.get("until")}
+    configs = {task: {"generation_kwargs": settings, "metadata": about}}
+    return task, spec.created, {"model_name": spec.model, "config": config, "configs": configs}
 
 
 def read_log(
     file: Path, places: Iterable[int] | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the samples of a log in the form of lm-eval's, each with its place in the log.
+) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield the samples of a log in the form of lm-eval's, each with its place, also in words.
 
     They are those at some `places`, else all but those that ended with an error, and so without a
-    score. A `.eval` file is read sample by sample. Raises ValueError where one can't be read.
+    score. A `.eval` file is read sample by sample. Raises ValueError where one can't be read, or
+    where there are none.
     """
-    with _open_samples(file) as samples:
-        for place in range(len(samples)) if places is None else places:
-            try:
-                held = samples[place]()
+    found = False
+    with _open_samples(file) as (count, read_sample):
+        for place in range(count) if places is None else places:
+            where = f"{file}, sample {place + 1}"
+            with naming(where, *BROKEN):
+                held = read_sample(place)
                 if places is None and held.get("error") and not held.get("scores"):
                     continue
                 sample = _translate(held)
-            except BROKEN as error:
-                raise ValueError(f"{file}, sample {place + 1}: {say_cause(error)}") from error
-            yield place, sample
+            found = True
+            yield where, place, sample
+    if not found and places is None:
+        raise ValueError(f"{file} holds no responses: {count} samples ended with an error")
 
 
 def count_log_samples(file: Path) -> int:
     """Return how many samples a log holds, those that ended with an error too."""
-    with _open_samples(file) as samples:
-        return len(samples)
+    with _open_samples(file) as (count, _):
+        return count
 
 
 @contextmanager
-def _open_samples(file: Path) -> Iterator[list[Callable[[], dict[str, Any]]]]:
-    """Yield functions that read the samples of a log."""
+def _open_samples(file: Path) -> Iterator[tuple[int, Callable[[int], dict[str, Any]]]]:
+    """Yield the number of samples of a log, and a function that reads one by its place."""
     if file.suffix == ".json":
-        whole = json.loads(file.read_bytes())
-        yield [partial(dict, sample) for sample in whole.get("samples") or ()]
+        samples = json.loads(file.read_bytes()).get("samples") or []
+        yield len(samples), samples.__getitem__
         return
     with zipfile.ZipFile(file) as log:
         names = dict.fromkeys(log.namelist())  # the last of an entry that was written again holds
         entries = [name for name in names if name.startswith("samples/")]
-        yield [partial(_read_entry, log, name) for name in entries]
-
-
-def _read_entry(log: zipfile.ZipFile, name: str) -> Any:
-    return json.loads(log.read(name))
+        yield len(entries), lambda place: json.loads(log.read(entries[place]))
 
 
 def _translate(held: dict[str, Any]) -> dict[str, Any]:
     """Return a sample of Inspect in the form of lm-eval's samples.
 
-    A message without content is an empty response.
+    A message without content is an empty response. Raises ValueError where no score's metadata
+    holds an outcome.
     """
+    scores = members(held, "scores")
+    metrics = [score.get("metadata") or {} for score in scores.values()]
+    score = next((each for each in metrics if "outcome" in each), None)
+    if score is None:
+        raise ValueError(f"the metadata of a score must hold an outcome, got {brief([*scores])}")
     attachments, output = members(held, "attachments"), members(held, "output")
     choice = next(iter(output.get("choices") or ()), None) or {}
     response = _join(members(choice, "message").get("content"), attachments)
-    usage, score = members(output, "usage"), _find_score(held)
-    prompt = held.get("input")
+    usage, prompt = members(output, "usage"), held.get("input")
     if isinstance(prompt, list):
         prompt = "\n\n".join(_join(message.get("content"), attachments) for message in prompt)
     puzzle = {"id": held.get("id"), "answer": held.get("target")}
@@ -143,18 +139,9 @@ def _translate(held: dict[str, Any]) -> dict[str, Any]:
         "finish_reason": choice.get("stop_reason"),
         "resps": [[response]],
         "filtered_resps": [response],
-        **score["metadata"],
+        **score,
         "doc": puzzle,
     }
-
-
-def _find_score(held: dict[str, Any]) -> dict[str, Any]:
-    """Return the score of a sample whose metadata holds an outcome; ValueError without one."""
-    scores = members(held, "scores")
-    for score in scores.values():
-        if "outcome" in (score.get("metadata") or {}):
-            return dict(score)
-    raise ValueError(f"the metadata of a score must hold an outcome, got {brief(list(scores))}")
 
 
 def _join(content: Any, attachments: dict[str, str]) -> str:
@@ -162,9 +149,3 @@ def _join(content: Any, attachments: dict[str, str]) -> str:
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [text for part in parts if isinstance(text := part.get("text"), str)]
     return "".join(attachments.get(text.removeprefix(ATTACHMENT), text) for text in texts)
-
-
-def say_cause(error: Exception) -> str:
-    """Return what is wrong with a sample in one line, from the error of reading it."""
-    cause = f"no field {error}" if isinstance(error, KeyError) else str(error)
-    return " ".join(cause.split())[:300]

@@ -12,22 +12,21 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import Columns, column, read_count, read_responses
+from cogniload_analysis.frame import read_count
 from cogniload_analysis.samples import inspect_logs
-from cogniload_analysis.samples.files import (
-    find_samples,
-    locate,
-    naming_line,
-    read_results,
-    read_samples,
-    split_attempts,
-    split_name,
-)
+from cogniload_analysis.samples.files import find_samples, locate, read_samples
 from cogniload_analysis.samples.runs import Run, describe_run, drop_copies, name_runs
 from cogniload_analysis.samples.stop_reasons import ENDINGS, read_ending
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import MALFORMED, show_controls
-from cogniload_gen.sample import COUNTS, spent_tokens
+from cogniload_gen.sample import (
+    COUNTS,
+    Sample,
+    naming,
+    read_responses,
+    score_attempts,
+    spent_tokens,
+)
 
 log = logging.getLogger(__name__)
 
@@ -59,14 +58,13 @@ def read_benchmarks(
     out), lost (how many samples ended with an error, and are left out), run (its number in the
     frame, from 1), id, seed, the benchmark's loads, attempt (from 1), correct, outcome,
     prompt_tokens, response_tokens and context_budget (NaN where unknown, as the seed),
-    spent_prompt_tokens and spent_response_tokens (the same, but of an attempt of several that
-    nobody counts apart its share), ending
-    ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"), chance (1 /
-    options; NaN without options), the benchmark's own facts, with `text` the response, file and
-    offset, by which `read_line` finds the texts, and take (which of a sample's attempts it is, from
-    0). Raises FileNotFoundError for a path that isn't
-    there, and ValueError for a label that is no name, when the paths hold no responses to the
-    benchmarks, or when a line can't be read (file and line number are named).
+    spent_prompt_tokens and spent_response_tokens (of an attempt of several its share),
+    ending ("ended" by itself, cut at an "output limit", with the "window" full, or "unknown"),
+    chance (1 / options; NaN without options), the benchmark's own facts, with `text` the response,
+    file and offset, by which `read_line` finds the texts, and take (which of a sample's attempts it
+    is, from 0). Raises FileNotFoundError for a path that isn't there, and ValueError for a label
+    that is no name, when the paths hold no responses to the benchmarks, or when a line can't be
+    read (file and line number are named).
     """
     labelled = label_paths(paths)
     searched = ", ".join(str(path) for _, path in labelled) or "no path"
@@ -77,18 +75,13 @@ def read_benchmarks(
         if begun:
             hint = "`cogniload eval --merge` writes them, with --output_path of what is answered"
         raise ValueError(f"no samples_TASK_DATE.jsonl in {searched}: {hint}")
-    runs = [describe_samples(file, labels[file]) for file in sorted(labels)]
-    runs_of = [
-        (analysis, [run for run in runs if holds(run.task, run.file, analysis)])
-        for analysis in among
-    ]
-    if not any(own for _, own in runs_of):
+    runs = [describe_run(file, labels[file]) for file in sorted(labels)]
+    own = {each: [run for run in runs if holds(run.task, run.file, each)] for each in among}
+    if not any(own.values()):
         names = " or ".join(analysis.name for analysis in among)
-        tasks = sorted({run.task for run in runs})
-        raise ValueError(
-            f"no {names} task in {searched}: the samples there are of {', '.join(tasks)}"
-        )
-    return {analysis.name: _read_runs(own, analysis, text) for analysis, own in runs_of if own}
+        tasks = ", ".join(sorted({run.task for run in runs}))
+        raise ValueError(f"no {names} task in {searched}: the samples there are of {tasks}")
+    return {each.name: _read_runs(runs, each, text) for each, runs in own.items() if runs}
 
 
 def label_paths(paths: Paths) -> list[tuple[str, Path]]:
@@ -107,41 +100,23 @@ def label_paths(paths: Paths) -> list[tuple[str, Path]]:
     ]
 
 
-def describe_samples(file: Path, label: str = "") -> Run:
-    """Return the run behind a samples file.
-
-    The results file of the same folder and date describes it. Without one, the folder's name is
-    the model's, and the settings are unknown: runs of two such folders are kept apart. With a
-    `label`, that names its row.
-    """
-    if inspect_logs.is_log(file):
-        task, date, results = inspect_logs.describe_log(file)
-    else:
-        (task, date), results = split_name(file), read_results(file)
-    return describe_run(file, label, task, date, results)
-
-
 def _label_files(labelled: Iterable[tuple[str, Path]]) -> dict[Path, str]:
     """Return the label of each samples file; ValueError for one that has two."""
     labels: dict[Path, str] = {}
-    without: list[Path] = []
+    without: list[str] = []
     for label, path in labelled:
-        files = [*map(locate, _find_samples(path))]
+        # A folder's logs may be copies of its samples: they are read where there are no samples.
+        files = find_samples(path) or [locate(log) for log in inspect_logs.find_logs(path)]
         if not files:
-            without.append(path)
+            without.append(show_controls(str(path)))
         for file in files:
             other = labels.get(file, "")
             if label and other and other != label:
                 raise ValueError(f"{file} must have one label, got {other!r} and {label!r}")
             labels[file] = other or label
     if labels and without:
-        log.warning("no samples in %s", ", ".join(show_controls(str(path)) for path in without))
+        log.warning("no samples in %s", ", ".join(without))
     return labels
-
-
-def _find_samples(path: Path) -> list[Path]:
-    # A folder's logs may be copies of its samples: they are read where there are no samples.
-    return find_samples(path) or inspect_logs.find_logs(path)
 
 
 def holds(task: str, file: Path, analysis: Analysis) -> bool:
@@ -159,78 +134,60 @@ def _read_runs(runs: Iterable[Run], analysis: Analysis, text: bool) -> pd.DataFr
     copies = drop_copies(runs)
     if any(copies.values()):
         log.warning("left out files that are copies of another: %d", sum(copies.values()))
-    columns = _declare_columns(analysis, text)
-    read = [_read_run(run, columns) for run in tqdm(copies, "reading", unit="file", disable=None)]
+    shown = tqdm(copies, "reading", unit="file", disable=None)
+    read = [_read_run(run, analysis, text) for run in shown]
     named = zip(name_runs([*copies], read, analysis), copies, read, strict=True)
-    ordered = sorted(named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].date))
+    ordered = sorted(
+        named, key=lambda each: (each[1].base, each[0], each[1].task, each[1].columns["date"])
+    )
     frames = []
     for number, (name, run, frame) in enumerate(ordered, start=1):
         setting = "".join(f", {each}" for each in (name, run.columns["interim"]) if each)
-        row_name = {"model": run.base + setting, "setting": setting}
-        logged = inspect_logs.is_log(run.file)
-        lost = inspect_logs.count_log_samples(run.file) - len(frame) if logged else 0
-        about = run.columns | row_name | {"copies": copies[run], "run": number, "lost": lost}
-        frames.append(frame.assign(**about))
-    if lost := sum(int(frame["lost"].iloc[0]) for frame in frames):
+        about = run.columns | {"model": run.base + setting, "setting": setting}
+        frames.append(frame.assign(**about, copies=copies[run], run=number))
+    whole = pd.concat(frames, ignore_index=True)
+    if lost := int(whole.groupby("run")["lost"].first().sum()):
         log.warning("left out samples that ended with an error: %d", lost)
-    declared = {name: dtype for group in columns for name, dtype in group.types.items() if dtype}
-    types = declared | dict.fromkeys(["file", "setting", *ordered[0][1].columns], "category")
-    whole = pd.concat(frames, ignore_index=True).astype(types)
+    types: dict[str, Any] = {load.name: load.dtype for load in analysis.loads}
+    types["outcome"] = pd.CategoricalDtype([each.value for each in analysis.outcomes])
+    types["ending"] = pd.CategoricalDtype([*ENDINGS])
+    types |= dict.fromkeys(["id", "file", "setting", *ordered[0][1].columns], "category")
+    facts = {name: dtype for group in analysis.facts for name, dtype in group.types.items()}
+    whole = whole.astype(types | {name: dtype for name, dtype in facts.items() if dtype})
     tried = whole.groupby(["model", "task", "id"], observed=True)
     return whole.assign(attempt=tried.cumcount() + 1)
 
 
-def _declare_columns(analysis: Analysis, text: bool) -> list[Columns]:
-    """Return the columns that are read from each sample of a benchmark."""
-    correct = {outcome.value: outcome.correct for outcome in analysis.outcomes}
-
-    def read_score(sample: Row) -> tuple[bool, str]:
-        outcome = sample["outcome"]
-        if outcome not in correct:
-            raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
-        return correct[outcome], outcome
-
-    def read_own_ending(sample: Row) -> str:
-        return read_ending(
-            sample, read_count(sample, "prompt_tokens"), read_count(sample, "response_tokens")
-        )
-
-    return [
-        column("id", "category", lambda sample: show_controls(str(sample["doc"]["id"]))),
-        column("seed", None, lambda sample: read_count(sample["doc"], "seed")),
-        Columns(
-            {load.name: load.dtype for load in analysis.loads},
-            lambda sample: analysis.read_loads(sample["doc"]),
-        ),
-        Columns({"correct": None, "outcome": pd.CategoricalDtype(list(correct))}, read_score),
-        column("prompt_tokens", None, lambda sample: read_count(sample, "prompt_tokens")),
-        column("response_tokens", None, lambda sample: read_count(sample, "response_tokens")),
-        Columns(dict.fromkeys(SPENT_TOKENS), read_spent),
-        column("context_budget", None, lambda sample: read_count(sample["doc"], "context_budget")),
-        column("ending", pd.CategoricalDtype(list(ENDINGS)), read_own_ending),
-        column("chance", None, lambda sample: read_chance(sample["doc"])),
-        *analysis.facts,
-        *([column("response", None, lambda sample: read_responses(sample)[0])] if text else []),
-    ]
-
-
-def _read_run(run: Run, columns: Sequence[Columns]) -> pd.DataFrame:
+def _read_run(run: Run, analysis: Analysis, text: bool) -> pd.DataFrame:
     """Return a row for each response of the run's first filter, and where its sample is."""
-    rows: list[list[Any]] = []
-    for number, offset, sample in read_samples(run.file):
-        with naming_line(run.file, number):
-            for take, attempt in enumerate(split_attempts(sample)):
-                values = [value for group in columns for value in group.read(attempt)]
-                rows.append([*values, str(run.file), offset, take])
-    names = [name for group in columns for name in group.types]
-    return pd.DataFrame(rows, columns=[*names, "file", "offset", "take"])
+    rows = []
+    for where, offset, sample in read_samples(run.file):
+        with naming(where):
+            for take, attempt in enumerate(score_attempts(sample)):
+                row = _read_row(attempt, analysis)
+                row |= {"response": read_responses(attempt)[0]} if text else {}
+                rows.append(row | {"file": str(run.file), "offset": offset, "take": take})
+    logged = inspect_logs.is_log(run.file)
+    lost = inspect_logs.count_log_samples(run.file) - len(rows) if logged else 0
+    return pd.DataFrame(rows).assign(lost=lost)
 
 
-def read_spent(sample: Row) -> tuple[float, float]:
-    """Return the tokens of prompt and response that a sample took; NaN where nobody counts."""
-    counted = not any(math.isnan(read_count(sample, name)) for name in COUNTS)
-    spent = sample["spent"] if "spent" in sample else counted and spent_tokens(sample)
-    return spent or (math.nan, math.nan)
+def _read_row(sample: Sample, analysis: Analysis) -> dict[str, Any]:
+    puzzle, outcome = sample["doc"], sample["outcome"]
+    correct = {each.value: each.correct for each in analysis.outcomes}
+    row = {"id": show_controls(str(puzzle["id"])), "seed": read_count(puzzle, "seed")}
+    names = [load.name for load in analysis.loads]
+    row |= zip(names, analysis.read_loads(puzzle), strict=True)
+    if outcome not in correct:
+        raise ValueError(f"outcome must be one of {', '.join(correct)}, got {brief(outcome)}")
+    row |= {"correct": correct[outcome], "outcome": outcome}
+    row |= {name: read_count(sample, name) for name in COUNTS}
+    row |= zip(SPENT_TOKENS, spent_tokens(sample) or (math.nan, math.nan), strict=True)
+    row |= {"context_budget": read_count(puzzle, "context_budget")}
+    row |= {"ending": read_ending(sample), "chance": read_chance(puzzle)}
+    for group in analysis.facts:
+        row |= zip(group.types, group.read(sample), strict=True)
+    return row
 
 
 def read_chance(puzzle: Row) -> float:

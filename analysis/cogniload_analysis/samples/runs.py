@@ -16,23 +16,20 @@ from typing import Any
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
-from cogniload_analysis.columns import members
 from cogniload_analysis.display.print import join_levels
-from cogniload_analysis.load import Load
-from cogniload_analysis.samples.files import LIMITS
-from cogniload_analysis.sentences import Sentences
+from cogniload_analysis.frame import Load, members
+from cogniload_analysis.samples import inspect_logs
+from cogniload_analysis.samples.files import read_results, split_name
 from cogniload_gen.files import show_controls, without_keys
 from cogniload_gen.grid import language_of
+from cogniload_gen.sample import LIMITS
 from cogniload_gen.words import read_words
 
-say = Sentences("runs")
-
 SETTINGS = read_words("cogniload_analysis", "settings")
-DECODING, QUANTISATION, LAST = (SETTINGS[of] for of in ("decoding", "quantisation", "last"))
 """Which settings name a run (data/settings.toml)."""
 
-ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
-"""Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
+ON_THIS_MACHINE = ("hf", "vllm", "sglang")
+"""Backends that run the model: of others lm-eval records the default of --device too."""
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 LONGEST_PHRASE = 60
@@ -47,8 +44,9 @@ class Run:
     """One samples file, and what the results file beside it holds of how it was made.
 
     Attributes:
-        file: The file that describes it, its samples once it is done.
+        file: The file of its samples.
         base: The start of its row's name: the user's label, or the model's name.
+        task: The name of its task.
         columns: What the frame has of it, by column; "" where it is unknown.
         settings: The settings that decide its scores, whatever the task.
         own: The settings that decide them and belong to the task: its version, its output limit.
@@ -56,176 +54,143 @@ class Run:
 
     file: Path
     base: str
+    task: str
     columns: dict[str, str]
     settings: Settings
     own: Settings
-
-    @property
-    def model(self) -> str:
-        """The name of its model."""
-        return self.columns["model"]
-
-    @property
-    def task(self) -> str:
-        """The name of its task."""
-        return self.columns["task"]
-
-    @property
-    def date(self) -> str:
-        """The date of its files."""
-        return self.columns["date"]
-
-
-def describe_run(
-    file: Path,
-    label: str,
-    task: str,
-    date: str,
-    results: dict[str, Any],
-) -> Run:
-    """Return the run behind a file, from its results in the form of lm-eval's.
-
-    A `label` names its row.
-    """
-    config = members(members(results, "configs"), task)
-    generation = members(config, "generation_kwargs")
-    version = show_controls(str(members(config, "metadata").get("version", "")))
-    model = show_controls(str(results.get("model_name") or file.parent.name))
-    until = members(members(results, "config"), "until")
-    limit = next((_show(generation[name]) for name in LIMITS if generation.get(name)), "")
-    settings = read_settings(results, generation)
-    if not results:
-        settings["folder"] = f"in {show_controls(str(file.parent))}"
-    own = {"output limit": f"output limit {limit}" if limit else "no output limit"}
-    columns = {
-        "model": model,
-        "task": show_controls(task),
-        "date": date,
-        "generator_version": version,
-        "lm_eval_version": show_controls(str(results.get("lm_eval_version", ""))),
-        "decoding": _describe_decoding(generation),
-        "until": json.dumps(until, sort_keys=True) if until else "",
-        **describe_machine(results),
-        "output_limit": limit,
-        "interim": show_controls(str(members(results, "config").get("interim", ""))),
-    }
-    own |= {"version": f"version {version}"} if version else {}
-    return Run(file, show_controls(label) or model, columns, settings, own)
-
-
-def _describe_decoding(settings: Mapping[str, Any]) -> str:
-    """Return how a task's responses were decoded, without stop strings and lengths."""
-    phrases = [
-        f"{name} {_show(value)}"
-        for name, value in _flatten(settings)
-        if name not in {"until", "max_gen_toks"}
-    ]
-    return show_controls(textwrap.shorten(", ".join(phrases), DECODING_LENGTH, placeholder=" …"))
 
 
 # --- Settings --------------------------------------------------------------------------------
 
 
+def describe_run(file: Path, label: str = "") -> Run:
+    """Return the run behind a samples file or a log of Inspect.
+
+    The results file of the same folder and date describes it. Without one, the folder's name is
+    the model's, and the settings are unknown: runs of two such folders are kept apart. With a
+    `label`, that names its row.
+    """
+    if inspect_logs.is_log(file):
+        task, date, results = inspect_logs.describe_log(file)
+    else:
+        (task, date), results = split_name(file), read_results(file)
+    config, of_task = members(results, "config"), members(members(results, "configs"), task)
+    generation, until = members(of_task, "generation_kwargs"), members(config, "until")
+    model = show_controls(str(results.get("model_name") or file.parent.name))
+    own = {
+        "output limit": next((generation[name] for name in LIMITS if generation.get(name)), ""),
+        "version": members(of_task, "metadata").get("version", ""),
+    }
+    decoding = ", ".join(
+        f"{name} {_show(value)}"
+        for name, value in _flatten(without_keys(generation))
+        if name not in ("until", *LIMITS)
+    )
+    columns = {
+        "model": model,
+        "task": task,
+        "date": date,
+        "generator_version": own["version"],
+        "lm_eval_version": results.get("lm_eval_version", ""),
+        "decoding": textwrap.shorten(decoding, DECODING_LENGTH, placeholder=" …"),
+        "until": json.dumps(until, sort_keys=True) if until else "",
+        **_describe_machine(results),
+        "output_limit": own["output limit"],
+        "interim": config.get("interim", ""),
+    }
+    settings = {"model": model} | read_settings(results, generation)
+    if not results:
+        settings["folder"] = f"in {show_controls(str(file.parent))}"
+    return Run(
+        file,
+        show_controls(label) or model,
+        show_controls(task),
+        {name: show_controls(str(value)) for name, value in columns.items()},
+        settings,
+        {name: f"{name} {_show(value)}" for name, value in own.items() if value},
+    )
+
+
 def read_settings(results: Mapping[str, Any], generation: Mapping[str, Any]) -> Settings:
     """Return what decides the scores of a run, from what lm-eval's results say.
 
-    `generation` is the task's generation_kwargs. Unknown settings are left out.
+    `generation` is the task's generation_kwargs. Unknown settings are left out, and so is what
+    opens a server: runs that differ in it are alike.
     """
     config = members(results, "config")
-    model = results.get("model_name")
-    backend = str(config.get("model") or results.get("model_source") or "")
-    settings = {"backend": f"on {_show(backend)}" if backend else ""}
-    arguments = read_arguments(config.get("model_args"))
-    if config.get("model_dtype"):
-        arguments["dtype"] = str(config["model_dtype"]).removeprefix("torch.")
-    named = {name: value for name, value in _flatten(arguments) if value != model}
-    settings |= {
-        name: _phrase(name, value)
-        for name, value in named.items()
-        if name not in SETTINGS["how_fast"]
+    texts = ("chat_template", "system_instruction")
+    hashes = {name: config.get(name) for name in ("model_sha", "peft_sha", "delta_sha")}
+    hashes |= {name: results.get(f"{name}_sha") for name in texts}
+    held = {
+        "backend": config.get("model") or results.get("model_source"),
+        **_read_arguments(config),
+        **{name: str(value or "")[:8] for name, value in hashes.items()},
+        **generation,
     }
-    for name in ("model_sha", "peft_sha", "delta_sha"):
-        if config.get(name):
-            settings[name] = f"{name.removesuffix('_sha')} {_show(config[name])[:8]}"
-    if results:
-        settings["chat template"] = _say_text(results, "chat_template", "chat template")
-        settings["system prompt"] = _say_text(results, "system_instruction", "system prompt")
-    settings |= {
-        name: _phrase(name, value)
-        for name, value in _flatten(generation)
-        if name not in LIMITS and not (name == "until" and not value)
+    nothing: tuple[Any, ...] = (None, "", [], results.get("model_name"))
+    return {
+        name: f"{name} {_show(f'{value:g}' if isinstance(value, float) else value)}"
+        for name, value in _flatten(without_keys(held))
+        if value not in nothing and name not in (*SETTINGS["how_fast"], *LIMITS)
     }
-    return {name: phrase for name, phrase in settings.items() if phrase}
 
 
-def read_arguments(recorded: Any) -> dict[str, Any]:
-    """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,..."""
-    if isinstance(recorded, dict):
-        return dict(recorded)
-    pairs = (part.partition("=") for part in str(recorded or "").split(","))
-    return {name.strip(): value for name, equals, value in pairs if equals}
-
-
-def describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
+def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     """Return what lm-eval's results say of how a model was run, "" for what they don't.
 
     Its backend with the version, its dtype and quantisation, the device, and the chat template: the
     first digits of its hash, or "none".
     """
     config = members(results, "config")
-    backend = _show(config.get("model") or results.get("model_source") or "")
-    version = results.get("vllm_version") or (
-        results.get("transformers_version") if backend.startswith("hf") else None
-    )
-    engine = "vLLM" if results.get("vllm_version") else "transformers"
-    arguments = read_arguments(config.get("model_args"))
-    dtype = str(config.get("model_dtype") or arguments.get("dtype") or "").removeprefix("torch.")
-    how = [dtype, *(_phrase(name, arguments[name]) for name in QUANTISATION if arguments.get(name))]
-    device = "" if ELSEWHERE.fullmatch(backend) else str(config.get("device") or "")
-    graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
-    if graphics and (device.startswith("cuda") or backend in ("hf", "vllm", "sglang")):
-        device = "cpu" if device == "cpu" else graphics[1]
-    template = _say_text(results, "chat_template", "") if results else ""
+    backend = str(config.get("model") or results.get("model_source") or "")
+    device, version = "", ""
+    if backend.startswith(ON_THIS_MACHINE):
+        device = config.get("device") or ""
+        graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
+        device = graphics[1] if graphics and device != "cpu" else device
+    if results.get("vllm_version"):
+        version = f", vLLM {results['vllm_version']}"
+    elif backend.startswith("hf") and results.get("transformers_version"):
+        version = f", transformers {results['transformers_version']}"
+    arguments = _read_arguments(config)
+    precision = [_show(arguments.get("dtype") or "")]
+    quantised = [name for name in SETTINGS["quantisation"] if arguments.get(name)]
+    precision += [f"{name} {_show(arguments[name])}" for name in quantised]
+    # Of a hash this leaves an ellipsis, as the frozen tables of examples/ have it.
+    template = textwrap.shorten(str(results.get("chat_template_sha") or ""), 60, placeholder="…")
     return {
-        "backend": f"{backend}, {engine} {_show(version)}" if version else backend,
-        "precision": ", ".join(map(_show, filter(None, how))),
+        "backend": _show(backend + version),
+        "precision": ", ".join(filter(None, precision)),
         "device": _show(device),
-        "chat_template": "none" if template.startswith("no ") else template,
+        "chat_template": template[:8] or ("none" if results else ""),
     }
 
 
-def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield settings by name, those inside others too, as chat_template_args holds them.
+def _read_arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a model, which lm-eval records as an object or as NAME=VALUE,...
 
-    What opens a server is no setting: runs that differ in it are alike.
+    Its dtype is that which it had in the end.
     """
-    for name, value in without_keys(settings).items():
+    arguments = config.get("model_args")
+    if not isinstance(arguments, dict):
+        pairs = (part.partition("=") for part in str(arguments or "").split(","))
+        arguments = {name.strip(): value for name, equals, value in pairs if equals}
+    dtype = str(config.get("model_dtype") or arguments.get("dtype") or "")
+    return arguments | {"dtype": dtype.removeprefix("torch.")}
+
+
+def _flatten(settings: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Yield settings by name, those inside others too, as chat_template_args holds them."""
+    for name, value in settings.items():
         if isinstance(value, dict):
             yield from _flatten(value)
         elif value is not None:
-            yield str(name), value
-
-
-def _phrase(name: str, value: Any) -> str:
-    if name == "enable_thinking" and str(value).lower() in ("true", "false"):
-        return "thinking on" if str(value).lower() == "true" else "thinking off"
-    if isinstance(value, float):
-        value = f"{value:g}"
-    elif isinstance(value, list | dict):
-        value = json.dumps(value)
-    return f"{_show(name)} {_show(value)}"
+            yield show_controls(name), value
 
 
 def _show(value: Any) -> str:
     text = " ".join(show_controls(str(value)).split())
-    return textwrap.shorten(text, LONGEST_PHRASE, placeholder="…") or text[:LONGEST_PHRASE]
-
-
-def _say_text(results: Mapping[str, Any], name: str, phrase: str) -> str:
-    """Say which text of a kind a run used: by its hash, as lm-eval records it."""
-    if not results.get(name):
-        return f"no {phrase}"
-    return f"{phrase} {_show(results.get(f'{name}_sha') or '')[:8]}".strip()
+    return text if len(text) <= LONGEST_PHRASE else f"{text[: LONGEST_PHRASE - 1]}…"
 
 
 # --- Names -----------------------------------------------------------------------------------
@@ -238,14 +203,12 @@ def drop_copies(runs: Iterable[Run]) -> dict[Run, int]:
     """
     kept: dict[Run, int] = {}
     for run in runs:
-        original = next((other for other in kept if _is_copy(run, other)), run)
+        about = (run.base, run.file.name, run.settings, run.own)
+        alike = (o for o in kept if about == (o.base, o.file.name, o.settings, o.own))
+        same = (other for other in alike if filecmp.cmp(run.file, other.file, shallow=False))
+        original = next(same, run)
         kept[original] = kept.get(original, -1) + 1
     return kept
-
-
-def _is_copy(run: Run, other: Run) -> bool:
-    about, of_other = ((of.base, of.task, of.file.name, of.settings, of.own) for of in (run, other))
-    return about == of_other and filecmp.cmp(run.file, other.file, shallow=False)
 
 
 def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Analysis) -> list[str]:
@@ -255,26 +218,23 @@ def name_runs(runs: Sequence[Run], frames: Sequence[pd.DataFrame], analysis: Ana
     task is compared within it: its version, its output limit, and at last which puzzles they are.
     Twins of puzzles stay in the row of these.
     """
-    models = [{"model": run.model} for run in runs]
     settings = [
-        {"task": run.task, **run.settings}
-        | {view: join_levels(frame[view]) or f"no {view}" for view in analysis.views}
+        run.settings | {view: join_levels(frame[view]) or f"no {view}" for view in analysis.views}
         for run, frame in zip(runs, frames, strict=True)
     ]
     own = [run.own for run in runs]
     puzzles = [_describe_puzzles(frame, analysis.loads) for frame in frames]
-    said: list[tuple[str, ...]] = [()] * len(runs)
-    for about, tasks in ((models, False), (settings, False), (own, True), (puzzles, True)):
-        rows = [(run.base, run.task * tasks, text) for run, text in zip(runs, said, strict=True)]
+    said: list[tuple[str, ...]] = [(run.base,) for run in runs]
+    for about, tasks in ((settings, False), (own, True), (puzzles, True)):
+        rows = [(run.task * tasks, text) for run, text in zip(runs, said, strict=True)]
         for row in set(rows):
             places = [place for place, other in enumerate(rows) if other == row and about[place]]
             alike = [about[place] for place in places]
-            differing = (
-                _needed(alike, alike[0]) if about is puzzles and alike else _differing(alike)
-            )
-            for place in places:
-                said[place] += tuple(about[place].get(name, f"{name} unset") for name in differing)
-    return [", ".join(texts) for texts in said]
+            sparing = [*alike[0]] if about is puzzles and alike else SETTINGS["sparing"]
+            for name in _differing(alike, sparing=sparing):
+                for place in places:
+                    said[place] += (about[place].get(name, f"{name} unset"),)
+    return [", ".join(texts[1:]) for texts in said]
 
 
 def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
@@ -283,43 +243,24 @@ def _describe_puzzles(frame: pd.DataFrame, loads: Sequence[Load]) -> Settings:
     if ids.str.contains("~", regex=False).all():
         return {}
     count = ids.nunique()
-    languages = sorted({language_of(id) for id in ids.unique()})
+    levels = {load.heading: load.scale(frame[load.name]) for load in loads}
+    levels |= {"seed": frame["seed"], "budget": frame["context_budget"]}
     distinct = frame[["id", "seed", "context_budget", *(load.name for load in loads)]]
     hashed = pd.util.hash_pandas_object(distinct.drop_duplicates(), index=False).sum()
     return {
-        "language": f"language {' and '.join(languages)}",
-        **{
-            load.name: f"{load.heading} {join_levels(load.scale(frame[load.name]))}"
-            for load in loads
-        },
-        "seed": f"seed {join_levels(frame['seed'])}",
-        "budget": f"budget {join_levels(frame['context_budget'])}",
+        "language": f"language {' and '.join(sorted({language_of(id) for id in ids.unique()}))}",
+        **{name: f"{name} {join_levels(held)}" for name, held in levels.items()},
         "count": f"{count:,} puzzle" + "s" * (count != 1),
         "hash": f"puzzles {hashed % 16**6:06x}",
     }
 
 
-def _differing(about: Sequence[Settings]) -> list[str]:
-    """Return the names of the settings that differ.
-
-    Of decoding they are as many as tell all apart, and the `last` ones are left out where the
-    others, or the task, tell as much.
-    """
-    names = sorted({name for settings in about for name in settings} - {"task"})
-    differing = [name for name in names if _count_groups(about, [name]) > 1]
-    kept = [name for name in differing if name not in (*DECODING, *LAST)]
-    kept += _needed(about, [name for name in DECODING if name in differing])
-    return kept + _needed(about, LAST, [*kept, "task"])
-
-
-def _needed(
-    about: Sequence[Settings], names: Iterable[str], before: Sequence[str] = ()
-) -> list[str]:
-    """Return those of some names, the first ones first, that tell more apart than those before."""
-    kept: list[str] = []
-    for name in names:
-        known = [*before, *kept]
-        if _count_groups(about, [*known, name]) > _count_groups(about, known):
+def _differing(about: Sequence[Settings], *, sparing: Sequence[str]) -> list[str]:
+    """Return the names of the settings that differ; `sparing` ones where the others tell less."""
+    names = sorted({name for settings in about for name in settings} - {*sparing})
+    kept = [name for name in names if _count_groups(about, [name]) > 1]
+    for name in sparing:
+        if _count_groups(about, [*kept, name]) > _count_groups(about, kept):
             kept.append(name)
     return kept
 
@@ -333,18 +274,20 @@ def _count_groups(about: Sequence[Settings], names: Sequence[str]) -> int:
 
 def say_runs(table: pd.DataFrame) -> list[str]:
     """Return which rows of `run_table` count together, and what was left out, in sentences."""
-    sentences = []
+    said = []
     for (model, task), runs in table.groupby(["model", "task"], sort=False, observed=True):
         copies, lost = (int(runs[column].astype(int).sum()) for column in ("copies", "lost"))
-        about = {"model": model, "task": task, "runs": len(runs), "copies": copies, "lost": lost}
-        interim = runs["interim"].iloc[0]
-        remarks = {
-            "attempts": len(runs) > 1,
-            "interim": isinstance(interim, str) and bool(interim),
-            "lost_one": lost == 1,
-            "lost": lost > 1,
-            "copy": copies == 1,
-            "copies": copies > 1,
-        }
-        sentences += [say(name, about) for name, holds in remarks.items() if holds]
-    return sentences
+        about = f"{model} ({task})"
+        if len(runs) > 1:
+            how = "runs with the same settings: they count as repeated attempts at each puzzle."
+            said.append(f"{model} answered the puzzles of {task} in {len(runs)} {how}")
+        if runs["interim"].iloc[0] not in ("", None):
+            how = "its numbers are those of the puzzles that are answered, and may change."
+            said.append(f"{model} is still going ({task}): {how}")
+        if lost:
+            said.append(
+                f"Left out, as they ended with an error: {lost:,} of the samples of {about}."
+            )
+        if copies:
+            said.append(f"Left out, as copies of another file: {copies:,} of the files of {about}.")
+    return said

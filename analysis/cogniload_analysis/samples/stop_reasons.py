@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.columns import read_count
 from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.samples.files import request_limit
+from cogniload_analysis.frame import read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.responses.context_budget import STOP_MARGIN, is_cut_off, step_of
-from cogniload_gen.sample import ending
+from cogniload_gen.sample import COUNTS, ending, request_limit
 
 ENDED, LIMIT, WINDOW, UNKNOWN = "ended", "output limit", "window", "unknown"
 ENDINGS = (ENDED, LIMIT, WINDOW, UNKNOWN)
@@ -19,23 +18,23 @@ MANY = 0.1
 """Above this share of responses cut at an output limit, a report warns."""
 
 
-def read_ending(sample: Row, prompt: float, response: float) -> str:
+def read_ending(sample: Row) -> str:
     """Return how a sample's response ended: one of ENDINGS.
 
-    `prompt` and `response` are its counts of tokens, NaN where unknown. What the backend said, the
-    sample's finish_reason, comes first; where it says nothing that `ending` knows, a response that
-    ends within 20 tokens of its limit was cut. A limit counts as the window's where it leaves
-    nothing of the budget unused, and as an output limit where the backend says that it was cut and
-    the counts are unknown.
+    What the backend said, the sample's finish_reason, comes first; where it says nothing that
+    `ending` knows, a response that ends within 20 tokens of its limit was cut. A limit counts as
+    the window's where it leaves nothing of the budget unused, and as an output limit where the
+    backend says that it was cut and the counts are unknown.
     """
-    limit = read_count({"limit": request_limit(sample)}, "limit")
+    prompt, response = (read_count(sample, name) for name in COUNTS)
     budget = read_count(sample["doc"], "context_budget")
+    limit = request_limit(sample) or math.nan
     said = ending(sample.get("finish_reason"))
     if said == "broken":
         return UNKNOWN
     if said:
         cut = said == "cut"
-    elif math.isnan(response) or (math.isnan(limit) and not math.isfinite(prompt + budget)):
+    elif math.isnan(response) or (math.isnan(limit) and math.isnan(prompt + budget)):
         return UNKNOWN
     elif math.isnan(limit):
         cut = is_cut_off(int(prompt), int(response), int(budget))
@@ -43,7 +42,7 @@ def read_ending(sample: Row, prompt: float, response: float) -> str:
         cut = response + STOP_MARGIN >= limit
     if not cut:
         return ENDED
-    used = limit if not math.isnan(limit) else response
+    used = response if math.isnan(limit) else limit
     if math.isnan(used + prompt + budget):
         return LIMIT if said else UNKNOWN
     # our tasks round what a prompt leaves down: a limit that leaves no more unused is the budget's
@@ -57,19 +56,18 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     limit_share (0 to 1, of the responses whose end is known; NaN for none), and wrong_cut (the
     number of wrong responses that were cut).
     """
+    names = [name.replace(" ", "_") for name in ENDINGS]
     counts = pd.crosstab(frame["model"], frame["ending"]).reindex(columns=ENDINGS, fill_value=0)
-    counts = counts.rename_axis(columns=None).set_axis(
-        [name.replace(" ", "_") for name in ENDINGS], axis=1
-    )
+    counts = counts.set_axis(pd.Index(names), axis=1)
     responses = counts.sum(axis=1)
     known = (responses - counts["unknown"]).replace(0, np.nan)
-    cut = frame["ending"].isin([LIMIT, WINDOW]) & ~frame["correct"]
-    columns = {
-        "cut_share": (counts["output_limit"] + counts["window"]) / known,
-        "limit_share": counts["output_limit"] / known,
-        "wrong_cut": cut.groupby(frame["model"], observed=True).sum(),
-    }
-    return counts.assign(**columns).reset_index().assign(responses=responses.to_numpy())
+    cut = frame["ending"].isin([LIMIT, WINDOW])
+    return counts.assign(
+        cut_share=(counts["output_limit"] + counts["window"]) / known,
+        limit_share=counts["output_limit"] / known,
+        wrong_cut=(cut & ~frame["correct"]).groupby(frame["model"], observed=True).sum(),
+        responses=responses,
+    ).reset_index()
 
 
 ENDING_TABLE = read_tables("samples")["endings"]

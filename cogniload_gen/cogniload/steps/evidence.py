@@ -220,47 +220,25 @@ def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
     """What blocks on one statement come to, and the places where something was taken back (S6)."""
     if not blocks:
         return NOTHING, []
-    items: list[Evidence] = []
+    evidence: list[Evidence] = []
     for block in blocks:
         values_count = not block.scattered
-        items += [e for e in block.evidence if values_count or not isinstance(e, Value)]
-    evidence, corrections = take_back(items, poi)
+        evidence += [e for e in block.evidence if values_count or not isinstance(e, Value)]
     after, before = told_values(evidence, poi)
     absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]
     rest = [e for e in evidence if not isinstance(e, Value)]
     same = max((e.weight for e in rest if isinstance(e, Same)), default=0.0)
     verdict = last_verdict([e for e in rest if isinstance(e, Verdict)])
     facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
-    return facts, corrections
+    backs = [e.start for e in rest if isinstance(e, Back)]
+    return facts, [start for start in backs if is_correction(start, after, before)]
 
 
-def take_back(evidence: list[Evidence], poi: str) -> tuple[list[Evidence], list[int]]:
-    """The evidence without what a later passage takes back and replaces, and where that happens."""
-    cuts = [i for i, e in enumerate(evidence) if isinstance(e, Back)]
-    if not cuts:
-        return evidence, []
-    cut = cuts[-1]
-    later = evidence[cut + 1 :]
-    retold: dict[str, str] = {}
-    for item in later:
-        if isinstance(item, Value) and poi in item.who:
-            retold |= dict.fromkeys(item.categories, item.value)
-    decided = [e.applies for e in later if isinstance(e, Verdict)]
-    settled = bool(decided) or any(isinstance(e, Same) for e in later)
-    has_value = any(isinstance(e, Value) and e.role == "after" and poi in e.who for e in later)
-    kept: list[Evidence] = []
-    corrected = False
-    for item in evidence[:cut]:
-        if isinstance(item, Value) and item.role == "after" and poi in item.who:
-            again = [retold[c] for c in item.categories if c in retold]
-            if again or settled:
-                corrected |= any(value != item.value for value in again)
-                continue
-        elif isinstance(item, Verdict | Same) and (settled or has_value):
-            corrected |= isinstance(item, Verdict) and item.applies not in decided and settled
-            continue
-        kept.append(item)
-    return kept + later, [evidence[cut].start] if corrected else []
+def is_correction(start: int, after: Sequence[Value], before: Sequence[Value]) -> bool:
+    """Whether a value before a place in the text is replaced by another after it."""
+    now = {v.categories: v.value for v in after if v.start > start}
+    once = [v for v in before if v.role == "after" and v.start < start]
+    return any(now.get(v.categories, v.value) != v.value for v in once)
 
 
 def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], list[Value]]:

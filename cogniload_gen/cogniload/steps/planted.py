@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cogniload_gen.cogniload.ontology import WORDS, read_table
+from cogniload_gen.cogniload.ontology import LANGUAGES, WORDS, read_table
 from cogniload_gen.cogniload.render import template_of
 from cogniload_gen.cogniload.solve import Solution, State, solve_steps
 from cogniload_gen.cogniload.steps.rules import ERRORS
 from cogniload_gen.draws import address_key, child
-from cogniload_gen.source import Source
+from cogniload_gen.grid import ENGLISH, Batch, Source
 
 DRAWS = 64
 """Words drawn for a trace; a writer that needs more begins again."""
@@ -281,6 +281,8 @@ def trace_key(row_id: str) -> int:
     return address_key("cogniload-errors", 0, row_id)
 
 
+OTHERS = {*LANGUAGES} - {ENGLISH}
+
 TRACE_SCHEMA = pa.schema(
     {
         "id": pa.string(), "puzzle": pa.string(), "answer": pa.string(), "style": pa.string(),
@@ -292,22 +294,24 @@ TRACE_SCHEMA = pa.schema(
 
 
 def trace_source(source: Source) -> Source:
-    """Return a trace for each CogniLoad puzzle of a source; ValueError for other puzzles."""
-    if source.selection.benchmark != "cogniload":
-        raise ValueError(f"errors are planted in CogniLoad, got {source.selection.benchmark}")
-    return Source(source.selection, TRACE_SCHEMA, partial(trace_tables, source))
+    """Return a trace for each CogniLoad puzzle of a source; its draws derive from the puzzle's id.
 
+    Raises ValueError for puzzles of which there are no traces.
+    """
+    grid = source.selection
+    name, ours = grid.benchmark, grid.benchmark == "cogniload" and grid.twin != "question=state"
+    if not ours or {grid.language, grid.twin} & {*OTHERS, *(f"language={one}" for one in OTHERS)}:
+        allowed = "CogniLoad puzzles in English that ask for one value"
+        changes = f"language {grid.language}, twin {grid.twin}"
+        raise ValueError(f"errors are planted in {allowed}, got {name}, {changes}")
+    fields = ("style", "response", "steps", "label", "first_error", "error")
 
-def trace_tables(
-    source: Source, start: int = 0, stop: int | None = None, *, first_batch: int | None = None
-) -> Iterator[pa.Table]:
-    """Yield the traces of the rows from `start` up to `stop`; their draws derive from the ids."""
-    for table in source.tables(start, stop, first_batch=first_batch):
-        rows = table.select(["id", "puzzle", "answer"]).to_pylist()
-        traces = [write_trace(row["puzzle"], trace_key(row["id"])) for row in rows]
-        fields = ("style", "response", "steps", "label", "first_error", "error")
-        made = [
-            row | {name: getattr(trace, name) for name in fields}
-            for row, trace in zip(rows, traces, strict=True)
-        ]
-        yield pa.Table.from_pylist(made, TRACE_SCHEMA)
+    def make(batch: Batch) -> Iterator[pa.Table]:
+        for table in source.make(batch):
+            made = table.select(["id", "puzzle", "answer"]).to_pylist()
+            for row in made:
+                trace = write_trace(row["puzzle"], trace_key(row["id"]))
+                row.update({name: getattr(trace, name) for name in fields})
+            yield pa.Table.from_pylist(made, TRACE_SCHEMA)
+
+    return Source(grid, TRACE_SCHEMA, make, source.batch_rows)

@@ -6,10 +6,9 @@ becomes evidence in the order of the text.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, compress, count
+from itertools import compress, count
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.steps.layouts import cells_of, usual
 from cogniload_gen.cogniload.steps.lexicon import KIND, Lexicon, Word
 
 INITIAL, END = 0, -1
@@ -32,7 +31,7 @@ COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
 SETS_APART = CLAUSE_ENDS | {"stop"}
 ENDS = frozenset(("stop", "question"))
 FRAME = frozenset(("open", "close", "pipe"))
-ASIDES = frozenset(("open", "close", "people", "condition", "old", "rest", "arrow"))
+ASIDES = frozenset(("people", "condition", "old"))
 """Words that change the meaning of others in their sentence, and have none by themselves."""
 
 BEYOND = ["line"] * 4
@@ -94,9 +93,6 @@ class Back(NamedTuple):
 
 Evidence = Value | Verdict | Same | Back
 
-Lines = list[tuple[list[Word], list[str]]]
-"""The words of each line, and their kinds."""
-
 
 @dataclass(slots=True)
 class Block:
@@ -137,9 +133,7 @@ class Voice:
     citing: bool = False
     negated: bool = False
     old: bool = False
-    rest: bool = False
     labelled: bool = False
-    aside: bool = False
 
 
 class Reader:
@@ -151,29 +145,26 @@ class Reader:
         self.N = len(lexicon.solution.statements)
         self.block = Block((INITIAL,), False, 0)
         self.blocks = [self.block]
-        self.current = self.begun = 0
+        self.current = 0
         self.last_group = NOBODY
         self.last_of: dict[str, str] = {}
         self.recent = NOBODY
         self.order: tuple[str, ...] = ()
-        self.people_order: tuple[str, ...] = ()
         self.columns: list[tuple[frozenset[str], str | None, bool]] | None = None
         self.heading = NOBODY
         self.words: list[Word] = []
         self.kinds: list[str] = []
         self.listed = range(0)
         self.voice = Voice()
-        self.by_person: dict[int, str] = {}
         self.attached: dict[int, tuple[str, ...]] = {}
         self.handlers: dict[str, Callable[[int], int | None]] = {
             "person": self.on_person, "he": self.on_pronoun, "she": self.on_pronoun,
             "they": self.on_they, "all": self.on_all, "people": self.on_people,
             "condition": self.on_condition, "value": self.on_value, "not": self.on_not,
-            "old": self.on_old, "rest": self.on_rest, "back": self.on_back,
+            "old": self.on_old, "back": self.on_back,
             "nein": self.on_no, "nobody": self.on_nobody, "yes": self.on_yes, "check": self.on_yes,
             "no": self.on_refusal, "cross": self.on_refusal, "change": self.on_change,
-            "same": self.on_same, "dash": self.on_dash, "arrow": self.on_arrow,
-            "open": self.on_open, "close": self.on_close,
+            "same": self.on_same,
         }  # fmt: skip
 
         self.telling = LABELLING | {"start"} | self.handlers.keys() - ASIDES
@@ -184,43 +175,16 @@ class Reader:
         kinds = list(map(KIND, words))
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
-        usual_lines = usual([words[start:end] for start, end in bounds if start < end])
-        lines = [(line, list(map(KIND, line))) for line in usual_lines]
+        lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
         while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
             lines.pop()
-        lines = self.without_copies(lines)
-        for line, its_kinds in lines[:-1]:
-            self.read_line(line, its_kinds)
-        if lines:
-            self.read_line(*lines[-1], ends=True)
+        for number, (line, its_kinds) in enumerate(lines, 1):
+            self.read_line(line, its_kinds, ends=number == len(lines))
         return self.blocks
-
-    def without_copies(self, lines: Lines) -> Lines:
-        """The lines without those that list all statements, and name nobody (S1)."""
-        statements = [
-            [value for part in parts for value in part.values()]
-            for parts in self.lexicon.solution.statements
-        ]
-        values = [
-            [word.data for word in ([] if "person" in kinds else words) if word.kind == "value"]
-            for words, kinds in lines
-        ]
-        together = [*chain.from_iterable(statements)]
-        kept: Lines = []
-        i = 0
-        while i < len(lines):
-            end = i
-            while end < len(lines) and end - i < self.N and values[end] == statements[end - i]:
-                end += 1
-            end = max(end, i + 1)
-            if self.N == 1 or (end - i < self.N and values[i] != together):
-                kept += lines[i:end]
-            i = end
-        return kept if len(kept) > 1 else lines
 
     # Lines, sentences and tables (S1)
 
-    def read_line(self, line: list[Word], kinds: list[str], ends: bool = False) -> None:
+    def read_line(self, line: list[Word], kinds: list[str], ends: bool) -> None:
         """A line: a table's row, or sentences; the response's last sentence answers it."""
         self.recent = NOBODY
         if kinds[0] == "pipe" or (self.columns and kinds.count("pipe") > 1):
@@ -250,7 +214,7 @@ class Reader:
 
     def read_row(self, line: list[Word]) -> None:
         """A row of a table; the first one names the people or the categories of its columns."""
-        cells = cells_of(line, "|")
+        cells = cells_of(line)
         if not any(word.kind not in ("dash", "colon") for cell in cells for word in cell):
             return
         if self.columns is None:
@@ -311,11 +275,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
-        self.begun = len(self.block.evidence)
-        voice = self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
-        if kinds.count("noun") >= len(self.lexicon.categories) > 1:
-            self.learn_order(words)
-        self.by_person = self.tuples(words) if "open" in kinds else {}
+        self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
         following = uncounted = 0
@@ -331,7 +291,6 @@ class Reader:
                     uncounted += end - i
                     continue
             if read == 0 and kind in OPENERS:
-                voice.aside = kind == "open"
                 uncounted += 1
                 continue
             handler = handler_of(kind)
@@ -339,21 +298,16 @@ class Reader:
                 following = handler(i) or i + 1
                 uncounted += following - i - 1
             if kind in SETS_APART:
-                self.set_apart(kind, i)
+                self.set_apart(kind)
             elif kind == "start" and read < 4:
                 self.begin(i, read, at_line)
-        self.deny(max(following, len(words)))
         if has_values:
             self.place_lists()
 
-    def set_apart(self, kind: str, i: int) -> None:
-        """End a clause at words[i]: a negation and the like reach no further."""
+    def set_apart(self, kind: str) -> None:
+        """End a clause: a negation and the like reach no further."""
         voice = self.voice
-        if voice.negated:
-            self.deny(i)
         voice.negated = voice.old = False
-        if kind != "arrow":
-            voice.rest = False
         if voice.fixed and kind in ("comma", "but"):
             voice.quoted = False
 
@@ -378,8 +332,6 @@ class Reader:
                 self.open((END,), False, self.words[i].start)
                 self.voice.who, self.voice.explicit = frozenset([self.poi]), False
             return i
-        if self.kinds[i - 1] == "open" and self.chains(i):
-            return i + 1 + (self.kinds[i] == "label")
         label = self.label_at(i, read <= 3, at_line)
         if label is None:
             return i
@@ -411,28 +363,8 @@ class Reader:
             return
         self.block = Block(labels, soft, start)
         self.blocks.append(self.block)
-        self.begun = 0
         if labels[-1] >= 0:
             self.current = labels[-1]
-
-    def chains(self, i: int) -> bool:
-        """Open a block where words[i] labels a change: "red —(3)→ blue", "red → blue (S3)"."""
-        kinds = self.kinds
-        j = i + (kinds[i] == "label")
-        if kinds[j] != "number" or kinds[j + 1] != "close" or i < 2:
-            return False
-        leads = kinds[i - 2] == "dash" and kinds[j + 2] == "arrow"
-        trails = kinds[i - 2] in ("value", "noun") and "arrow" in kinds[max(0, i - 4) : i - 2]
-        number = int(self.words[j].data)
-        if not (leads or trails) or not 0 < number <= self.N:
-            return False
-        moved = self.block.evidence[self.begun :] if trails or not self.voice.labelled else []
-        del self.block.evidence[len(self.block.evidence) - len(moved) :]
-        self.open((number,), False, self.words[i].start)
-        self.block.evidence += moved
-        self.block.subject, self.voice.labelled = self.voice.who, True
-        self.begun = len(self.block.evidence)
-        return True
 
     def begin(self, i: int, read: int, at_line: bool) -> None:
         """Take a sentence that speaks of the start for one about the initial state."""
@@ -445,17 +377,13 @@ class Reader:
     def sums_up(self, i: int, read: int, at_line: bool) -> bool:
         """Whether the sentence looks back on the whole: "Final state", "That gives Anna ..."."""
         kind = self.words[i].kind
-        if self.current == 0 or self.block.labels == (END,) or self.names_statement(i):
+        if self.current == 0 or self.block.labels == (END,):
             return False
         if kind == "end":
             return read <= 2 and (at_line or self.kinds[i - 1] not in ("he", "she"))
         if kind == "recap":
             return read <= 5
         return kind == "leads" and at_line is False and read == 1 and self.words[0].kind == "word"
-
-    def names_statement(self, i: int) -> bool:
-        """Whether "final" at words[i] belongs to a statement."""
-        return self.words[i].kind == "end" and self.kinds[i + 1] == "label"
 
     def label_at(
         self, i: int, starts: bool, at_line: bool
@@ -569,7 +497,7 @@ class Reader:
         """A name: the sentence is about this person, or about one more."""
         name, voice, block = str(self.words[i].data), self.voice, self.block
         denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
-        if denied and name == self.poi and not voice.rest:
+        if denied and name == self.poi:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
         joined = self.joins(i)
         voice.who = voice.who | {name} if joined else frozenset([name])
@@ -586,15 +514,10 @@ class Reader:
         else:
             block.named.append((frozenset([name]), denied))
         self.recent = voice.who
-        if not voice.aside:
-            block.subject = voice.who
+        block.subject = voice.who
 
     def joins(self, i: int) -> bool:
-        """Whether the person at words[i] is joined to one before: "Mary and Paul", "so is Paul"."""
-        if self.kinds[i - 1] == "word" and self.words[i - 1].data in ("does", "did", "do", "is"):
-            so = self.words[i - 2] if i > 1 else None
-            if so and so.data in ("so", "as") and so.end + 1 >= self.words[i - 1].start:
-                return True
+        """Whether the person at words[i] is joined to one before: "Mary, Paul and Ann"."""
         j = i - 1
         while self.kinds[j] in ("and", "comma", "slash"):
             j -= 1
@@ -656,8 +579,6 @@ class Reader:
     def on_value(self, i: int) -> None:
         """A value, and in which role."""
         word, voice = self.words[i], self.voice
-        if i in self.by_person:
-            voice.who, voice.explicit, voice.quoted = frozenset([self.by_person[i]]), True, False
         kinds = self.kinds
         mark = self.mark(i)
         role = "after"
@@ -701,22 +622,6 @@ class Reader:
     def on_old(self, i: int) -> None:
         """ "From", "was": a former value follows."""
         self.voice.old = self.block.labels != (INITIAL,)
-
-    def on_rest(self, i: int) -> None:
-        """ "The rest": the clause is not about all values."""
-        self.voice.rest = True
-
-    def on_arrow(self, i: int) -> None:
-        """An arrow: what follows is the state, whatever stood before."""
-        self.voice.quoted = False
-
-    def on_open(self, i: int) -> None:
-        """A parenthesis: who is named in it is not whom the block goes on with."""
-        self.voice.aside = True
-
-    def on_close(self, i: int) -> None:
-        """The end of a parenthesis."""
-        self.voice.aside = False
 
     def on_back(self, i: int) -> None:
         """ "Wait": the text takes back what stands before."""
@@ -788,13 +693,6 @@ class Reader:
         elif not who or not (explicit or applies):
             self.block.evidence.append(Verdict(applies, weight - 0.5, self.words[i].start))
 
-    def deny(self, i: int) -> None:
-        """Where a clause ends at words[i] with "does not": that it does not apply to the PoI."""
-        voice = self.voice
-        denied = voice.negated and self.kinds[i - 1] == "not"
-        if denied and voice.explicit and self.poi in voice.who:
-            self.block.evidence.append(Verdict(False, 2.5, self.words[i - 1].start))
-
     def on_change(self, i: int) -> None:
         """ "Changes": with a negation before it, nothing does."""
         if self.voice.negated:
@@ -820,16 +718,9 @@ class Reader:
                 j += step
         return False
 
-    def on_dash(self, i: int) -> None:
-        """A dash that stands for "nothing" after a name: "Isabel –"."""
-        if i + 1 == len(self.words) and self.kinds[i - 1] in ("person", "colon"):
-            self.same(i)
-
     def same(self, i: int) -> None:
         """Note that nothing changes, if the clause is about the PoI or nobody."""
         voice = self.voice
-        if voice.rest:
-            return
         for_whom = people_of(self.words[i + 1 : i + 4]) if not self.attached else NOBODY
         if self.poi in (for_whom or voice.who):
             self.block.evidence.append(Same(3, self.words[i].start))
@@ -837,35 +728,6 @@ class Reader:
             self.block.evidence.append(Same(2, self.words[i].start))
 
     # Lists by place (S4)
-
-    def learn_order(self, words: list[Word]) -> None:
-        """Note the order of the categories where a sentence lists them all: "hat / socks"."""
-        d = len(self.lexicon.categories)
-        named = [w for w in words if w.kind in ("noun", "value")]
-        for i in range(len(named) - d + 1):
-            run = named[i : i + d]
-            if all(w.kind == "noun" for w in run) and len({w.data for w in run}) == d:
-                self.order = tuple(str(w.data) for w in run)
-                return
-
-    def tuples(self, words: list[Word]) -> dict[int, str]:
-        """Whose the values of a tuple are that has one for each person: "(A, B) = (red, blue)"."""
-        n = len(self.lexicon.people)
-        if len(self.lexicon.categories) > 1 or len(words) < 2 * n + 1:
-            return {}
-        owners: dict[int, str] = {}
-        for i, word in enumerate(words):
-            if word.kind != "open" or self.kinds[i + 2 * n : i + 2 * n + 1] != ["close"]:
-                continue
-            inner = words[i + 1 : i + 2 * n]
-            if any(w.kind != "comma" for w in inner[1::2]):
-                continue
-            kinds = {w.kind for w in inner[::2]}
-            if kinds == {"person"}:
-                self.people_order = tuple(str(w.data) for w in inner[::2])
-            elif kinds == {"value"}:
-                owners |= {i + 1 + 2 * j: name for j, name in enumerate(self.people_order)}
-        return owners
 
     def place_lists(self) -> None:
         """Tell the categories of bare values by their place in a list of all (S4)."""
@@ -910,6 +772,18 @@ class Reader:
 def people_of(words: list[Word]) -> frozenset[str]:
     """The people whom words name."""
     return frozenset(str(word.data) for word in words if word.kind == "person")
+
+
+def cells_of(row: list[Word]) -> list[list[Word]]:
+    """The words of each cell of a table's row; a mark at both ends encloses it."""
+    cells: list[list[Word]] = [[]]
+    for word in row:
+        if word.kind == "pipe":
+            cells.append([])
+        else:
+            cells[-1].append(word)
+    framed = row[0].kind == "pipe"
+    return cells[framed : len(cells) - (framed and row[-1].kind == "pipe")]
 
 
 def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:

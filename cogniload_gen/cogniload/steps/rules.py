@@ -6,19 +6,16 @@ in `story.py`; words are in data/steps.toml, in English, German, French, Spanish
 S1. Text. Marks of emphasis, quotation, LaTeX and JSON count for nothing; arrows, check marks and
     crosses are read, case is not. Sentences end with their line, at ". ", "! ", "; " and at "? ",
     and a question tells nothing. A line of cells between "|" is a row of a table; the first one
-    names the person or the category of each column. Lines that list the conditions and updates of
-    all statements in order, and name nobody, are a copy of the puzzle and count for nothing.
+    names the person or the category of each column.
 S2. Labels. A number at the start of a line, "statement 3", "S3", "#3", "the third", "statements 5
     to 9" and the like begin a block about these statements; so does, within a line, a label that
     leads on. "Next" and "the last one" do as well: which statement they mean is decided by the
     conditions that follow. Where a block quotes a statement ("The people wearing ... put on ..."),
     the quoted one is meant, and the labels around it are off by as much. "Initially" begins a block
     about the initial state, "finally", "in the end" and "That gives" one about the final state; the
-    last sentence is the answer if it has a value of the question's category and no other. A
-    number in parentheses beside an arrow labels its change ("red → blue (3)"). Of
+    last sentence is the answer if it has a value of the question's category and no other. Of
     blocks that go back and forth, the longest chain in which the statements rise counts, and others
     only for statements that are not in it.
-    Roman numbers and words that number the lines are labels.
 S3. People. "I" is whom the response says it is, or the PoI where it has or wears things. A value
     is of the person named last in its sentence, of several if they are joined
     ("Mary and Paul", "both"). "He" and "she" are the last person named to whom they fit, else the
@@ -35,9 +32,9 @@ S5. Roles. A value of the PoI is what is after the statement, unless it stands a
     or before a cross (what is not). "Applies", "matches", a check mark and the like say that the
     statement applies to whom the sentence is about; "does not", "skip", "nobody" and the like that
     it doesn't; "unchanged", "stays as before" that nothing changes, unless about one value.
-S6. Taking back. What stands before "wait", "actually" and the like in a block counts no more if
-    the text comes back to it after that: a correction, and no error. Of values in one category the
-    last one counts; a refusal counts more than an assent, unless a plain assent follows.
+S6. Taking back. Of values in one category the last one counts: one that "wait", "actually" and the
+    like separate from another before it is a correction, and no error. A refusal counts more than
+    an assent, unless a plain assent follows.
 S7. Stories. A story is a state of the PoI after each statement. It is free to apply each statement
     as it says to the state before. It costs to assume a wrong application, a wrong value or an
     unmentioned change, and to pass over what the text says. The cheapest story is what the response

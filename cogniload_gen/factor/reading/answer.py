@@ -6,8 +6,8 @@ are in `data/reading.toml`.
 
 R1. Final part. What stands up to the last mark that ends a reasoning trace, such as "</think>", is
     dropped, and so is what stands after a mark that begins one without end, after a mark that ends
-    the turn, and, once an "answer:" has been given, from the next question on, as from a question
-    for another value. The last 20,000 characters of what is left are read.
+    the turn, and, once an "answer:" has been given, from the next question on. The last 20,000
+    characters of what is left are read.
 R2. Plain text. The rest is in lowercase, with subscripts, full-width and mathematical letters in
     ASCII; LaTeX commands, braces, dollars, emphasis, code and check marks are blank, and so is what
     is struck through; a cross (✗) is kept. "\\boxed" and an <answer> or <result> tag are the word
@@ -43,9 +43,6 @@ R6. Equations. Operands joined by equals signs are a chain. Variables joined by 
     nothing; variables in no chain are listed.
 R7. Asides. What stands in parentheses after a variable is read by itself, as an equation of the
     variable if it does not begin with another one: "v3 (2)", "v3 (= v4 + 1)".
-R8. Ordinals. In the last statements, "the former", "the first two" and the like stand for the items
-    of the list before them, if their own statement has none; and a bare "No" after a question for
-    any variable is "none".
 
 Symbolic suite. A statement concludes with
 C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), but neither "no other",
@@ -53,12 +50,10 @@ C1. the empty set, if it says "none", "no variable", ∅ and the like (EMPTY), b
     "answer"); yet if it gives variables the target value before that, or after a "but", "so" and
     the like (CONTRAST) that follows, with these, as with those of a last "only v3". It is open if
     what follows in the statement may take it back as in C6;
-C2. else, if it gives the value to "every variable", "all 3 of them" or the like, or denies that one
-    differs from it, all that the response names but those excepted; else the variables that it
-    gives the target value, without those that an aside gives another, if a CUE ("answer",
-    "variable", "only", "therefore", ...) is in it or a word joins them to the value ("v3 is equal
-    to 2", not "v3 = 2"), unless a last "only v3" names fewer; of "all variables but v3", those
-    that the response names otherwise. In JSON, what follows the last "answer:" counts;
+C2. else the variables that it gives the target value, without those that an aside gives another, if
+    a CUE ("answer", "variable", "only", "therefore", ...) is in it or a word joins them to the
+    value ("v3 is equal to 2", not "v3 = 2"), unless a last "only v3" names fewer. In JSON, what
+    follows the last "answer:" counts;
 C3. else its listed variables, without those that it gives another value, if it says "answer",
     "result", "only", "therefore" or the like (LIST_CUE), corrects another, names the target without
     a variable ("the variable equal to 2 in this text is v3"), or holds nothing but variables. An
@@ -66,13 +61,11 @@ C3. else its listed variables, without those that it gives another value, if it 
 C4. The answer is the conclusion of the last statement that has one. If no CUE is in it, but "also"
     or the like or only one variable, that of the statement before it is added, and so on; an
     equation with "also" ("Also, v7 = 2") is added to what concludes before it. What a correction
-    after it, or a statement that is added, gives another value, or a statement takes out ("without
-    v3", "v3 drops out"), is taken away, and "none" is nothing once an equation after it gives the
-    target. Remarks are read only if nothing else concludes. A table's row that no line
-    opens, and a statement that breaks off, conclude nothing; where the response breaks off or
-    refuses, a conclusion needs a CERTAIN cue ("answer", "only", "variable"). One that leaves a
-    choice ("v4 or v6") or a doubt ("might be") is no answer, nor is one that is WITHDRAWN
-    there or later, or after which work is left ("I still have to check").
+    after it, or a statement that is added, gives another value, is taken away, and "none" is
+    nothing once an equation after it gives the target. Remarks are read only if nothing else
+    concludes. A table's row that no line opens, and a statement that breaks off, conclude nothing;
+    where the response breaks off or refuses, a conclusion needs a CERTAIN cue ("answer", "only",
+    "variable"). One that leaves a choice ("v4 or v6") or a doubt ("might be") is no answer.
 C5. If none concludes, and the response neither refuses nor breaks off, the answer is what the last
     statement with variables lists without a number or an UNFINISHED word ("I get v4."), or none if
     it denies the target to all of them; else none, if no variable has been given the target and the
@@ -104,17 +97,16 @@ N3. Else the last statement that names the subject and ends with a value, or the
 N4. An announced number (N1) is no answer unless an equals sign, an OPENER or the like stands right
     before it (not "twice 23"), nor if other words than the animal and the place follow it ("23
     dozen", "23 less the Fox"), or if its statement ends with another number as in N2 ("23, so 46").
-    A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer, nor
-    is one that is WITHDRAWN. A statement that something is unknown (ABSENT), and a sum that is left
+    A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
+    statement that something is unknown (ABSENT), and a sum that is left
     open ("3 times the Bear of South Zoo"), have no value.
 N5. No answer is one after which another number stands that is not in the text before it, or ends
     its statement as in N2 ("so it is 35"), with no other place, and not only other animals, beside
     it, or which a correction gives, unless the answer itself follows that.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 from math import inf
 from re import compile, escape
 from typing import NamedTuple
@@ -180,30 +172,6 @@ class Conclusion(NamedTuple):
         return self.is_weak or self.adds or not (self.has_cue or len(self.names) > 1)
 
 
-LAST_STATEMENTS = 6
-"""In which ordinals are resolved (R8)."""
-PLACES = {"first": 0, "former": 0, "second": 1, "third": 2}
-
-
-def resolve(passage: Sequence[Statement], items_of: Callable[[str], list[str]]) -> None:
-    """Put what "the last of these" and the like refer to in the place of it (R8)."""
-    for place in range(max(len(passage) - LAST_STATEMENTS, 1), len(passage)):
-        statement = passage[place]
-        is_denial = patterns.bare_no.fullmatch(statement.text)
-        if is_denial and patterns.any_asked.search(passage[place - 1].text):
-            statement.text = "none"
-        ordinal = patterns.ordinal.search(statement.text)
-        if not ordinal or len(items_of(statement.text[: ordinal.start()])) > 1:
-            continue
-        runs = [items_of(other.whole) for other in passage[max(place - LAST_STATEMENTS, 0) : place]]
-        items = next((run for run in reversed(runs) if len(run) > 1), list(chain(*runs)))
-        count = int((ordinal[2] or "1")[:2])
-        first = PLACES.get(ordinal[1], -count)
-        chosen = items[first:][:count]
-        if len(items) > 1 and len(chosen) == count:
-            statement.text = patterns.ordinal.sub(", ".join(chosen), statement.text, count=1)
-
-
 # --- symbolic suite -------------------------------------------------------------------------------
 
 MOST_WORDS = 5
@@ -214,25 +182,16 @@ MOST_DENYING_WORDS = 8
 def read_variables(response: str, target: int) -> Reading:
     """The variables that a response concludes to have the target value (C1 to C6)."""
     passage = statements_of(response)
-    resolve(passage, lambda text: list(dict.fromkeys(names_of(tokens(text)))))
-    if "?" in response or "？" in response:
-        passage = before_next(passage, str(target))
     reading = last_conclusion(passage, str(target), remarks=False)
     if reading is None:
         reading = last_conclusion(passage, str(target), remarks=True)
     reading = reading or last_listed(passage, str(target)) or last_stated(passage, str(target))
     names = set((reading.value or "none").split(", ")) - {"none"}
     later = following(reading, passage)
-    is_open = is_withdrawn(reading, passage) or any(
+    is_open = any(
         takes_up(text, one.text, names, str(target)) for one in later for text in one.parts
     )
     return reading._replace(value=None, rule="C6") if is_open else reading
-
-
-def is_withdrawn(reading: Reading, passage: Sequence[Statement]) -> bool:
-    """Whether a response withdraws its answer, there or later, or says that work is left (C4)."""
-    start = reading.place[0] if reading.place else inf
-    return any(one.stop > start and patterns.withdrawn.search(one.whole) for one in passage)
 
 
 def following(reading: Reading, passage: Sequence[Statement]) -> list[Statement]:
@@ -260,18 +219,8 @@ def takes_up(text: str, head: str, names: set[str], target: str) -> bool:
     numbers = numbers_in(number_text(f"{head} {text}") or "")
     is_apart = bool(numbers) and target not in numbers and str(len(names | named)) not in numbers
     is_apart |= bool(patterns.apart.search(head)) and not patterns.adding.search(text)
-    strangers = named - names - other - equal - taken_out(text)
+    strangers = named - names - other - equal
     return bool(strangers and not is_apart) or not (named >= names or named & names <= equal)
-
-
-def before_next(passage: Sequence[Statement], target: str) -> Sequence[Statement]:
-    """The statements before a question for another value, which begins another puzzle (R1)."""
-    for place, statement in enumerate(passage):
-        if place and statement.is_question and patterns.asks.search(statement.text):
-            numbers = numbers_in(statement.text)
-            if numbers and target not in numbers and not VARIABLE_FIRST.search(statement.text):
-                return passage[:place]
-    return passage
 
 
 def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
@@ -291,10 +240,9 @@ def last_listed(passage: Sequence[Statement], target: str) -> Reading | None:
     kinds = [kind for kind, *_ in tokens(text)]
     if {"number", "expression"} & {*kinds} or kinds.count("word") > MOST_WORDS:
         return None
-    names = outer.listed - taken_out(last.text)
-    if not names or outer.other or outer.equal or outer.is_choice:
+    if not outer.listed or outer.other or outer.equal or outer.is_choice:
         return None
-    return Reading(", ".join(in_order(names)), "C5", (last.start, last.stop))
+    return Reading(", ".join(in_order(outer.listed)), "C5", (last.start, last.stop))
 
 
 def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool) -> Reading | None:
@@ -302,19 +250,14 @@ def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool)
     joined: list[tuple[Statement, Conclusion]] = []
     denied: set[str] = set()
     is_refuted = False
-    for place in reversed(range(len(passage))):
-        statement = passage[place]
+    for statement in reversed(passage):
         if statement.is_remark and not remarks:
             continue
-        concluded = conclusion(statement, target, passage)
-        out = taken_out(statement.text)
-        denied |= out.difference(*(later.names for _, later in joined)) if out else out
-        if concluded and concluded.names and concluded.names <= out:
-            continue
+        concluded = conclusion(statement, target)
         begun = any(not other.is_weak for _, other in joined)
         if concluded is None or (concluded.is_weak and not concluded.adds):
             if begun:
-                if joined[-1][1].adds or denies_one(statement, target):
+                if joined[-1][1].adds:
                     continue
                 break
             joined, is_refuted = [], is_refuted or concluded is not None
@@ -329,27 +272,9 @@ def last_conclusion(passage: Sequence[Statement], target: str, *, remarks: bool)
         else:
             joined.append((statement, concluded))
             denied |= claims_of(committed(statement.text) or "", target).other - concluded.names
-            if not concluded.goes_on and not (place and repeats(statement, passage[place - 1])):
+            if not concluded.goes_on:
                 break
     return joint_reading(joined, denied, passage)
-
-
-def taken_out(text: str) -> set[str]:
-    """The variables that a text takes out of a list: "all of these without v3"."""
-    some = chain.from_iterable(patterns.removed.findall(text))
-    return set() if patterns.empty.search(text) else {x for names in some for x in in_text(names)}
-
-
-def repeats(statement: Statement, before: Statement) -> bool:
-    """Whether a statement says of another variable what the one before it says of its own."""
-    forms = {VARIABLE_FIRST.sub("v", one.text) for one in (statement, before)}
-    return bool(patterns.subject_first.match(statement.text)) and len(forms) == 1
-
-
-def denies_one(statement: Statement, target: str) -> bool:
-    """Whether a statement begins with a variable to which it gives another value."""
-    is_on_one = patterns.subject_first.match(statement.text)
-    return bool(is_on_one and claims_of(committed(statement.text) or "", target).other)
 
 
 def joint_reading(
@@ -369,12 +294,9 @@ def joint_reading(
     return Reading(", ".join(in_order(names - denied)) or "none", sure[0][1].rule, place)
 
 
-def conclusion(
-    statement: Statement, target: str, passage: Sequence[Statement]
-) -> Conclusion | None:
+def conclusion(statement: Statement, target: str) -> Conclusion | None:
     """The set of variables that a statement concludes with, or None (C1 to C3)."""
-    telling = VARIABLE_FIRST, patterns.empty, patterns.universal
-    if not any(pattern.search(statement.whole) for pattern in telling):
+    if not any(pattern.search(statement.whole) for pattern in (VARIABLE_FIRST, patterns.empty)):
         return None  # most statements, and quick to tell
     text = committed(statement.text)
     is_bare_row = statement.origin.is_row and not statement.items
@@ -386,9 +308,6 @@ def conclusion(
     has_cue = is_correction or bool(patterns.cue.search(whole))
     adds = bool(patterns.adding.search(f"{statement.text}\n{text}"))
     is_hedged = bool(patterns.hedge.search(text))
-    names = all_but(whole, target, passage)
-    if names is not None:
-        return Conclusion(names, "C2", has_cue=True, is_open=not names)
     names = none_but(whole, target)
     if names is not None:
         *_, after = patterns.empty.split(statement.whole)
@@ -417,24 +336,6 @@ def conclusion(
         outer.names_target or is_bare or is_correction or bool(patterns.list_cue.search(whole))
     )
     return Conclusion(listed, "C3", has_cue, adds, is_open) if listed and says_so else None
-
-
-def all_but(text: str, target: str, passage: Sequence[Statement]) -> set[str] | None:
-    """All variables but those that a text excepts when it says that all have the value (C2)."""
-    excepting, universal = patterns.all_but.search(text), patterns.universal.search(text)
-    if not (excepting or universal):
-        return None
-    excepted = {name for some in patterns.excepted.findall(text) for name in in_text(some)}
-    every = {name for statement in passage for name in in_text(statement.whole)}
-    if excepting:
-        claims = claims_of(text[excepting.end() :], target)
-        if not (claims.names_target or patterns.answers.search(text)):
-            return set(claims.equal) or None
-        among = patterns.among.match(text)
-        return (in_text(among[1]) if among else every) - excepted
-    is_all = in_text(text[universal.end() :]) <= excepted
-    is_all &= universal["count"] in {None, str(len(every))}
-    return every - excepted if is_all and target in numbers_in(universal["value"]) else None
 
 
 def none_but(text: str, target: str) -> set[str] | None:
@@ -579,12 +480,9 @@ REWRITTEN = rewriting("numbers")
 def read_number(response: str, question: str | None = None) -> Reading:
     """The number that a response answers with (N1 to N4), to a `question` if it is known."""
     passage = statements_of(response)
-    resolve(
-        passage, lambda text: list(values(patterns.parentheses.sub("", number_text(text) or "")))
-    )
     subject = subject_of(passage, question)
     reading = number_given(response, passage, subject)
-    is_open = is_withdrawn(reading, passage) or retaken(response, reading, passage, subject)
+    is_open = retaken(response, reading, passage, subject)
     return reading._replace(value=None, rule="N5") if is_open else reading
 
 

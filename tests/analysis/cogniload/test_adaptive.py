@@ -15,7 +15,6 @@ from scipy.stats import binom
 from searches import MEAN_D, accuracy_at, run, solve_all, solves_by_capacity, undisturbed_run
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
-from cogniload_analysis.adaptive.design import describe_batch
 from cogniload_analysis.cogniload.capacity import next_puzzles as adaptive
 from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
 from cogniload_analysis.cogniload.capacity.prior import published_prior
@@ -77,9 +76,7 @@ def test_the_run_ends_by_itself_and_says_why():
     assert estimate.half_width <= 0.25
     assert estimate.n == len(design.told) >= 192
     assert design.ask() == []
-    assert describe_batch(design.batches[-1], design.settings).startswith(
-        f"n {estimate.n}, ECL50 {estimate.ECL50.value:.3g} ("
-    )
+    assert design.line.startswith(f"n {estimate.n}, ECL50 {estimate.ECL50.value:.3g} (")
 
 
 def test_dropped_cells_are_asked_no_more():
@@ -119,7 +116,7 @@ def test_a_threshold_outside_the_range_is_said_to_be_there(level, side):
     assert estimate.n < 600
     assert estimate.ECL50.status == f"always {'below' if level < 0 else 'above'} 50 %"
     assert any("outside the reach of the design" in flag for flag in estimate.flags)
-    assert ("< 10" if level < 0 else "> 400") in describe_batch(design.batches[-1], design.settings)
+    assert ("< 10" if level < 0 else "> 400") in design.line
 
 
 def test_ID50_can_be_the_goal():

@@ -1,4 +1,4 @@
-"""Differences of thresholds, against statsmodels' joint GLM; and what a comparison takes."""
+"""Differences of thresholds, and what a comparison takes."""
 
 import tomllib
 from itertools import combinations
@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from lm_eval_layout import GRID
 from refusals import assert_refused
 from scipy.special import expit
@@ -53,42 +52,6 @@ def answer(betas, puzzles, generator, alike=0.6, attempts=1):
             right = ease < expit(design @ beta)
             frames.append(pd.DataFrame(loads | {"model": model, "id": ids, "correct": right}))
     return pd.concat(frames, ignore_index=True)
-
-
-@pytest.mark.parametrize(("puzzles", "attempts"), [(10, 1), (5, 2)])
-def test_it_is_statsmodels_joint_glm_clustered_by_puzzle(puzzles, attempts):
-    """The delta method by numerical derivatives of the closed formulas."""
-    frame = answer(PAIR, puzzles, np.random.default_rng(1), attempts=attempts)
-    own = np.column_stack(
-        [np.ones(len(frame)), frame["d"], np.log10(frame["N"]), frame["rho"], frame["rho"] ** 2]
-    )
-    first = (frame["model"] == "a").to_numpy()[:, None]
-    clusters = pd.factorize(frame["id"])[0]
-    joint = sm.GLM(
-        frame["correct"].astype(float), np.hstack([own * first, own * ~first]),
-        family=sm.families.Binomial(),
-    ).fit(cov_type="cluster", cov_kwds={"groups": clusters}, tol=1e-12)  # fmt: skip
-    found = compare_thresholds(frame, [("a", "b")]).set_index("measure")
-    means = frame.assign(log10_N=np.log10(frame["N"]))[["d", "log10_N", "rho"]].mean()
-
-    def differences(beta):
-        sides = [capacity_thresholds(*each, **means) for each in np.split(beta, 2)]
-        return np.array([np.log10(sides[0][0] / sides[1][0]), sides[0][2] - sides[1][2]])
-
-    beta = np.asarray(joint.params)
-    slopes = np.array(
-        [(differences(beta + step) - differences(beta - step)) / 2e-5 for step in 1e-5 * np.eye(10)]
-    )
-    errors = np.sqrt(np.diag(slopes.T @ np.asarray(joint.cov_params()) @ slopes))
-    computed = zip(("ECL50", "ID50"), differences(beta), errors, strict=True)
-    for measure, difference, error in computed:
-        row = found.loc[measure]
-        assert row["method"] == "delta method"
-        ends = np.array([row["low"], row["difference"], row["high"]])
-        ends = np.log10(ends) if measure == "ECL50" else ends
-        expected = difference + np.array([-1.959964, 0, 1.959964]) * error
-        np.testing.assert_allclose(ends, expected, rtol=1e-3, atol=1e-6)
-        assert row["p"] == pytest.approx(2 * norm.sf(abs(difference) / error), rel=1e-2)
 
 
 @pytest.fixture(scope="module")

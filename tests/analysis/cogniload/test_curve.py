@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from refusals import refused
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.special import expit, logsumexp, softmax
 from scipy.stats import betabinom, binom
 
@@ -68,31 +68,6 @@ def log_likelihood(logits, floor, correlation=0.0):
         return binom.logpmf(*counts, p).sum(axis=-1)
     size = 1 / correlation - 1
     return betabinom.logpmf(*counts, size * p, size * (1 - p)).sum(axis=-1)
-
-
-@pytest.mark.parametrize("floor", FLOORS)
-def test_the_posterior_is_what_a_dense_optimiser_finds(floor):
-    """The mode by BFGS on all logits at once; the covariance by inverting the whole precision."""
-    line = published_prior().lines[FLOORS.index(floor)]
-    found = find_posterior(ANSWERS, LOADS, line, Link(floor))
-    mean, K = by_hand(np.concatenate([LOADS, CELLS]), floor)
-    root = np.linalg.cholesky(K + 1e-10 * np.eye(len(K)))
-
-    def depth(z):
-        return z @ z / 2 - log_likelihood((mean + root @ z)[len(LOADS) :], floor)
-
-    z = minimize(depth, np.zeros(len(K)), method="BFGS", options={"gtol": 1e-8}).x
-    mode = mean + root @ z
-    np.testing.assert_allclose(found.mean, mode, atol=2e-4)
-    bottom = floor / np.maximum(CELLS[:, 0] + 1, 3)
-    s = expit(mode[len(LOADS) :])
-    p, slope = bottom + (0.99 - bottom) * s, (0.99 - bottom) * s * (1 - s)
-    information = np.zeros(len(K))
-    information[len(LOADS) :] = ANSWERS.totals * slope**2 / (p * (1 - p))
-    whitened = np.eye(len(K)) + root.T @ (information[:, None] * root)
-    covariance = root @ np.linalg.inv(whitened) @ root.T
-    places = np.arange(len(K))
-    np.testing.assert_allclose(found.covariance(places), covariance, atol=2e-4)
 
 
 def test_draws_are_the_exact_posteriors_over_all_floors_and_correlations():
@@ -232,23 +207,6 @@ def test_the_interval_of_a_difference_of_thresholds_holds_in_95_percent():
     first, second = Threshold(5.0, 4.7, 7.0), Threshold(3.0, 2.0, 3.4)
     assert tables.subtract(first, second, ratio=False) == pytest.approx([2, 1.5, 2 + 5**0.5])
     assert np.isnan(tables.subtract(first, Threshold(), ratio=False)).all()
-
-
-def test_rows_and_counts_are_counted_alike():
-    rows = pd.DataFrame(
-        {
-            "d": [1, 1, 2, 1],
-            "N": [9, 9, 9, 9],
-            "rho": [0.5, 0.5, 0.5, 0.25],
-            "correct": [1, 0, 1, 1],
-        }
-    )
-    counted = rows.groupby(["d", "N", "rho"], as_index=False)["correct"].agg(["sum", "size"])
-    cells = counted.assign(successes=counted["sum"], failures=counted["size"] - counted["sum"])
-    one, other = count_answers(rows), count_answers(cells)
-    assert np.array_equal(one.loads, other.loads)
-    assert one.successes.tolist() == other.successes.tolist() == [1, 1, 1]
-    assert one.totals.tolist() == other.totals.tolist() == [1, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from lm_eval_layout import GRID, to_rows
+from lm_eval_layout import GRID
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import binom
@@ -46,42 +46,6 @@ def test_without_guesses_it_is_the_plain_glm(cells):
     np.testing.assert_allclose(same.bse, plain.bse, rtol=1e-4)
     assert same.llf == pytest.approx(plain.llf, abs=1e-7)
     assert same.aic == pytest.approx(plain.aic, abs=1e-6)
-
-
-class GuessLink(sm.families.links.Logit):
-    """The inverse of p = guess + (1 - guess) logistic(eta), for statsmodels' GLM."""
-
-    def __init__(self, guess):
-        self.guess = guess
-
-    def __call__(self, p):
-        share = (p - self.guess) / (1 - self.guess)
-        share = np.clip(share, 1e-6, 1 - 1e-6)
-        return np.log(share / (1 - share))
-
-    def inverse(self, z):
-        return self.guess + (1 - self.guess) * expit(z)
-
-    def deriv(self, p):
-        return 1 / self.inverse_deriv(self(p))
-
-    def inverse_deriv(self, z):
-        return (1 - self.guess) * expit(z) * expit(-z)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_guess_rate_alone_is_statsmodels_glm_with_that_link(cells):
-    total = cells["successes"] + cells["failures"]
-    model = sm.GLM(
-        cells["successes"] / total,
-        DESIGN,
-        family=sm.families.Binomial(link=GuessLink(CHANCE)),
-        var_weights=total,
-    )
-    expected = model.fit(start_params=WEAK, tol=1e-12, maxiter=200)
-    found = fit_load_glm(cells, guess="options")
-    np.testing.assert_allclose(found.params, expected.params, rtol=1e-4)
-    np.testing.assert_allclose(found.bse, expected.bse, rtol=1e-2)
 
 
 def test_no_other_values_are_likelier(cells):
@@ -192,16 +156,6 @@ def test_no_lapses_are_a_rate_of_0_without_an_error():
     assert "its bound" in fit.problems["lapse"]
     plain = fit_load_glm(run)
     assert fit.llf >= plain.llf - 1e-6
-
-
-def test_clustered_errors_see_through_repeats(cells):
-    rows = to_rows(cells)
-    twice = pd.concat([rows, rows], ignore_index=True)
-    once = fit_load_glm(rows, "options", True)
-    clustered = fit_load_glm(twice, "options", True, clustered=True)
-    np.testing.assert_allclose(clustered.bse, once.bse, rtol=0.05)
-    np.testing.assert_allclose(clustered.params, once.params, rtol=1e-4)
-    assert "clustered" in clustered.estimator
 
 
 def test_interactions_are_those_of_the_glm_that_has_them(cells):

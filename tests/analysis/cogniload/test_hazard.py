@@ -1,6 +1,5 @@
 """The step hazard: planted hazards come back from simulated responses, with honest intervals."""
 
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -89,19 +88,6 @@ def test_planted_hazards_are_recovered(puzzles, features):
     total = fit.accuracy["responses"]
     predicted = np.average(fit.accuracy["predicted"], weights=total)
     assert predicted == pytest.approx(np.average(fit.accuracy["measured"], weights=total), abs=0.03)
-
-
-@pytest.mark.slow
-def test_intervals_are_nominal(puzzles, features, monkeypatch):
-    """Of 95 % intervals, between 90 % and 99 % hold the planted coefficient."""
-    monkeypatch.setattr(hazard, "statement_features", cache(statement_features))
-    half = puzzles.iloc[: len(puzzles) // 2]  # six of each d, N and rho
-    covered = np.zeros(len(TERMS))
-    runs = 60
-    for seed in range(runs):
-        interval = fit_step_hazard(simulate(half, features, seed=100 + seed)).conf_int()
-        covered += ((interval["low"] < TRUE) & (interval["high"] > TRUE)).to_numpy()
-    assert 0.9 <= covered.mean() / runs <= 0.99
 
 
 def test_slips_are_counted_by_kind(puzzles, features):

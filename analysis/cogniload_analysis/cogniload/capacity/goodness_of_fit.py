@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import OptimizeResult, least_squares
 from scipy.special import expit, logit
+from scipy.stats import chi2
 
-from cogniload_analysis import tails
 from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_terms, make_loads
 from cogniload_analysis.cogniload.fits.glm import INTERACTIONS, TERMS, LoadGLM, load_design
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
@@ -163,7 +163,7 @@ def goodness_of_fit(glm: LoadGLM) -> GoodnessOfFit:
         sampling_error=float(100 * np.sqrt(variance[at].sum()) / total[at].sum()),
         chi_square=chi_square,
         degrees=degrees,
-        p=float(tails.chi_square(chi_square, degrees)) if degrees > 0 else np.nan,
+        p=float(chi2.sf(chi_square, degrees)) if degrees > 0 else np.nan,
     )
 
 
@@ -217,7 +217,7 @@ def compare_fits(glm: LoadGLM) -> dict[str, float]:
             fits[name] = margin_chi_square(cells, accuracy)
     levels = sum(cells[load].nunique() - 1 for load in ("d", "N", "rho"))
     degrees = levels - (len(kept) - 1)
-    p = float(tails.chi_square(fits["plain"], degrees)) if degrees > 0 else np.nan
+    p = float(chi2.sf(fits["plain"], degrees)) if degrees > 0 else np.nan
     return nothing | fits | {"degrees": degrees, "p": p}
 
 

@@ -9,7 +9,7 @@ posterior given the answers; (4) a pilot, and then the batch that narrows the go
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
 from numbers import Real
@@ -21,7 +21,14 @@ import pandas as pd
 
 from cogniload_analysis import tails
 from cogniload_analysis.adaptive import design
-from cogniload_analysis.adaptive.design import Answer, Batch, Goal, Interval, Plan, Settings
+from cogniload_analysis.adaptive.design import (
+    Answer,
+    Batch,
+    Goal,
+    Interval,
+    Plan,
+    describe_interval,
+)
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
@@ -39,7 +46,6 @@ ASKED_RHO = tuple(float(rho) for rho in range(5, 100, 10))
 ASKED_N_COUNT = 20
 
 PILOT_SHARES = {"N": 0.6, "d": 0.2, "rho": 0.2}
-GREEDY_BLOCKS = 16
 PROBE_SHARE = 0.06
 DESIGN_DRAWS = 64
 WEIGHTS = {"ECL50": 1.0, "ID50": 0.25, "rho": 0.15}
@@ -74,14 +80,15 @@ class Candidate(NamedTuple):
     rho: float
 
 
-@dataclass(frozen=True)
-class CapacitySettings(Settings):
+@dataclass(frozen=True, eq=False)
+class CapacityPlan(Plan):
     """What decides, with the answers, which puzzles a design asks.
 
     The target is a share of ECL50, or in units of d for ID50. `seed` is that of the draws by which
-    the design weighs what it does not know yet. The others are those of `Settings`.
+    the design weighs what it does not know yet. The others are those of `Plan`.
     """
 
+    VERSION = "3"
     GOALS = (Goal("ECL50", relative=True), Goal("ID50", relative=False, example="±1"))
     STOP_AFTER = 192
 
@@ -90,6 +97,7 @@ class CapacitySettings(Settings):
     budget: int = 1500
     N: tuple[int, int] = (10, 400)
     seed: int = 42
+    prior: Prior = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,20 +108,10 @@ class CapacitySettings(Settings):
         """The range of N, or of d."""
         return self.N if self.goal == "ECL50" else (ASKED_D[0], ASKED_D[-1])
 
-
-@dataclass(frozen=True, eq=False)
-class CapacityPlan(Plan[Puzzle, Belief]):
-    """The design as a pure function: settings, prior, batches so far and answers -> next batch."""
-
-    VERSION = "3"
-
-    settings: CapacitySettings
-    prior: Prior
-
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """The places from which the design takes puzzles, but for those of dropped cells."""
-        every = make_candidates(self.settings.N)
+        every = make_candidates(self.N)
         return tuple(place for place in every if self.dropped.isdisjoint(candidate_cells(place)))
 
     @cached_property
@@ -121,7 +119,7 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         """The loads of the three curves, and after them those of the candidates."""
         d, N, rho = (np.array(column) for column in list(zip(*self.candidates, strict=True))[1:])
         loads = curve.make_loads(d, N, rho / 100)
-        return np.concatenate([curve.curve_loads(self.settings.N), loads])
+        return np.concatenate([curve.curve_loads(self.N), loads])
 
     @cached_property
     def cells(self) -> frozenset[tuple[int, int, float]]:
@@ -141,7 +139,7 @@ class CapacityPlan(Plan[Puzzle, Belief]):
     @property
     def longest(self) -> tuple[Puzzle, ...]:
         """A puzzle with the largest N, and one with the largest d."""
-        largest_N, largest_d = (OTHER_D, self.settings.N[1]), (ASKED_D[-1], MEAN_N)
+        largest_N, largest_d = (OTHER_D, self.N[1]), (ASKED_D[-1], MEAN_N)
         return Puzzle(*largest_N, MEAN_RHO, 0), Puzzle(*largest_d, MEAN_RHO, 0)
 
     def asks(self, puzzle: Puzzle) -> bool:
@@ -164,35 +162,46 @@ class CapacityPlan(Plan[Puzzle, Belief]):
         """Return the posterior at the curves and the candidates (step 3)."""
         return curve.believe(count_cells(answers), self.loads, self.prior)
 
-    def draw(self, belief: Belief, goal: str) -> np.ndarray:
-        """Return draws of ECL50 (statements) or ID50 (units of d)."""
-        if goal == "ECL50":
-            return curve.crossings_N(curve.draw_accuracy(belief, curve.OVER_N), self.settings.N)
-        return curve.last_crossing(curve.CURVE_D, curve.draw_accuracy(belief, curve.OVER_D))
-
     def find_goal(self, belief: Belief) -> Interval:
         """Return the interval of ECL50 or ID50."""
-        interval = curve.summarize(self.draw(belief, self.settings.goal))
-        if self.settings.goal == "ECL50":
-            return curve.widen(interval, belief.posteriors[0].answers)
-        return interval
+        if self.goal == "ID50":
+            over_d = curve.draw_accuracy(belief, curve.OVER_D)
+            return curve.summarize(curve.last_crossing(curve.CURVE_D, over_d))
+        over_N = curve.draw_accuracy(belief, curve.OVER_N)
+        interval = curve.summarize(curve.crossings_N(over_N, self.N))
+        return curve.widen(interval, belief.posteriors[0].answers)
 
     def choose(
         self, belief: Belief, size: int, known: int, earlier: Sequence[Puzzle]
     ) -> list[Puzzle]:
         """Return the pilot, or the puzzles that narrow the goals most (step 4)."""
-        counts = pilot_counts(self.candidates, size)
-        if known:
-            counts = choose_counts(belief, self.candidates, self.settings, size, known)
+        counts = (
+            choose_counts(belief, self, size, known)
+            if known
+            else pilot_counts(self.candidates, size)
+        )
         return number_puzzles(self.candidates, counts, earlier)
 
-    def describe(self, answers: Known, batches: Sequence[Batch[Puzzle]]) -> Capacity:
+    def describe(self, answers: Known, batches: Sequence[Batch]) -> Capacity:
         """Return the `Capacity` that answers say, with flags and reason to stop (steps 7 and 8)."""
         capacity = curve.describe_capacity(
-            count_cells(answers), self.prior, self.settings.N, (ASKED_D[0], ASKED_D[-1])
+            count_cells(answers), self.prior, self.N, (ASKED_D[0], ASKED_D[-1])
         )
         flags = find_flags(capacity, batches, answers, self)
         return replace(capacity, flags=tuple(flags), stopped=batches[-1].stopped)
+
+    def say(self, estimate: Capacity) -> list[str]:
+        """Return ECL50, ID50 and NT50 in words, and with which probability there is an NT50."""
+        NT50 = f"{describe_interval(estimate.NT50, (0, 1))}, if there is one"
+        share = estimate.NT50_share
+        if np.isnan(estimate.NT50.value):
+            NT50 = f"none: accuracy is {estimate.NT50.status}, whatever rho"
+            share = 1 - share
+        return [
+            f"ECL50 {describe_interval(estimate.ECL50, estimate.asked_N, ' statements')}",
+            f"ID50  {describe_interval(estimate.ID50, estimate.asked_d)}",
+            f"NT50  {NT50} (probability {share:.0%})",
+        ]
 
 
 def make_candidates(N: tuple[int, int]) -> tuple[Candidate, ...]:
@@ -235,76 +244,42 @@ def pilot_counts(candidates: Sequence[Candidate], size: int) -> np.ndarray:
     return np.concatenate(counts)
 
 
-def choose_counts(
-    belief: Belief,
-    candidates: Sequence[Candidate],
-    settings: CapacitySettings,
-    size: int,
-    known: int,
-) -> np.ndarray:
+def choose_counts(belief: Belief, plan: CapacityPlan, size: int, known: int) -> np.ndarray:
     """Return how many puzzles of each candidate narrow the goals most (step 4).
 
     The criterion is the sum of the goals' variances, each over its present one and weighted; a
     goal's gradient is averaged over posterior draws, and so is what an answer at a candidate tells
-    of its logit. Blocks of puzzles go one by one where they lower the criterion most, each
-    updating the covariance by a rank of one. A few puzzles go to the easiest and the hardest N, as
+    of its logit. A few puzzles go to the easiest and the hardest N, as
     probes of what the curve assumes.
     """
     end = len(belief.loads)
-    first = end - len(candidates)
-    draws = belief.draw(slice(0, end), DESIGN_DRAWS, (settings.seed, known))
+    first = end - len(plan.candidates)
+    draws = belief.draw(slice(0, end), DESIGN_DRAWS, (plan.seed, known))
     slope, accuracy = draws.slope, draws.accuracy
     information = np.mean(slope**2 / (accuracy * (1 - accuracy)), axis=0)[first:]
     whole = belief.best.covariance(np.arange(end))
-    gradients = goal_gradients(whole, candidates, settings, accuracy, slope)
-    covariance, toward = whole[first:, first:].copy(), gradients @ whole[:, first:]
-
-    counts = probe_counts(candidates, round(PROBE_SHARE * size))
-    for place in np.flatnonzero(counts).tolist():
-        _learn(covariance, toward, place, counts[place] * information[place])
-    for block in design.spread(int(size - counts.sum()), GREEDY_BLOCKS).tolist():
-        precision = block * information
-        gain = (toward**2).sum(axis=0) * precision / (1 + precision * np.diag(covariance))
-        # Rounded, so that another machine's last digit does not choose another puzzle.
-        place = int(np.argmax(np.round(gain / gain.max(), 6)))
-        _learn(covariance, toward, place, precision[place])
-        counts[place] += block
-    return counts
-
-
-def _learn(covariance: np.ndarray, toward: np.ndarray, place: int, precision: float) -> None:
-    """Update the covariance of the candidates, and that with the goals, by answers at a place."""
-    share = precision / (1 + precision * covariance[place, place])
-    across = covariance[place].copy()
-    toward -= share * np.outer(toward[:, place], across)
-    covariance -= share * np.outer(across, across)
-
-
-def probe_counts(candidates: Sequence[Candidate], probes: int) -> np.ndarray:
-    """Return counts with the probes on the smallest and on the largest N."""
-    counts = np.zeros(len(candidates), int)
-    last = sum(candidate.axis == "N" for candidate in candidates) - 1
-    counts[[0, last]] = design.spread(probes, 2)
-    return counts
+    gradients = goal_gradients(whole, plan, accuracy, slope)
+    counts = np.zeros(len(plan.candidates), int)
+    last = sum(candidate.axis == "N" for candidate in plan.candidates) - 1
+    counts[[0, last]] = design.spread(round(PROBE_SHARE * size), 2)
+    left = int(size - counts.sum())
+    toward = gradients @ whole[:, first:]
+    return design.narrow(whole[first:, first:], toward, 1 / information, counts, left)
 
 
 def goal_gradients(
-    covariance: np.ndarray,
-    candidates: Sequence[Candidate],
-    settings: CapacitySettings,
-    accuracy: np.ndarray,
-    slope: np.ndarray,
+    covariance: np.ndarray, plan: CapacityPlan, accuracy: np.ndarray, slope: np.ndarray
 ) -> np.ndarray:
     """Return how each goal moves with the logits, a row a draw, scaled so that weights are met.
 
     The trace of (rows @ covariance @ rows') is the criterion of step 4.
     """
-    x = np.log10(curve.curve_N(settings.N))
+    x = np.log10(curve.curve_N(plan.N))
     weights = WEIGHTS | {"ECL50": WEIGHTS["ID50"], "ID50": WEIGHTS["ECL50"]}
-    weights = WEIGHTS if settings.goal == "ECL50" else weights
-    rho = np.flatnonzero([candidate.axis == "rho" for candidate in candidates])
+    weights = WEIGHTS if plan.goal == "ECL50" else weights
+    rho = np.flatnonzero([candidate.axis == "rho" for candidate in plan.candidates])
     shown = np.zeros((len(rho), len(covariance)))
-    places = len(covariance) - len(candidates) + rho
+    places = len(covariance) - len(plan.candidates) + rho
     shown[np.arange(len(rho)), places] = np.sqrt(np.mean(slope[:, places] ** 2, axis=0))
     goals = {
         "ECL50": crossing_gradients(x, accuracy, slope, curve.OVER_N),
@@ -364,7 +339,7 @@ def find_flags(
     capacity: Capacity, batches: Sequence[Batch], answers: Known, plan: CapacityPlan
 ) -> Iterable[str]:
     """Yield in words what a reader of an estimate should know (step 8)."""
-    ECL50, (smallest, largest) = capacity.ECL50, plan.settings.N
+    ECL50, (smallest, largest) = capacity.ECL50, plan.N
     if not answers:
         return
     inside = smallest <= ECL50.value <= largest
@@ -401,7 +376,7 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
 
     The longer ones are those beyond ECL50: a curve through the others would follow the failures.
     """
-    smallest = plan.settings.N[0]
+    smallest = plan.N[0]
     shortest = {
         puzzle: answer
         for puzzle, answer in answers.items()
@@ -409,7 +384,7 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
     }
     belief = plan.believe({p: answer for p, answer in answers.items() if p.N > ECL50})
     belief = Belief(tuple(p for p in belief.posteriors if not p.correlation))
-    place = int(np.searchsorted(curve.curve_N(plan.settings.N), smallest))
+    place = int(np.searchsorted(curve.curve_N(plan.N), smallest))
     wrong = 1 - curve.draw_accuracy(belief, slice(place, place + 1))[:, 0]
     count = len(shortest)
     failed = count - sum(answer.correct for answer in shortest.values())
@@ -447,11 +422,8 @@ def estimate_capacity(
     Raises ValueError for a column that is missing or holds other values, and for a frame without
     answers.
     """
-    answers = curve.count_answers(frame)
-    if not answers.n:
-        raise ValueError("the frame must hold answers, got none")
-    d, tested = answers.loads[:, 0], 10 ** answers.loads[:, 1]
-    N = round(tested.min()), round(tested.max())
+    answers, N = _count_tested(frame)
+    d = answers.loads[:, 0]
     ends = float(d.min()), float(d.max())
     capacity = curve.describe_capacity(answers, find_prior(prior), N, ends)
     return replace(capacity, flags=tuple(question_cells(capacity)))
@@ -459,9 +431,18 @@ def estimate_capacity(
 
 def estimate_ECL50(frame: pd.DataFrame) -> Threshold:
     """Return `estimate_capacity`'s ECL50 alone, in half of its time, where it is determined."""
-    answers = curve.count_answers(frame)
-    tested = 10 ** answers.loads[:, 1]
-    N = round(tested.min()), round(tested.max())
+    answers, N = _count_tested(frame)
     belief = curve.believe(answers, curve.curve_loads(N), find_prior("published"))
     over_N = curve.draw_accuracy(belief, curve.OVER_N)
     return settle_crossing(curve.find_ECL50(over_N, answers, N), N)
+
+
+def _count_tested(
+    frame: Mapping[str, np.ndarray] | pd.DataFrame,
+) -> tuple[Answers, tuple[int, int]]:
+    """Return the answers of a frame, and the smallest and the largest N; ValueError for none."""
+    answers = curve.count_answers(frame)
+    if not answers.n:
+        raise ValueError("the frame must hold answers, got none")
+    tested = 10 ** answers.loads[:, 1]
+    return answers, (round(tested.min()), round(tested.max()))

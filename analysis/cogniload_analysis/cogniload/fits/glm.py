@@ -7,23 +7,26 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_analysis import tails
 from cogniload_analysis.cogniload.fits import guessing, thresholds
 from cogniload_analysis.cogniload.fits.guessing import Guess, eta_at, guess_rates
 from cogniload_analysis.cogniload.fits.thresholds import LoadMeans, Threshold, Thresholds, Z
-from cogniload_analysis.frame_checks import check_columns, check_single, check_values
+from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 
 TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
 LAPSE = "lapse"
 HALF = 0.5
+MOST_STEPS = 100
 NO_GUESSES = pd.Series(dtype=float)
 LEVELS_NEEDED = {
     "beta_d": ("d", 2),
@@ -331,7 +334,14 @@ def fit_load_glm(
             problems |= {LAPSE: next(iter(problems.values()))}
         elif estimate.params[LAPSE] == 0:
             problems |= {LAPSE: "the likelihood is highest at a lapse rate of 0, its bound"}
+    rate = "1 / options" if guess == guessing.BY_OPTIONS else guess
+    estimator = "Firth's penalised likelihood" if penalised else "maximum likelihood"
+    estimator += f", guess rate {rate}" * (guess is not None) + ", lapse rate estimated" * lapse
+    estimator += ", standard errors clustered by puzzle" * clustered
     variances = pd.Series(np.diag(estimate.cov_params), estimate.cov_params.index, dtype=float)
+    total = cells["successes"] + cells["failures"]
+    loads = (cells["d"], np.log10(cells["N"]), cells["rho"]) if len(cells) else ()
+    means = LoadMeans(*[float(np.average(load, weights=total)) for load in loads] or 3 * [np.nan])
     by_d = pd.Series(rates).groupby(frame["d"].to_numpy()).mean()
     return LoadGLM(
         params=estimate.params.reindex(names),
@@ -340,25 +350,12 @@ def fit_load_glm(
         cov_params=estimate.cov_params.reindex(index=names, columns=names),
         llf=estimate.llf,
         aic=2 * len(estimate.params) - 2 * estimate.llf if len(estimate.params) else np.nan,
-        estimator=_name_estimator(guess, lapse, penalised=penalised, clustered=clustered),
+        estimator=estimator,
         cells=cells,
-        means=_mean_loads(cells),
+        means=means,
         problems=problems,
         profile=estimate.profile,
         guesses=NO_GUESSES if guess is None else by_d,
-    )
-
-
-def _name_estimator(guess: Guess, lapse: bool, *, penalised: bool, clustered: bool) -> str:
-    """Say how a GLM is fitted."""
-    if penalised:
-        return "Firth's penalised likelihood"
-    rate = "1 / options" if guess == guessing.BY_OPTIONS else guess
-    return (
-        "maximum likelihood"
-        + f", guess rate {rate}" * (guess is not None)
-        + ", lapse rate estimated" * lapse
-        + ", standard errors clustered by puzzle" * clustered
     )
 
 
@@ -366,32 +363,42 @@ def _maximise(
     frame: pd.DataFrame, rates: np.ndarray, terms: Sequence[str], lapse: bool, clustered: bool
 ) -> _Estimate:
     """Fit with a guess rate for each row of the frame, and a lapse rate if `lapse` is true."""
-    cells = _count_rows(frame.assign(guess=rates))
-    loads, counts = ["d", "N", "rho", "guess"], ["successes", "failures"]
-    cells = cells.groupby(loads, as_index=False)[counts].sum()
-    total = (cells["successes"] + cells["failures"]).to_numpy(dtype=float)
-    cells, total = cells[total > 0], total[total > 0]
-    maximum = guessing.maximise(
-        _design_cells(cells, terms).to_numpy(),
-        cells["guess"].to_numpy(),
-        cells["successes"].to_numpy(dtype=float),
-        total,
-        lapse=lapse,
-    )
-    covariance = maximum.covariance
-    if clustered:
-        covariance = guessing.cluster_covariance(
-            _design_cells(frame, terms).to_numpy(),
-            rates,
-            frame["correct"].to_numpy(dtype=float),
-            pd.factorize(frame["id"])[0],
-            maximum,
-        )
+    groups = pd.factorize(frame["id"])[0] if clustered else None
+    if not lapse and not rates.any():
+        if groups is None:
+            fit = _fit_logistic(*_count_answers(count_cells(frame), terms))
+        else:
+            answers = frame["correct"].to_numpy(dtype=float)
+            fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
+        return _Estimate(fit.params, fit.cov_params(), fit.pvalues, fit.llf)
+    rows = _count_rows(frame)
+    right, total = rows["successes"], rows["successes"] + rows["failures"]
+    some = (total > 0).to_numpy()
+    counted = (each.to_numpy(float)[some] for each in (right, total))
+    design = _design_cells(rows, terms).to_numpy()[some]
+    maximum = guessing.maximise(design, rates[some], *counted, lapse=lapse, groups=groups)
     index = [*terms, LAPSE] if lapse else list(terms)
-    params = pd.Series(maximum.params, index)
+    params, covariance = pd.Series(maximum.params, index), maximum.covariance
     errors = pd.Series(np.sqrt(np.diag(covariance)), index).where(maximum.free)
-    pvalues = pd.Series(2 * tails.normal(abs(params) / errors), index)
+    pvalues = pd.Series(2 * norm.sf(abs(params) / errors), index)
     return _Estimate(params, pd.DataFrame(covariance, index, index), pvalues, maximum.llf)
+
+
+def _fit_logistic(
+    design: pd.DataFrame,
+    answers: np.ndarray,
+    counts: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+) -> Any:
+    """Return statsmodels' results of a logistic GLM; LinAlgError where it does not converge."""
+    robust = {} if groups is None else {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GLM(answers, design, Binomial(), freq_weights=counts)
+        fit = model.fit(tol=1e-8, tol_criterion="params", maxiter=MOST_STEPS, **robust)
+    if not fit.converged:
+        raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
+    return fit
 
 
 def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
@@ -417,10 +424,11 @@ def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
     problems = find_problems(cells, TERMS)
     if problems:
         return RhoComparison(problem=next(iter(problems.values())))
-    linear, quadratic = (_maximise_cells(cells, terms) for terms in (TERMS[:-1], TERMS))
-    p_LR = float(tails.chi_square(2 * (quadratic.llf - linear.llf), 1))
-    aic_linear, aic_quadratic = (2 * len(fit.params) - 2 * fit.llf for fit in (linear, quadratic))
-    return RhoComparison(aic_linear, aic_quadratic, p_LR)
+    linear, quadratic = (
+        _fit_logistic(*_count_answers(cells, terms)) for terms in (TERMS[:-1], TERMS)
+    )
+    p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
+    return RhoComparison(linear.aic, quadratic.aic, p_LR)
 
 
 def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
@@ -434,12 +442,13 @@ def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
     if problems:
         nothing = pd.Series(np.nan, INTERACTIONS)
         return InteractionGLM(nothing, nothing, next(iter(problems.values())))
-    full = _maximise_cells(cells, terms)
-    others = ([term for term in terms if term != dropped] for dropped in INTERACTIONS)
-    without = np.array([_maximise_cells(cells, kept).llf for kept in others])
-    p_LR = tails.chi_square(2 * (full.llf - without), 1)
-    params = pd.Series(full.params, terms)[list(INTERACTIONS)]
-    return InteractionGLM(params, pd.Series(p_LR, INTERACTIONS))
+    design, answers, counts = _count_answers(cells, terms)
+    full = _fit_logistic(design, answers, counts)
+    without = [
+        _fit_logistic(design.drop(columns=term), answers, counts).llf for term in INTERACTIONS
+    ]
+    p_LR = pd.Series(chi2.sf(2 * (full.llf - np.array(without)), 1), INTERACTIONS)
+    return InteractionGLM(full.params[list(INTERACTIONS)], p_LR)
 
 
 def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
@@ -527,10 +536,8 @@ def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
     # before 2.4 has no rank for a matrix without rows.
     if len(mixed) and np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
         return ""
-    design, answers, counts = _count_answers(cells, terms)
-    separation = _import_firthmodels().detect_separation(
-        design[counts > 0], answers[counts > 0], fit_intercept=False
-    )
+    design, answers, _ = _count_answers(cells, terms)
+    separation = _import_firthmodels().detect_separation(design, answers, fit_intercept=False)
     endless = ", ".join(
         f"{term} to {'+' if direction > 0 else '-'}infinity"
         for term, direction in zip(terms, separation.directions, strict=True)
@@ -553,15 +560,10 @@ def _count_answers(
     own form for counts, (successes, failures), adds the binomial constant to it and to the AIC.
     """
     design = _design_cells(cells, terms)
-    counts = np.concatenate([cells["successes"], cells["failures"]])
-    return pd.concat([design, design]), np.repeat([1.0, 0.0], len(cells)), counts
-
-
-def _maximise_cells(cells: pd.DataFrame, terms: Sequence[str]) -> guessing.Maximum:
-    right = cells["successes"].to_numpy(dtype=float)
-    total, never = right + cells["failures"].to_numpy(dtype=float), np.zeros(len(cells))
-    design = _design_cells(cells, terms).to_numpy()
-    return guessing.maximise(design, never, right, total, lapse=False)
+    counts = np.concatenate([cells["successes"], cells["failures"]]).astype(float)
+    some = counts > 0
+    answers = np.repeat([1.0, 0.0], len(cells))
+    return pd.concat([design, design], ignore_index=True)[some], answers[some], counts[some]
 
 
 def _import_firthmodels() -> ModuleType:
@@ -575,29 +577,24 @@ def _import_firthmodels() -> ModuleType:
 def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
     """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
     design, answers, counts = _count_answers(cells, terms)
+    index = list(terms)
+    # Of loads on scales of their own, the search may miss the maximum. Without centring, each
+    # coefficient is only scaled, and so are the ends of its profile.
+    scale = design.std(ddof=0).where(design.nunique() > 1, 1.0)
     model = _import_firthmodels().FirthLogisticRegression(
         backend="numpy", fit_intercept=False, max_iter=500, gtol=1e-4, xtol=1e-6
     )
     with warnings.catch_warnings():
         # What didn't converge is NaN in the results, or refused below.
         warnings.simplefilter("ignore")
-        model.fit(design.to_numpy(), answers, sample_weight=counts)
+        model.fit((design / scale).to_numpy(), answers, sample_weight=counts)
         if not model.converged_:
             raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
         profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
-        pvalues = model.lrt().lrt_pvalues_
-    p, index = expit(design @ model.coef_), list(terms)
+        pvalues = pd.Series(model.lrt().lrt_pvalues_, index)
+    params = model.coef_ / scale
+    p = expit(design @ params)
     information = design.T @ design.mul(counts * p * (1 - p), axis=0)
     covariance = pd.DataFrame(np.linalg.inv(information), index, index)
-    ends = pd.DataFrame(profile, index, ["low", "high"]).reindex(TERMS)
-    params, pvalues = pd.Series(model.coef_, index), pd.Series(pvalues, index)
+    ends = pd.DataFrame(profile, index, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
     return _Estimate(params, covariance, pvalues, profile=ends)
-
-
-def _mean_loads(cells: pd.DataFrame) -> LoadMeans:
-    """Return the means of the knobs over the responses."""
-    total = cells["successes"] + cells["failures"]
-    if not total.sum():
-        return LoadMeans(np.nan, np.nan, np.nan)
-    loads = cells["d"], np.log10(cells["N"]), cells["rho"]
-    return LoadMeans(*(float(np.average(load, weights=total)) for load in loads))

@@ -5,45 +5,35 @@ its options, and who can still slips now and then. The guess rate is known; the 
 estimated with the coefficients of eta (Wichmann and Hill 2001).
 """
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
 from scipy.special import expit, logit
+from statsmodels.stats.sandwich_covariance import S_crosssection
 
-from cogniload_analysis.frame_checks import check_values
+from cogniload_analysis.frame import check_values
 
 Guess: TypeAlias = str | float | None
 BY_OPTIONS = "options"
-SCORING_STEPS = 200
-DECREMENT = 1e-12
-"""The likelihood counts as maximal where a step would raise its logarithm by less than this."""
+FLAT = 1e-3
+"""The likelihood counts as maximal where the slopes of its logarithm are less than this."""
 LEAST_INFORMATION = 1e-6
 """The share of a response's information on eta below which a coefficient counts as endless."""
 FIRST_LAPSE = 0.02
 
 
-@dataclass(frozen=True, eq=False)
-class Maximum:
+class Maximum(NamedTuple):
     """Where the likelihood is maximal: coefficients, then the lapse rate if it is estimated.
 
-    `free` says which of them are not at their bound; a lapse rate of 0 is. `information` is
-    Fisher's.
+    `free` says which of them are not at their bound; a lapse rate of 0 is, and its covariance is 0.
     """
 
     params: np.ndarray
-    information: np.ndarray
+    covariance: np.ndarray
     free: np.ndarray
     llf: float
-
-    @property
-    def covariance(self) -> np.ndarray:
-        """The inverse of the information, with zeros for what is at its bound."""
-        inside = np.ix_(self.free, self.free)
-        covariance = np.zeros_like(self.information)
-        covariance[inside] = np.linalg.inv(self.information[inside])
-        return covariance
 
 
 def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
@@ -86,74 +76,56 @@ def eta_at(level: float, guess: float, lapse: float) -> tuple[float, float]:
 
 
 def maximise(
-    design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, *, lapse: bool
+    design: np.ndarray,
+    guess: np.ndarray,
+    right: np.ndarray,
+    total: np.ndarray,
+    *,
+    lapse: bool,
+    groups: np.ndarray | None = None,
 ) -> Maximum:
-    """Maximise the likelihood of counted answers by damped Fisher scoring.
+    """Maximise the likelihood of counted answers with guesses, lapses or both.
 
-    A row each of `design`, `guess`, `right` answers and answers in `total`. Raises LinAlgError
-    where there is no finite maximum.
+    A row each of `design`, `guess`, `right` answers and answers in `total`. With `groups` of rows,
+    the covariance is a sandwich that allows for answers alike, with statsmodels' correction for
+    few groups. Raises LinAlgError where there is no finite maximum.
     """
-    if not lapse and not guess.any():
-        return _maximise_logistic(design, right, total)
     # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
     _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
     scaled = design @ np.linalg.inv(triangle)
     share = np.clip((right / total - guess) / (1 - guess), 0.05, 0.95)
     root = np.sqrt(total)
     start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
-    theta = np.append(start, FIRST_LAPSE) if lapse else start
-    ceiling = 0.999 * (1 - guess.max())
-    terms = design.shape[1]
-    damping, converged = 1e-3, False
-    llf = log_likelihood(scaled, guess, right, total, theta)
-    for _ in range(SCORING_STEPS):
-        gradient, information = _slopes(scaled, guess, right, total, theta)
-        free = np.ones(len(theta), dtype=bool)
-        free[terms:] = (theta[terms:] > 0) | (gradient[terms:] > 0)
-        inside = np.ix_(free, free)
-        damped = information[inside] + damping * np.diag(np.diag(information[inside]))
-        step = np.zeros_like(theta)
-        try:
-            step[free] = np.linalg.solve(damped, gradient[free])
-        except np.linalg.LinAlgError:
-            break
-        if gradient @ step < DECREMENT:
-            converged = True
-            break
-        proposed = theta + step
-        proposed[terms:] = np.clip(proposed[terms:], 0, ceiling)
-        better = log_likelihood(scaled, guess, right, total, proposed)
-        if better > llf:
-            theta, llf, damping = proposed, better, damping / 10
-        elif damping > 1e12:
-            converged = bool(gradient @ step < 1e-6)
-            break
-        else:
-            damping *= 10
+    terms, ceiling = design.shape[1], 0.999 * (1 - guess.max())
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        height = log_likelihood(scaled, guess, right, total, theta)
+        return -height, -_slopes(scaled, guess, right, total, theta)[0].sum(axis=0)
+
+    theta = minimize(
+        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B",
+        bounds=[(None, None)] * terms + [(0, ceiling)] * lapse,
+        options={"ftol": 0, "gtol": 1e-7, "maxls": 50, "maxcor": 20},
+    ).x  # fmt: skip
+    scores, information = _slopes(scaled, guess, right, total, theta)
+    free = np.ones(len(theta), dtype=bool)
+    free[terms:] = theta[terms:] > 0
     least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
-    if not converged or least < LEAST_INFORMATION:
+    if np.abs(scores.sum(axis=0)[free]).max() > FLAT or least < LEAST_INFORMATION:
         raise np.linalg.LinAlgError(
             "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
             "or one accuracy is reached everywhere"
         )
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
+    if groups is not None:
+        rows, count = len(design), groups.max() + 1
+        correction = count / (count - 1) * (rows - 1) / (rows - len(theta))
+        covariance = correction * covariance @ S_crosssection(scores, groups) @ covariance
     back = np.eye(len(theta))
     back[:terms, :terms] = np.linalg.inv(triangle)
-    forth = np.linalg.inv(back)
-    return Maximum(back @ theta, forth.T @ information @ forth, free, llf)
-
-
-def _maximise_logistic(design: np.ndarray, right: np.ndarray, total: np.ndarray) -> Maximum:
-    """Maximise the likelihood without guesses and lapses: a GLM's, by Newton's method."""
-    theta, decrement = np.zeros(design.shape[1]), np.inf
-    for _ in range(SCORING_STEPS):
-        p = expit(design @ theta)
-        _, triangle = np.linalg.qr(design * np.sqrt(total * p * (1 - p))[:, None])
-        if decrement < DECREMENT:
-            llf = log_likelihood(design, np.zeros(len(p)), right, total, theta)
-            return Maximum(theta, triangle.T @ triangle, np.ones(len(theta), dtype=bool), llf)
-        slope = np.linalg.solve(triangle.T, design.T @ (right - total * p))
-        theta, decrement = theta + np.linalg.solve(triangle, slope), float(slope @ slope)
-    raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
+    llf = log_likelihood(scaled, guess, right, total, theta)
+    return Maximum(back @ theta, back @ covariance @ back.T, free, llf)
 
 
 def log_likelihood(
@@ -164,28 +136,6 @@ def log_likelihood(
     # Rounding may make p 0 or 1, with a count of 0 beside it.
     p = np.clip(p, 1e-300, 1 - 1e-16)
     return float(right @ np.log(p) + (total - right) @ np.log1p(-p))
-
-
-def cluster_covariance(
-    design: np.ndarray,
-    guess: np.ndarray,
-    correct: np.ndarray,
-    clusters: np.ndarray,
-    maximum: Maximum,
-) -> np.ndarray:
-    """Return the covariance that allows for several responses to one puzzle (a row a response).
-
-    A sandwich with statsmodels' correction for few clusters.
-    """
-    p, slope, gone = _predict(design, guess, maximum.params)
-    by_row = np.column_stack([design * slope[:, None], gone])[:, : len(maximum.params)]
-    by_row *= ((correct - p) / (p * (1 - p)))[:, None]
-    scores = np.zeros((clusters.max() + 1, by_row.shape[1]))
-    np.add.at(scores, clusters, by_row)
-    bread = maximum.covariance
-    rows, terms = by_row.shape
-    correction = len(scores) / (len(scores) - 1) * (rows - 1) / (rows - terms)
-    return correction * bread @ (scores.T @ scores) @ bread
 
 
 def _predict(
@@ -202,9 +152,9 @@ def _predict(
 def _slopes(
     design: np.ndarray, guess: np.ndarray, right: np.ndarray, total: np.ndarray, theta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradient of the log-likelihood, and Fisher's information."""
+    """Return each row's part of the log-likelihood's gradient, and Fisher's information."""
     p, slope, gone = _predict(design, guess, theta)
     by_row = np.column_stack([design * slope[:, None], gone])[:, : len(theta)]
     variance = np.maximum(p * (1 - p), 1e-300)
-    gradient = by_row.T @ ((right - total * p) / variance)
-    return gradient, by_row.T @ (by_row * (total / variance)[:, None])
+    scores = by_row * ((right - total * p) / variance)[:, None]
+    return scores, by_row.T @ (by_row * (total / variance)[:, None])

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.special import expit
+from scipy.stats import chi2
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
-from cogniload_analysis import tails
 from cogniload_analysis.cogniload.fits.thresholds import Z
-from cogniload_analysis.frame_checks import check_columns, check_single
+from cogniload_analysis.frame import check_columns, check_single
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.rules import read_steps
 
@@ -219,19 +222,13 @@ def fit_trials(
         return *estimates, np.nan, dict.fromkeys(TERMS, problem)
     hit, groups = trials["error"].astype(float), {"groups": pd.factorize(trials["id"])[0]}
     without = [term for term in kept if term != "position"]
-    # Slow to import, and not needed where no step was read.
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_linear_model import GLM
-    from statsmodels.tools.sm_exceptions import PerfectSeparationError
-
     try:
         fit = GLM(hit, design, family=Binomial()).fit(cov_type="cluster", cov_kwds=groups)
         plain = GLM(hit, design[without], family=Binomial()).fit()
     except (PerfectSeparationError, np.linalg.LinAlgError):
         problem = "the first errors are separated by the terms"
         return *estimates, np.nan, dict.fromkeys(TERMS, problem)
-    gain = max(0.0, 2 * (fit.llf - plain.llf))
-    trend_p = float(tails.chi_square(gain, 1)) if "position" in kept else np.nan
+    trend_p = float(chi2.sf(2 * (fit.llf - plain.llf), 1)) if "position" in kept else np.nan
     estimates = fit.params.reindex(TERMS), fit.bse.reindex(TERMS), fit.pvalues.reindex(TERMS)
     return *estimates, trend_p, problems
 

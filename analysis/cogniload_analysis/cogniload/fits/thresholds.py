@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.stats import norm
 
 from cogniload_analysis.intervals import CONFIDENCE, percentiles
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
-Z = ndtri((1 + CONFIDENCE) / 2)
+Z = norm.ppf((1 + CONFIDENCE) / 2)
 # Finney (1978): with Fieller's g below 0.05 the delta method agrees with Fieller's exact interval.
 DELTA_METHOD_LIMIT = 0.05
 BOOTSTRAP_DRAWS = 10_000

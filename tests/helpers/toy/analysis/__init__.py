@@ -4,7 +4,7 @@ from cogniload_analysis.analysis import Analysis
 from cogniload_analysis.display.content import Findings
 from cogniload_analysis.display.print import accuracy_columns, accuracy_table
 from cogniload_analysis.display.tables import TableSpec
-from cogniload_analysis.load import Load
+from cogniload_analysis.frame import Load
 from toy.gen import TOY as BENCHMARK
 
 LOADS = (Load("n", "Numbers"),)

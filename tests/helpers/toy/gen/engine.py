@@ -2,7 +2,6 @@
 
 import re
 from enum import StrEnum
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,7 @@ import pyarrow as pa
 
 from cogniload_gen.benchmark import Score
 from cogniload_gen.draws import child
-from cogniload_gen.grid import address_columns, batch_bounds
-from cogniload_gen.source import Source
+from cogniload_gen.grid import Source, whole_table
 
 SCHEMA = pa.schema(
     {"id": pa.string(), "n": pa.int64(), "seed": pa.int64(), "index": pa.int64()}
@@ -45,24 +43,20 @@ class ToyOutcome(StrEnum):
 
 def source(selection):
     """Return the sums of a selection."""
-    return Source(selection, SCHEMA, partial(tables, selection))
 
-
-def tables(selection, start=0, stop=None, *, first_batch=None):
-    """Yield the rows as tables."""
-    stop = len(selection) if stop is None else stop
-    for first, last in batch_bounds(start, stop, most=100, first=first_batch):
-        batch = selection.batch(first, last)
+    def make(batch):
         rows = [
             (child(key, np.arange(cell.n)) % np.uint64(9)).tolist()
             for key, cell in zip(batch.keys, batch.cells, strict=True)
         ]
-        columns = address_columns(selection, batch) | {
+        columns = {
             "puzzle": [f"Add {' and '.join(map(str, row))}. What is the sum?" for row in rows],
             "question": ["What is the sum?"] * len(rows),
             "answer": [str(sum(row)) for row in rows],
         }
-        yield pa.table({name: columns[name] for name in SCHEMA.names}, SCHEMA)
+        yield whole_table(selection, batch, SCHEMA, columns)
+
+    return Source(selection, SCHEMA, make, 100)
 
 
 def solve(text):
