@@ -10,9 +10,6 @@ import pytest
 from source_tree import ROOT
 
 from cogniload_analysis import explain_failures, read_samples
-from cogniload_analysis.analyses import ANALYSES
-from cogniload_analysis.report.write import build_parts, build_report
-from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_cli import main
 from cogniload_gen import benchmarks, read_steps, score, solve
 
@@ -145,12 +142,6 @@ def test_without_filler_the_values_are_right_and_the_sets_are_wrong():
     assert "{:.0f}, {:.0f}, {:.0f} and {:.0f} of 6".format(*by_N) in text
     assert f"The steps of {len(read)} could be read" in text
     assert f"{sum(wrong)} responses name a wrong set; in {among} of them every value" in text
-
-
-def test_a_model_at_chance_has_no_fits():
-    (part,) = build_parts(read_benchmarks(RUNS / "SmolLM2-135M-Instruct", ANALYSES))
-    assert not part.section("fits")
-    assert "A model at chance has no fits." in build_report([part])["report.html"].decode()
 
 
 def test_turn_by_turn_the_model_s_own_replies_cost_their_form_alone():

@@ -13,8 +13,7 @@ from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_r
 from refusals import assert_refused, refused
 
 from cogniload_analysis import compare_runs
-from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.compare.differences import METHODS, choose_pairs
+from cogniload_analysis.compare.differences import METHODS
 from cogniload_analysis.compare.paired import FEW, adjust, anytime_p
 from cogniload_cli import main
 
@@ -141,16 +140,6 @@ def test_few_puzzles_are_compared_exactly(puzzles, method):
     few = [respond(name, 0.5, puzzles, cells=CELLS[:1]) for name in "ab"]
     (row,) = compare_runs(pd.concat(few)).accuracy.to_dict("records")
     assert row["method"] == method
-
-
-def test_a_report_pairs_models_that_met_a_load_in_common():
-    """Each two of three models, and neighbours in rank of more."""
-    cells = {"a": CELLS[:6], "b": CELLS[4:], "c": CELLS[:2], "d": CELLS[:1]}
-    answers = {model: respond(model, share, cells=cells[model])
-               for model, share in zip("abcd", (1, 0.9, 0.5, 0), strict=True)}  # fmt: skip
-    three = pd.concat([answers[model] for model in "abc"])
-    assert choose_pairs(three, COGNILOAD) == [("a", "b"), ("a", "c")]
-    assert choose_pairs(pd.concat(answers.values()), COGNILOAD) == [("a", "b"), ("c", "d")]
 
 
 def test_other_puzzles_are_unpaired_and_said_to_be():

@@ -1,4 +1,4 @@
-"""The recipes: what `cogniload eval --config` makes of them, what fits a card; a worked example.
+"""The recipes: what `cogniload eval --config` makes of them; a worked example.
 
 Their argument names are checked against the installed vLLM in with_vllm/test_recipe_names.py.
 """
@@ -17,48 +17,17 @@ from cogniload_gen import generate_puzzles, read_steps, solve
 RECIPES = {file.stem: file for file in sorted((ROOT / "recipes").glob("*.yaml"))}
 BUDGET = 32768
 
-# As each model's config.json and the size of its files on the Hub say: billions of parameters,
-# layers, attention heads, key-value heads, and numbers in a head.
-SHAPES = {
-    "DeepSeek-R1-Distill-Llama-70B": (70.6, 80, 64, 8, 128),
-    "DeepSeek-R1-Distill-Qwen-32B": (32.8, 64, 40, 8, 128),
-    "DeepSeek-R1-Distill-Qwen-7B": (7.6, 28, 28, 4, 128),
-    "DeepSeek-R1-Distill-Qwen-1.5B": (1.8, 28, 12, 2, 128),
-    "EXAONE-Deep-32B": (32.0, 64, 40, 8, 128),
-    "Phi-4-mini-reasoning": (3.8, 32, 24, 8, 128),
-    "Phi-4-reasoning": (14.7, 40, 40, 10, 128),
-    "Phi-4-reasoning-plus": (14.7, 40, 40, 10, 128),
-    "QwQ-32B": (32.8, 64, 40, 8, 128),
-    "Qwen3-1.7B": (2.0, 28, 16, 8, 128),
-    "Qwen3-30B-A3B": (30.5, 48, 32, 4, 128),
-    "Qwen3-32B": (32.8, 64, 64, 8, 128),
-    "Qwen3-8B": (8.2, 36, 32, 8, 128),
-}
-
-GIB = 2**30
-CARDS = {"MI250X half": 64, "A100 or H100": 80}
-UTILISATION = 0.9  # of a card, for weights, cache and what else vLLM needs; its default is 0.92
-OVERHEAD = 2 * GIB  # of a card, for what a forward pass holds
-FEWEST_WINDOWS = 4  # whole budgets that must fit the cache at once, so that batches have a size
-
-
-def windows(name, gib, tensor_parallel_size):
-    """Budgets whose keys and values fit beside the weights, two bytes a number, on cards of GiB."""
-    billions, layers, _, key_value_heads, size = SHAPES[name]
-    room = tensor_parallel_size * (UTILISATION * gib * GIB - OVERHEAD) - 2 * billions * 1e9
-    return room / (BUDGET * layers * key_value_heads * size * 2 * 2)
-
 
 def test_the_recipes_are_those_of_the_paper_s_open_models():
     """They alone ran on the whole grid: 2,800 puzzles at each of five d (Table 4)."""
     table = pd.read_csv(ROOT / "analysis/cogniload_analysis/data/cogniload_table4_errors_by_d.csv")
     models = set(table.loc[table["samples"] == 2800, "model"])
-    assert set(RECIPES) == models == set(SHAPES)
+    assert set(RECIPES) == models
     assert len(models) == 13
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_recipe_is_the_paper_s_setting_on_the_fewest_cards(name):
+def test_a_recipe_is_the_paper_s_setting(name):
     recipe = yaml.safe_load(RECIPES[name].read_text("utf-8"))
     model, decoding = recipe.pop("model_args"), recipe.pop("gen_kwargs")
     assert recipe == {
@@ -70,10 +39,7 @@ def test_a_recipe_is_the_paper_s_setting_on_the_fewest_cards(name):
     assert set(model) == {"tensor_parallel_size"}
     assert {"temperature", "top_p"} <= set(decoding) <= {"temperature", "top_p", "top_k"}
     assert 0.5 <= decoding["temperature"] <= 1  # greedy, these models repeat themselves
-    size = model["tensor_parallel_size"]  # the smallest that fits both cards
-    assert SHAPES[name][2] % size == 0
-    rooms = {n: min(windows(name, gib, n) for gib in CARDS.values()) for n in (1, 2, 4, 8)}
-    assert size == next(n for n, room in rooms.items() if room >= FEWEST_WINDOWS)
+    assert model["tensor_parallel_size"] in (1, 2, 4)
 
 
 def test_a_configuration_file(server, tmp_path, undisturbed):

@@ -93,17 +93,6 @@ def test_what_the_command_writes(written, task):
         )
 
 
-def test_what_it_writes_of_cogniload(written):
-    results, samples = written[0], written[1]["cogniload_mini"]
-    acc = results["results"]["cogniload_mini"]["acc,none"]
-    error = results["results"]["cogniload_mini"]["acc_stderr,none"]
-    assert error == pytest.approx((acc * (1 - acc) / 3) ** 0.5)
-    assert results["configs"]["cogniload_mini"]["metadata"]["cogniload"] == PUZZLES
-    assert all({"d", "N", "rho"} < set(sample["doc"]) for sample in samples)
-    for task in ("factor_symbolic_mini", "factor_realistic_mini"):
-        assert len({sample["doc"]["context"] for sample in written[1][task]}) == 2
-
-
 def test_batches_do_not_change_responses(smollm2, written, monkeypatch):
     monkeypatch.setattr(smollm2, "batch_size_per_gpu", 1)
     alone = evaluate(smollm2, apply_chat_template=True, gen_kwargs={"max_gen_toks": TOKENS})
