@@ -16,7 +16,7 @@ PUZZLES = {"d": [1, 3], "N": 20, "rho": [10, 50], "num_puzzles": 1, "context_bud
 def server():
     """A server that always answers "I don't know."."""
     with serving() as running:
-        running.reply = lambda _: "I don't know."
+        running.reply, running.instead = (lambda _: "I don't know."), {"usage": None}
         yield running
 
 

@@ -108,15 +108,9 @@ def test_published_rows_are_evaluated(task, grid, tmp_path):
     assert sorted(documents, key=lambda row: row["id"]) == sorted(rows, key=lambda row: row["id"])
 
 
-@pytest.mark.parametrize(("task", "change", "message"), [
-    (REALISTIC, {}, "op of .* must have a value in every row"),
-    (SYMBOLIC, {"suite": "x"}, "suite of .* must be symbolic, got 'x' in row 0"),
-    (*(REALISTIC, {"suite": "realistic", "op": 2, "noise": "x"}),
-     "noise of .* must be one of none, close, general, got 'x' in row 0"),
-])  # fmt: skip
-def test_rows_of_strangers_are_checked(task, change, message, tmp_path):
-    rows = [row | change for row in generate_factor(N=[2, 3], num_puzzles=2).to_pylist()]
+def test_rows_of_strangers_are_checked(tmp_path):
+    rows = generate_factor(N=[2, 3], num_puzzles=2).to_pylist()
     (tmp_path / "theirs").mkdir()
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "theirs" / "test.parquet")
-    with pytest.raises(ValueError, match=message):
-        load(task, path=str(tmp_path / "theirs"))
+    with pytest.raises(ValueError, match="op of .* must have a value in every row"):
+        load(REALISTIC, path=str(tmp_path / "theirs"))
