@@ -112,5 +112,5 @@ def test_rows_of_strangers_are_checked(tmp_path):
     rows = generate_factor(N=[2, 3], num_puzzles=2).to_pylist()
     (tmp_path / "theirs").mkdir()
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "theirs" / "test.parquet")
-    with pytest.raises(ValueError, match="op of .* must have a value in every row"):
+    with pytest.raises(ValueError, match=r"op of .* must have a value in every row"):
         load(REALISTIC, path=str(tmp_path / "theirs"))
