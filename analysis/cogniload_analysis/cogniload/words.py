@@ -23,19 +23,9 @@ APART = 2.6
 """Standard errors from which on a predicted accuracy differs from the measured one."""
 
 
-def say_accuracy(row: dict) -> str:
-    """Say a row of `accuracy_table` in words."""
-    return say("accuracy", row)
-
-
 def say_chance(row: dict) -> str:
     """Say whether a row of `accuracy_table` is above chance; nothing where it is, or unknown."""
     return say("chance", row) if row.get("chance", math.nan) >= row["low"] else ""
-
-
-def say_cells(row: dict) -> str:
-    """Say in words which cells of a row of `glm_table` have 0 % or 100 %."""
-    return say("cells", row)
 
 
 def say_threshold(row: dict) -> str:
