@@ -30,7 +30,7 @@ from cogniload_analysis.display import verdict
 from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.display.tables import Table
+from cogniload_analysis.display.tables import Table, rows_of
 from cogniload_analysis.intervals import CONFIDENCE
 
 # The load along the axis of each figure of the paper: left out where it has one level.
@@ -101,7 +101,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     )
     drawings = draw_paper(curved, glms, ranking, files) if several else {}
     for model in read:
-        mine = (rows[rows["model"] == model] for rows in (data["survival"], data["prediction"]))
+        mine = (rows_of(data, name, model=model) for name in ("survival", "prediction"))
         caption = words.say("picture_breaks", model=model)
         drawings[f"breaks_{files[model]}"] = caption, partial(figures.draw_breaks, *mine)
     if curved_budgets:
@@ -126,7 +126,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
                 row,
                 frame[frame["model"] == row["model"]],
                 capacities[row["model"]] if row["model"] in replays else None,
-                rows_of(data, "breaks", row["model"]),
+                rows_of(data, "breaks", model=row["model"]).to_dict("records"),
                 pictures.get(f"adaptive_{files[row['model']]}")
                 or pictures.get(f"fit_{files[row['model']]}"),
             )
@@ -137,11 +137,10 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
             "breaks": [
                 {
                     "name": row["model"],
-                    "said": words.say_breaks(row)
-                    + words.say_predictions(rows_of(data, "prediction", row["model"])),
+                    "said": words.say_breaks(row, rows_of(data, "prediction", model=row["model"])),
                     "picture": pictures.get(f"breaks_{files[row['model']]}"),
                 }
-                for row in rows_of(data, "breaks")
+                for row in rows_of(data, "breaks").to_dict("records")
             ],
             "runs": runs,
         },
@@ -286,18 +285,20 @@ def describe_model(
     `heat`.
     """
     model, data = row["model"], {table.name: table.data for table in made}
-    (fit,) = rows_of(data, "glm", model)
+    (fit,) = rows_of(data, "glm", model=model).to_dict("records")
     thresholds: list[str] = []
     if notes is not None:
-        (meanings,) = (
-            row for row in rows_of(data, "meanings", model) if row["threshold"] == "ECL50"
-        )
+        said = {
+            "thresholds": words.say_threshold,
+            "meanings": words.say_meanings,
+            "fit": words.say_fit,
+        }
         thresholds = [
-            *map(words.say_threshold, rows_of(data, "thresholds", model)),
-            *filter(None, [words.say_meanings(meanings)]),
-            *map(words.say_fit, rows_of(data, "fit", model)),
-            *map(say_flag, notes),
+            say(row)
+            for name, say in said.items()
+            for row in rows_of(data, name, model=model).to_dict("records")
         ]
+        thresholds = [*filter(None, thresholds), *map(say_flag, notes)]
     return {
         "name": model,
         "accuracy": words.say("accuracy", row),
@@ -313,9 +314,3 @@ def describe_model(
             if table.spec.section == "heat" and curved
         },
     }
-
-
-def rows_of(data: Mapping[str, pd.DataFrame], table: str, model: str | None = None) -> list[dict]:
-    """Return a table's rows, of one model if it is named; none without the table."""
-    rows = data.get(table, pd.DataFrame(columns=["model"]))
-    return rows[(rows["model"] == model) | (model is None)].to_dict("records")

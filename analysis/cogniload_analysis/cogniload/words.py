@@ -1,7 +1,8 @@
 """What the numbers of CogniLoad's tables say in plain words; a sentence is made from one row."""
 
 import math
-from collections.abc import Sequence
+
+import pandas as pd
 
 from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
@@ -62,7 +63,7 @@ def _say_crossing(row: dict) -> str:
 
 def say_meanings(row: dict) -> str:
     """Say a row of `meaning_table` for ECL50 in words; nothing where there is no projection."""
-    if math.isnan(row["difference"]):
+    if row["threshold"] != "ECL50" or math.isnan(row["difference"]):
         return ""
     both, share = say("both_meanings", row), round(100 * abs(row["difference"]))
     ends = " to ".join(cells.signed_percent(row[f"difference_{end}"]) for end in ("low", "high"))
@@ -94,11 +95,11 @@ def say_run(row: dict) -> list[str]:
     return adaptive_run.say_run(row, own)
 
 
-def say_predictions(rows: Sequence[dict]) -> list[str]:
+def say_predictions(rows: pd.DataFrame) -> list[str]:
     """Say rows of `breaks.prediction_table` in words: where a prediction and accuracy disagree."""
     sentences = []
     for name, source in (("predicted", "step hazard"), ("glm", "GLM")):
-        known = [row for row in rows if not math.isnan(row[name])]
+        known = rows.dropna(subset=name).to_dict("records")
         places = [
             say("prediction_place", row, prediction=row[name])
             for row in known
@@ -109,8 +110,8 @@ def say_predictions(rows: Sequence[dict]) -> list[str]:
     return sentences
 
 
-def say_breaks(row: dict) -> list[str]:
-    """Say a row of `break_table` in words, a sentence for each finding."""
+def say_breaks(row: dict, predictions: pd.DataFrame) -> list[str]:
+    """Say a row of `break_table`, and the model's `predictions`, a sentence for each finding."""
     if not row["held"]:
         return [say("breaks_not_held")]
     read = say("breaks_read", row, share=100 * row["read"] / row["responses"])
@@ -131,6 +132,7 @@ def say_breaks(row: dict) -> list[str]:
         say("breaks_whole" if math.isnan(row["half"]) else "breaks_half", row),
         say("breaks_slips", row),
         _say_hazard(row),
+        *say_predictions(predictions),
     ]
 
 
