@@ -137,7 +137,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
             "breaks": [
                 {
                     "name": row["model"],
-                    "said": words.say_breaks(row, rows_of(data, "prediction", model=row["model"])),
+                    "said": words.say_breaks(row),
                     "picture": pictures.get(f"breaks_{files[row['model']]}"),
                 }
                 for row in rows_of(data, "breaks").to_dict("records")
@@ -288,17 +288,13 @@ def describe_model(
     (fit,) = rows_of(data, "glm", model=model).to_dict("records")
     thresholds: list[str] = []
     if notes is not None:
-        said = {
-            "thresholds": words.say_threshold,
-            "meanings": words.say_meanings,
-            "fit": words.say_fit,
-        }
+        said = {"thresholds": words.say_threshold, "fit": words.say_fit}
         thresholds = [
             say(row)
             for name, say in said.items()
             for row in rows_of(data, name, model=model).to_dict("records")
         ]
-        thresholds = [*filter(None, thresholds), *map(say_flag, notes)]
+        thresholds += map(say_flag, notes)
     return {
         "name": model,
         "accuracy": words.say("accuracy", row),

@@ -2,13 +2,10 @@
 
 import math
 
-import pandas as pd
-
 from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display import cells
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("cogniload")
@@ -19,9 +16,6 @@ WIDE = 0.5
 
 MISFIT = 0.01
 """Below this p, a fit counts as a misfit."""
-
-APART = 2.6
-"""Standard errors from which on a predicted accuracy differs from the measured one."""
 
 
 def say_chance(row: dict) -> str:
@@ -61,18 +55,6 @@ def _say_crossing(row: dict) -> str:
     return say(template, row, interval=interval, moves=moves)
 
 
-def say_meanings(row: dict) -> str:
-    """Say a row of `meaning_table` for ECL50 in words; nothing where there is no projection."""
-    if row["threshold"] != "ECL50" or math.isnan(row["difference"]):
-        return ""
-    both, share = say("both_meanings", row), round(100 * abs(row["difference"]))
-    ends = " to ".join(cells.signed_percent(row[f"difference_{end}"]) for end in ("low", "high"))
-    if not share:
-        return say("meanings_agree", both=both, ends=ends)
-    side = "below" if row["difference"] < 0 else "above"
-    return say("meanings", both=both, share=share, side=side, ends=ends)
-
-
 def say_fit(row: dict) -> str:
     """Say in words how well a GLM fits, by its row of `fit_table`."""
     if math.isnan(row["plain"]):
@@ -95,23 +77,8 @@ def say_run(row: dict) -> list[str]:
     return adaptive_run.say_run(row, own)
 
 
-def say_predictions(rows: pd.DataFrame) -> list[str]:
-    """Say rows of `breaks.prediction_table` in words: where a prediction and accuracy disagree."""
-    sentences = []
-    for name, source in (("predicted", "step hazard"), ("glm", "GLM")):
-        known = rows.dropna(subset=name).to_dict("records")
-        places = [
-            say("prediction_place", row, prediction=row[name])
-            for row in known
-            if abs(row[f"{name}_z"]) > APART
-        ]
-        verdict = "prediction_differs" if places else "prediction_agrees"
-        sentences += [say(verdict, source=source, places=", ".join(places))] if known else []
-    return sentences
-
-
-def say_breaks(row: dict, predictions: pd.DataFrame) -> list[str]:
-    """Say a row of `break_table`, and the model's `predictions`, a sentence for each finding."""
+def say_breaks(row: dict) -> list[str]:
+    """Say a row of `break_table` in words, a sentence for each finding."""
     if not row["held"]:
         return [say("breaks_not_held")]
     read = say("breaks_read", row, share=100 * row["read"] / row["responses"])
@@ -132,7 +99,6 @@ def say_breaks(row: dict, predictions: pd.DataFrame) -> list[str]:
         say("breaks_whole" if math.isnan(row["half"]) else "breaks_half", row),
         say("breaks_slips", row),
         _say_hazard(row),
-        *say_predictions(predictions),
     ]
 
 

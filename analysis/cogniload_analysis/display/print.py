@@ -108,25 +108,19 @@ def accuracy_table(
     return table
 
 
-ACCURACY_COLUMNS = read_columns("shared", ["accuracies"])
-
-
 def accuracy_columns(loads: Sequence[Load]) -> list[Column | Across]:
     """Return the printed columns of `accuracy_table`, in percent."""
     return read_columns("shared", ["accuracy"], loads=load_columns(loads))
 
 
-TOKEN_COLUMNS = (
-    "prompt_tokens_mean", "prompt_tokens_p90", "response_tokens_mean", "response_tokens_p90",
-)  # fmt: skip
-
-
 def describe_tokens(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
     """Return mean and 90th percentile of prompt and response tokens, by some columns."""
     groups = frame.groupby(list(by), observed=True)
-    tokens = groups[["prompt_tokens", "response_tokens"]]
-    means, p90s = tokens.mean().add_suffix("_mean"), tokens.quantile(0.9).add_suffix("_p90")
-    return pd.concat([means, p90s], axis=1)[list(TOKEN_COLUMNS)]
+    columns = {}
+    for tokens in ("prompt_tokens", "response_tokens"):
+        columns[f"{tokens}_mean"] = groups[tokens].mean()
+        columns[f"{tokens}_p90"] = groups[tokens].quantile(0.9)
+    return pd.DataFrame(columns)
 
 
 # --- CSV and LaTeX ---------------------------------------------------------------------------
