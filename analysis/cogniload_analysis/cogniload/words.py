@@ -6,13 +6,12 @@ from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.step_columns import say_kind
+from cogniload_analysis.cogniload.tables import DECIMALS
+from cogniload_analysis.display.cells import set_number
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("cogniload")
 ERRORS = Sentences("cogniload_errors").texts
-
-# An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1.
-WIDE = 0.5
 
 MISFIT = 0.01
 """Below this p, a fit counts as a misfit."""
@@ -33,15 +32,11 @@ def say_threshold(row: dict) -> str:
     if status != "crossing":
         side = "More" if "above" in status else "Fewer"
         return say("one_side", row, side=side, why=note and f"; {note}")
-    if name == "NT50":
-        return _say_needles(row)
-    number = "{:,.0f}" if name == "ECL50" else "{:,.1f}"
-    shown = number.format(row["value"])
-    if name == "ID50":
-        return _say_load(row, number, f"a difficulty of about {shown}", "lowest difficulty")
-    lengths = {"0": "less than 1 statement", "1": "about 1 statement"}
-    length = lengths.get(shown, f"about {shown} statements")
-    return _say_load(row, number, length, "shortest length")
+    shown = {end: set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high")}
+    inside = row["min_tested"] <= row["value"] <= row["max_tested"]
+    outside = "" if inside else say("outside", row)
+    side = "more" if row["rising"] else "fewer"
+    return say("projection", row | shown, side=side, outside=outside)
 
 
 def _say_crossing(row: dict) -> str:
@@ -59,13 +54,8 @@ def say_fit(row: dict) -> str:
     """Say in words how well a GLM fits, by its row of `fit_table`."""
     if math.isnan(row["plain"]):
         return say("fit_unknown")
-    largest = say("fit_largest", row)
-    others = [say(f"fit_{name}", row) for name in ("floor", "both") if not math.isnan(row[name])]
-    counts = "; ".join(filter(None, [say("fit_plain", row), ", ".join(others)]))
-    if math.isnan(row["p"]):
-        return say("fit_untested", largest=largest)
-    verdict = "fit_misses" if row["p"] < MISFIT else "fit_fits"
-    return say(verdict, largest=largest, counts=counts)
+    verdict = "fits" if row["p"] >= MISFIT else "misses" if row["p"] < MISFIT else "untested"
+    return say(f"fit_{verdict}", row)
 
 
 def say_run(row: dict) -> list[str]:
@@ -119,34 +109,3 @@ def _say_hazard(row: dict) -> str:
 
 def _count(number: float, noun: str) -> str:
     return f"{number:,.0f} {noun}" + "s" * (number != 1)
-
-
-def _say_load(row: dict, number: str, load: str, least: str) -> str:
-    """Say a threshold of N or d in words; `load` is its value, and `least` names the least load."""
-    source, beyond = _say_source(row, number), row["value"] > row["max_tested"]
-    below = row["value"] < row["min_tested"]
-    if row["rising"]:
-        tested = say("rising_outside", row) if below or beyond else ""
-        return say("rising", load=load, tested=tested, source=source)
-    if below:
-        return say("falling_below", row, load=load, least=least, source=source)
-    tested = say("falling_beyond", row) if beyond else ""
-    return say("falling", load=load, tested=tested, source=source)
-
-
-def _say_needles(row: dict) -> str:
-    source = _say_source(row | {end: 100 * row[end] for end in ("low", "high")}, "{:.0f} %")
-    if row["high"] - row["low"] > WIDE:
-        return say("needles_wide", row, source=source)
-    return say("needles_rising" if row["rising"] else "needles_falling", row, source=source)
-
-
-def _say_source(row: dict, number: str) -> str:
-    ends = " to ".join(_say_end(row[end], number) for end in ("low", "high"))
-    return say("source", row, ends=ends)
-
-
-def _say_end(end: float, number: str) -> str:
-    if math.isinf(end):
-        return "unbounded"
-    return number.format(end) if abs(end) < 1e6 else f"{end:.1e}"

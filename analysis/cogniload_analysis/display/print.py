@@ -5,7 +5,6 @@ A function `..._table` returns a frame of raw numbers, and `..._columns` how it 
 
 import re
 from collections.abc import Mapping, Sequence
-from string import Template
 
 import pandas as pd
 
@@ -151,16 +150,16 @@ def to_latex(table: Table, symbols: Mapping[str, str]) -> str:
     shown = table.shown
     known, parts = LATEX["headings"] | table.headings, dict(symbols) | LATEX["symbols"]
     head = [known.get(heading) or escape(heading, parts) for heading in map(str, shown)]
-    cells = [[escape(str(cell), parts) for cell in row] for row in shown.to_numpy()]
-    first, *rows = (" & ".join(row) + r" \\" for row in (head, *cells))
-    layout = Template(LATEX["layouts"]["long" if len(rows) > LONG_TABLE else "short"])
-    return layout.substitute(
+    long = len(shown) > LONG_TABLE
+    cells = shown.map(lambda cell: escape(str(cell), parts)).set_axis(head, axis=1)
+    return cells.to_latex(
+        index=False,
+        escape=False,
+        longtable=long,
+        column_format="l" + "r" * (len(head) - 1),
+        position=None if long else "htbp",
         caption=escape(table.caption, parts),
-        name=table.name,
-        columns="l" + "r" * (len(head) - 1),
-        count=len(head),
-        head=first,
-        rows="\n".join(rows),
+        label=f"tab:{table.name}",
     )
 
 
