@@ -6,14 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.adaptive.replay import (
-    SHOWS,
-    Replay,
-    batch_table,
-    find_replay,
-    run_row,
-    set_up,
-)
+from cogniload_analysis.adaptive import replay
+from cogniload_analysis.adaptive.replay import Replay, batch_table
 from cogniload_analysis.cogniload.capacity import next_puzzles
 from cogniload_analysis.cogniload.capacity.prior import PUBLISHED, VAGUE, find_prior
 from cogniload_analysis.cogniload.loads import LOADS
@@ -25,7 +19,7 @@ def find_replays(responses: Mapping[str, pd.DataFrame]) -> dict[str, Replay]:
     replays = {}
     for model, rows in responses.items():
         in_percent = rows.assign(rho=(100 * rows["rho"]).round(9))
-        if run := find_replay(in_percent, {"model": model}, make_plans, next_puzzles.Puzzle):
+        if run := replay.find_replay(in_percent, {"model": model}, make_plans, next_puzzles.Puzzle):
             replays[model] = run
     return replays
 
@@ -34,7 +28,7 @@ def make_plans(settings: Mapping[str, Any]) -> dict[str, next_puzzles.CapacityPl
     """Return the plans of the settings in the results; ValueError or TypeError for none."""
     names = PUBLISHED, VAGUE
     kind = next_puzzles.CapacityPlan
-    return {name: set_up(kind, settings, prior=find_prior(name)) for name in names}
+    return {name: replay.set_up(kind, settings, prior=find_prior(name)) for name in names}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -43,7 +37,7 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     Columns: those of `run_row`, slope and glm_ECL50.
     """
     return pd.DataFrame(
-        run_row(run) | {"slope": run.estimate.slope, "glm_ECL50": run.estimate.glm_ECL50}
+        replay.run_row(run) | {"slope": run.estimate.slope, "glm_ECL50": run.estimate.glm_ECL50}
         for run in replays
     )
 
@@ -54,17 +48,16 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
     Columns: model, axis ("N", "d" or "rho": the load that varies along it), d, N, rho (a fraction),
     puzzles and correct.
     """
-    tables = []
-    for run in replays:
-        rows = [(*puzzle[:3], answer.correct) for puzzle, answer in run.answers.items()]
-        frame = pd.DataFrame(rows, columns=["d", "N", "percent", "correct"])
-        counts = frame.groupby(["d", "N", "percent"])["correct"].agg(puzzles="size", correct="sum")
-        cells = counts.reset_index()
-        places = [cells["percent"] != next_puzzles.MEAN_RHO, cells["N"] == next_puzzles.MEAN_N]
-        axis = np.select(places, ["rho", "d"], default="N")
-        cells = cells.assign(**run.about, axis=axis, rho=cells["percent"] / 100)
-        tables.append(cells[["model", "axis", "d", "N", "rho", "puzzles", "correct"]])
-    return pd.concat(tables, ignore_index=True)
+    answers = pd.DataFrame(
+        {**run.about, **puzzle._asdict(), "correct": answer.correct}
+        for run in replays
+        for puzzle, answer in run.answers.items()
+    )
+    counts = answers.groupby(["model", "d", "N", "rho"])["correct"]
+    cells = counts.agg(puzzles="size", correct="sum").reset_index()
+    places = [cells["rho"] != next_puzzles.MEAN_RHO, cells["N"] == next_puzzles.MEAN_N]
+    cells.insert(1, "axis", np.select(places, ["rho", "d"], default="N"))
+    return cells.assign(rho=cells["rho"] / 100)
 
 
 def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -99,7 +92,7 @@ def show_axis(load: str) -> str:
 
 
 TABLES = read_tables(
-    "cogniload_adaptive", *SHOWS, show_axis, show_load, show_level, loads=load_columns(LOADS)
+    "cogniload_adaptive", *replay.SHOWS, show_axis, show_load, show_level, loads=load_columns(LOADS)
 )
 SPECS = dict(zip(TABLES.values(), (run_table, batch_table, asked_table, curve_table), strict=True))
 """The tables on adaptive runs, and the functions that compute them."""

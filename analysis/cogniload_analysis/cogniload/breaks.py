@@ -227,16 +227,8 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
     # A share of 0 or 1 has no variance to tell it.
     effective = np.where((share > 0) & (share < 1), effective, at_risk)
     low, high = wilson_interval(pd.Series(share * effective), pd.Series(effective))
-    table = pd.DataFrame(
-        {
-            "statement": np.arange(length),
-            "at_risk": at_risk,
-            "errors": errors,
-            "share": share,
-            "low": np.clip(low, 0, share),
-            "high": np.clip(high, share, 1),
-        }
-    )
+    table = pd.DataFrame({"statement": np.arange(length), "at_risk": at_risk, "errors": errors})
+    table = table.assign(share=share, low=np.clip(low, 0, share), high=np.clip(high, share, 1))
     kept = (errors > 0) | np.isin(table["statement"], (0, length - 1))
     return table[kept].reset_index(drop=True)
 
@@ -244,19 +236,15 @@ def survival_curve(read: pd.DataFrame) -> pd.DataFrame:
 def hazard_table(hazards: dict[str, StepHazard | None]) -> pd.DataFrame:
     """Return the coefficients of each model's step hazard with 95 % intervals, a row a term."""
     columns = ["model", "term", "estimate", "low", "high", "p", "statements"]
-    fits = {model: hazard for model, hazard in hazards.items() if hazard is not None}
-    if not fits:
-        return pd.DataFrame(columns=columns)
-    table = pd.concat(
-        {
-            model: hazard.conf_int().assign(
-                estimate=hazard.params, p=hazard.pvalues, statements=len(hazard.trials)
-            )
-            for model, hazard in fits.items()
-        },
-        names=["model", "term"],
-    )
-    return table.reset_index()[columns]
+    rows = [
+        {"model": model, "term": term, "estimate": hazard.params[term], "p": hazard.pvalues[term]}
+        | ends.to_dict()
+        | {"statements": len(hazard.trials)}
+        for model, hazard in hazards.items()
+        if hazard is not None
+        for term, ends in hazard.conf_int().iterrows()
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def prediction_table(
@@ -275,15 +263,12 @@ def prediction_table(
     for model, mine in read.items():
         glm = glms[model].predict(*(mine[load].to_numpy() for load in ("d", "N", "rho")))
         for load in ("N", "d"):
-            table = accuracy_table(mine.assign(model=model), load, confidence=CONFIDENCE).rename(
-                columns={load: "level"}
-            )
-            level = table["level"]
+            table = accuracy_table(mine.assign(model=model), load, confidence=CONFIDENCE)
+            level = table[load]
             predicted, fitted_to = predict_by(hazards[model], load)
             by_glm = pd.Series(glm).groupby(mine[load].to_numpy()).mean()
-            table = table.assign(
-                load=load, predicted=level.map(predicted), glm=level.map(by_glm).astype(float)
-            )
+            table = table.assign(load=load, level=level, predicted=level.map(predicted))
+            table["glm"] = level.map(by_glm).astype(float)
             of_hazard = table["responses"].combine(level.map(fitted_to), min)
             for name, responses in (("predicted", of_hazard), ("glm", table["responses"])):
                 variance = table[name] * (1 - table[name]) / responses
@@ -302,12 +287,9 @@ def predict_by(hazard: StepHazard | None, load: str) -> tuple[pd.Series, pd.Seri
     if hazard is None:
         return pd.Series(dtype=float), pd.Series(dtype=float)
     accuracy = hazard.accuracy
-    weighed = accuracy["predicted"] * accuracy["responses"]
-    sums, counts = (
-        counts.groupby(accuracy[load]).sum(min_count=1)
-        for counts in (weighed, accuracy["responses"])
-    )
-    return sums / counts, counts.astype(float)
+    accuracy = accuracy.assign(right=accuracy["predicted"] * accuracy["responses"])
+    sums = accuracy.groupby(load)[["right", "responses"]].sum(min_count=1)
+    return sums["right"] / sums["responses"], sums["responses"].astype(float)
 
 
 def say_term(term: str) -> str:

@@ -16,17 +16,8 @@ from matplotlib.figure import Figure
 
 from cogniload_analysis.adaptive.replay import curve_panel, level_table
 from cogniload_analysis.cogniload.fits.glm import LoadGLM
-from cogniload_analysis.display.figures import (
-    COLOURS,
-    DPI,
-    FAINT,
-    STYLE,
-    Panel,
-    Series,
-    draw_panels,
-    place_panels,
-    shorten_name,
-)
+from cogniload_analysis.display import figures as house
+from cogniload_analysis.display.figures import Panel, Series, draw_panels, series_by_model
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.intervals import CONFIDENCE
 
@@ -113,21 +104,18 @@ def draw_run(cells: pd.DataFrame, curve: pd.DataFrame) -> Figure:
     panels = []
     for load, label in LABELS.items():
         points = level_table(cells[cells["axis"] == load], load)
-        points = points.assign(level=_scale(points["level"], load))
         rows = curve[curve["load"] == load]
-        rows = rows.assign(level=_scale(rows["level"], load))
-        finish = partial(_finish_run, level=rows["level"].to_numpy(float), load=load)
+        points, rows = (
+            table.assign(level=_scale(table["level"], load)) for table in (points, rows)
+        )
+        finish = partial(_finish_run, level=rows["level"], logarithmic=load == "N")
         panels.append(curve_panel(points, rows, label, finish))
     return draw_panels(panels, height=PANEL_HEIGHT)
 
 
-def _finish_run(axes: Axes, level: np.ndarray, load: str) -> None:
+def _finish_run(axes: Axes, level: pd.Series, *, logarithmic: bool) -> None:
     """Set the axis of a load, and mark an accuracy of a half."""
-    axes.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
-    _scale_axis(axes, level, logarithmic=load == "N")
-
-
-def _scale_axis(axes: Axes, level: np.ndarray, *, logarithmic: bool) -> None:
+    axes.axhline(0.5, color=house.FAINT, linewidth=0.8, linestyle=":")
     if logarithmic and len(level):
         axes.set_xscale("log")
         ticks = [tick for tick in N_TICKS if level.min() <= tick <= level.max()]
@@ -144,7 +132,7 @@ def _step_x(survival: pd.DataFrame) -> np.ndarray:
 
 def _finish_survival(axes: Axes, survival: pd.DataFrame) -> None:
     low, high = (np.repeat(survival[end].to_numpy(float), 2) for end in ("low", "high"))
-    axes.fill_between(_step_x(survival), low, high, color=COLOURS[0], alpha=0.15, linewidth=0)
+    axes.fill_between(_step_x(survival), low, high, color=house.COLOURS[0], alpha=0.15, linewidth=0)
     axes.set_ylim(-0.03, 1.03)
 
 
@@ -156,8 +144,8 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
     """
     known = ranking[ranking[["rank", "crossing_rank"]].notna().any(axis=1)].iloc[::-1]
     known = known.reset_index(drop=True)
-    with rc_context(STYLE):
-        figure = Figure(figsize=(4.6, 1.3 + 0.22 * len(known)), dpi=DPI)
+    with rc_context(house.STYLE):
+        figure = Figure(figsize=(4.6, 1.3 + 0.22 * len(known)), dpi=house.DPI)
         grid = figure.subplots(squeeze=False)
         (axes,) = grid.flat
         new = known["source"] == "this report"
@@ -166,15 +154,17 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
         drawn = known[values].clip(lower=1, upper=1e4)
         for meaning, at, fill in ((values[:3], 0.15, None), (values[3:], -0.15, "white")):
             value, low, high = (drawn[name] for name in meaning)
-            for chosen, colour, marker in ((~new, "#777777", "o"), (new, COLOURS[2], "D")):
+            for chosen, colour, marker in ((~new, "#777777", "o"), (new, house.COLOURS[2], "D")):
                 place = known.index[chosen] + at
                 face = fill or colour
                 axes.plot(
                     value[chosen], place, marker, color=colour, markerfacecolor=face, zorder=3
                 )
             bounded = new & low.notna()
-            axes.hlines(known.index[bounded] + at, low[bounded], high[bounded], color=COLOURS[2])
-        axes.set_yticks(known.index, known["model"].map(shorten_name))
+            axes.hlines(
+                known.index[bounded] + at, low[bounded], high[bounded], color=house.COLOURS[2]
+            )
+        axes.set_yticks(known.index, known["model"].map(house.shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
             label.set(color="#000000" if is_new else "#666666")
         axes.set_ylim(-0.7, len(known) - 0.3)
@@ -183,7 +173,7 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
         axes.xaxis.set_major_formatter("{x:g}")
         ends = "at 1: one or fewer; at 10000: that or more"
         axes.set_xlabel(f"ECL50 (statements): ● projection, ○ crossing\n{ends}")
-        place_panels(figure, grid)
+        house.place_panels(figure, grid)
     return figure
 
 
@@ -195,7 +185,7 @@ def draw_outcomes(frame: pd.DataFrame) -> Figure:
         shares = pd.crosstab(rows["N"], rows["outcome"], normalize="index")
         shares = shares.reindex(columns=wrong, fill_value=0.0)
         series = [Series(name, shares.index.to_numpy(float), shares[name]) for name in wrong]
-        panel = _panel(rows, "N", series, shorten_name(str(model)))
+        panel = _panel(rows, "N", series, house.shorten_name(str(model)))
         panels.append(replace(panel, ylabel="Share of responses"))
     return draw_panels(panels, height=PANEL_HEIGHT, share_y=True)
 
@@ -206,10 +196,8 @@ def draw_tokens(frame: pd.DataFrame) -> Figure:
     panels = []
     for load in varying(known):
         means = known.groupby(["model", load], observed=True)["response_tokens"].mean()
-        series = [
-            Series(str(model), _scale(rows.index.get_level_values(load).to_numpy(), load), rows)
-            for model, rows in means.groupby("model", observed=True)
-        ]
+        means = means.reset_index().assign(level=lambda rows, load=load: _scale(rows[load], load))
+        series = series_by_model(means, "level", "response_tokens")
         levels = np.sort(_scale(known[load].unique(), load))
         finish = partial(_set_x_axis, levels=levels, logarithmic=load == "N")
         panels.append(Panel(series, LABELS[load], "Tokens of a response", "", finish))
@@ -218,21 +206,17 @@ def draw_tokens(frame: pd.DataFrame) -> Figure:
 
 def draw_budgets(curves: pd.DataFrame) -> Figure:
     """Draw each model's accuracy and ECL50 by the response budget: rows of `budget_curve`."""
-    drawn, ECL50 = curves.copy(), ["ECL50", "ECL50_low", "ECL50_high"]
-    drawn[ECL50] = drawn[ECL50].clip(1, curves["max_tested"].max())
+    ECL50 = ["ECL50", "ECL50_low", "ECL50_high"]
+    drawn = curves.assign(**curves[ECL50].clip(1, curves["max_tested"].max()))
     panels = []
-    for value, low, high, label in (
-        ("accuracy", "low", "high", "Accuracy"),
-        ("ECL50", "ECL50_low", "ECL50_high", "ECL50 (statements)"),
+    for names, label in (
+        (["accuracy", "low", "high"], "Accuracy"),
+        (ECL50, "ECL50 (statements)"),
     ):
-        if drawn[value].isna().all():
-            continue
-        series = [
-            Series(str(model), rows["budget"], rows[value], rows[low], rows[high])
-            for model, rows in drawn.groupby("model", observed=True)
-        ]
-        finish = partial(_finish_budgets, budgets=drawn["budget"], logarithmic=value == "ECL50")
-        panels.append(Panel(series, "Response budget (tokens)", label, "", finish))
+        if drawn[names[0]].notna().any():
+            series = series_by_model(drawn, "budget", *names)
+            finish = partial(_finish_budgets, budgets=drawn["budget"], logarithmic=names == ECL50)
+            panels.append(Panel(series, "Response budget (tokens)", label, "", finish))
     return draw_panels(panels, height=PANEL_HEIGHT)
 
 
@@ -251,11 +235,11 @@ def _accuracy_panel(
     frame: pd.DataFrame, load: str, title: str = "", *, intervals: bool = False
 ) -> Panel:
     """Return the panel of accuracy by a load, a series a model."""
-    series = []
-    for model, rows in accuracy_table(frame, load).groupby("model", observed=True):
-        low, high = (rows["low"], rows["high"]) if intervals else (None, None)
-        level = _scale(rows[load], load)
-        series.append(Series(str(model), level, rows["accuracy"], low, high))
+    table = accuracy_table(frame, load)
+    ends = ("low", "high") if intervals else ()
+    series = series_by_model(
+        table.assign(level=_scale(table[load], load)), "level", "accuracy", *ends
+    )
     return _panel(frame, load, [*series, *_chance(frame, load)], title)
 
 

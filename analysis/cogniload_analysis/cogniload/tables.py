@@ -162,33 +162,26 @@ def projections(glm: LoadGLM, means: LoadMeans | None = None) -> Thresholds:
         return Thresholds(*3 * [Threshold(note=str(error))])
 
 
-def threshold_table(glms: dict[str, LoadGLM]) -> pd.DataFrame:
-    """Return each model's projections with interval, method and note, a row a threshold.
+def threshold_table(
+    glms: Mapping[str, LoadGLM], capacities: Mapping[str, Capacity]
+) -> pd.DataFrame:
+    """Return each model's projections and crossings, with interval, method and note, a row each.
 
-    Models whose cells are no grid have none. The other loads are at the means of the cells.
+    Models whose cells are no grid have no projections. The other loads are at the means of the
+    cells for a projection, and at those of the paper's grid for a crossing.
     """
-    return pd.DataFrame(
-        {"model": model, "threshold": name, "meaning": PROJECTION}
-        | vars(getattr(glm.thresholds(), name))
-        | {"min_tested": glm.cells[load].min(), "max_tested": glm.cells[load].max()}
-        for model, glm in glms.items()
-        if covers_grid(glm.cells)
-        for name, load in LOAD_OF.items()
-    )
-
-
-def crossing_table(capacities: Mapping[str, Capacity]) -> pd.DataFrame:
-    """Return each model's crossings in the columns of `threshold_table`.
-
-    The other loads are at the means of the paper's grid.
-    """
-    return pd.DataFrame(
-        {"model": model, "threshold": name, "meaning": CROSSING}
-        | vars(getattr(capacity, name))
-        | dict(zip(TESTED, tested_ends(capacity, name), strict=True))
-        for model, capacity in capacities.items()
-        for name in LOAD_OF
-    )
+    rows = []
+    for model, glm in glms.items():
+        meanings = {PROJECTION: glm.thresholds()} if covers_grid(glm.cells) else {}
+        for meaning, at in (meanings | {CROSSING: capacities[model]}).items():
+            for name, load in LOAD_OF.items():
+                levels = glm.cells[load]
+                projected = meaning == PROJECTION
+                ends = (levels.min(), levels.max()) if projected else tested_ends(at, name)
+                row = {"model": model, "threshold": name, "meaning": meaning}
+                row |= vars(getattr(at, name))
+                rows.append(row | dict(zip(TESTED, ends, strict=True)))
+    return pd.DataFrame(rows)
 
 
 def name_ends(name: str, threshold: Threshold) -> dict[str, float]:

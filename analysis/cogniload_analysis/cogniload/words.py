@@ -1,41 +1,25 @@
 """What the numbers of CogniLoad's tables say in plain words; a sentence is made from one row."""
 
 import math
-from collections.abc import Sequence
 
 from cogniload_analysis.adaptive import replay as adaptive_run
 from cogniload_analysis.adaptive.design import describe_interval
 from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.step_columns import say_kind
-from cogniload_analysis.display import cells
+from cogniload_analysis.cogniload.tables import DECIMALS
+from cogniload_analysis.display.cells import set_number
 from cogniload_analysis.sentences import Sentences
 
 say = Sentences("cogniload")
 ERRORS = Sentences("cogniload_errors").texts
 
-# An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1.
-WIDE = 0.5
-
 MISFIT = 0.01
 """Below this p, a fit counts as a misfit."""
-
-APART = 2.6
-"""Standard errors from which on a predicted accuracy differs from the measured one."""
-
-
-def say_accuracy(row: dict) -> str:
-    """Say a row of `accuracy_table` in words."""
-    return say("accuracy", row)
 
 
 def say_chance(row: dict) -> str:
     """Say whether a row of `accuracy_table` is above chance; nothing where it is, or unknown."""
     return say("chance", row) if row.get("chance", math.nan) >= row["low"] else ""
-
-
-def say_cells(row: dict) -> str:
-    """Say in words which cells of a row of `glm_table` have 0 % or 100 %."""
-    return say("cells", row)
 
 
 def say_threshold(row: dict) -> str:
@@ -48,15 +32,11 @@ def say_threshold(row: dict) -> str:
     if status != "crossing":
         side = "More" if "above" in status else "Fewer"
         return say("one_side", row, side=side, why=note and f"; {note}")
-    if name == "NT50":
-        return _say_needles(row)
-    number = "{:,.0f}" if name == "ECL50" else "{:,.1f}"
-    shown = number.format(row["value"])
-    if name == "ID50":
-        return _say_load(row, number, f"a difficulty of about {shown}", "lowest difficulty")
-    lengths = {"0": "less than 1 statement", "1": "about 1 statement"}
-    length = lengths.get(shown, f"about {shown} statements")
-    return _say_load(row, number, length, "shortest length")
+    shown = {end: set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high")}
+    inside = row["min_tested"] <= row["value"] <= row["max_tested"]
+    outside = "" if inside else say("outside", row)
+    side = "more" if row["rising"] else "fewer"
+    return say("projection", row | shown, side=side, outside=outside)
 
 
 def _say_crossing(row: dict) -> str:
@@ -70,29 +50,12 @@ def _say_crossing(row: dict) -> str:
     return say(template, row, interval=interval, moves=moves)
 
 
-def say_meanings(row: dict) -> str:
-    """Say a row of `meaning_table` for ECL50 in words; nothing where there is no projection."""
-    if math.isnan(row["difference"]):
-        return ""
-    both, share = say("both_meanings", row), round(100 * abs(row["difference"]))
-    ends = " to ".join(cells.signed_percent(row[f"difference_{end}"]) for end in ("low", "high"))
-    if not share:
-        return say("meanings_agree", both=both, ends=ends)
-    side = "below" if row["difference"] < 0 else "above"
-    return say("meanings", both=both, share=share, side=side, ends=ends)
-
-
 def say_fit(row: dict) -> str:
     """Say in words how well a GLM fits, by its row of `fit_table`."""
     if math.isnan(row["plain"]):
         return say("fit_unknown")
-    largest = say("fit_largest", row)
-    others = [say(f"fit_{name}", row) for name in ("floor", "both") if not math.isnan(row[name])]
-    counts = "; ".join(filter(None, [say("fit_plain", row), ", ".join(others)]))
-    if math.isnan(row["p"]):
-        return say("fit_untested", largest=largest)
-    verdict = "fit_misses" if row["p"] < MISFIT else "fit_fits"
-    return say(verdict, largest=largest, counts=counts)
+    verdict = "fits" if row["p"] >= MISFIT else "misses" if row["p"] < MISFIT else "untested"
+    return say(f"fit_{verdict}", row)
 
 
 def say_run(row: dict) -> list[str]:
@@ -102,21 +65,6 @@ def say_run(row: dict) -> list[str]:
         moves = "falls" if slope < 0 else "rises"
         own.append(say("run_slope", moves=moves, steepness=abs(slope)))
     return adaptive_run.say_run(row, own)
-
-
-def say_predictions(rows: Sequence[dict]) -> list[str]:
-    """Say rows of `breaks.prediction_table` in words: where a prediction and accuracy disagree."""
-    sentences = []
-    for name, source in (("predicted", "step hazard"), ("glm", "GLM")):
-        known = [row for row in rows if not math.isnan(row[name])]
-        places = [
-            say("prediction_place", row, prediction=row[name])
-            for row in known
-            if abs(row[f"{name}_z"]) > APART
-        ]
-        verdict = "prediction_differs" if places else "prediction_agrees"
-        sentences += [say(verdict, source=source, places=", ".join(places))] if known else []
-    return sentences
 
 
 def say_breaks(row: dict) -> list[str]:
@@ -161,34 +109,3 @@ def _say_hazard(row: dict) -> str:
 
 def _count(number: float, noun: str) -> str:
     return f"{number:,.0f} {noun}" + "s" * (number != 1)
-
-
-def _say_load(row: dict, number: str, load: str, least: str) -> str:
-    """Say a threshold of N or d in words; `load` is its value, and `least` names the least load."""
-    source, beyond = _say_source(row, number), row["value"] > row["max_tested"]
-    below = row["value"] < row["min_tested"]
-    if row["rising"]:
-        tested = say("rising_outside", row) if below or beyond else ""
-        return say("rising", load=load, tested=tested, source=source)
-    if below:
-        return say("falling_below", row, load=load, least=least, source=source)
-    tested = say("falling_beyond", row) if beyond else ""
-    return say("falling", load=load, tested=tested, source=source)
-
-
-def _say_needles(row: dict) -> str:
-    source = _say_source(row | {end: 100 * row[end] for end in ("low", "high")}, "{:.0f} %")
-    if row["high"] - row["low"] > WIDE:
-        return say("needles_wide", row, source=source)
-    return say("needles_rising" if row["rising"] else "needles_falling", row, source=source)
-
-
-def _say_source(row: dict, number: str) -> str:
-    ends = " to ".join(_say_end(row[end], number) for end in ("low", "high"))
-    return say("source", row, ends=ends)
-
-
-def _say_end(end: float, number: str) -> str:
-    if math.isinf(end):
-        return "unbounded"
-    return number.format(end) if abs(end) < 1e6 else f"{end:.1e}"

@@ -32,7 +32,7 @@ FAINT = "#999999"
 
 # Of each font, a PDF holds what it shows; to cut matplotlib's own down to that took longer than
 # drawing. This is a part of it, and what it lacks is taken from there.
-FONT, WHOLE_FONT = "DejaVu Sans Part", "DejaVu Sans"
+FONT = "DejaVu Sans Part"
 DATA = Path(str(files("cogniload_analysis"))) / "data"
 fontManager.ttflist.append(FontEntry(fname=str(DATA / "DejaVuSansPart.ttf"), name=FONT))
 
@@ -78,6 +78,16 @@ class Series:
     marked: bool = True
     faint: bool = False
     dashed: bool = False
+
+
+def series_by_model(
+    table: pd.DataFrame, x: str, y: str, low: str = "", high: str = ""
+) -> list[Series]:
+    """Return a series for each model of a table, whose columns x, y, low and high name."""
+    return [
+        Series(str(model), rows[x], rows[y], rows.get(low), rows.get(high))
+        for model, rows in table.groupby("model", observed=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ A function `..._table` returns a frame of raw numbers, and `..._columns` how it 
 
 import re
 from collections.abc import Mapping, Sequence
-from string import Template
 
 import pandas as pd
 
@@ -108,25 +107,19 @@ def accuracy_table(
     return table
 
 
-ACCURACY_COLUMNS = read_columns("shared", ["accuracies"])
-
-
 def accuracy_columns(loads: Sequence[Load]) -> list[Column | Across]:
     """Return the printed columns of `accuracy_table`, in percent."""
     return read_columns("shared", ["accuracy"], loads=load_columns(loads))
 
 
-TOKEN_COLUMNS = (
-    "prompt_tokens_mean", "prompt_tokens_p90", "response_tokens_mean", "response_tokens_p90",
-)  # fmt: skip
-
-
 def describe_tokens(frame: pd.DataFrame, *by: str) -> pd.DataFrame:
     """Return mean and 90th percentile of prompt and response tokens, by some columns."""
     groups = frame.groupby(list(by), observed=True)
-    tokens = groups[["prompt_tokens", "response_tokens"]]
-    means, p90s = tokens.mean().add_suffix("_mean"), tokens.quantile(0.9).add_suffix("_p90")
-    return pd.concat([means, p90s], axis=1)[list(TOKEN_COLUMNS)]
+    columns = {}
+    for tokens in ("prompt_tokens", "response_tokens"):
+        columns[f"{tokens}_mean"] = groups[tokens].mean()
+        columns[f"{tokens}_p90"] = groups[tokens].quantile(0.9)
+    return pd.DataFrame(columns)
 
 
 # --- CSV and LaTeX ---------------------------------------------------------------------------
@@ -157,16 +150,16 @@ def to_latex(table: Table, symbols: Mapping[str, str]) -> str:
     shown = table.shown
     known, parts = LATEX["headings"] | table.headings, dict(symbols) | LATEX["symbols"]
     head = [known.get(heading) or escape(heading, parts) for heading in map(str, shown)]
-    cells = [[escape(str(cell), parts) for cell in row] for row in shown.to_numpy()]
-    first, *rows = (" & ".join(row) + r" \\" for row in (head, *cells))
-    layout = Template(LATEX["layouts"]["long" if len(rows) > LONG_TABLE else "short"])
-    return layout.substitute(
+    long = len(shown) > LONG_TABLE
+    cells = shown.map(lambda cell: escape(str(cell), parts)).set_axis(head, axis=1)
+    return cells.to_latex(
+        index=False,
+        escape=False,
+        longtable=long,
+        column_format="l" + "r" * (len(head) - 1),
+        position=None if long else "htbp",
         caption=escape(table.caption, parts),
-        name=table.name,
-        columns="l" + "r" * (len(head) - 1),
-        count=len(head),
-        head=first,
-        rows="\n".join(rows),
+        label=f"tab:{table.name}",
     )
 
 

@@ -167,6 +167,12 @@ class Table:
         return {column.heading: column.latex for column in columns if column.latex}
 
 
+def rows_of(data: Mapping[str, pd.DataFrame], table: str, **about: str) -> pd.DataFrame:
+    """Return a table's rows that are about something, such as a model; none without the table."""
+    rows = data.get(table, pd.DataFrame(columns=[*about]))
+    return rows[(rows[[*about]] == [*about.values()]).all(axis=1)]
+
+
 def load_columns(loads: Sequence[Load], *, optional: bool = True) -> list[Column]:
     """Return the columns of loads; by default, those that have a level in the data."""
     return [

@@ -41,14 +41,10 @@ class Span:
         return self.best_accuracy - self.worst_accuracy
 
     def __str__(self) -> str:
-        ends = (
-            f"{100 * accuracy:.0f} % at {show_level(self.load, level)}"
-            for level, accuracy in (
-                (self.best, self.best_accuracy),
-                (self.worst, self.worst_accuracy),
-            )
+        ends = (self.best_accuracy, self.best), (self.worst_accuracy, self.worst)
+        return " to ".join(
+            f"{100 * accuracy:.0f} % at {show_level(self.load, level)}" for accuracy, level in ends
         )
-        return " to ".join(ends)
 
 
 def show_level(load: Load, level: float) -> str:

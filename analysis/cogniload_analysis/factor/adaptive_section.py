@@ -10,18 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cogniload_analysis.adaptive import replay
 from cogniload_analysis.adaptive.design import Interval, describe_interval
-from cogniload_analysis.adaptive.replay import (
-    SHOWS,
-    Replay,
-    batch_table,
-    curve_panel,
-    find_replay,
-    level_table,
-    run_row,
-    say_run,
-    set_up,
-)
+from cogniload_analysis.adaptive.replay import Replay, batch_table
 from cogniload_analysis.display.figures import draw_panels
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.factor import decay_design
@@ -37,7 +28,7 @@ def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
     for condition, rows in by_condition(frame):
         about = dict(zip(CONDITION, condition, strict=True))
         make = partial(make_plans, suite=condition[1])
-        if run := find_replay(rows, about, make, decay_design.Puzzle):
+        if run := replay.find_replay(rows, about, make, decay_design.Puzzle):
             replays[condition] = run
     return replays
 
@@ -45,7 +36,7 @@ def find_replays(frame: pd.DataFrame) -> dict[Condition, Replay]:
 def make_plans(settings: Mapping[str, Any], suite: str) -> dict[str, decay_design.DecayPlan]:
     """Return the plan of the settings in the results; ValueError or TypeError for none."""
     prior = decay_design.published_prior()
-    return {"published": set_up(decay_design.DecayPlan, settings, suite=suite, prior=prior)}
+    return {"published": replay.set_up(decay_design.DecayPlan, settings, suite=suite, prior=prior)}
 
 
 def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -56,7 +47,7 @@ def run_table(replays: Iterable[Replay]) -> pd.DataFrame:
     """
     rows = []
     for run in replays:
-        row = run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
+        row = replay.run_row(run) | {"no_phase_1": run.estimate.no_phase_1}
         for name in decay_design.PARAMETERS:
             at = getattr(run.estimate, name)
             row |= {name: at.value, f"{name}_low": at.low, f"{name}_high": at.high}
@@ -69,12 +60,13 @@ def asked_table(replays: Iterable[Replay]) -> pd.DataFrame:
 
     Columns: model, suite, context, noise, N, puzzles and correct.
     """
-    tables = []
-    for run in replays:
-        rows = [(puzzle.N, answer.correct) for puzzle, answer in run.answers.items()]
-        right = pd.DataFrame(rows, columns=["N", "correct"]).groupby("N")["correct"]
-        tables.append(right.agg(puzzles="size", correct="sum").reset_index().assign(**run.about))
-    return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "puzzles", "correct"]]
+    answers = pd.DataFrame(
+        {**run.about, "N": puzzle.N, "correct": answer.correct}
+        for run in replays
+        for puzzle, answer in run.answers.items()
+    )
+    right = answers.groupby([*CONDITION, "N"])["correct"]
+    return right.agg(puzzles="size", correct="sum").reset_index()
 
 
 def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
@@ -86,7 +78,7 @@ def curve_table(replays: Iterable[Replay]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[*CONDITION, "N", "accuracy", "low", "high"]]
 
 
-TABLES = read_tables("factor_adaptive", *SHOWS, conditions=CONDITION_COLUMNS)
+TABLES = read_tables("factor_adaptive", *replay.SHOWS, conditions=CONDITION_COLUMNS)
 SPECS = dict(zip(TABLES.values(), (run_table, batch_table, asked_table, curve_table), strict=True))
 """The tables on adaptive runs, and the functions that compute them."""
 
@@ -101,7 +93,8 @@ def say_decay_run(row: Mapping[Any, Any]) -> list[str]:
         )
         for name in decay_design.PARAMETERS
     }
-    return say_run(row, [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")])
+    sentences = [say(name, {**row, **at}) for name in ("run_decay", "run_cap", "run_fits")]
+    return replay.say_run(row, sentences)
 
 
 def draw_run(counts: pd.DataFrame, curve: pd.DataFrame) -> Figure:
@@ -109,9 +102,9 @@ def draw_run(counts: pd.DataFrame, curve: pd.DataFrame) -> Figure:
 
     The frames are its rows of `asked_table` and `curve_table`.
     """
-    label = COMPLEXITY[counts["suite"].iloc[0]]
+    points, label = replay.level_table(counts, "N"), COMPLEXITY[counts["suite"].iloc[0]]
     curve = curve.rename(columns={"N": "level"})
-    return draw_panels([curve_panel(level_table(counts, "N"), curve, label, _finish)], height=2.6)
+    return draw_panels([replay.curve_panel(points, curve, label, _finish)], height=2.6)
 
 
 def _finish(axes: Axes) -> None:

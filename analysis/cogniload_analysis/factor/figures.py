@@ -13,15 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
-from cogniload_analysis.display.figures import (
-    FAINT,
-    Panel,
-    Series,
-    Values,
-    draw_panels,
-    series_style,
-    shorten_name,
-)
+from cogniload_analysis.display import figures as house
+from cogniload_analysis.display.figures import Panel, Series, draw_panels, series_by_model
 from cogniload_analysis.factor.decay import ComplexityDecay, Condition, by_condition
 from cogniload_analysis.factor.hops import HOP_BASELINES
 from cogniload_analysis.factor.loads import show_context
@@ -43,7 +36,7 @@ def draw_by_context(decays: Decays) -> Figure:
     `decays` holds one model and one suite. Figures 1a and 1c.
     """
     labels = {condition: _label_context(*condition[2:]) for condition in decays}
-    return draw_panels(_accuracy_panels(decays, labels))
+    return draw_panels([_accuracy_panel(decays, labels), _log_panel(decays, labels)])
 
 
 def draw_by_model(decays: Decays) -> Figure:
@@ -53,7 +46,7 @@ def draw_by_model(decays: Decays) -> Figure:
     """
     shortest = _shortest(decays)
     labels = {condition: condition[0] for condition in shortest}
-    return draw_panels(_accuracy_panels(shortest, labels))
+    return draw_panels([_accuracy_panel(shortest, labels), _log_panel(shortest, labels)])
 
 
 def draw_mean_accuracy(table: pd.DataFrame) -> Figure:
@@ -71,7 +64,7 @@ def draw_mean_accuracy(table: pd.DataFrame) -> Figure:
         series.append(Series(label, rows["mean_accuracy"], place, joined=False))
 
     def finish(axes: Axes) -> None:
-        axes.set_yticks(places, best.index.map(shorten_name))
+        axes.set_yticks(places, best.index.map(house.shorten_name))
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(best) - 0.3))
 
     panel = Panel(series, "Accuracy, mean over N", "", finish=finish)
@@ -88,20 +81,29 @@ def draw_two_phases(decays: Decays) -> Figure:
     order = sorted(shortest.items(), key=lambda item: -np.nan_to_num(item[1].n_eff, nan=-np.inf))
     panels = []
     for condition, decay in order[:LARGEST_PANELS]:
-
-        def finish(axes: Axes, decay: ComplexityDecay = decay) -> None:
-            _set_accuracy(axes)
-            _draw_window(axes, decay)
-            if "N_eff" not in decay.problems:
-                axes.axvline(decay.n_eff, color="#777777", linestyle=":")
-                text, at = f"$N_{{\\mathrm{{eff}}}}$ {decay.n_eff:.1f}", (decay.n_eff, 0.02)
-                offset = "offset points"
-                axes.annotate(text, at, xytext=(3, 0), textcoords=offset, parse_math=True)
-
-        series = _accuracy_series(decay, "measured, and the fit")
-        title = shorten_name(condition[0])
+        points, line = decay.points, ([], [])
+        ends = wilson_interval(points["accuracy"] * points["responses"], points["responses"])
+        if "CDF" not in decay.problems:
+            N = np.linspace(points["N"].min(), points["N"].max(), 200)
+            line = N, decay.predict(N)
+        series = Series("measured, and the fit", points["N"], points["accuracy"], *ends, line)
+        title, finish = house.shorten_name(condition[0]), partial(_finish_phases, decay=decay)
         panels.append(Panel([series], COMPLEXITY[condition[1]], "Accuracy", title, finish))
     return draw_panels(panels)
+
+
+def _finish_phases(axes: Axes, decay: ComplexityDecay) -> None:
+    """Draw N_eff, and the borders of the window and the floor of a fit as thin lines."""
+    _set_accuracy(axes)
+    if "CDF" not in decay.problems and decay.method == "likelihood":
+        used = decay.points["N"][decay.points["used"]]
+        for border in (used.min(), used.max()):
+            axes.axvline(border, color=house.FAINT, linewidth=0.6)
+        axes.axhline(decay.floor, color=house.FAINT, linewidth=0.6)
+    if "N_eff" not in decay.problems:
+        axes.axvline(decay.n_eff, color="#777777", linestyle=":")
+        text, at = f"$N_{{\\mathrm{{eff}}}}$ {decay.n_eff:.1f}", (decay.n_eff, 0.02)
+        axes.annotate(text, at, xytext=(3, 0), textcoords="offset points", parse_math=True)
 
 
 def draw_realistic(decays: Decays, model: str) -> Figure:
@@ -169,9 +171,7 @@ def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame) -> Figure:
     several = attempts["model"].nunique() > 1
     by_t, gaps = [], []
     for condition, rows in by_condition(attempts):
-        model, _, context, noise = condition
-        label = _label_context(context, noise)
-        label = f"{model}, {label}" if several else label
+        label = f"{condition[0]}, " * several + _label_context(*condition[2:])
         by_t.append(Series(label, rows["t"], rows["N_eff"], rows["low"], rows["high"]))
         fit = fits[condition].iloc[0]
         gap = fit["N_clean"] - rows["N_eff"]
@@ -192,10 +192,6 @@ def draw_attempts(attempts: pd.DataFrame, sampling: pd.DataFrame) -> Figure:
         logarithmic = partial(finish, log_y=True)
         panels.append(Panel(gaps, "Attempts t", "Nclean − Neff", finish=logarithmic))
     return draw_panels(panels)
-
-
-def _accuracy_panels(decays: Decays, labels: dict[Condition, str]) -> list[Panel]:
-    return [_accuracy_panel(decays, labels), _log_panel(decays, labels)]
 
 
 def _accuracy_panel(decays: Decays, labels: dict[Condition, str], title: str = "") -> Panel:
@@ -235,37 +231,15 @@ def _log_panel(decays: Decays, labels: dict[Condition, str], title: str = "") ->
     return Panel(series, COMPLEXITY[suite], "Accuracy in the fit (log scale)", title, finish)
 
 
-def _accuracy_series(decay: ComplexityDecay, label: str) -> Series:
-    points = decay.points
-    right = points["accuracy"] * points["responses"]
-    low, high = wilson_interval(right, points["responses"])
-    N = np.linspace(points["N"].min(), points["N"].max(), 200)
-    line: tuple[Values, Values] = (N, decay.predict(N)) if "CDF" not in decay.problems else ([], [])
-    return Series(label, points["N"], points["accuracy"], low, high, line)
-
-
 def _label_context(context: float, noise: str) -> str:
     """Label a context, with the kind of its noise where there are several kinds."""
     return show_context(context) + f" {noise}" * (noise in {"close", "general"})
 
 
-def _draw_window(axes: Axes, decay: ComplexityDecay) -> None:
-    """Draw the borders of the window and the floor of a fit by the likelihood, as thin lines."""
-    used = decay.points["N"][decay.points["used"]]
-    if "CDF" in decay.problems or decay.method != "likelihood":
-        return
-    for border in (used.min(), used.max()):
-        axes.axvline(border, color=FAINT, linewidth=0.6)
-    axes.axhline(decay.floor, color=FAINT, linewidth=0.6)
-
-
 def draw_by_hops(table: pd.DataFrame) -> Figure:
     """Draw each model's accuracy by hops at its shortest context; `table` is `hops_table`'s."""
     shortest = table["context"] == table.groupby("model", observed=True)["context"].transform("min")
-    series = [
-        Series(str(model), rows["hops"], rows["accuracy"], rows["low"], rows["high"])
-        for model, rows in table[shortest].groupby("model", observed=True)
-    ]
+    series = series_by_model(table[shortest], "hops", "accuracy", "low", "high")
     return draw_panels([Panel(series, "Hops of the deepest variable", "Accuracy")])
 
 
@@ -296,7 +270,7 @@ def draw_retrieval(table: pd.DataFrame) -> Figure:
         bottom = np.zeros(len(rows))
         for index, part in enumerate(PARTS):
             share = (rows[part] / rows["responses"]).to_numpy()
-            axes.bar(rows["N"], share, 0.8, bottom, color=series_style(index)["color"])
+            axes.bar(rows["N"], share, 0.8, bottom, color=house.series_style(index)["color"])
             bottom += share
         _set_accuracy(axes)
 

@@ -7,16 +7,11 @@ from functools import partial
 import pandas as pd
 
 from cogniload_analysis.adaptive.section import report_runs
+from cogniload_analysis.display import verdict
 from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.display.tables import Table
-from cogniload_analysis.display.verdict import (
-    measured_spans,
-    say_solved,
-    say_spans,
-    say_wrong,
-)
+from cogniload_analysis.display.tables import Table, rows_of
 from cogniload_analysis.factor import adaptive_section, figures, hops, retrieval, tables
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
@@ -77,7 +72,7 @@ def report_factor(
                 suite,
                 model,
                 frame[(frame["suite"] == suite) & (frame["model"] == model)],
-                _rows_of(data, "factor_decay", suite, model).iloc[0].to_dict(),
+                rows_of(data, "factor_decay", suite=suite, model=model).iloc[0].to_dict(),
                 pictures.get(name),
             )
             for (suite, model), name in names.items()
@@ -136,13 +131,13 @@ def draw_pictures(
     for (suite, model), name in names.items():
         about = {"suite": suite, "model": model}
         mine = {key: decay for key, decay in decays.items() if key[:2] == (model, suite)}
-        if _rows_of(data, "factor_decay", suite, model)["mean_accuracy"].any():
+        if rows_of(data, "factor_decay", **about)["mean_accuracy"].any():
             drawings[name] = say("picture_model", about), partial(figures.draw_by_context, mine)
-        shortcuts = _rows_of(data, "factor_shortcuts", suite, model)
+        shortcuts = rows_of(data, "factor_shortcuts", **about)
         if len(shortcuts) and shortcuts["accuracy"].any():
             draw = partial(figures.draw_shortcuts, shortcuts)
             drawings[f"{name}_shortcuts"] = say("picture_shortcuts", about), draw
-        retrieved = _rows_of(data, "factor_retrieval_by_N", suite, model)
+        retrieved = rows_of(data, "factor_retrieval_by_N", **about)
         if len(retrieved):
             place = name.replace("factor_", "factor_retrieval_", 1)
             draw = partial(figures.draw_retrieval, retrieved)
@@ -155,7 +150,7 @@ def draw_pictures(
 def _draw_suite(suite: str, data: Frames, decays: Decays) -> dict[str, Drawing]:
     """Return the drawings of the paper's figures for one suite."""
     rows, attempts, sampling = (
-        _rows_of(data, f"factor_{name}", suite) for name in ("decay", "attempts", "sampling")
+        rows_of(data, f"factor_{name}", suite=suite) for name in ("decay", "attempts", "sampling")
     )
     decays = {about: decay for about, decay in decays.items() if about[1] == suite}
     shown = rows.groupby("model").agg(noises=("noise", "nunique"), best=("mean_accuracy", "max"))
@@ -191,10 +186,10 @@ def describe_verdict(
 
     Without a `picture`, the model solved nothing.
     """
-    spans = measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
+    spans = verdict.measured_spans(frame, [load for load in LOADS if load.name in ("N", "context")])
     cut = ending_table(frame)["cut_share"].iloc[0]
-    broken_by = [say_spans(spans)] if picture else []
-    sentences = [say_solved(frame, cut), *broken_by, say_wrong(frame, MEANINGS)]
+    broken_by = [verdict.say_spans(spans)] if picture else []
+    sentences = [verdict.say_solved(frame, cut), *broken_by, verdict.say_wrong(frame, MEANINGS)]
     headline = say_capacity(decay) if picture else say("none_solved")
     return Verdict(f"{model}, {suite} suite", headline, sentences, picture)
 
@@ -209,17 +204,9 @@ def describe_model(
     sentences += [
         say(row)
         for name, say in phrases.items()
-        for row in _rows_of(data, name, suite, model).to_dict("records")
+        for row in rows_of(data, name, suite=suite, model=model).to_dict("records")
         if row.get("source", HERE) == HERE
     ]
-    shortcuts = _rows_of(data, "factor_shortcuts", suite, model)
+    shortcuts = rows_of(data, "factor_shortcuts", suite=suite, model=model)
     sentences += [hops.say_shortcuts(shortcuts)] if len(shortcuts) else []
     return {"name": f"{model}, {suite} suite", "sentences": sentences, "picture": picture}
-
-
-def _rows_of(data: Frames, table: str, suite: str, model: str | None = None) -> pd.DataFrame:
-    """Return a table's rows of a suite, and of a model if one is named; none without the table."""
-    if table not in data:
-        return pd.DataFrame()
-    rows = data[table]
-    return rows[(rows["suite"] == suite) & ((rows["model"] == model) | (model is None))]

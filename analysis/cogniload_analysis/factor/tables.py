@@ -134,22 +134,20 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
 
     `decays` is `decay_table`'s. Section 4.2.
     """
-    series: list[tuple[dict[str, str], pd.DataFrame, float]] = []
-    for (model, suite, noise), rows in context_series(decays):
-        about = {"model": model, "suite": suite, "noise": noise, "source": HERE}
-        series.append((about, rows, float((rows["min_N"].min() + rows["max_N"].max()) / 2)))
+    series = [(*about, HERE, rows) for about, rows in context_series(decays)]
     sources = {"factor_by_context": "Tables 2 and 3", "factor_posttraining": "Tables 5 and 6"}
     for name, source in sources.items():
-        about = {"suite": "symbolic", "noise": "filler", "source": f"published, {source}"}
-        for printed, rows in published_table(name).groupby("model", sort=False):
-            series.append(({"model": str(printed)} | about, rows, MIDDLE_N))
-    return pd.DataFrame(
-        about
-        | {"contexts": len(rows), "min_context": rows["context"].min()}
-        | {"max_context": rows["context"].max(), "N": N}
-        | vars(name_failure_mode(rows["context"], rows["CDF"], rows["CDO"], N=N))
-        for about, rows, N in series
-    )
+        for model, rows in published_table(name).groupby("model", sort=False):
+            series.append((str(model), "symbolic", "filler", f"published, {source}", rows))
+    table = []
+    for model, suite, noise, source, rows in series:
+        context = rows["context"]
+        N = (rows["min_N"].min() + rows["max_N"].max()) / 2 if source == HERE else MIDDLE_N
+        row = {"model": model, "suite": suite, "noise": noise, "source": source}
+        row |= {"contexts": len(rows), "min_context": context.min(), "max_context": context.max()}
+        mode = name_failure_mode(context, rows["CDF"], rows["CDO"], N=float(N))
+        table.append(row | {"N": N} | vars(mode))
+    return pd.DataFrame(table)
 
 
 def zero_context_table(decays: pd.DataFrame) -> pd.DataFrame:

@@ -225,7 +225,7 @@ def test_the_section_shows_its_tables_and_a_figure(planted, tmp_path):
     for name in names:
         shown = len(page.get_element_by_id(name).cssselect("tbody tr"))
         assert shown == len(read_table(out.parent, name))
-    assert len(said_of_breaks(page)) == 9
+    assert len(said_of_breaks(page)) == 7
     assert (out.parent / "figures" / "breaks_01_tracks.svg").is_file()
 
 
