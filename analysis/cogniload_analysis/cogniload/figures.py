@@ -76,14 +76,9 @@ def draw_breaks(survival: pd.DataFrame, predictions: pd.DataFrame) -> Figure:
     and all of them without a prediction, have no panel.
     """
     steps = survival.loc[survival.index.repeat(2)]
-    panels = [
-        Panel(
-            [Series("tracking still right", _step_x(survival), steps["share"], marked=False)],
-            "Statement",
-            "Share of responses",
-            finish=partial(_finish_survival, survival=survival),
-        )
-    ]
+    tracked = Series("tracking still right", _step_x(survival), steps["share"], marked=False)
+    finish = partial(_finish_survival, survival=survival)
+    panels = [Panel([tracked], "Statement", "Share of responses", finish=finish)]
     for load in ("N", "d"):
         rows = predictions[predictions["load"] == load]
         if len(rows) < 2 or rows[["predicted", "glm"]].isna().all(axis=None):
@@ -105,9 +100,7 @@ def draw_run(cells: pd.DataFrame, curve: pd.DataFrame) -> Figure:
     for load, label in LABELS.items():
         points = level_table(cells[cells["axis"] == load], load)
         rows = curve[curve["load"] == load]
-        points, rows = (
-            table.assign(level=_scale(table["level"], load)) for table in (points, rows)
-        )
+        points, rows = (rows.assign(level=_scale(rows["level"], load)) for rows in (points, rows))
         finish = partial(_finish_run, level=rows["level"], logarithmic=load == "N")
         panels.append(curve_panel(points, rows, label, finish))
     return draw_panels(panels, height=PANEL_HEIGHT)
@@ -155,15 +148,11 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
         for meaning, at, fill in ((values[:3], 0.15, None), (values[3:], -0.15, "white")):
             value, low, high = (drawn[name] for name in meaning)
             for chosen, colour, marker in ((~new, "#777777", "o"), (new, house.COLOURS[2], "D")):
-                place = known.index[chosen] + at
-                face = fill or colour
-                axes.plot(
-                    value[chosen], place, marker, color=colour, markerfacecolor=face, zorder=3
-                )
+                style = {"color": colour, "markerfacecolor": fill or colour, "zorder": 3}
+                axes.plot(value[chosen], known.index[chosen] + at, marker, **style)
             bounded = new & low.notna()
-            axes.hlines(
-                known.index[bounded] + at, low[bounded], high[bounded], color=house.COLOURS[2]
-            )
+            ends = low[bounded], high[bounded]
+            axes.hlines(known.index[bounded] + at, *ends, color=house.COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(house.shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
             label.set(color="#000000" if is_new else "#666666")

@@ -12,11 +12,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_paper
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.tables import CROSSING, PROJECTION
 from cogniload_analysis.cogniload.words import say
-from cogniload_analysis.display.cells import (
-    MISSING,
-    percent,
-    within,
-)
+from cogniload_analysis.display.cells import MISSING, percent, within
 from cogniload_analysis.display.tables import MODEL, Across, TableSpec, load_columns, read_tables
 from cogniload_analysis.display.verdict import is_at_chance, show_level
 from cogniload_analysis.frame import Load

@@ -121,9 +121,9 @@ def count_puzzles(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:
     apart = first - second
     within = (first * (1 - first) + second * (1 - second)).mean()
     overall = sum(cells.mean() * (1 - cells.mean()) for cells in (first, second))
-    variances = within + apart.var(), overall
     same, other = (
-        int(np.ceil(puzzles_needed(float(variance), float(apart.mean())))) for variance in variances
+        int(np.ceil(puzzles_needed(float(variance), float(apart.mean()))))
+        for variance in (within + apart.var(), overall)
     )
     return same, other
 

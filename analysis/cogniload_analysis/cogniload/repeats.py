@@ -56,11 +56,9 @@ def _count_answers(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[list[int]] |
     wrong = frame[~frame["correct"].astype(bool)]
     if "answer" not in frame or wrong["answer"].isna().any():
         return puzzles, None
-    votes: dict[str, list[int]] = {str(puzzle): [] for puzzle in puzzles.index}
     counts = wrong[wrong["answer"] != ""].groupby(["id", "answer"], observed=True).size()
-    for puzzle, count in counts.droplevel("answer").items():
-        votes[str(puzzle)].append(int(count))
-    return puzzles, list(votes.values())
+    votes = counts.groupby(level="id", observed=True).agg(list)
+    return puzzles, [votes.get(puzzle, []) for puzzle in puzzles.index]
 
 
 def _describe_attempts(
@@ -70,11 +68,9 @@ def _describe_attempts(
     right, attempts = (puzzles[name].tolist() for name in ("right", "attempts"))
     solved, majority = chance_of_any(right, attempts, k), np.full(len(puzzles), np.nan)
     if others is not None:
+        counts = zip(right, others, attempts, strict=True)
         majority = np.array(
-            [
-                chance_of_majority(mine, theirs, number - mine - sum(theirs), k)
-                for mine, theirs, number in zip(right, others, attempts, strict=True)
-            ]
+            [chance_of_majority(own, wrong, n - own - sum(wrong), k) for own, wrong, n in counts]
         )
     solved_puzzles = puzzles[LOADS].assign(successes=solved, failures=1 - solved)
     row: dict[str, float] = {"puzzles": len(puzzles)}

@@ -33,19 +33,14 @@ from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.display.tables import Table, rows_of
 from cogniload_analysis.intervals import CONFIDENCE
 
-# The load along the axis of each figure of the paper: left out where it has one level.
-ALONG = {"figure_3": "rho", "figure_4": "rho", "figure_5": "d", "figure_6": "rho", "figure_7": "N"}
-
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:
     """Return what the report shows of CogniLoad's frame, whose models have their short names."""
     responses = {str(model): rows for model, rows in frame.groupby("model", observed=True)}
-    glms, comparisons, interactions, capacities, notes = {}, {}, {}, {}, {}
+    glms, capacities, notes = {}, {}, {}
     replays = adaptive_section.find_replays(responses)
     for model, rows in tqdm(responses.items(), "fitting", unit="model", disable=None):
         glms[model] = glm.fit_soundly(rows)
-        comparisons[model] = glm.compare_rho_terms(rows)
-        interactions[model] = glm.fit_interactions(rows)
         run = replays.get(model)
         capacity = run.estimate if run else estimate_capacity(rows)
         if not run and rows["id"].is_unique:
@@ -65,10 +60,10 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
     }
     curves = pd.DataFrame()
     if several:
-        raw |= {
-            "aic": tables.aic_table(comparisons),
-            "interactions": tables.interaction_table(interactions),
-        }
+        compared = {model: glm.compare_rho_terms(rows) for model, rows in responses.items()}
+        interactions = {model: glm.fit_interactions(rows) for model, rows in responses.items()}
+        raw |= {"aic": tables.aic_table(compared)}
+        raw |= {"interactions": tables.interaction_table(interactions)}
         curves = budgets.budget_curve(frame)
     curved_budgets = len(curves) > 0 and bool(curves["model"].duplicated().any())
     made = [
@@ -220,18 +215,17 @@ def draw_paper(
     drawings: dict[str, Callable[..., Figure]] = {"ranking": partial(figures.draw_ranking, ranking)}
     if responses:
         frame = pd.concat(responses.values())
-        drawings |= {
-            "figure_1": partial(figures.draw_accuracy, frame),
-            "figure_3": partial(figures.draw_rho_by, frame, "d"),
-            "figure_4": partial(figures.draw_rho_by, frame, "N"),
-            "figure_5": partial(figures.draw_accuracy_by, frame, "d"),
-            "figure_6": partial(figures.draw_accuracy_by, frame, "rho"),
-            "figure_7": partial(figures.draw_accuracy_by, frame, "N"),
-            "outcomes_by_N": partial(figures.draw_outcomes, frame),
+        along = {
+            "figure_3": ("rho", partial(figures.draw_rho_by, frame, "d")),
+            "figure_4": ("rho", partial(figures.draw_rho_by, frame, "N")),
+            "figure_5": ("d", partial(figures.draw_accuracy_by, frame, "d")),
+            "figure_6": ("rho", partial(figures.draw_accuracy_by, frame, "rho")),
+            "figure_7": ("N", partial(figures.draw_accuracy_by, frame, "N")),
         }
-        for name, load in ALONG.items():
-            if load not in figures.varying(frame):
-                del drawings[name]
+        varying = figures.varying(frame)
+        drawings["figure_1"] = partial(figures.draw_accuracy, frame)
+        drawings |= {name: draw for name, (load, draw) in along.items() if load in varying}
+        drawings["outcomes_by_N"] = partial(figures.draw_outcomes, frame)
         if frame["response_tokens"].notna().any():
             drawings["tokens_by_load"] = partial(figures.draw_tokens, frame)
     return own | {name: (words.say(f"picture_{name}"), draw) for name, draw in drawings.items()}

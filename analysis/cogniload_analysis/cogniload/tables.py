@@ -245,17 +245,12 @@ def subtract(first: Threshold, second: Threshold, *, ratio: bool) -> list[float]
     """
     ends = np.array([[at.value, at.low, at.high] for at in (first, second)])
     with np.errstate(all="ignore"):
-        ends = np.log(ends) if ratio else ends
-        (value, low, high), (other, other_low, other_high) = ends
-        apart = value - other
-        down, up = (
-            np.hypot(value - low, other_high - other),
-            np.hypot(high - value, other - other_low),
-        )
-        differences = np.array([apart, apart - down, apart + up])
+        (value, low, high), (other, other_low, other_high) = np.log(ends) if ratio else ends
+        down = np.hypot(value - low, other_high - other)
+        up = np.hypot(high - value, other - other_low)
+        differences = value - other + np.array([0, -down, up])
         differences = np.expm1(differences) if ratio else differences
-    differences[~np.isfinite(differences)] = np.nan
-    return differences.tolist()
+    return np.where(np.isfinite(differences), differences, np.nan).tolist()
 
 
 def show_difference(threshold: str, difference: float) -> str:

@@ -83,7 +83,9 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             nothing = Threshold(note=fit.glm.problems["beta_0"])
             yield from (_row(name, (nothing, nothing)) for name in NAMES)
             return
-    means = _common_means(first, second)
+    loads = [list(vars(fit.glm.means).values()) for fit in (first, second)]
+    weights = [first.responses, second.responses]
+    means = LoadMeans(*map(float, np.average(loads, axis=0, weights=weights)))
     covariance = _joint_covariance(first, second)
     of_first = first.thresholds(means, covariance[:5, :5])
     of_second = second.thresholds(means, covariance[5:, 5:])
@@ -97,7 +99,8 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             slopes = np.concatenate(
                 [sign * _gradient(name, fit.beta, means, at.value) for fit, at, sign in sides]
             )
-            difference = _difference(*(_scale(name, at.value) for at in pair))
+            values = [np.log10(at.value) if name == "ECL50" else at.value for at in pair]
+            difference = _difference(*values)
             # Of the same answers it is 0, which rounding may leave below.
             error = float(np.sqrt(max(slopes @ covariance @ slopes, 0)))
             p = 2 * norm.sf(abs(difference) / error) if difference else 1.0
@@ -107,13 +110,6 @@ def _compare(first: _Fit, second: _Fit) -> Iterator[dict[str, object]]:
             if draws is None:
                 draws = _draw_differences(first, second, covariance, means)
             yield _row(name, pair, *_read_draws(draws[place]), "parametric bootstrap")
-
-
-def _common_means(first: _Fit, second: _Fit) -> LoadMeans:
-    """Return the means of the loads over the responses of both."""
-    sides = [list(vars(fit.glm.means).values()) for fit in (first, second)]
-    weights = [first.responses, second.responses]
-    return LoadMeans(*map(float, np.average(sides, axis=0, weights=weights)))
 
 
 def _joint_covariance(first: _Fit, second: _Fit) -> np.ndarray:
@@ -131,11 +127,6 @@ def _difference(first: np.ndarray | float, second: np.ndarray | float) -> np.nda
     with np.errstate(invalid="ignore"):
         apart = np.subtract(first, second)
     return np.where(np.abs(apart) < ROUNDING, 0, apart)
-
-
-def _scale(name: str, value: float) -> float:
-    """Return a threshold on the scale of its differences: ECL50 by its logarithm."""
-    return float(np.log10(value)) if name == "ECL50" else value
 
 
 def _gradient(name: str, beta: np.ndarray, means: LoadMeans, value: float) -> np.ndarray:

@@ -75,16 +75,11 @@ def say_breaks(row: dict) -> list[str]:
     if not row["enough"]:
         return [say("breaks_too_few", sentence=read)]
     kind = say_kind(row["commonest"]) if row["errors"] else ""
-    times = _count(row["count"], "time")
-    answers = _count(row["right"], "right answer")
     lucky = row["right_after_error"] - row["right_recovered"]
-    ways = [say("breaks_recovered", row)] * (row["right_recovered"] > 0)
-    ways += [say("breaks_by_luck", lucky=lucky)] * (lucky > 0)
-    how = f": {', '.join(ways)}" if ways else ""
     return [
         read,
-        say("breaks_errors" if row["errors"] else "breaks_no_error", row, kind=kind, times=times),
-        say("breaks_luck", row, answers=answers, how=how),
+        say("breaks_errors" if row["errors"] else "breaks_no_error", row, kind=kind),
+        say("breaks_luck", row, lucky=lucky),
         *[say("breaks_healed", row)] * (row["errors"] > 0 and not math.isnan(row["healed"])),
         say("breaks_whole" if math.isnan(row["half"]) else "breaks_half", row),
         say("breaks_slips", row),
@@ -105,7 +100,3 @@ def _say_hazard(row: dict) -> str:
     p = "p < 0.001" if trend_p < 0.001 else f"p = {trend_p:.3f}"
     trend = "grows" if row["trend"] > 0 else "falls"
     return say("hazard_flat" if trend_p >= 0.05 else f"hazard_{trend}", row, p=p)
-
-
-def _count(number: float, noun: str) -> str:
-    return f"{number:,.0f} {noun}" + "s" * (number != 1)

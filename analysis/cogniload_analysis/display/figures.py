@@ -203,16 +203,12 @@ def save_figure(figure: Figure, kind: Literal["svg", "pdf"]) -> bytes:
 
 def draw_all(drawings: Mapping[str, Drawing]) -> dict[str, Picture]:
     """Draw every figure for paper and for a phone, and return the pictures by name."""
-    return {
-        name: _draw(name, *drawing)
-        for name, drawing in tqdm(drawings.items(), "drawing", unit="figure", disable=None)
-    }
-
-
-def _draw(name: str, caption: str, draw: Callable[[], Figure]) -> Picture:
-    figure = draw()
-    svg, pdf = save_figure(figure, "svg"), save_figure(figure, "pdf")
-    return Picture(name, caption, svg, pdf, stack_panels(figure, svg))
+    pictures = {}
+    for name, (caption, draw) in tqdm(drawings.items(), "drawing", unit="figure", disable=None):
+        figure = draw()
+        svg, pdf = save_figure(figure, "svg"), save_figure(figure, "pdf")
+        pictures[name] = Picture(name, caption, svg, pdf, stack_panels(figure, svg))
+    return pictures
 
 
 def stack_panels(figure: Figure, svg: bytes) -> bytes:

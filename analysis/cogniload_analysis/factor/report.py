@@ -60,23 +60,16 @@ def report_factor(
             f"{row['model']}, {row['suite']} suite, context {show_context(row['context'])}"
         ),
     )
+    models, verdicts = [], []
+    for (suite, model), name in names.items():
+        mine = frame[(frame["suite"] == suite) & (frame["model"] == model)]
+        models.append(describe_model(suite, model, data, pictures.get(name)))
+        verdicts.append(describe_verdict(suite, model, mine, data, pictures.get(name)))
     return Findings(
         tables=built + run_tables,
         pictures=pictures | run_pictures,
-        models=[
-            describe_model(suite, model, data, pictures.get(name))
-            for (suite, model), name in names.items()
-        ],
-        verdicts=[
-            describe_verdict(
-                suite,
-                model,
-                frame[(frame["suite"] == suite) & (frame["model"] == model)],
-                rows_of(data, "factor_decay", suite=suite, model=model).iloc[0].to_dict(),
-                pictures.get(name),
-            )
-            for (suite, model), name in names.items()
-        ],
+        models=models,
+        verdicts=verdicts,
         front=next((pictures[name] for name in FRONT if name in pictures), None),
         sections={"runs": runs},
         symbols=tables.SYMBOLS,
@@ -180,9 +173,9 @@ FRONT = ("factor_figure_1c_symbolic", "factor_figure_4")
 
 
 def describe_verdict(
-    suite: str, model: str, frame: pd.DataFrame, decay: dict, picture: Picture | None
+    suite: str, model: str, frame: pd.DataFrame, data: Frames, picture: Picture | None
 ) -> Verdict:
-    """Return what the first screen says of a model in a suite; `decay` is its first row.
+    """Return what the first screen says of a model in a suite, by its responses in `frame`.
 
     Without a `picture`, the model solved nothing.
     """
@@ -190,6 +183,7 @@ def describe_verdict(
     cut = ending_table(frame)["cut_share"].iloc[0]
     broken_by = [verdict.say_spans(spans)] if picture else []
     sentences = [verdict.say_solved(frame, cut), *broken_by, verdict.say_wrong(frame, MEANINGS)]
+    decay = rows_of(data, "factor_decay", suite=suite, model=model).iloc[0].to_dict()
     headline = say_capacity(decay) if picture else say("none_solved")
     return Verdict(f"{model}, {suite} suite", headline, sentences, picture)
 
