@@ -80,12 +80,9 @@ def find_replay(
 
 def read_until(until: pd.Series) -> dict[str, Any]:
     """Return the object that a column of JSON holds; an empty one unless all rows agree."""
-    try:
-        (text,) = until.unique()
-        until_settings = json.loads(text or "null")
-    except (ValueError, TypeError, RecursionError):
-        return {}
-    return until_settings if isinstance(until_settings, dict) else {}
+    texts = until.unique()
+    settings: dict[str, Any] = json.loads(texts[0] or "{}") if len(texts) == 1 else {}
+    return settings
 
 
 def set_up(kind: type[Any], values: Mapping[str, Any], **known: Any) -> Any:

@@ -34,34 +34,9 @@ class Part:
     mixed_versions: bool
     cells: pd.DataFrame
 
-    @property
-    def name(self) -> str:
-        """The benchmark's name."""
-        return self.analysis.name
-
-    @property
-    def prefix(self) -> str:
-        """What begins the names of the part's files and anchors."""
-        return self.analysis.prefix
-
-    @property
-    def runs(self) -> Table:
-        """The table of what was run."""
-        return self.tables[f"{self.prefix}runs"]
-
-    @property
-    def endings(self) -> Table:
-        """The table of how responses ended."""
-        return self.tables[f"{self.prefix}endings"]
-
     def section(self, name: str) -> list[Table]:
         """Return the tables of a section of the page, in order."""
         return [table for table in self.tables.values() if table.spec.section == name]
-
-    @property
-    def cells_name(self) -> str:
-        """The name of the table of cells."""
-        return f"{self.prefix}cells"
 
 
 def build_part(

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
-from numbers import Real
 from reprlib import repr as brief
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
-from cogniload_analysis import tails
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.adaptive.design import (
     Answer,
@@ -34,6 +33,7 @@ from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacit
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold, settle_crossing
 from cogniload_analysis.sentences import Sentences
+from cogniload_gen.checks import check_integer, check_numbers
 
 say = Sentences("capacity")
 
@@ -101,7 +101,7 @@ class CapacityPlan(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        design.check_integer("seed", self.seed, 0, design.MAX_SEED)
+        check_integer("seed", self.seed, low=0, high=design.MAX_SEED)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -152,11 +152,10 @@ class CapacityPlan(Plan):
             d, N, rho, index = puzzle
         except (TypeError, ValueError):
             raise ValueError(f"a puzzle must be (d, N, rho, index), got {brief(puzzle)}") from None
-        d, N = design.check_integer("d", d, 1, 12), design.check_integer("N", N, 1, design.MAX_N)
-        index = design.check_integer("index", index, 0, design.MAX_INDEX)
-        if isinstance(rho, bool) or not isinstance(rho, Real) or not 0 < rho <= 100:
-            raise ValueError(f"rho must be a percentage above 0 and up to 100, got {brief(rho)}")
-        return Puzzle(d, N, float(rho), index)
+        d = check_integer("d", d, low=1, high=12)
+        N = check_integer("N", N, low=1, high=design.MAX_N)
+        (rho,) = check_numbers("rho", rho, integer=False, low=0, high=100)
+        return Puzzle(d, N, rho, check_integer("index", index, low=0, high=design.MAX_INDEX))
 
     def believe(self, answers: Known) -> Belief:
         """Return the posterior at the curves and the candidates (step 3)."""
@@ -357,7 +356,7 @@ def find_flags(
         yield from question_shortest(ECL50.value, answers, plan)
     right, count = sum(answer.correct for answer in answers.values()), len(answers)
     chance = float(curve.Link(floor=1).bottom(np.array([puzzle.d for puzzle in answers])).mean())
-    if tails.binomial(right, count, chance) > GUESSED:
+    if binom.sf(right - 1, count, chance) > GUESSED:
         yield say("at_chance", right=right, count=count, chance=chance)
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
@@ -388,7 +387,7 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
     wrong = 1 - curve.draw_accuracy(belief, slice(place, place + 1))[:, 0]
     count = len(shortest)
     failed = count - sum(answer.correct for answer in shortest.values())
-    if np.mean(tails.binomial(failed, count, wrong)) < SURPRISE:
+    if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
         expected = count * float(np.mean(wrong))
         yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
 
