@@ -320,20 +320,11 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy and the number of responses at each N; errors as in the fit."""
     check_columns(frame, ("N", "correct"), "N and correct")
     check_single(frame, CONDITION)
-    N, correct = (
-        pd.to_numeric(frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
-        for column in ("N", "correct")
-    )
-    allowed = {
-        "N": ((N > 0) & np.isfinite(N), "a positive number"),
-        "correct": ((correct >= 0) & (correct <= 1), "0, 1 or a share between them"),
-    }
-    for column, (sound, wanted) in allowed.items():
-        check_values(frame, column, sound, wanted)
-    levels, place = np.unique(N, return_inverse=True)
-    responses = np.bincount(place)
-    accuracy = np.bincount(place, correct) / responses
-    return pd.DataFrame({"N": levels, "accuracy": accuracy, "responses": responses})
+    rows = frame[["N", "correct"]].apply(pd.to_numeric, errors="coerce").astype(float)
+    N, correct = rows["N"], rows["correct"]
+    check_values(frame, "N", (N > 0) & (N < np.inf), "a positive number")
+    check_values(frame, "correct", correct.between(0, 1), "0, 1 or a share between them")
+    return correct.groupby(N).agg(accuracy="mean", responses="size").reset_index()
 
 
 def _find_problem(points: pd.DataFrame, low: float, high: float) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
@@ -71,6 +72,5 @@ def build_part(
 def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
     """Tell whether runs that belong together, as those of a suite, are of several generators."""
     suites = [load.name for load in analysis.loads if load.in_task]
-    columns = [*suites, "generator_version"]
-    kinds = frame[columns].astype(str).drop_duplicates()
-    return bool(kinds.duplicated(suites).any() if suites else len(kinds) > 1)
+    groups = frame.groupby(suites, observed=True) if suites else frame
+    return bool(np.max(groups["generator_version"].nunique()) > 1)

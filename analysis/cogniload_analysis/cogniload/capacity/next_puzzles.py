@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby
+from numbers import Real
 from reprlib import repr as brief
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -33,7 +34,7 @@ from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacit
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold, settle_crossing
 from cogniload_analysis.sentences import Sentences
-from cogniload_gen.checks import check_integer, check_numbers
+from cogniload_gen.checks import check_integer
 
 say = Sentences("capacity")
 
@@ -154,8 +155,9 @@ class CapacityPlan(Plan):
             raise ValueError(f"a puzzle must be (d, N, rho, index), got {brief(puzzle)}") from None
         d = check_integer("d", d, low=1, high=12)
         N = check_integer("N", N, low=1, high=design.MAX_N)
-        (rho,) = check_numbers("rho", rho, integer=False, low=0, high=100)
-        return Puzzle(d, N, rho, check_integer("index", index, low=0, high=design.MAX_INDEX))
+        if not (isinstance(rho, Real) and 0 < rho <= 100):
+            raise ValueError(f"rho must be a percentage above 0 and up to 100, got {brief(rho)}")
+        return Puzzle(d, N, float(rho), check_integer("index", index, low=0, high=design.MAX_INDEX))
 
     def believe(self, answers: Known) -> Belief:
         """Return the posterior at the curves and the candidates (step 3)."""
@@ -390,23 +392,6 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
     if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
         expected = count * float(np.mean(wrong))
         yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
-
-
-def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
-    """Return a fixed design of 700 puzzles on the axes, for a harness that can't ask.
-
-    Grids of d, N and rho (percent) with `num_puzzles` for each cell, as plain values: 60 % on N,
-    20 % on d, 20 % on rho. `estimate_capacity` reads the results.
-    """
-    statements = [candidate.N for candidate in make_candidates(N) if candidate.axis == "N"]
-    at_mean_rho, at_mean_N = {"rho": [MEAN_RHO]}, {"N": [MEAN_N]}
-    return [
-        {"d": [MEAN_D], "N": statements, **at_mean_rho, "num_puzzles": 17},
-        {"d": [OTHER_D], "N": statements, **at_mean_rho, "num_puzzles": 4},
-        {"d": list(ASKED_D), **at_mean_N, **at_mean_rho, "num_puzzles": 14},
-        {"d": [MEAN_D], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 11},
-        {"d": [OTHER_D], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 3},
-    ]
 
 
 def estimate_capacity(
