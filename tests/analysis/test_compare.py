@@ -13,7 +13,12 @@ from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_r
 from refusals import assert_refused, refused
 
 from cogniload_analysis import compare_runs
+<<<<<<< HEAD
 from cogniload_analysis.compare.differences import METHODS
+=======
+from cogniload_analysis.cogniload.analysis import COGNILOAD
+from cogniload_analysis.compare.differences import FEW_PAIRS, MANY_PAIRS, choose_pairs
+>>>>>>> anb
 from cogniload_analysis.compare.paired import FEW, adjust, anytime_p
 from cogniload_cli import main
 
@@ -134,7 +139,7 @@ def test_attempts_at_a_puzzle_are_one_cluster():
 
 
 @pytest.mark.parametrize(
-    ("puzzles", "method"), [(1, METHODS["few"]), (FEW, METHODS["few"]), (FEW + 1, METHODS["pairs"])]
+    ("puzzles", "method"), [(1, FEW_PAIRS), (FEW, FEW_PAIRS), (FEW + 1, MANY_PAIRS)]
 )
 def test_few_puzzles_are_compared_exactly(puzzles, method):
     few = [respond(name, 0.5, puzzles, cells=CELLS[:1]) for name in "ab"]
