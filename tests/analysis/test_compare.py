@@ -13,12 +13,7 @@ from lm_eval_layout import make_factor_puzzle, make_puzzle, make_sample, write_r
 from refusals import assert_refused, refused
 
 from cogniload_analysis import compare_runs
-<<<<<<< HEAD
-from cogniload_analysis.compare.differences import METHODS
-=======
-from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.compare.differences import FEW_PAIRS, MANY_PAIRS, choose_pairs
->>>>>>> anb
+from cogniload_analysis.compare.differences import FEW_PAIRS, MANY_PAIRS
 from cogniload_analysis.compare.paired import FEW, adjust, anytime_p
 from cogniload_cli import main
 

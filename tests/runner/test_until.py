@@ -130,10 +130,6 @@ def metadata(dataset="cogniload", **parameters):
     (["--limit", "3"], "--limit is refused: with --until the design says what is evaluated"),
     (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
     (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
-<<<<<<< HEAD
-=======
-    (["--budget", "10"], "budget must be an integer in 64..1000000, got 10"),
->>>>>>> anb
     (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),
     (metadata(context_budget=2048), "do not fit"),
 ])  # fmt: skip

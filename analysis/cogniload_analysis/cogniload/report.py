@@ -159,8 +159,8 @@ def tabulate_levels(frame: pd.DataFrame, *, several: bool) -> Iterator[Table]:
     for load, number in (("d", 4), ("N", 5)):
         rows = tables.outcome_table(frame, load)
         yield tables.TABLES["outcomes"].table(rows, load=load, number=number)
-    for N, rows in tables.token_table(frame).groupby("N"):
-        yield tables.TABLES["tokens"].table(rows, N=N)
+    for length, rows in tables.token_table(frame).groupby("N"):
+        yield tables.TABLES["tokens"].table(rows, N=length)
     d, N, rho = LOADS
     for loads in ((d,), (N,), (rho,), (d, N), (N, rho)) if several else ():
         if all(frame[load.name].nunique() > 1 for load in loads[1:]):
@@ -293,7 +293,7 @@ def describe_model(
         "name": model,
         "accuracy": words.say("accuracy", row),
         "chance": words.say_chance(row),
-        "cells": words.say("cells", fit),
+        "cells": words.say("cells", {str(name): value for name, value in fit.items()}),
         "thresholds": thresholds,
         "problems": "" if notes is None else fit["problems"],
         "estimator": fit["estimator"],

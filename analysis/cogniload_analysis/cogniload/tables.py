@@ -190,7 +190,7 @@ def name_ends(name: str, threshold: Threshold) -> dict[str, float]:
     return {name: threshold.value} | ends
 
 
-def tested_ends(capacity: Capacity, threshold: str) -> tuple[float, float]:
+def tested_ends(capacity: Any, threshold: str) -> tuple[float, float]:
     """Return the least and the largest load that a design can ask, where a crossing is known."""
     return {"ECL50": capacity.asked_N, "ID50": capacity.asked_d, "NT50": (0, 1)}[threshold]
 
