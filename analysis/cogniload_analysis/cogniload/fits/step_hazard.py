@@ -104,7 +104,7 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
     """Fit the hazard of the first error to the responses of one model: a `StepHazard`.
 
     `frame` has a row a response with the columns id, puzzle (its text), d, N, correct, read,
-    first_error (NaN for none) and error as `add_steps` gives them. Only the responses that were read
+    first_error (NaN for none) and error as `add_steps` gives them. Only responses that were read
     count. A response is at risk from statement 1 up to its first error or, without one, to its end;
     one that stops early counts up to there.
 
