@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
 from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
-from cogniload_gen.cogniload.score import Outcome, score_row
+from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
+from cogniload_gen.cogniload.score import Outcome, score_row, score_state
 from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
-from cogniload_gen.cogniload.state import score_state, state_reward
 from cogniload_gen.grid import ENGLISH, Grid, Source, language_of
 from cogniload_gen.version import GENERATOR_VERSION
 
@@ -113,16 +113,12 @@ class CogniLoad(Benchmark):
             return state_reward(response, row)
         if language_of(str(row.get("id"))) != ENGLISH:
             return super().reward_answer(response, row)
-        from cogniload_gen.cogniload.rewards import answer_reward
-
         return answer_reward(response, row)
 
     def reward_steps(self, response: str, row: Row) -> float:
         """Return a trainer's reward for the steps; but for English, that for the answer."""
         if language_of(str(row.get("id"))) != ENGLISH:
             return super().reward_steps(response, row)
-        from cogniload_gen.cogniload.rewards import step_reward
-
         return step_reward(response, row)
 
 

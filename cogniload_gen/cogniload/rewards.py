@@ -38,23 +38,27 @@ from typing import NamedTuple
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
-from cogniload_gen.cogniload.ontology import VOCABULARIES, WORDS, read_table
-from cogniload_gen.cogniload.score import asked_of, score_row, sentence_windows, spellings_of
+from cogniload_gen.cogniload.ontology import WORDS, read_table
+from cogniload_gen.cogniload.score import (
+    MARKS,
+    MENTIONS,
+    SPELLINGS,
+    asked_of,
+    score_row,
+    score_state,
+    sentence_windows,
+    spellings,
+    spellings_of,
+    value_categories,
+)
 from cogniload_gen.cogniload.solve import State, solve_steps
-from cogniload_gen.cogniload.values import spellings, value_categories
-from cogniload_gen.responses.blind import beyond_blind
-from cogniload_gen.responses.doubt import DOUBTS, HEDGE, TALK
+from cogniload_gen.responses.claims import DOUBTS, HEDGE, TALK, beyond_blind
 
 Told = dict[str, str | None]
 """The PoI's values that a response tells; None where it gives several, or none plainly."""
 
 ENTRY = re.compile(r"\W*+(?:after\W++)?+(?:the\W++)?+(?:(?:statement|step)\W++)?+(\d{1,9})\b(.*)")
 """A lowercase line that begins with a statement's number, and what follows it."""
-
-MARKS = re.compile(
-    r"(?:[ \t*_`{}\[\]()\"#>$✅\u200b\u00ad]|</?(?:think|thinking|answer)>|\\(?:boxed|text)\b)+"
-)
-"""Marks of emphasis, headings, quotation and brackets, which separate words and mean nothing."""
 
 VERDICTS = "(?:appl|match|meet|met|affect|chang|qualif|satisf|concern|involv|includ|fit|effect|one)"
 VERDICT = re.compile(
@@ -93,27 +97,12 @@ OF_STATEMENT = re.compile(r"\b(?:people|person|condition)s?\b")
 """What stands in a line about a statement, or about nobody."""
 
 
-def mention(category: str) -> re.Pattern:
-    """Return the pattern of a mention of the category's values; one group is the spelling."""
-    value = f"({'|'.join(map(re.escape, SPELLINGS[category]))})"
-    noun = WORDS[category].noun.removesuffix("s") + "s?"
-    forms = [f"{value} {noun}", f"{noun}(?: is|:| =) {value}"]
-    if verbs := WORDS[category].verbs:
-        forms.append(f"(?:{verbs}) (?:an? )?{value}")
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?![\w-])")
-
-
-SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.items()}
-"""The value of each accepted spelling, by category."""
-
 KINDS = ("yes", "same", "change", "people", "label", "he", "she", "they")
 PLAIN = frozenset(read_table("rewards")["plain"].split()).union(
     *(read_table("steps")["words"][kind].split() for kind in KINDS),
     *(words.words.split() for words in WORDS.values()),
 )
 """The words of a plain line, besides names and values."""
-
-MENTIONS = {category: mention(category) for category in VOCABULARIES}
 
 
 class History(NamedTuple):
@@ -215,6 +204,13 @@ def answer_reward(response: str, row: Row) -> float:
     remark = not (naming([answer, *others]).search(before) or re.search(r"\d|\n", before))
     doubted = DOUBTS.search(before) and (remark or AHEAD.search(before))
     return float(mentions > 0 and not several and plain and not doubted)
+
+
+def state_reward(response: str, row: Row) -> float:
+    """Return the share of the attributes that a response has right; 0.0 if it hedges."""
+    score = score_state(response, row)
+    hedged = score.evidence and HEDGE.search(response[slice(*score.evidence)].lower())
+    return 0.0 if hedged else float(score.details["state_share"])
 
 
 def step_reward(response: str, row: Row) -> float:

@@ -15,17 +15,18 @@ and the language says where a spelling must begin and end.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate
 from reprlib import repr as brief
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from cogniload_gen.benchmark import Counts, Row, Score
 from cogniload_gen.checks import check_choice, check_columns, check_texts
-from cogniload_gen.cogniload.ontology import LANGUAGES, WORDS, read_language
+from cogniload_gen.cogniload.ontology import LANGUAGES, VOCABULARIES, WORDS, read_language
+from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.grid import ENGLISH, language_of
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, is_cut_off
 
@@ -82,11 +83,7 @@ class Outcome(StrEnum):
 
 
 CORRECT = (Outcome.CORRECT_VALID, Outcome.CORRECT_POI, Outcome.CORRECT_LAST_SENTENCE)
-WRONG_LOGIC = (
-    Outcome.WRONG_LOGIC,
-    Outcome.WRONG_LOGIC_POI,
-    Outcome.WRONG_LOGIC_LAST_SENTENCE,
-)
+WRONG_LOGIC = (Outcome.WRONG_LOGIC, Outcome.WRONG_LOGIC_POI, Outcome.WRONG_LOGIC_LAST_SENTENCE)
 WINDOWS = (
     "the last sentence about {poi} and the attribute",
     "the last sentence about {poi}",
@@ -113,22 +110,6 @@ class SentenceWindows(NamedTuple):
     valid_poi_last_sentence: Sentence
     poi_last_sentence: Sentence
     last_sentence: Sentence
-
-
-class Asked(TypedDict):
-    """The columns of a row by which a response is scored (see `score_response`)."""
-
-    poi: str
-    answer: str
-    category: str
-    options: list[str]
-
-
-class Verdict(NamedTuple):
-    """An outcome, and the number of the window that decided it; None if none did."""
-
-    outcome: Outcome
-    window: int | None = None
 
 
 def score_response(
@@ -158,7 +139,7 @@ def score_response(
     if is_cut_off(prompt_tokens, response_tokens, context_budget):
         return Outcome.WRONG_MAX_CONTEXT
     gold = fold(answer, language)
-    return judge(windows, gold, alternatives_to(answer, options, language), language).outcome
+    return judge(windows, gold, alternatives_to(answer, options, language), language)[0]
 
 
 def score_row(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
@@ -256,7 +237,7 @@ def fold_by(marks: dict[str, str], text: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def asked_of(row: Row) -> Asked:
+def asked_of(row: Row) -> dict[str, Any]:
     """Return the columns of a row by which a response is scored; ValueError for a wrong one."""
     texts = check_texts(row, ("poi", "answer", "category"))
     column = check_columns(row, ("options",))["options"]
@@ -264,27 +245,24 @@ def asked_of(row: Row) -> Asked:
     options = list(column) if several else []
     if not several or not all(isinstance(option, str) for option in options):
         raise ValueError(f"options must be a list of texts, got {brief(column)}")
-    poi, answer, category = texts.values()
-    return Asked(poi=poi, answer=answer, category=category, options=options)
+    return {**texts, "options": options}
 
 
 def judge(
     windows: SentenceWindows, gold: str, alternatives: set[str], language: str = ENGLISH
-) -> Verdict:
-    """Return the outcome that the windows of a response decide (D.5); all is folded."""
+) -> tuple[Outcome, int | None]:
+    """Return the outcome (D.5), and the number of the window that decides it; all is folded."""
     if windows.last_sentence.text == "":
-        return Verdict(Outcome.WRONG_MAX_CONTEXT)
+        return Outcome.WRONG_MAX_CONTEXT, None
     matches = [check_correct_answer(gold, sentence.text, language) for sentence in windows]
     flagged = [
         alternative_flag(sentence.text, alternatives, gold, language) for sentence in windows
     ]
-    for window, outcome in enumerate(CORRECT):
-        if matches[window] and not flagged[window]:
-            return Verdict(outcome, window)
-    for window, outcome in enumerate(WRONG_LOGIC):
-        if not matches[window] and flagged[window]:
-            return Verdict(outcome, window)
-    return Verdict(Outcome.WRONG_OTHER)
+    for outcomes, decided in ((CORRECT, (True, False)), (WRONG_LOGIC, (False, True))):
+        for window, outcome in enumerate(outcomes):
+            if (matches[window], flagged[window]) == decided:
+                return outcome, window
+    return Outcome.WRONG_OTHER, None
 
 
 def alternatives_to(answer: str, options: Iterable[str], language: str = ENGLISH) -> set[str]:
@@ -416,3 +394,130 @@ def alternative_flag(
         return present
     places = (last_place(value, sentence, language) for value in alternatives)
     return any(0 <= first <= start and end <= last for first, last in places)
+
+
+# --- the values that a text about a puzzle may name, in any of their spellings
+
+
+def vocabulary(category: str, language: str) -> tuple[str, ...]:
+    """Return the values of a category in a language."""
+    if language == ENGLISH:
+        return VOCABULARIES.get(category, ())
+    tables = read_language(language, "sentences")["values"]
+    table = tables.get(category) or tables["colors"]
+    return tuple(table[value][0] for value in VOCABULARIES.get(category, ()))
+
+
+def value_categories(
+    solution: Solution, categories: Sequence[str], language: str = ENGLISH
+) -> dict[str, tuple[str, ...]]:
+    """Return the categories that each value may be of: those whose vocabulary has it.
+
+    Of places, only those that the puzzle names count, since many are words of their own.
+    """
+    owners: dict[str, list[str]] = {}
+    for category in categories:
+        used = {part[category] for part in solution.parts if category in part}
+        others = () if category == "location" else vocabulary(category, language)
+        for value in sorted({*used, *others}):
+            owners.setdefault(value, []).append(category)
+    return {value: tuple(categories) for value, categories in owners.items()}
+
+
+def spellings(values: Iterable[str], language: str = ENGLISH) -> dict[str, str]:
+    """Return the value of each accepted spelling, in lowercase."""
+    if language != ENGLISH:
+        listed = read_language(language, "reading")["spellings"]
+        by_term = {term: value for value in values for term in listed.get(value, "").split("|")}
+        terms = (by_term | {value: value for value in values}).items()
+        return {term.lower(): value for term, value in terms if term}
+    meant = {"grey": "gray", "scifi": "sci-fi", "nonfiction": "non-fiction", "sci fi": "sci-fi"}
+    for value in values:
+        meant |= {spelling: value for spelling in SYNONYMS.get(value, ()) if spelling not in values}
+        meant[value] = value
+    return {spelling: value for spelling, value in meant.items() if value in values}
+
+
+SPELLINGS = {category: spellings(values) for category, values in VOCABULARIES.items()}
+"""The value of each accepted spelling, by category."""
+
+
+def mention(category: str) -> re.Pattern:
+    """Return the pattern of a mention of the category's values; one group is the spelling."""
+    value = f"({'|'.join(map(re.escape, SPELLINGS[category]))})"
+    noun = WORDS[category].noun.removesuffix("s") + "s?"
+    forms = [f"{value} {noun}", f"{noun}(?: is|:| =) {value}"]
+    if verbs := WORDS[category].verbs:
+        forms.append(f"(?:{verbs}) (?:an? )?{value}")
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(forms)})(?![\w-])")
+
+
+MENTIONS = {category: mention(category) for category in VOCABULARIES}
+
+MARKS = re.compile(
+    r"(?:[ \t*_`{}\[\]()\"#>$✅\u200b\u00ad]|</?(?:think|thinking|answer)>|\\(?:boxed|text)\b)+"
+)
+"""Marks of emphasis, headings, quotation and brackets, which separate words and mean nothing."""
+
+# --- questions about the whole state of the PoI
+
+# The response is right if all attributes are; their share is the partial credit. It is read from
+# the PoI's name in the last line that has it, up to the end; of several values of one attribute,
+# the last one counts.
+
+
+def score_state(response: str, row: Row, **counts: Unpack[Counts]) -> Score:
+    """Return the score of a response to a puzzle with this question, given as a row.
+
+    The `counts` are those of `score_row`. `state_share` of the details is the share of the
+    attributes that are right. Raises ValueError if the row lacks a column, or has it wrong.
+    """
+    columns = asked_of(row)
+    gold = attributes(columns["answer"])
+    counts = with_budget(counts)
+    if is_cut_off(**counts) or not response.strip():
+        budget = f"{counts['context_budget']:,} tokens"
+        why = f"no response, or prompt and response reached the budget of {budget}"
+        return Score(Outcome.WRONG_MAX_CONTEXT, None, None, why, {"state_share": 0.0})
+    start = start_of_state(response.lower(), columns["poi"].lower())
+    values = read_state(response.lower()[start:], gold)
+    if not values:
+        why = "no attribute is stated"
+        return Score(Outcome.WRONG_OTHER, None, None, why, {"state_share": 0.0})
+    wrong = [category for category, value in gold.items() if values.get(category) != value]
+    share = 1 - len(wrong) / len(gold)
+    why = f"of {len(gold)} attributes, {len(wrong)} are wrong or left out"
+    why += f": {', '.join(wrong)}" * bool(wrong)
+    outcome = Outcome.WRONG_LOGIC if wrong else Outcome.CORRECT_VALID
+    read = ", ".join(f"{category}: {value}" for category, value in values.items())
+    place = places_in(response, (start, len(response.lower())))
+    return Score(outcome, read, place, why, {"state_share": share})
+
+
+def attributes(answer: str) -> dict[str, str]:
+    """Return the values of an answer by category; ValueError if it is about no state."""
+    pairs = [part.partition(": ") for part in answer.split(", ")]
+    values = {category: value for category, _, value in pairs}
+    if not values.keys() <= WORDS.keys():
+        raise ValueError(f"answer must be a value for each category, got {answer[:100]!r}")
+    return values
+
+
+def start_of_state(response: str, poi: str) -> int:
+    """Return where the PoI's state starts in a lowercase response; 0 if it has no such name."""
+    names = [match.start() for match in re.finditer(rf"\b{re.escape(poi)}\b", response)]
+    line = response.rfind("\n", 0, names[-1]) if names else 0
+    return next((start for start in names if start > line), 0)
+
+
+def read_state(text: str, categories: dict[str, str]) -> dict[str, str]:
+    """Return the value of each category that a lowercase text states last."""
+    for category in categories:
+        text = text.replace(category, WORDS[category].noun)  # as in the answer's own words
+    text = MARKS.sub(" ", text)
+    values = {}
+    for category in categories:
+        for match in MENTIONS[category].finditer(text):
+            (spelling,) = filter(None, match.groups())
+            values[category] = SPELLINGS[category][spelling]
+    return values

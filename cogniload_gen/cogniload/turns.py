@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from cogniload_gen.benchmark import Row, Turn, planted_turn
 from cogniload_gen.cogniload.render import environment_of, sentences_of, template_of
+from cogniload_gen.cogniload.score import attributes
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.state import attributes
 from cogniload_gen.grid import ENGLISH
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cogniload_gen.benchmark import Benchmark, Dataset, Row, Score, StepsRead
+from cogniload_gen.benchmark import Benchmark, Dataset, Row, StepsRead
 from cogniload_gen.factor.knobs import (
     REALISTIC_KNOBS,
     REALISTIC_TWIN,
@@ -19,6 +19,7 @@ from cogniload_gen.factor.knobs import (
     realistic_cells,
     symbolic_cells,
 )
+from cogniload_gen.factor.rewards import step_reward
 from cogniload_gen.factor.score import FactorOutcome, score_row
 from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
@@ -40,6 +41,8 @@ class Factor(Benchmark):
     dataset = "factor"
     options = (TOKENIZER,)
     outcomes = FactorOutcome
+    score = staticmethod(score_row)
+    reward_steps = staticmethod(step_reward)
 
     @property
     def step_errors(self) -> tuple[str, ...]:
@@ -56,10 +59,6 @@ class Factor(Benchmark):
         """Return whether a row is of the suite."""
         return bool(row.get("suite") == self.suite)
 
-    def score(self, response: str, row: Row, **counts: int | None) -> Score:
-        """Return a response's score, without a judge model."""
-        return score_row(response, row, **counts)
-
     def read_steps(self, response: str, row: Row, *, margin: float | None = None) -> StepsRead:
         """Return the first wrong variable; ValueError for a `margin`, which it does not have.
 
@@ -72,18 +71,6 @@ class Factor(Benchmark):
         if row.get("found") != row.get("needed"):
             raise ValueError("the retrieved prompt must hold every statement that the answer needs")
         return read_factor_steps(response, row)
-
-    def reward_answer(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the answer."""
-        from cogniload_gen.factor.rewards import answer_reward
-
-        return answer_reward(response, row)
-
-    def reward_steps(self, response: str, row: Row) -> float:
-        """Return a trainer's reward for the steps."""
-        from cogniload_gen.factor.rewards import step_reward
-
-        return step_reward(response, row)
 
 
 class Symbolic(Factor):
@@ -100,6 +87,7 @@ class Symbolic(Factor):
     about = files(__package__) / "data" / "symbolic"
     needed = ("suite", "target")
     own_splits = tuple(TRAINING_SETS)
+    cells = staticmethod(symbolic_cells)
     solve = staticmethod(solve_symbolic)
 
     @property
@@ -108,10 +96,6 @@ class Symbolic(Factor):
         from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
 
         return SYMBOLIC_BASELINES
-
-    def cells(self, **values: Any) -> tuple[SymbolicCell, ...]:
-        """Return the product of the knobs' values, with at most as many roots as variables."""
-        return symbolic_cells(**values)
 
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
@@ -143,6 +127,7 @@ class Realistic(Factor):
     version = REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
     needed = ("suite",)
+    cells = staticmethod(realistic_cells)
     solve = staticmethod(solve_realistic)
 
     @property
@@ -151,10 +136,6 @@ class Realistic(Factor):
         from cogniload_gen.factor.baselines import REALISTIC_BASELINES
 
         return REALISTIC_BASELINES
-
-    def cells(self, **values: Any) -> tuple[RealisticCell, ...]:
-        """Return the product of the knobs' values; without context, there is no noise."""
-        return realistic_cells(**values)
 
     def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""

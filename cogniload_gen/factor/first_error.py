@@ -60,7 +60,7 @@ from cogniload_gen.factor.solve import (
     spell,
     symbolic_relations,
 )
-from cogniload_gen.responses.mention import LONGEST, MOST_WORDS, Told
+from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.tokens import estimate
 
 ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
@@ -139,19 +139,6 @@ class Equation(NamedTuple):
     sums: list[int]
     start: int
     stop: int
-
-
-class Values(NamedTuple):
-    """The values that a response tells, by their variable.
-
-    `last` are the equations that tell them, `first` the places of their first values, `doubtful`
-    the variables with a right value before, `corrections` the places where a wrong value changes.
-    """
-
-    last: dict[int, Equation]
-    first: dict[int, int]
-    doubtful: set[int]
-    corrections: list[int]
 
 
 @lru_cache(maxsize=64)
@@ -269,8 +256,13 @@ def read_factor_steps(response: str, row: Mapping) -> FactorSteps:
     return FactorSteps(values, name, error, depth, recovered, tuple(corrections), coverage, True)
 
 
-def last_values(equations: list[tuple[int, Equation]], problem: Problem) -> Values:
-    """The values that equations tell (T3)."""
+def last_values(
+    equations: list[tuple[int, Equation]], problem: Problem
+) -> tuple[dict[int, Equation], dict[int, int], set[int], list[int]]:
+    """The equations that tell each variable's value (T3), and where its first value stands.
+
+    Then the variables with a right value before, and the places where a wrong value changes.
+    """
     last: dict[int, Equation] = {}
     first: dict[int, int] = {}
     doubtful: set[int] = set()
@@ -285,15 +277,11 @@ def last_values(equations: list[tuple[int, Equation]], problem: Problem) -> Valu
             else:
                 corrections.append(equation.start)
                 doubtful.discard(i)
-        if (
-            before is None
-            or equation.references
-            or not before.references
-            or before.value != equation.value
-        ):
+        is_same = before is not None and before.value == equation.value
+        if not (is_same and before.references) or equation.references:
             last[i] = equation
         first.setdefault(i, equation.start)
-    return Values(last, first, doubtful, corrections)
+    return last, first, doubtful, corrections
 
 
 def closure(some: Iterable[int], problem: Problem) -> set[int]:

@@ -100,22 +100,14 @@ def realistic_cells(op: Any, context: Any, noise: Any) -> tuple[RealisticCell, .
     """Return the cells of the knobs' product, checked; those without context have noise "none"."""
     op_knob, context_knob, _ = REALISTIC_KNOBS
     operations, contexts = op_knob.check(op), context_knob.check(context)
-    return tuple(
-        RealisticCell(op, tokens, kind)
-        for op, tokens, kind in product(operations, contexts, check_noises(noise, contexts))
-        if (kind == "none") == (tokens == 0)
-    )
-
-
-def check_noises(noise: Any, contexts: tuple[int, ...]) -> tuple[str, ...]:
-    """Return `noise` as a tuple of different kinds of noise, with "none" where a context is 0.
-
-    ValueError for another kind, and for no kind where a context is above 0.
-    """
     without = ("none",) if 0 in contexts else ()
     kinds = check_choices("noise", noise, NOISES + without)
     if kinds == ("none",) and any(contexts):
         raise ValueError(
             f"noise must hold one of {', '.join(NOISES)} for a context above 0, got {brief(noise)}"
         )
-    return tuple(dict.fromkeys(without + kinds))
+    return tuple(
+        RealisticCell(*cell)
+        for cell in product(operations, contexts, dict.fromkeys(without + kinds))
+        if (cell[2] == "none") == (cell[1] == 0)
+    )

@@ -19,7 +19,7 @@ from cogniload_gen.draws import Key, child, uniform
 from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.symbolic import batch_size
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
-from cogniload_gen.tokens import Tokenizer, token_counter
+from cogniload_gen.tokens import TokenCounter, Tokenizer, token_counter
 from cogniload_gen.words import read_words
 
 REALISTIC_SCHEMA = pa.schema(
@@ -30,6 +30,10 @@ REALISTIC_SCHEMA = pa.schema(
     }
 )  # fmt: skip
 """The columns of a table of puzzles."""
+
+WORDS = read_words(__package__, "realistic")
+TEXT = WORDS["text"]
+"""The words of the data file, and its sentences."""
 
 # The children of a puzzle's key: the draws of its problem, of the sentences of its noise, and of
 # the places of the problem's sentences among them.
@@ -173,14 +177,10 @@ class Building:
         return spent and not self.variables[-1].is_total
 
     @property
-    def totals_to_come(self) -> int:
-        """How many places still lack animals, and so their total."""
-        return len(set(self.animals))
-
-    @property
     def slack(self) -> int:
         """How many operations could be spent without joining loose variables."""
-        return self.left - len(self.loose) - self.totals_to_come
+        totals_to_come = len(set(self.animals))
+        return self.left - len(self.loose) - totals_to_come
 
     @property
     def growth(self) -> int:
@@ -369,8 +369,7 @@ def make_problem(key: np.uint64, op: int, twin: str | None = None) -> Problem:
     needed = needed_variables(draw, op)
     variables = needed + close_variables(draw, needed)
     pairs = name_variables(draw, variables)
-    text = language()["text"]
-    names = [text["variable"].format(place=place, animal=animal) for place, animal in pairs]
+    names = [TEXT["variable"].format(place=place, animal=animal) for place, animal in pairs]
     stated = [i for i, variable in enumerate(variables) if not variable.is_total]
     order = pick(draw, stated)
     if twin == "order=solved":
@@ -386,10 +385,10 @@ def make_problem(key: np.uint64, op: int, twin: str | None = None) -> Problem:
     place, animal = pairs[len(needed) - 1]
     return Problem(
         sentences=[
-            text["sentence"].format(variable=names[i], definition=definition(variables[i], names))
+            TEXT["sentence"].format(variable=names[i], definition=definition(variables[i], names))
             for i in order
         ],
-        question=text["question"].format(place=place, animal=animal),
+        question=TEXT["question"].format(place=place, animal=animal),
         answer=str(needed[-1].value),
         solution=solution(draw, variables[: len(needed)], names),
         pairs=[pairs[i] for i in stated],
@@ -402,48 +401,40 @@ def name_variables(draw: Draw, variables: Sequence[Variable]) -> list[tuple[str,
     The places whose animals are added up have no others. The other variables are animals at further
     places, hardly more than they fill.
     """
-    words = language()
     rest = [i for i, variable in enumerate(variables) if variable.place is None]
     of_totals = 1 + max(variable.place or 0 for variable in variables)
-    animals = pick(draw, words["animals"], MOST_TERMS + draw(4) + len(variables) // 16)
-    names = pick(draw, words["names"], of_totals + -(-len(rest) // len(animals)) + draw(2))
-    places = [f"{name} {words['kinds'][draw(len(words['kinds']))]}" for name in names]
+    animals = pick(draw, WORDS["animals"], MOST_TERMS + draw(4) + len(variables) // 16)
+    names = pick(draw, WORDS["names"], of_totals + -(-len(rest) // len(animals)) + draw(2))
+    places = [f"{name} {WORDS['kinds'][draw(len(WORDS['kinds']))]}" for name in names]
     free = [(place, animal) for place in places[of_totals:] for animal in animals]
     pairs = dict(zip(rest, pick(draw, free, len(rest)), strict=True))
     animals_of = [iter(pick(draw, animals)) for _ in range(of_totals)]
     for i, variable in enumerate(variables):
         if variable.place is not None:
-            animal = words["total"] if variable.is_total else next(animals_of[variable.place])
+            animal = WORDS["total"] if variable.is_total else next(animals_of[variable.place])
             pairs[i] = places[variable.place], animal
     return [pairs[i] for i in range(len(variables))]
 
 
-def language() -> dict:
-    """The words and sentences of the data file."""
-    return read_words(__package__, "realistic")
-
-
 def prompt(sentences: Sequence[str], question: str) -> str:
     """The whole prompt: the problem, its question and the instruction."""
-    text = language()["text"]
     joined = " ".join(sentences)
-    return text["puzzle"].format(
-        sentences=joined, question=question, instruction=text["instruction"]
+    return TEXT["puzzle"].format(
+        sentences=joined, question=question, instruction=TEXT["instruction"]
     )
 
 
 def definition(variable: Variable, names: Sequence[str]) -> str:
     """What the sentence of a variable says that it is."""
-    text = language()["text"]
     if not variable.operands:
         return str(variable.number)
     *others, last = (names[i] for i in variable.operands)
     form = ("each", "sum_of_two", "sum_of_more")[min(len(others), 2)]
-    operand = text[form].format(others=text["separator"].join(others), last=last)
+    operand = TEXT[form].format(others=TEXT["separator"].join(others), last=last)
     if variable.multiplier > 1:
-        return text["times"].format(number=variable.multiplier, operand=operand)
+        return TEXT["times"].format(number=variable.multiplier, operand=operand)
     if variable.number:
-        return text["more"].format(number=variable.number, operand=operand)
+        return TEXT["more"].format(number=variable.number, operand=operand)
     return operand
 
 
@@ -505,9 +496,6 @@ def letters(draw: Draw) -> Iterator[str]:
 ELEMENT = re.compile(r" \S*\{(\w+)\}\S*|(?: [^\s{}]+(?!\S))+")
 """A word with a slot, or several without, with the space before."""
 
-TokenCount = Callable[[Sequence[str]], np.ndarray]
-"""From texts to the numbers of tokens that they take within running text."""
-
 PAIR = ("place", "animal")
 SENTENCES_AT_ONCE = 1024
 
@@ -515,24 +503,15 @@ SENTENCES_AT_ONCE = 1024
 TEMPLATE_DRAW, PAIR_DRAW, FIRST_ELEMENT_DRAW = range(3)
 
 
-class Templates(NamedTuple):
-    """The templates of a kind of noise: a row for each, whose elements are choices of a piece.
-
-    Of element (template, element), the choices are the `choices` pieces from `first` on; past the
-    end of a template it is the empty piece. Where `pair_form` is not negative, it is the place or
-    the animal of a pair instead, in that one of `pair_forms`.
-    """
-
-    pieces: list[str]
-    first: np.ndarray
-    choices: np.ndarray
-    pair_form: np.ndarray
-    pair_forms: list[str]
-
-
 @cache
-def templates(kind: str) -> Templates:
-    """The templates of `kind`, "close" or "general", from the data file."""
+def templates(kind: str) -> tuple[list[str], list[str], np.ndarray]:
+    """The templates of `kind`, "close" or "general": pieces, forms of pairs, and a table.
+
+    The table holds `first`, `choices` and `pair_form` of each template's elements. The choices of
+    an element are the `choices` pieces from `first` on; past the end of a template it is the empty
+    piece. Where `pair_form` is not negative, it is the place or the animal of a pair instead, in
+    that one of the forms of pairs.
+    """
     data = read_words(__package__, "noise")[kind]
     pieces, pair_forms = [""], list[str]()
     first_piece: dict[str, int] = {}
@@ -553,8 +532,7 @@ def templates(kind: str) -> Templates:
             rows[-1].append((first_piece[element], len(words), -1))
     longest = max(map(len, rows))
     table = np.array([row + [(0, 1, -1)] * (longest - len(row)) for row in rows])
-    first, choices, pair_form = np.moveaxis(table, -1, 0)
-    return Templates(pieces, first, choices, pair_form, pair_forms)
+    return pieces, pair_forms, np.moveaxis(table, -1, 0)
 
 
 def noise_sentences(
@@ -562,7 +540,7 @@ def noise_sentences(
     kind: str,
     pairs: Sequence[tuple[str, str]],
     tokens: float,
-    token_count: TokenCount,
+    token_count: TokenCounter,
 ) -> list[str]:
     """Sentences of noise that together come as near to `tokens` as whole sentences can.
 
@@ -570,7 +548,7 @@ def noise_sentences(
     `tokens.token_counter` gives it. Fewer tokens give the beginning of the same sentences. Raises
     ValueError that starts with "tokenizer" if the sentences count as 0 tokens.
     """
-    pieces, first, choices, pair_form, pair_forms = templates(kind)
+    pieces, pair_forms, (first, choices, pair_form) = templates(kind)
     pair_pieces = [
         form.format(place=place, animal=animal) for form in pair_forms for place, animal in pairs
     ]
@@ -600,7 +578,7 @@ def noise_sentences(
 
 
 def add_noise(
-    key: np.uint64, problem: Problem, cell: RealisticCell, token_count: TokenCount
+    key: np.uint64, problem: Problem, cell: RealisticCell, token_count: TokenCounter
 ) -> list[str]:
     """The sentences of a problem among noise that fills the context.
 

@@ -151,11 +151,6 @@ def defined(sentence: str) -> str:
     return sentence.replace("’", "'").partition(mark)[2].partition(end)[0]
 
 
-def count_tokens(text: str, tokenizer: Tokenizer = None) -> float:
-    """Return the tokens of a text, word by word, as those of a context are counted."""
-    return float(token_counter(tokenizer)([f" {word}" for word in text.split()]).sum())
-
-
 # --- scores ---------------------------------------------------------------------------------------
 
 Scores = Callable[[Sequence[str]], np.ndarray]
@@ -311,7 +306,8 @@ def retrieve(puzzle: str, settings: Retrieval, tokenizer: Tokenizer = None) -> R
     that is no puzzle of FACTOR, and ImportError where the retriever's extra is missing.
     """
     parts = split(puzzle)
-    tokens = [count_tokens(sentence, tokenizer) for sentence in parts.sentences]
+    words = ([f" {word}" for word in sentence.split()] for sentence in parts.sentences)
+    tokens = [float(of_sentence.sum()) for of_sentence in map(token_counter(tokenizer), words)]
     taken: list[int] = []
     left = float(settings.budget)
     for sentence in rank(parts, tokens, settings):

@@ -1,11 +1,11 @@
 """Rewards of FACTOR responses, from 0 to 1, for training.
 
-**Answer**: a response has to be correct by the benchmark's scorer.
+**Answer**: a response has to be correct by the benchmark's scorer, as for every benchmark.
 
 **Steps**: the values of the solution's variables. They are read where a response writes them as the
 solution does ("v1 = v4 - 1 = 0", "Define South Zoo's Fox as d; so d = 2.", "South Zoo's Fox = 2"),
 in any order. A variable with two values has none, and so have those of a sentence that hedges or
-denies, or has words that a plain one has no need of (responses/data/doubt.toml, and those of the
+denies, or has words that a plain one has no need of (responses/data/claims.toml, and those of the
 puzzle). A sentence without a value that has such words leaves nothing: it could take all back
 ("Everything above is false."). The reward is the share of the solution's variables, in its order,
 before the first without its right value. What a blind strategy reaches is worth BLIND at most: to
@@ -18,9 +18,7 @@ from itertools import takewhile
 
 from cogniload_gen.benchmark import Row
 from cogniload_gen.checks import check_texts
-from cogniload_gen.factor.score import score_row
-from cogniload_gen.responses.blind import beyond_blind
-from cogniload_gen.responses.doubt import HEDGE, TALK
+from cogniload_gen.responses.claims import HEDGE, TALK, beyond_blind
 
 SENTENCE = re.compile(r"\n|[.!](?=\s|$)")
 NUMBER = re.compile(r"-?\d{1,9}")
@@ -31,11 +29,6 @@ STRANGE = re.compile(r"[^\x00-\x7f−×·÷→⇒∴’]|/[a-z]")
 LEADS = "and|first|finally|get|have|hence|let|next|now|so|then|therefore|thus|we"
 LEAD = re.compile(rf"^[\s-]*(?:(?:{LEADS}) )*", re.IGNORECASE)
 """What may stand before a variable. Other words, such as "not", may deny the value."""
-
-
-def answer_reward(response: str, row: Row) -> float:
-    """Return 1.0 if a response is correct, else 0.0."""
-    return float(score_row(response, row).correct)
 
 
 def step_reward(response: str, row: Row) -> float:

@@ -169,9 +169,8 @@ CHUNK_TOKENS = 200_000
 """Filler that is written at once, so that its arrays stay in the processor's cache."""
 
 
-def language() -> dict:
-    """The sentences of the data file."""
-    return read_words(__package__, "symbolic")
+TEXT = read_words(__package__, "symbolic")
+"""The sentences of the data file."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +198,7 @@ class Fragments:
 
     def operation(self, kind: str, operand: np.ndarray, operation: np.ndarray) -> np.ndarray:
         """Find an operation in a kind that holds all operations on each operand (0, 1, ...)."""
-        return self.first[kind] + len(language()["operations"]) * operand + operation + 1
+        return self.first[kind] + len(TEXT["operations"]) * operand + operation + 1
 
 
 def value_range(M: int) -> range:
@@ -210,27 +209,26 @@ def value_range(M: int) -> range:
 @lru_cache(maxsize=8)
 def fragments(M: int) -> Fragments:
     """The fragments of texts with up to M variables."""
-    text = language()
-    statement, solution, answers = text["statement"], text["solution"], text["answer"]
+    statement, solution, answers = TEXT["statement"], TEXT["solution"], TEXT["answer"]
     leads, endings = statement["leads"].values(), answers["endings"].values()
-    variables = [text["variable"].format(number=number) for number in range(M)]
+    variables = [TEXT["variable"].format(number=number) for number in range(M)]
     values = value_range(M)
-    operations = list(enumerate(text["operations"], -1))
+    operations = list(enumerate(TEXT["operations"], -1))
 
     def of_operands(form: str) -> list[str]:
         return [form.format(variable=v, operation=o) for v in variables for _, o in operations]
 
     kinds = {
-        "opening": [text["opening"]],
-        "closing": [text["closing"]],
-        "instruction": [text["instruction"]],
+        "opening": [TEXT["opening"]],
+        "closing": [TEXT["closing"]],
+        "instruction": [TEXT["instruction"]],
         "filler": filler_fragments(),
         "assign": [
             statement["assign"].format(lead=i, variable=v) for i in leads for v in variables
         ],
         "root": [statement["root"].format(value=x) for x in values],
         "edge": of_operands(statement["edge"]),
-        "question": [text["question"].format(value=x) for x in values],
+        "question": [TEXT["question"].format(value=x) for x in values],
         "define": [solution["define"].format(variable=v) for v in variables],
         "given": [solution["given"].format(value=x) for x in values],
         "parent": of_operands(solution["parent"]),

@@ -33,14 +33,10 @@ def is_cut_off(
 ) -> bool:
     """Tell whether a response met the end of its budget; a count that is not known counts as 0.
 
-    Without a budget (None), nothing is cut off. ValueError for a count that is no number.
+    Without a budget (None), nothing is cut off.
     """
-    try:
-        used = (prompt_tokens or 0) + (response_tokens or 0) + STOP_MARGIN
-        cut_off = context_budget is not None and used >= context_budget
-    except TypeError as error:
-        raise ValueError(f"counts of tokens must be numbers or None: {error}") from None
-    return cut_off
+    used = (prompt_tokens or 0) + (response_tokens or 0) + STOP_MARGIN
+    return context_budget is not None and used >= context_budget
 
 
 def response_limit(prompt_tokens: int, context_budget: int) -> int:
@@ -101,23 +97,21 @@ def prompt_counter(tokenizer: str | None) -> Callable[[str, int], Share]:
     """
     from cogniload_gen.tokens import estimate, load_tokenizer
 
-    if tokenizer is None:
-        return lambda prompt, budget: share(estimate(prompt), budget, counted=False)
-    loaded = load_tokenizer(tokenizer)
+    loaded = None if tokenizer is None else load_tokenizer(tokenizer)
 
     def count(prompt: str, budget: int) -> Share:
-        chat = [{"role": "user", "content": prompt}]
-        if loaded.chat_template:
-            prompt = loaded.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-        ids = loaded(prompt, add_special_tokens=not loaded.chat_template, verbose=False)
-        return share(len(ids["input_ids"]), budget, counted=True)
+        if loaded is None:
+            tokens = estimate(prompt)
+        else:
+            chat, plain = [{"role": "user", "content": prompt}], not loaded.chat_template
+            if not plain:
+                prompt = loaded.apply_chat_template(
+                    chat, tokenize=False, add_generation_prompt=True
+                )
+            tokens = len(loaded(prompt, add_special_tokens=plain, verbose=False)["input_ids"])
+        return Share(tokens, response_limit(tokens, budget), counted=loaded is not None)
 
     return count
-
-
-def share(prompt_tokens: int, budget: int, *, counted: bool) -> Share:
-    """Return how a prompt shares a budget with its response."""
-    return Share(prompt_tokens, response_limit(prompt_tokens, budget), counted)
 
 
 def check_fit(task: str, rows: Sequence[Mapping[str, Any]], shares: Mapping[str, Share]) -> None:

@@ -11,7 +11,6 @@ from limits import within
 
 from cogniload_gen import benchmarks, generate_puzzles
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.evidence import align
 from cogniload_gen.cogniload.steps.reader import Block, Reader, Value, Verdict
 from cogniload_gen.cogniload.steps.rules import (
     ERRORS,
@@ -22,6 +21,7 @@ from cogniload_gen.cogniload.steps.rules import (
     lexicon_of,
     read_steps,
 )
+from cogniload_gen.cogniload.steps.story import align
 
 DATA = Path(__file__).parent / "data"
 SETS = ("traces_1", "traces_2", "traces_3", "traces_4", "traces_5")
@@ -98,7 +98,7 @@ def test_of_a_model_that_tracks_nothing_nothing_is_claimed():
         steps = read_all(trace["response"], trace)
         assert not steps.read
         assert steps.first_error is steps.error is steps.recovered is None
-        assert steps.told == steps.told_others == {}
+        assert steps.told == {}
 
 
 @pytest.mark.parametrize(("text", "first_error", "error"), [
@@ -170,11 +170,6 @@ def test_what_is_told_comes_with_its_place():
     assert steps.told[2].keys() == states[0].keys()
     assert steps.decided == (1, 2, 3, 4, 5)
     assert steps.coverage == 1
-    everyone = told((3, "3. Ann: green hat, park, pasta; Bob: red hat, zoo, sushi."))
-    others = read_all(everyone, ROW).told_others
-    assert {c: v.value for c, v in others[3]["Bob"].items()} == {
-        "clothes_hat": "red", "location": "zoo", "recent_eat": "sushi",
-    }  # fmt: skip
 
 
 def test_a_slip_taken_back_is_a_correction_and_no_error():
@@ -201,10 +196,10 @@ def test_of_several_whom_a_pronoun_fits_it_means_the_same_one_in_each_process():
     puzzle = "\n".join(f"{name} is wearing a red hat." for name in people)
     puzzle += "\n1. The people wearing a red hat put on a blue hat.\nWhat color hat is Ann wearing?"
     men = "Walter, Thomas, Peter and Paul"
-    read = read_all(f"1. {men} have red hats. Ann: blue hat.\n{men} met. He has a pink hat.",
-                    {"puzzle": puzzle})  # fmt: skip
-    pink = [name for name, told in read.told_others[1].items() if "pink" in repr(told)]
-    assert pink == ["Paul"]
+    text = f"1. {men} have red hats. Ann: blue hat.\n{men} met. He has a pink hat."
+    lexicon = lexicon_of(puzzle)
+    evidence = [e for b in Reader(lexicon).read(lexicon.read(text)) for e in b.evidence]
+    assert [e.who for e in evidence if isinstance(e, Value) and e.value == "pink"] == [{"Paul"}]
 
 
 def test_what_tracks_nothing_is_not_read_and_what_is_only_quoted_is_no_silence():

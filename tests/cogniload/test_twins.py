@@ -14,8 +14,8 @@ from cogniload_dataset import load_dataset
 from cogniload_gen import benchmarks, generate_puzzles, read_steps, score, solve
 from cogniload_gen.cogniload.knobs import TWIN
 from cogniload_gen.cogniload.ontology import PEOPLE, WORDS
+from cogniload_gen.cogniload.rewards import state_reward
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.state import state_reward
 from cogniload_gen.hub.push import configuration_of_dataset
 from cogniload_gen.shards import configuration_of, read_entry
 from cogniload_gen.task_puzzles import make_puzzles, published_puzzles

@@ -14,7 +14,7 @@ from cogniload_gen.benchmarks import read_steps, score
 from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.first_error import read_factor_steps
 from cogniload_gen.factor.solve import evaluate, symbolic_relations
-from cogniload_gen.responses.mention import MOST_WORDS
+from cogniload_gen.responses.claims import MOST_WORDS
 
 DATA = Path(__file__).parent / "data"
 SYMBOLIC = generate_factor("symbolic", N=[1, 6, 20, 39], num_puzzles=6).to_pylist()

@@ -2,8 +2,8 @@
 
 import re
 
+from cogniload_gen.cogniload.score import read_state
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.state import read_state
 
 QUESTION = "\n\nWhat is the final state of {0}? It must give every attribute of {0}, as above."
 

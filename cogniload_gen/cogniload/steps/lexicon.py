@@ -1,15 +1,15 @@
 """The words of a response that mean something, for one puzzle (data/steps.toml)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from itertools import accumulate, chain, compress, product
 from operator import add, and_, itemgetter, not_
 from typing import NamedTuple
 
 from cogniload_gen.cogniload.ontology import WORDS, read_language, read_table
+from cogniload_gen.cogniload.score import spellings, value_categories
 from cogniload_gen.cogniload.solve import Solution
-from cogniload_gen.cogniload.values import spellings, value_categories
 from cogniload_gen.grid import ENGLISH
 
 Meaning = tuple[str, str | int, int]
@@ -28,6 +28,9 @@ COMMAND = re.compile("|".join(f"({pattern})" for pattern in VOCABULARY["commands
 """LaTeX and arrows of several characters, and what they are read as."""
 
 PUNCTUATION = {mark: kind for kind, marks in VOCABULARY["punctuation"].items() for mark in marks}
+
+PLAIN_WORDS = frozenset(VOCABULARY["common"]["words"].split())
+"""The words that are neither abbreviations nor typing errors of others."""
 
 NAMES = ("value", "noun", "person")
 """The kinds of words that may be misspelled."""
@@ -172,13 +175,14 @@ class Lexicon:
             if piece.rstrip() in FIRST_PERSON:
                 meanings[i] = "person", narrator, meanings[i][2]
         aliases = find_aliases(response, self.alias_patterns)
-        capitals = self.meanings.pieces_of({*aliases, "s"})
-        if not capitals.isdisjoint(pieces):
-            for i in [i for i, piece in enumerate(pieces) if piece in capitals]:
-                kind, data, length = meanings[i]
-                if kind and response[starts[i]].isupper():
-                    kind, data = self.alias(text, starts[i], length, aliases) or (kind, data)
-                    meanings[i] = kind, data, length
+        capitals = {*aliases, "s"}
+        for i, (piece, start) in enumerate(zip(pieces, starts, strict=False)):
+            word = piece.rstrip(" ")
+            if word in capitals and self.meanings[piece][1] == word and response[start].isupper():
+                if word == "s" and text[start + 1 : start + 2].isdecimal():  # "S3", statement 3
+                    meanings[i] = "label", word, len(word)
+                elif word in aliases:
+                    meanings[i] = "person", aliases[word], len(word)
         return words_of(meanings, starts)
 
     def narrator(self, response: str) -> str:
@@ -188,44 +192,19 @@ class Lexicon:
             return role[1] or role[2]
         return self.solution.poi if len(OWN.findall(response)) > 1 else ""
 
-    def alias(
-        self, text: str, start: int, length: int, aliases: dict[str, str]
-    ) -> tuple[str, str] | None:
-        """What a capital letter or two stand for: "S3" for statement 3, or a person's initial."""
-        piece = text[start : start + length]
-        if piece == "s" and text[start + 1 : start + 2].isdecimal():
-            return "label", piece
-        return ("person", aliases[piece]) if piece in aliases else None
-
 
 class Meanings(dict):
-    """The meaning of each piece of text that was seen, which may end with spaces.
-
-    `short` has the pieces of words of one or two letters that stand for themselves, by the word.
-    """
+    """The meaning of each piece of text that was seen, which may end with spaces."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         super().__init__()
         self.lexicon = lexicon
-        self.short: dict[str, set[str]] = {}
 
     def __missing__(self, piece: str) -> Meaning:
         word = piece.rstrip(" ")
         kind, data = look_up(word, self.lexicon) if word else ("", "")
-        meaning = kind, data, len(word)
-        self[piece] = meaning
-        if len(word) <= 2 and data == word:
-            self.short.setdefault(word, set()).add(piece)
+        self[piece] = meaning = kind, data, len(word)
         return meaning
-
-    def clear(self) -> None:
-        """Forget all pieces."""
-        super().clear()
-        self.short.clear()
-
-    def pieces_of(self, words: Iterable[str]) -> set[str]:
-        """The pieces that were seen of some words of one or two letters."""
-        return set().union(*(self.short.get(word, ()) for word in words))
 
 
 def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
@@ -264,7 +243,7 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
     """What a word may mean that is not in the lexicon as it stands."""
     if word.endswith("n't"):
         return "not", word
-    if len(word) < 3 or word in plain_words():
+    if len(word) < 3 or word in PLAIN_WORDS:
         return None
     if word.endswith(("'s", "'")):
         return lexicon.words.get(word.partition("'")[0])
@@ -289,12 +268,6 @@ def nearby(word: str) -> Iterator[str]:
     if 5 < len(word) < 20:
         for i in range(1, len(word)):
             yield word[:i] + word[i + 1 :]
-
-
-@cache
-def plain_words() -> frozenset[str]:
-    """The words that are neither abbreviations nor typing errors of others."""
-    return frozenset(VOCABULARY["common"]["words"].split())
 
 
 @cache

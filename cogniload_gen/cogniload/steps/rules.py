@@ -68,29 +68,27 @@ from functools import lru_cache
 from cogniload_gen.checks import check_texts
 from cogniload_gen.cogniload.score import language_of_row
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.evidence import (
-    NOTHING,
-    PLAIN,
-    Facts,
-    Sorted,
-    align,
-    attribute_to_poi,
-    sort_blocks,
-    weigh,
-)
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
 from cogniload_gen.cogniload.steps.reader import Reader, Value
 from cogniload_gen.cogniload.steps.story import (
+    NOTHING,
+    PLAIN,
     SPREAD,
+    Facts,
     Final,
+    Sorted,
     State,
+    align,
+    attribute_to_poi,
     find_stories,
     hold,
     is_regular,
     overwrite,
+    sort_blocks,
+    weigh,
 )
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.responses.mention import LONGEST, MOST_WORDS, Told
+from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 
 ERRORS = (
     "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
@@ -119,20 +117,19 @@ class Steps:
     """The puzzle's states as a response gives them, and where its reasoning breaks.
 
     `told[t]` are the PoI's values by category in the response's state after statement t (0 is the
-    initial state), each with its place in the text; `told_others[t]` those of others,
-    by name. `first_error` is the first statement after which the state is wrong, None if there is
-    none, and `error` its kind (one of ERRORS, S8), None if there is none. `recovered` is whether
-    the state is right again later, at statement `recovered_at` (both None without an error);
-    `corrections` are the places in the text where something is taken back; `decided` are the
-    statements that the text decides and `coverage` their share. Where `read` is False, nothing is
-    claimed: all else is empty but `decided` and `coverage`. `margin` is how clear the first error
-    is (S9). Where there is a first error, `taken` is what the response takes the PoI's state to be
-    after it, and `place` where in the text it shows: at its first wrong value, else where the text
-    says whether the statement applies, else where it begins to speak of it; None if it never does.
+    initial state), each with its place in the text. `first_error` is the first statement after
+    which the state is wrong, None if there is none, and `error` its kind (one of ERRORS, S8), None
+    if there is none. `recovered` is whether the state is right again later, at statement
+    `recovered_at` (both None without an error); `corrections` are the places in the text where
+    something is taken back; `decided` are the statements that the text decides and `coverage` their
+    share. Where `read` is False, nothing is claimed: all else is empty but `decided` and
+    `coverage`. `margin` is how clear the first error is (S9). Where there is a first error, `taken`
+    is what the response takes the PoI's state to be after it, and `place` where in the text it
+    shows: at its first wrong value, else where the text says whether the statement applies, else
+    where it begins to speak of it; None if it never does.
     """
 
     told: dict[int, dict[str, Told]] = field(default_factory=dict)
-    told_others: dict[int, dict[str, dict[str, Told]]] = field(default_factory=dict)
     first_error: int | None = None
     error: str | None = None
     recovered: bool | None = None
@@ -215,7 +212,6 @@ def judge(blocks: Sorted, lexicon: Lexicon, needed: float) -> Steps:
     again = recovery(states, first, lexicon)
     return Steps(
         told={t: values for t, fact in enumerate(facts) if (values := by_category(fact.after))},
-        told_others=others_of(blocks, poi),
         first_error=first,
         error=error,
         recovered=None if error is None else again is not None,
@@ -322,25 +318,3 @@ def by_category(values: Sequence[Value]) -> dict[str, Told]:
         for value in values
         if len(value.categories) == 1
     }
-
-
-def others_of(blocks: Sorted, poi: str) -> dict[int, dict[str, dict[str, Told]]]:
-    """The values that the response gives others than the PoI after each statement."""
-    others: dict[int, dict[str, dict[str, Told]]] = {}
-    alone = frozenset([poi])
-    for t, some in enumerate(blocks.statements):
-        by_name: dict[str, dict[str, Told]] = {}
-        for block in some:
-            for item in block.evidence:
-                if (
-                    isinstance(item, Value)
-                    and item.role == "after"
-                    and item.who != alone
-                    and len(item.categories) == 1
-                ):
-                    for name in sorted(item.who - {poi}):
-                        value = Told(item.value, item.start, item.end)
-                        by_name.setdefault(name, {})[item.categories[0]] = value
-        if by_name:
-            others[t] = by_name
-    return others

@@ -1,12 +1,291 @@
-"""What a response takes the PoI's states to be: the story that explains its words best (S7)."""
+"""What a response says of each statement, and the story that explains it best (S2, S3, S6, S7)."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from operator import attrgetter, ne
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.steps.evidence import NOTHING, Facts
+from cogniload_gen.cogniload.solve import Solution
 from cogniload_gen.cogniload.steps.lexicon import Lexicon
-from cogniload_gen.cogniload.steps.reader import Value
+from cogniload_gen.cogniload.steps.reader import (
+    END,
+    Back,
+    Block,
+    Evidence,
+    Same,
+    Value,
+    Verdict,
+)
+
+# --- blocks -> facts on each statement (S2, S3, S6)
+
+PLAIN = 2.5
+"""The least weight of a verdict in plain words."""
+
+OFFSETS = (0, -1, 1, -2, 2)
+"""By how much labels may be off, the likelier first."""
+
+
+class Facts(NamedTuple):
+    """What the evidence on a statement comes to.
+
+    `after` are the PoI's values after it by the text, `before` those on the way there, `absent`
+    those that the text denies; `same` is how plainly nothing changes, `lean` whether the people
+    named first are the PoI (above 0) or others (below), 0 if nobody is named.
+    """
+
+    after: list[Value]
+    before: list[Value]
+    absent: list[Value]
+    verdict: Verdict | None
+    same: float
+    lean: float
+    mentioned: bool
+
+    @property
+    def decides(self) -> bool:
+        """Whether the text says anything of the PoI."""
+        return bool(self.after or self.verdict or self.same or self.lean)
+
+
+NOTHING = Facts([], [], [], None, 0.0, 0.0, False)
+
+
+class Sorted(NamedTuple):
+    """The blocks of a response by what they are about.
+
+    `statements[t]` are those on statement t (0: the initial state), `end` those on the final state,
+    `answer` the one of the response's last sentence.
+    """
+
+    statements: list[list[Block]]
+    end: list[Block]
+    answer: list[Block]
+
+
+def align(blocks: Sequence[Block], solution: Solution) -> None:
+    """Find out which statement each block is about; what it quotes decides over its label (S2)."""
+    N = len(solution.statements)
+    labelled = [b for b in blocks if len(b.labels) == 1 and b.labels[0] != END and b.start]
+    cited = [b for b in labelled if b.cited and not b.soft]
+    votes = {by: sum(cites(b, b.labels[0] + by, solution) for b in cited) for by in OFFSETS}
+    most = max(votes, key=lambda by: votes[by])
+    offset = most if votes[most] > 1 and 2 * votes[most] >= len(cited) else 0
+    last = last_cited = 0
+    first_cited = True
+    for block in blocks:
+        block.statements = block.labels
+    for i, block in enumerate(labelled):
+        guess = block.labels[0] + offset
+        if block.soft:
+            guess = by_content(block, guess, last, solution)
+        elif block.cited:
+            near = range(max(last_cited, guess - 3) + 1, guess + 3)
+            fits = [t for t in near if cites(block, t, solution)]
+            if fits and guess not in fits and votes[most] > 1:
+                guess = min(fits, key=lambda t: abs(t - guess))
+                offset = guess - block.labels[0]
+            if first_cited:
+                first_cited = False
+                for earlier in labelled[:i]:
+                    if not earlier.soft:
+                        earlier.statements = (max(0, earlier.labels[0] + offset),)
+            last_cited = guess
+        block.statements = (max(0, guess),)
+        last = guess if 0 < guess <= N else last
+
+
+def attribute_to_poi(blocks: Sequence[Block], solution: Solution) -> None:
+    """Make values that are of nobody the PoI's where they are a state (S3).
+
+    A state is a value of each category at the end of a block, which the statement doesn't have.
+    Where a text tracks nobody else, and no block quotes, the values of all blocks
+    on a statement are the PoI's, as in "3: hat → red".
+    """
+    poi, state = solution.poi, solution.states[0][solution.poi]
+    alone, d = True, len(state)
+    unnamed: list[Block] = []
+    for block in blocks:
+        t = block.statements[0]
+        if not 0 <= t <= len(solution.statements):
+            continue
+        needs, gives = solution.statements[t - 1] if t else ({}, {})
+        others = any(people != {poi} for people, _ in block.named)
+        values = [e for e in block.evidence if isinstance(e, Value) and e.role != "left"]
+        left = sum(isinstance(e, Value) and e.role == "left" for e in block.evidence)
+        stated = [(category, v.value) for v in values for category in v.categories]
+        last = [e for e in block.evidence[-d:] if isinstance(e, Value) and not e.who]
+        begun = len(block.evidence) > d and not block.named if t else not others
+        if begun and len(block.statements) == 1 < d == len(last):
+            whole = [*dict(stated[-d:])] == [v.categories[0] for v in last]
+            own = {*stated[-d:]} <= needs.items() | gives.items()
+            if whole and not (own and len(values) >= len(needs) + len(gives)):
+                give(block, d, poi)
+        alone = alone and not (t and others)
+        if t and values and not block.named:
+            categories = {category for category, _ in stated}
+            quoted = categories != state.keys() and needs.items() & {*stated}
+            odd = len(categories) < len(stated) or len(values) + left < len(block.evidence)
+            alone = alone and not (quoted or odd)
+            unnamed.append(block)
+    for block in unnamed if alone else ():
+        give(block, len(block.evidence), poi)
+
+
+def give(block: Block, n: int, poi: str) -> None:
+    """Make the values in the last n items of a block's evidence the PoI's."""
+    block.evidence[-n:] = [
+        e._replace(who=frozenset([poi]), role="before" if e.role == "left" else "after")
+        if isinstance(e, Value)
+        else e
+        for e in block.evidence[-n:]
+    ]
+
+
+def cites(block: Block, t: int, solution: Solution) -> bool:
+    """Whether the quoted statement of a block is statement t."""
+    if not 0 < t <= len(solution.statements):
+        return False
+    parts = solution.statements[t - 1]
+    if len(block.cited) != len(parts[0]) + len(parts[1]):
+        return False
+    values = iter(block.cited)
+    return all(
+        any(part.get(category) == value.value for category in value.categories)
+        for part in parts
+        for value in islice(values, len(part))
+    )
+
+
+def by_content(block: Block, guess: int, last: int, solution: Solution) -> int:
+    """The statement that a block means which says "the next one" or "the last one"."""
+    quoted = {
+        (category, item.value)
+        for item in block.evidence
+        if isinstance(item, Value) and item.role == "quoted"
+        for category in item.categories
+    }
+    needs = [set(conditions.items()) for conditions, _ in solution.statements]
+    N = len(needs)
+    if not quoted or (0 < guess <= N and needs[guess - 1] <= quoted):
+        return guess
+    fits = [t for t in range(last + 1, N + 1) if needs[t - 1] <= quoted]
+    whole = [t for t in fits if quoted <= needs[t - 1] | {*solution.statements[t - 1][1].items()}]
+    return (whole or fits or [guess])[0]
+
+
+def sort_blocks(blocks: Sequence[Block], N: int) -> Sorted:
+    """The blocks by statement: those of the longest rising chain, else those outside it (S2)."""
+    usable = [
+        b for b in blocks
+        if b.statements[0] >= 0 and max(b.statements) <= N
+        and list(b.statements) == sorted(b.statements)
+    ]  # fmt: skip
+    chain = rising(usable)
+    inside = {id(block) for block in chain}
+    by_statement: list[list[Block]] = [[] for _ in range(N + 1)]
+    for block in chain:
+        for t in block.statements:
+            by_statement[t].append(block)
+    covered = {t for t in range(N + 1) if by_statement[t]}
+    for block in usable:
+        if id(block) not in inside:
+            for t in block.statements:
+                if t not in covered:
+                    by_statement[t].append(block)
+    ends = [b for b in blocks if b.statements[0] == END]
+    return Sorted(by_statement, [b for b in ends if not b.final], [b for b in ends if b.final])
+
+
+def rising(blocks: Sequence[Block]) -> list[Block]:
+    """The longest chain of blocks whose statements rise; several may be on the same one."""
+    ends: list[tuple[int, int]] = []
+    index: list[int] = []
+    parents: list[int] = []
+    for i, block in enumerate(blocks):
+        place = bisect_left(ends, (block.statements[0], i))
+        parents.append(index[place - 1] if place else -1)
+        end = block.statements[-1], i
+        if place == len(ends):
+            ends.append(end)
+            index.append(i)
+        elif end < ends[place]:
+            ends[place], index[place] = end, i
+    chain: list[Block] = []
+    i = index[-1] if index else -1
+    while i >= 0:
+        chain.append(blocks[i])
+        i = parents[i]
+    return chain[::-1]
+
+
+def weigh(blocks: Sequence[Block], poi: str) -> tuple[Facts, list[int]]:
+    """What blocks on one statement come to, and the places where something was taken back (S6)."""
+    if not blocks:
+        return NOTHING, []
+    evidence: list[Evidence] = []
+    for block in blocks:
+        values_count = not block.scattered
+        evidence += [e for e in block.evidence if values_count or not isinstance(e, Value)]
+    after, before = told_values(evidence, poi)
+    absent = [e for e in evidence if isinstance(e, Value) and e.role == "not" and poi in e.who]
+    rest = [e for e in evidence if not isinstance(e, Value)]
+    same = max((e.weight for e in rest if isinstance(e, Same)), default=0.0)
+    verdict = last_verdict([e for e in rest if isinstance(e, Verdict)])
+    facts = Facts(after, before, absent, verdict, same, lean(blocks, poi), True)
+    backs = [e.start for e in rest if isinstance(e, Back)]
+    return facts, [start for start in backs if is_correction(start, after, before)]
+
+
+def is_correction(start: int, after: Sequence[Value], before: Sequence[Value]) -> bool:
+    """Whether a value before a place in the text is replaced by another after it."""
+    now = {v.categories: v.value for v in after if v.start > start}
+    once = [v for v in before if v.role == "after" and v.start < start]
+    return any(now.get(v.categories, v.value) != v.value for v in once)
+
+
+def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], list[Value]]:
+    """The PoI's values as they end up, and those that a later verdict or value replaces."""
+    yes = [i for i, e in enumerate(evidence) if isinstance(e, Verdict) and e.applies]
+    last_yes = yes[-1] if yes else -1
+    seen: set[str] = set()
+    after: list[Value] = []
+    before: list[Value] = []
+    for i in range(len(evidence) - 1, -1, -1):
+        item = evidence[i]
+        if not isinstance(item, Value) or poi not in item.who:
+            continue
+        if item.role == "before":
+            before.append(item)
+        elif item.role == "after":
+            retold = len(item.categories) == 1 and item.categories[0] in seen
+            (before if i < last_yes or retold else after).append(item)
+            if len(item.categories) == 1:
+                seen.add(item.categories[0])
+    return after[::-1], before[::-1]
+
+
+def last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """The verdict of several: no if one says no, unless a plain yes comes after it."""
+    refusals = [e for e in verdicts if not e.applies]
+    if not refusals:
+        return max(verdicts, key=lambda e: e.weight, default=None)
+    plain = [e for e in verdicts if e.weight >= PLAIN]
+    if plain and plain[-1].applies and plain[-1].start > refusals[-1].start:
+        return Verdict(True, 1, plain[-1].start)
+    return max(refusals, key=lambda e: e.weight)
+
+
+def lean(blocks: Sequence[Block], poi: str) -> float:
+    """Whether the people named first are the PoI or others (see `Facts`)."""
+    named = [people for block in blocks for people, denied in block.named if not denied]
+    if named:
+        return 1.0 if poi in named[0] else -1.5
+    return -1.5 if any(poi in people for block in blocks for people, _ in block.named) else 0.0
+
+
+# --- what the response takes the PoI's states to be (S7)
 
 State = tuple[str, ...]
 """The PoI's values, in the order of the puzzle's categories."""

@@ -1,10 +1,10 @@
 """A response -> its statements as plain text, and their places (rules R1 to R3 of `answer.py`)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property, lru_cache, partial
 from re import Match, Pattern, compile, sub
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unicodedata import normalize
 
 from cogniload_gen.words import read_words
@@ -199,28 +199,10 @@ class Statement:
             self.origin = self.origin._replace(is_heading=False)
 
 
-class Statements(Sequence[Statement]):
-    """The statements of a response; few of a long one are read, and only these are made."""
-
-    def __init__(self) -> None:
-        self.made: list[Statement | tuple[str, int, int, Line]] = []
-
-    def __len__(self) -> int:
-        return len(self.made)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        statement = self.made[index]
-        if isinstance(statement, tuple):
-            self.made[index] = statement = Statement(*statement)
-        return statement
-
-
-def statements_of(response: str) -> Sequence[Statement]:
+def statements_of(response: str) -> list[Statement]:
     """Return the statements of a response's final part, lists joined to what opens them (R3)."""
     text, place = plain(response)
-    statements = Statements()
+    statements: list[Statement] = []
     goes_on = after_comma = in_list = after_blank = in_remark = False
     heading = ""
     for raw in text.split("\n"):
@@ -260,13 +242,13 @@ def statements_of(response: str) -> Sequence[Statement]:
             if goes_on:
                 statements[-1].go_on(raw[first:last], start + last)
             else:
-                statements.made.append((raw[first:last], place_of, start + last, origin))
+                statements.append(Statement(raw[first:last], place_of, start + last, origin))
             goes_on, first, place_of = False, following, start + following
         rest = tidy(raw[first:])
         if goes_on:
             statements[-1].go_on(rest, place - 1)
         elif rest:
-            statements.made.append((rest, place_of, place - 1, origin))
+            statements.append(Statement(rest, place_of, place - 1, origin))
         in_list = False
         after_comma = bool(statements) and not statements[-1].entries and raw.rstrip().endswith(",")
         goes_on = after_comma or (bool(statements) and statements[-1].lines[-1].endswith(":"))

@@ -1,0 +1,51 @@
+"""What responses tell, doubt and earn: what the rewards and the readers of steps share."""
+
+import re
+from typing import NamedTuple
+
+from cogniload_gen.words import read_words
+
+LONGEST = 500_000
+"""The most characters that are read, some 125,000 tokens; a longer response is not read."""
+
+MOST_WORDS = 200_000
+"""The most words and marks that are read, since it is these that take the time."""
+
+
+class Told(NamedTuple):
+    """A value that a response tells, and its place in the text: response[start:end]."""
+
+    value: str
+    start: int
+    end: int
+
+
+# --- the words by which a response denies, doubts or takes back what it says, in lowercase
+
+LISTS = read_words(__package__, "claims")
+NEGATION, DENIAL, DOUBT, CONDITION = ("|".join(words) for words in [*LISTS.values()][:4])
+
+TALK = frozenset(LISTS["talk"]["words"].split())
+"""The words of a passage that tells no value and takes none back, besides those of the puzzle."""
+
+HEDGE = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT}|{CONDITION})(?![\w-])|n't\b|[?~¬%]")
+"""What makes a statement less than a plain one."""
+
+DOUBTS = re.compile(rf"(?<![\w-])(?:{NEGATION}|{DENIAL}|{DOUBT})(?![\w-])|n't\b")
+"""What makes a remark that names nobody a doubt about the statement before it."""
+
+# --- what blind strategies are worth in the rewards of steps
+
+BLIND = 0.05
+"""The most that a blind strategy earns."""
+
+
+def beyond_blind(reached: float, blind: float) -> float:
+    """Return the reward for a share of the steps, where a blind strategy reaches the share `blind`.
+
+    Up to that share it grows to BLIND at most, and from there on to 1.
+    """
+    worth = min(blind, BLIND)
+    if reached <= blind:
+        return reached * worth / blind if blind else 0.0
+    return 1 - (1 - reached) * (1 - worth) / (1 - blind)
