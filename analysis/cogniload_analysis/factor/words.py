@@ -15,25 +15,23 @@ def say_decay(row: dict) -> str:
     percent = 100 * math.expm1(row["CDF"])
     moves = "falls" if percent < 0 else "rises"
     unit = "variable" if row["suite"] == "symbolic" else "operation"
-    start, window = (_say_start(row, unit), _say_window(row)) if row["CDF"] < 0 else ("", "")
+    start = _say_start(row, unit) + say("decay_window", row) if row["CDF"] < 0 else ""
     careful = say("decay_careful", row) if row["note"] else ""
     phrases = {"where": where, "moves": moves, "percent": abs(percent), "unit": unit}
-    return say("decay", row, **phrases, start=start, window=window, careful=careful)
+    return say("decay", row, **phrases, start=start, careful=careful)
 
 
 def say_capacity(row: dict) -> str:
     """Say in a headline what a model carries, by a row of FACTOR's `decay_table`."""
     where, unit = _say_condition(row), "variable" if row["suite"] == "symbolic" else "operation"
-    kind, ends = "headline", ""
+    kind = "headline"
     if row["problem"]:
         kind = "headline_unknown"
     elif row["CDF"] >= 0:
         kind = "headline_level"
     elif row["CDO"] <= 0:
         kind = "headline_outset"
-    elif not math.isnan(row["N_eff_low"]):
-        ends = say("headline_ends", row, low=max(row["N_eff_low"], 0))
-    return say(kind, row, where=where, unit=unit, ends=ends)
+    return say(kind, row, where=where, unit=unit, ends=_say_ends(row))
 
 
 def say_mode(row: dict) -> str:
@@ -41,11 +39,7 @@ def say_mode(row: dict) -> str:
     longer = "With longer contexts" + f" of {row['noise']} noise" * (row["suite"] == "realistic")
     if row["problem"]:
         return say("no_mode", row, longer=longer)
-    losses: dict[str, object] = {}
-    for name in ("cdf", "cdo"):
-        loss = 100 * row[f"{name}_loss"]
-        losses |= {name: abs(loss), f"{name}_takes": "takes" if loss >= 0 else "adds"}
-    return say("mode", row, longer=longer, **losses)
+    return say("mode", row, longer=longer)
 
 
 def say_sampling(row: dict) -> str:
@@ -62,21 +56,14 @@ def _say_start(row: dict, unit: str) -> str:
     """Say where the decay begins: at N_eff or, if the CDO is not positive, from the outset."""
     if row["CDO"] <= 0:
         return say("decay_outset", begins=math.exp(row["CDO"]))
-    low, interval = row["N_eff_low"], ""
-    if not math.isnan(low) and math.isfinite(row["N_eff_high"]):
-        # a lower end below 0 has no meaning
-        interval = say("decay_interval", row, low=f"{low:.1f}" if low > 0 else "up")
-    return say("decay_start", row, unit=unit, interval=interval)
+    return say("decay_start", row, unit=unit, ends=_say_ends(row))
 
 
-def _say_window(row: dict) -> str:
-    """Say over which N the decay was fitted, what is guessed, and what is lost at any N.
-
-    An end of the CDO's interval may be infinite, which the table prints as it is.
-    """
-    ends = {"below": row["CDO_low"], "above": row["CDO_high"]}
-    sides = " and ".join(side for side, end in ends.items() if math.isinf(end))
-    return say("decay_window", row, open=say("decay_open", sides=sides) if sides else "")
+def _say_ends(row: dict) -> str:
+    low, high = row["N_eff_low"], row["N_eff_high"]
+    known = not math.isnan(low) and math.isfinite(high)
+    # a lower end below 0 has no meaning
+    return say("ends", row, low=max(low, 0)) if known else ""
 
 
 def _say_condition(row: dict) -> str:
