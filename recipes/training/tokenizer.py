@@ -15,7 +15,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import PreTrainedTokenizerFast
 
 from cogniload_gen.factor.filler import WORDS
-from cogniload_gen.factor.symbolic import language, value_range
+from cogniload_gen.factor.symbolic import TEXT, value_range
 
 MAX_N = 39
 LOWEST = -17
@@ -50,7 +50,7 @@ DECODER = decoders.Sequence(
 
 def vocabulary(compare: bool = False) -> list[str]:
     """Return the entries: the special ones, those of every text, and with `compare` COMPARISONS."""
-    text = language()
+    text = TEXT
     variables = [text["variable"].format(number=number) for number in range(MAX_N)]
     numbers = [number for number in value_range(MAX_N) if number >= LOWEST]
     sentences = [text[part] for part in ("opening", "closing", "question", "instruction")]
