@@ -21,7 +21,6 @@ from vllm import LLM
 from cogniload_gen.checks import check_shard
 from cogniload_gen.files import whole_file
 from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, check_context_budget, check_fit
-from cogniload_gen.responses.context_budget import share as share_budget
 from cogniload_gen.tables import StoredPuzzles, find_tables
 
 
@@ -71,7 +70,7 @@ def answer(
     shares = {}
     for row, chat in zip(rows, chats, strict=True):
         prompt = encode(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
-        shares[row["id"]] = share_budget(len(prompt), budget, counted=True)
+        shares[row["id"]] = Share(len(prompt), response_limit(len(prompt), budget), counted=True)
     check_fit("answer", [row | {"context_budget": budget} for row in rows], shares)
     settings = []
     for row in rows:
