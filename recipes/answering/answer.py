@@ -20,7 +20,13 @@ from vllm import LLM
 
 from cogniload_gen.checks import check_shard
 from cogniload_gen.files import whole_file
-from cogniload_gen.responses.context_budget import CONTEXT_BUDGET, check_context_budget, check_fit
+from cogniload_gen.responses.context_budget import (
+    CONTEXT_BUDGET,
+    Share,
+    check_context_budget,
+    check_fit,
+    response_limit,
+)
 from cogniload_gen.tables import StoredPuzzles, find_tables
 
 
