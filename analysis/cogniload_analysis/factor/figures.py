@@ -81,7 +81,8 @@ def draw_two_phases(decays: Decays) -> Figure:
     order = sorted(shortest.items(), key=lambda item: -np.nan_to_num(item[1].n_eff, nan=-np.inf))
     panels = []
     for condition, decay in order[:LARGEST_PANELS]:
-        points, line = decay.points, ([], [])
+        points = decay.points
+        line: tuple[house.Values, house.Values] = ([], [])
         ends = wilson_interval(points["accuracy"] * points["responses"], points["responses"])
         if "CDF" not in decay.problems:
             N = np.linspace(points["N"].min(), points["N"].max(), 200)

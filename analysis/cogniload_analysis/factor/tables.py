@@ -143,7 +143,7 @@ def mode_table(decays: pd.DataFrame) -> pd.DataFrame:
     for model, suite, noise, source, rows in series:
         context = rows["context"]
         N = (rows["min_N"].min() + rows["max_N"].max()) / 2 if source == HERE else MIDDLE_N
-        row = {"model": model, "suite": suite, "noise": noise, "source": source}
+        row: dict[str, Any] = {"model": model, "suite": suite, "noise": noise, "source": source}
         row |= {"contexts": len(rows), "min_context": context.min(), "max_context": context.max()}
         mode = name_failure_mode(context, rows["CDF"], rows["CDO"], N=float(N))
         table.append(row | {"N": N} | vars(mode))
