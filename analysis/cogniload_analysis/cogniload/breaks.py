@@ -237,14 +237,8 @@ def hazard_table(hazards: dict[str, StepHazard | None]) -> pd.DataFrame:
     """Return the coefficients of each model's step hazard with 95 % intervals, a row a term."""
     columns = ["model", "term", "estimate", "low", "high", "p", "statements"]
     rows = [
-        {
-            "model": model,
-            "term": term,
-            "estimate": hazard.params[str(term)],
-            "p": hazard.pvalues[str(term)],
-        }
-        | ends.to_dict()
-        | {"statements": len(hazard.trials)}
+        {"model": model, "term": str(term), "estimate": hazard.params[str(term)]}
+        | {"p": hazard.pvalues[str(term)], **ends, "statements": len(hazard.trials)}
         for model, hazard in hazards.items()
         if hazard is not None
         for term, ends in hazard.conf_int().iterrows()

@@ -151,8 +151,8 @@ def draw_ranking(ranking: pd.DataFrame) -> Figure:
                 style = {"color": colour, "markerfacecolor": fill or colour, "zorder": 3}
                 axes.plot(value[chosen], known.index[chosen] + at, marker, **style)
             bounded = new & low.notna()
-            spans = low[bounded], high[bounded]
-            axes.hlines(known.index[bounded] + at, *spans, color=house.COLOURS[2])
+            whole = low[bounded], high[bounded]
+            axes.hlines(known.index[bounded] + at, *whole, color=house.COLOURS[2])
         axes.set_yticks(known.index, known["model"].map(house.shorten_name))
         for label, is_new in zip(axes.get_yticklabels(), new, strict=True):
             label.set(color="#000000" if is_new else "#666666")
@@ -184,8 +184,8 @@ def draw_tokens(frame: pd.DataFrame) -> Figure:
     known = frame.dropna(subset="response_tokens")
     panels = []
     for load in varying(known):
-        by_load = known.groupby(["model", load], observed=True)["response_tokens"].mean()
-        means = by_load.reset_index()
+        groups = known.groupby(["model", load], observed=True)["response_tokens"]
+        means = groups.mean().reset_index()
         means["level"] = _scale(means[load], load)
         series = series_by_model(means, "level", "response_tokens")
         levels = np.sort(_scale(known[load].unique(), load))

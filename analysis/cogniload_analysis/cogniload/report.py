@@ -100,8 +100,7 @@ def report_cogniload(frame: pd.DataFrame) -> Findings:
         caption = words.say("picture_breaks", model=model)
         drawings[f"breaks_{files[model]}"] = caption, partial(figures.draw_breaks, *mine)
     if curved_budgets:
-        drawing = words.say("picture_budgets"), partial(figures.draw_budgets, curves)
-        drawings["budgets"] = drawing
+        drawings["budgets"] = words.say("picture_budgets"), partial(figures.draw_budgets, curves)
     pictures = draw_all(drawings) | run_pictures
     return Findings(
         tables=[*drop_fits(made, at_chance), *run_tables],
@@ -156,11 +155,11 @@ def drop_fits(made: Sequence[Table], at_chance: set[str]) -> list[Table]:
 
 def tabulate_levels(frame: pd.DataFrame, *, several: bool) -> Iterator[Table]:
     """Yield the tables by levels of the loads; those of accuracy say nothing of a single cell."""
-    for load, number in (("d", 4), ("N", 5)):
-        rows = tables.outcome_table(frame, load)
-        yield tables.TABLES["outcomes"].table(rows, load=load, number=number)
-    for length, rows in tables.token_table(frame).groupby("N"):
-        yield tables.TABLES["tokens"].table(rows, N=length)
+    for knob, number in (("d", 4), ("N", 5)):
+        rows = tables.outcome_table(frame, knob)
+        yield tables.TABLES["outcomes"].table(rows, load=knob, number=number)
+    for level, rows in tables.token_table(frame).groupby("N"):
+        yield tables.TABLES["tokens"].table(rows, N=level)
     d, N, rho = LOADS
     for loads in ((d,), (N,), (rho,), (d, N), (N, rho)) if several else ():
         if all(frame[load.name].nunique() > 1 for load in loads[1:]):
@@ -254,11 +253,10 @@ def describe_verdict(
 
 def fitted_spans(capacity: Capacity) -> list[verdict.Span]:
     """Return the span of each load along a fitted curve, within its reach."""
-    ends = {"d": capacity.asked_d, "N": capacity.asked_N, "rho": (0.0, 1.0)}
     spans = []
-    for load in LOADS:
+    for name, load in zip(("ID50", "ECL50", "NT50"), LOADS, strict=True):
         band = getattr(capacity, f"over_{load.name}")
-        low, high = ends[load.name]
+        low, high = tables.tested_ends(capacity, name)
         inside = (band.load >= low) & (band.load <= high)
         levels = band.load[inside] if load.percent else band.load[inside].round()
         spans.append(verdict.find_span(load, levels, band.accuracy[inside]))
@@ -279,7 +277,7 @@ def describe_model(
     `heat`.
     """
     model, data = row["model"], {table.name: table.data for table in made}
-    (fit,) = rows_of(data, "glm", model=model).to_dict("records")
+    fit = dict(rows_of(data, "glm", model=model).iloc[0])
     thresholds: list[str] = []
     if notes is not None:
         said = {"thresholds": words.say_threshold, "fit": words.say_fit}
@@ -293,7 +291,7 @@ def describe_model(
         "name": model,
         "accuracy": words.say("accuracy", row),
         "chance": words.say_chance(row),
-        "cells": words.say("cells", {str(name): value for name, value in fit.items()}),
+        "cells": words.say("cells", fit),
         "thresholds": thresholds,
         "problems": "" if notes is None else fit["problems"],
         "estimator": fit["estimator"],

@@ -172,12 +172,15 @@ def threshold_table(
     """
     rows = []
     for model, glm in glms.items():
-        meanings = {PROJECTION: glm.thresholds()} if covers_grid(glm.cells) else {}
-        for meaning, at in (meanings | {CROSSING: capacities[model]}).items():
+        known = capacities[model]
+        meanings: dict[str, Thresholds | Capacity] = {CROSSING: known}
+        if covers_grid(glm.cells):
+            meanings = {PROJECTION: glm.thresholds(), CROSSING: known}
+        for meaning, at in meanings.items():
             for name, load in LOAD_OF.items():
                 levels = glm.cells[load]
                 projected = meaning == PROJECTION
-                ends = (levels.min(), levels.max()) if projected else tested_ends(at, name)
+                ends = (levels.min(), levels.max()) if projected else tested_ends(known, name)
                 row = {"model": model, "threshold": name, "meaning": meaning}
                 row |= vars(getattr(at, name))
                 rows.append(row | dict(zip(TESTED, ends, strict=True)))

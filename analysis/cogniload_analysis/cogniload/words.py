@@ -21,6 +21,9 @@ def say_chance(row: dict) -> str:
     """Say whether a row of `accuracy_table` is above chance; nothing where it is, or unknown."""
     return say("chance", row) if row.get("chance", math.nan) >= row["low"] else ""
 
+WIDE = 0.5
+"""An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1."""
+
 
 def say_threshold(row: dict) -> str:
     """Say a row of `threshold_table` in words."""
@@ -32,6 +35,8 @@ def say_threshold(row: dict) -> str:
     if status != "crossing":
         side = "More" if "above" in status else "Fewer"
         return say("one_side", row, side=side, why=note and f"; {note}")
+    if name == "NT50" and row["high"] - row["low"] > WIDE:
+        return say("needles_wide", row)
     shown = {end: set_number(row[end], DECIMALS[name]) for end in ("value", "low", "high")}
     inside = row["min_tested"] <= row["value"] <= row["max_tested"]
     outside = "" if inside else say("outside", row)

@@ -6,7 +6,6 @@ Every function takes fits or tables and returns a matplotlib figure.
 from collections.abc import Sequence
 from functools import partial
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,7 +82,7 @@ def draw_two_phases(decays: Decays) -> Figure:
     panels = []
     for condition, decay in order[:LARGEST_PANELS]:
         points = decay.points
-        line: tuple[Any, Any] = ([], [])
+        line: tuple[house.Values, house.Values] = ([], [])
         ends = wilson_interval(points["accuracy"] * points["responses"], points["responses"])
         if "CDF" not in decay.problems:
             N = np.linspace(points["N"].min(), points["N"].max(), 200)
