@@ -63,9 +63,6 @@ from cogniload_gen.factor.solve import (
 from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.tokens import estimate
 
-ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
-"""The kinds of a first error (T5)."""
-
 READ_SHARE = 1 / 3
 """The share of the needed variables that a response must tell so that it is read (T6)."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from string import ascii_letters
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -161,15 +161,6 @@ class Building:
     loose: list[int] = field(default_factory=list)
     used: list[int] = field(default_factory=list)
 
-    @classmethod
-    def begin(cls, draw: Draw, op: int) -> Self:
-        """Begin with the places whose animals are added up, and nothing else."""
-        sizes = structure(draw, op)
-        animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
-        left = op - sum(sizes) + len(sizes)
-        room = GREATEST_VALUE - left - len(animals)
-        return cls(draw, animals, left, room, [[] for _ in sizes])
-
     @property
     def finished(self) -> bool:
         """Whether all operations are spent and the last variable, not a total, is the answer."""
@@ -237,7 +228,11 @@ class Building:
 
 def needed_variables(draw: Draw, op: int) -> list[Variable]:
     """The needed variables, which take `op` binary operations; the last is the answer."""
-    building = Building.begin(draw, op)
+    sizes = structure(draw, op)
+    animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
+    left = op - sum(sizes) + len(sizes)
+    room = GREATEST_VALUE - left - len(animals)
+    building = Building(draw, animals, left, room, [[] for _ in sizes])
     while not building.finished:
         building.step()
     return building.variables

@@ -219,9 +219,9 @@ def statements_of(response: str) -> list[Statement]:
             statements[-1].lines[-1] += ","
             is_item = False
         after_blank = False
-        heads = (
-            mark and statements and not statements[-1].entries and is_number(statements[-1].lines)
-        )
+        # a number alone heads a list of the variables that have it
+        heads = mark and statements and not statements[-1].entries
+        heads = heads and len(statements[-1].lines) == 1 and statements[-1].lines[0].isdigit()
         if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
             item = tidy(raw[begin:])
             statements[-1].entries.append(item.rstrip("."))
@@ -253,11 +253,6 @@ def statements_of(response: str) -> list[Statement]:
         after_comma = bool(statements) and not statements[-1].entries and raw.rstrip().endswith(",")
         goes_on = after_comma or (bool(statements) and statements[-1].lines[-1].endswith(":"))
     return statements
-
-
-def is_number(text: list[str]) -> bool:
-    """Whether a line holds a number alone, as above a list of the variables that have it."""
-    return len(text) == 1 and text[0].isdigit()
 
 
 def tidy(text: str) -> str:
