@@ -123,9 +123,12 @@ class Realistic(Factor):
     version = REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
     needed = ("suite",)
-    cells = staticmethod(realistic_cells)
     baselines = REALISTIC_BASELINES
     solve = staticmethod(solve_realistic)
+
+    def cells(self, **values: Any) -> tuple[RealisticCell, ...]:
+        """Return the product of the knobs' values; without context, there is no noise."""
+        return realistic_cells(**values)
 
     def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""

@@ -72,13 +72,7 @@ SPOT = 0xE000
 patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
 MOST_LETTERS = 1000
-MARKS = str.maketrans(
-    {
-        **dict.fromkeys("_&@<>\x01\x02", " "),
-        **dict.fromkeys("↦≡≔", "="),
-        **dict.fromkeys("⟹⟶➜→", "⇒"),
-    }
-)
+MARKS = str.maketrans("_&@<>\x01\x02↦≡≔⟹⟶➜→", " " * 7 + "=" * 3 + "⇒" * 4)
 NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
 """Keys of JSON whose value is a variable."""
 
@@ -274,8 +268,8 @@ def last_values(
             else:
                 corrections.append(equation.start)
                 doubtful.discard(i)
-        is_same = before is not None and before.value == equation.value
-        if not (is_same and before.references) or equation.references:
+        same = before if before and before.value == equation.value else None
+        if not (same and same.references) or equation.references:
             last[i] = equation
         first.setdefault(i, equation.start)
     return last, first, doubtful, corrections

@@ -141,7 +141,7 @@ class Lexicon:
             if len(word) > 4
             for i in range(1, len(word))
         }
-        self.meanings = Meanings(self)
+        self.meanings: dict[str, Meaning] = {}
         self.role = re.compile(ROLE.replace("{names}", "|".join(map(re.escape, self.people))))
         self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
@@ -163,7 +163,11 @@ class Lexicon:
             if any(form in text for form in forms):
                 text = pattern.sub(partial(padded, value), text)
         pieces = self.token.findall(text)
-        meanings = list(map(self.meanings.__getitem__, pieces))
+        for piece in {*pieces} - self.meanings.keys():
+            word = piece.rstrip(" ")
+            kind, data = look_up(word, self) if word else ("", "")
+            self.meanings[piece] = kind, data, len(word)
+        meanings = [self.meanings[piece] for piece in pieces]
         starts = list(accumulate(map(len, pieces), initial=0))
         narrator = self.narrator(response)
         for i, piece in enumerate(pieces if narrator else ()):
@@ -186,20 +190,6 @@ class Lexicon:
         if role:
             return role[1] or role[2]
         return self.solution.poi if len(OWN.findall(response)) > 1 else ""
-
-
-class Meanings(dict):
-    """The meaning of each piece of text that was seen, which may end with spaces."""
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        super().__init__()
-        self.lexicon = lexicon
-
-    def __missing__(self, piece: str) -> Meaning:
-        word = piece.rstrip(" ")
-        kind, data = look_up(word, self.lexicon) if word else ("", "")
-        self[piece] = meaning = kind, data, len(word)
-        return meaning
 
 
 def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:

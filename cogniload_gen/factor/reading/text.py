@@ -262,15 +262,6 @@ def tidy(text: str) -> str:
     return f"{text}:" if text.endswith(OPENING) and OPEN_LINE.search(text) else text
 
 
-def by_first_letter(words: Iterable[str]) -> str:
-    """Return what `any_of` does, in a form that tries few of many words at each place."""
-    groups: dict[str, list[str]] = {}
-    for word in words:
-        letter = word[0] if word[0].isalpha() else ""
-        groups.setdefault(letter, []).append(word.removeprefix(letter))
-    return any_of(f"{letter}(?:{'|'.join(rests)})" for letter, rests in groups.items())
-
-
 def in_any_text(word: str) -> str:
     """Return the expression for a foreign word; Chinese has no spaces between words."""
     return word if word > "\u3040" else any_of([word])
@@ -282,7 +273,7 @@ LANGUAGES = {
 FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
 FOREIGN = compile("|".join(f"({in_any_text(word)})" for word in FOREIGN_WORDS))
 LONGER_WORDS = [word for word in FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
-FOREIGN_MARK = compile(by_first_letter(word for word in LONGER_WORDS if word <= "\u3040"))
+FOREIGN_MARK = compile(any_of(word for word in LONGER_WORDS if word <= "\u3040"))
 ASIAN_MARK = compile("|".join(word for word in LONGER_WORDS if word > "\u3040"))
 """What shows that a statement is in another language: its longer words, with and without spaces."""
 
