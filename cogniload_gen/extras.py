@@ -1,22 +1,12 @@
 """The extras of the package: what has not been installed, and how it is."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra, from an index and from a clone."""
     return f"pip install 'cogniload[{extra}]' (from a clone: pip install '.[{extra}]')"
-
-
-@contextmanager
-def needing(what: str, extra: str) -> Iterator[None]:
-    """Say by which extra to install what an ImportError in the block lacks."""
-    try:
-        yield
-    except ImportError as error:
-        raise ImportError(f"{what} needs {how_to_install(extra)}: {error}") from None
 
 
 def require(what: str, extra: str, modules: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
-from cogniload_gen.cogniload.knobs import KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
+from cogniload_gen.cogniload.knobs import ERRORS, KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
 from cogniload_gen.cogniload.score import Outcome, score_row, score_state
@@ -32,14 +32,8 @@ class CogniLoad(Benchmark):
     needed = ("category", "poi", "options")
     endless = True
     outcomes = Outcome
+    step_errors = ERRORS
     owns_text = staticmethod(is_cogniload)
-
-    @property
-    def step_errors(self) -> tuple[str, ...]:
-        """The kinds of a first error."""
-        from cogniload_gen.cogniload.steps.rules import ERRORS
-
-        return ERRORS
 
     def select(self, **parameters: Any) -> Grid:
         """Return the puzzles of some knobs and settings; whole states are scored in English alone.

@@ -14,6 +14,11 @@ PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
 
 MAX_N = 1_000_000
 
+ERRORS = (
+    "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
+)  # fmt: skip
+"""The kinds of a first error (S8 of steps/rules.py)."""
+
 knob = partial(read_knob, __package__)
 
 KNOBS = (

@@ -73,14 +73,11 @@ def _batch_tables(selection: Grid, schema: pa.Schema, batch: Batch) -> Iterator[
     d, N, needles = np.array([(cell.d, cell.N, cell.needles) for cell in batch.cells]).T
     # those of each difficulty are simulated together, and put back into their rows afterwards
     rows = {level: np.flatnonzero(d == level) for level in np.unique(d).tolist()}
-    puzzles = {
-        level: lay_out(
-            simulate(batch.keys[row], level, N[row], needles[row]), language=selection.language
-        )
-        for level, row in rows.items()
-    }
-    if selection.twin is not None:
-        for level, row in rows.items():
+    puzzles: dict[int, Puzzles] = {}
+    for level, row in rows.items():
+        made = simulate(batch.keys[row], level, N[row], needles[row])
+        puzzles[level] = lay_out(made, language=selection.language)
+        if selection.twin is not None:
             puzzles[level] = make_twins(puzzles[level], selection.twin, batch.keys[row])
             N[row] = np.diff(puzzles[level].first_statement)
 

@@ -1,11 +1,13 @@
 """FACTOR: variables that define each other, within text of any length, in two suites."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Dataset, Row, StepsRead
+from cogniload_gen.factor.baselines import REALISTIC_BASELINES, SYMBOLIC_BASELINES
 from cogniload_gen.factor.knobs import (
+    ERRORS,
     REALISTIC_KNOBS,
     REALISTIC_TWIN,
     REALISTIC_VERSION,
@@ -17,7 +19,6 @@ from cogniload_gen.factor.knobs import (
     RealisticCell,
     SymbolicCell,
     realistic_cells,
-    symbolic_cells,
 )
 from cogniload_gen.factor.rewards import step_reward
 from cogniload_gen.factor.score import FactorOutcome, score_row
@@ -41,15 +42,9 @@ class Factor(Benchmark):
     dataset = "factor"
     options = (TOKENIZER,)
     outcomes = FactorOutcome
+    step_errors = ERRORS
     score = staticmethod(score_row)
     reward_steps = staticmethod(step_reward)
-
-    @property
-    def step_errors(self) -> tuple[str, ...]:
-        """The kinds of a first error."""
-        from cogniload_gen.factor.first_error import ERRORS
-
-        return ERRORS
 
     def twin_range(self, change: str, cells: tuple[Any, ...]) -> tuple[int, int]:
         """Return the range of the values that may be given: some are left to be computed."""
@@ -87,15 +82,16 @@ class Symbolic(Factor):
     about = files(__package__) / "data" / "symbolic"
     needed = ("suite", "target")
     own_splits = tuple(TRAINING_SETS)
-    cells = staticmethod(symbolic_cells)
+    baselines = SYMBOLIC_BASELINES
     solve = staticmethod(solve_symbolic)
 
-    @property
-    def baselines(self) -> Mapping[str, Callable[[str], str]]:
-        """Searches of the text, and guesses."""
-        from cogniload_gen.factor.baselines import SYMBOLIC_BASELINES
-
-        return SYMBOLIC_BASELINES
+    def cells(self, **values: Any) -> tuple[SymbolicCell, ...]:
+        """Return the product of the knobs' values; ValueError for more roots than variables."""
+        cells: tuple[SymbolicCell, ...] = super().cells(**values)
+        for cell in cells:
+            if isinstance(cell.roots, int) and cell.roots > cell.N:
+                raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
+        return cells
 
     def select_split(self, split: str, **parameters: Any) -> Grid:
         """Return a training set of Appendix D, which draws its knobs."""
@@ -127,15 +123,12 @@ class Realistic(Factor):
     version = REALISTIC_VERSION
     about = files(__package__) / "data" / "realistic"
     needed = ("suite",)
-    cells = staticmethod(realistic_cells)
+    baselines = REALISTIC_BASELINES
     solve = staticmethod(solve_realistic)
 
-    @property
-    def baselines(self) -> Mapping[str, Callable[[str], str]]:
-        """Sums and picks of the numbers in the text."""
-        from cogniload_gen.factor.baselines import REALISTIC_BASELINES
-
-        return REALISTIC_BASELINES
+    def cells(self, **values: Any) -> tuple[RealisticCell, ...]:
+        """Return the product of the knobs' values; without context, there is no noise."""
+        return realistic_cells(**values)
 
     def make_source(self, selection: Any, **options: Any) -> Source:
         """Return the puzzles of a selection; `tokenizer` sizes the noise."""

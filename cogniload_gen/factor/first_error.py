@@ -63,9 +63,6 @@ from cogniload_gen.factor.solve import (
 from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 from cogniload_gen.tokens import estimate
 
-ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
-"""The kinds of a first error (T5)."""
-
 READ_SHARE = 1 / 3
 """The share of the needed variables that a response must tell so that it is read (T6)."""
 
@@ -75,13 +72,7 @@ SPOT = 0xE000
 patterns = compiled("steps")
 TOKEN = lexer(patterns.spot.pattern)
 MOST_LETTERS = 1000
-MARKS = str.maketrans(
-    {
-        **dict.fromkeys("_&@<>\x01\x02", " "),
-        **dict.fromkeys("↦≡≔", "="),
-        **dict.fromkeys("⟹⟶➜→", "⇒"),
-    }
-)
+MARKS = str.maketrans("_&@<>\x01\x02↦≡≔⟹⟶➜→", " " * 7 + "=" * 3 + "⇒" * 4)
 NAMING = frozenset(("variable", "name", "var", "id", "quantity", "entity"))
 """Keys of JSON whose value is a variable."""
 
@@ -277,8 +268,8 @@ def last_values(
             else:
                 corrections.append(equation.start)
                 doubtful.discard(i)
-        is_same = before is not None and before.value == equation.value
-        if not (is_same and before.references) or equation.references:
+        same = before if before and before.value == equation.value else None
+        if not (same and same.references) or equation.references:
             last[i] = equation
         first.setdefault(i, equation.start)
     return last, first, doubtful, corrections

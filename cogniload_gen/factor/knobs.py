@@ -36,6 +36,9 @@ TRAINING_SETS = {
 """The training sets (Appendix D) by name: whose draws they take, and which indices."""
 
 NOISES = ("close", "general")
+ERRORS = ("arithmetic", "reference", "invented", "unresolved", "answer")
+"""The kinds of a first error (T5 of first_error.py)."""
+
 MAX_N = 1000
 MAX_CONTEXT = 1_000_000
 MAX_OP = 100
@@ -67,18 +70,6 @@ SYMBOLIC_KNOBS = (
     knob("context", "filler", default=0, high=MAX_CONTEXT, levels=CONTEXT_LEVELS),
     knob("roots", default=PAPER_ROOTS, low=1, high=MAX_N, choices=(PAPER_ROOTS,)),
 )
-
-
-def symbolic_cells(N: Any, context: Any, roots: Any) -> tuple[SymbolicCell, ...]:
-    """Return the cells of the knobs' product, checked; ValueError for more roots than variables."""
-    checked = [
-        knob.check(value) for knob, value in zip(SYMBOLIC_KNOBS, (N, context, roots), strict=True)
-    ]
-    cells = tuple(SymbolicCell(*cell) for cell in product(*checked))
-    for cell in cells:
-        if isinstance(cell.roots, int) and cell.roots > cell.N:
-            raise ValueError(f"roots must be at most N, got {cell.roots} for N = {cell.N}")
-    return cells
 
 
 class RealisticCell(NamedTuple):

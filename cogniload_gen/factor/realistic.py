@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from string import ascii_letters
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -106,7 +106,7 @@ class Shape(NamedTuple):
 
 CONSTANT, COPY = Shape(0), Shape(1)
 SHAPES = [
-    (shape, shape.operations)
+    shape
     for shape, weight in (
         *((CONSTANT, 5), (COPY, 1), (Shape(1, multiplied=True), 2), (Shape(1, added=True), 2)),
         *((Shape(2), 3), (Shape(3), 2), (Shape(MOST_TERMS), 1)),
@@ -114,7 +114,7 @@ SHAPES = [
     )
     for _ in range(weight)
 ]
-"""The shapes with their operations, each as often as it weighs in a draw."""
+"""The shapes, each as often as it weighs in a draw."""
 
 
 def draws_of(key: Key) -> Draw:
@@ -161,15 +161,6 @@ class Building:
     loose: list[int] = field(default_factory=list)
     used: list[int] = field(default_factory=list)
 
-    @classmethod
-    def begin(cls, draw: Draw, op: int) -> Self:
-        """Begin with the places whose animals are added up, and nothing else."""
-        sizes = structure(draw, op)
-        animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
-        left = op - sum(sizes) + len(sizes)
-        room = GREATEST_VALUE - left - len(animals)
-        return cls(draw, animals, left, room, [[] for _ in sizes])
-
     @property
     def finished(self) -> bool:
         """Whether all operations are spent and the last variable, not a total, is the answer."""
@@ -198,13 +189,13 @@ class Building:
         left, loose, cheap, slack = self.left, len(self.loose), self.cheap, self.slack
         is_animal = bool(self.animals) and (self.draw(len(self.animals) + left) < len(self.animals))
         shapes = fitting(left, slack + is_animal, loose, len(cheap), is_animal or self.growth > 0)
-        if self.animals and all(shape == COPY for shape, _ in shapes):  # or there are none
+        if self.animals and all(shape == COPY for shape in shapes):  # or there are none
             is_animal = True
             shapes = fitting(left, slack + 1, loose, len(cheap), True)
-        shape, operations = shapes[self.draw(len(shapes))]
+        shape = shapes[self.draw(len(shapes))]
         # loose variables as far as needed, at least one if there is one, and others
         most = min(shape.terms, loose)
-        least = max(operations - slack - is_animal, shape.terms - len(cheap), min(most, 1))
+        least = max(shape.operations - slack - is_animal, shape.terms - len(cheap), min(most, 1))
         joined = pick(self.draw, self.loose, least + self.draw(most - least + 1))
         others = pick(self.draw, cheap, shape.terms - len(joined))
         place = self.animals.pop() if is_animal else None
@@ -237,25 +228,27 @@ class Building:
 
 def needed_variables(draw: Draw, op: int) -> list[Variable]:
     """The needed variables, which take `op` binary operations; the last is the answer."""
-    building = Building.begin(draw, op)
+    sizes = structure(draw, op)
+    animals = pick(draw, [place for place, size in enumerate(sizes) for _ in range(size)])
+    left = op - sum(sizes) + len(sizes)
+    room = GREATEST_VALUE - left - len(animals)
+    building = Building(draw, animals, left, room, [[] for _ in sizes])
     while not building.finished:
         building.step()
     return building.variables
 
 
-def fitting(
-    left: int, slack: int, loose: int, cheap: int, constant: bool
-) -> list[tuple[Shape, int]]:
-    """The shapes that the next variable can have, with their operations.
+def fitting(left: int, slack: int, loose: int, cheap: int, constant: bool) -> list[Shape]:
+    """The shapes that the next variable can have.
 
     `left` operations can be spent; each beyond `slack` takes a loose variable among the operands.
     There are `loose` and `cheap` others for operands; `constant` says whether a number will do.
     """
     return [
-        (shape, operations)
-        for shape, operations in SHAPES
-        if operations <= left
-        and operations - slack <= min(shape.terms, loose)
+        shape
+        for shape in SHAPES
+        if shape.operations <= left
+        and shape.operations - slack <= min(shape.terms, loose)
         and shape.terms <= loose + cheap
         and (shape.terms or constant)
     ]
@@ -318,7 +311,7 @@ def close_variables(draw: Draw, needed: Sequence[Variable]) -> list[Variable]:
     other_place = 1 + max(variable.place or 0 for variable in needed)
     animals_to_come = (0, 0, 2, 3)[draw(4)]
     while to_come > 0 or wanted:
-        shape, _ = SHAPES[draw(len(SHAPES))]
+        shape = SHAPES[draw(len(SHAPES))]
         place, limit = None, GREATEST_VALUE
         if animals_to_come:
             place, limit = other_place, GREATEST_VALUE // MOST_TERMS

@@ -23,7 +23,7 @@ import numpy as np
 
 from cogniload_gen.checks import Given, check_choice, check_integer, check_known
 from cogniload_gen.draws import address_key
-from cogniload_gen.extras import needing
+from cogniload_gen.extras import require
 from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
     SYMBOLIC_MARK,
@@ -181,8 +181,8 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
 
     Words of one letter do not. The s of a name would tell all statements from the noise.
     """
-    with needing("bm25", "retrieval"):
-        import bm25s
+    require("bm25", "retrieval", ["bm25s"])
+    import bm25s
 
     settings = {"token_pattern": r"(?u)\b(?:\w\w+|\d)\b", "stopwords": "en", "return_ids": False}
     words = partial(bm25s.tokenize, **settings, show_progress=False)
@@ -205,13 +205,7 @@ def bm25_scores(texts: tuple[str, ...]) -> Scores:
 def encoder_scores(texts: tuple[str, ...], encoder: str) -> Scores:
     """Return the cosines between a sentence encoder's vectors of queries and of sentences."""
     vectors = encode(texts, encoder)
-    return lambda queries: np.array([encode_query(query, encoder) for query in queries]) @ vectors.T
-
-
-@lru_cache(maxsize=4096)
-def encode_query(query: str, encoder: str) -> np.ndarray:
-    """Return the vector of a query; an iterative retriever asks for a name more than once."""
-    return encode([query], encoder)[0]
+    return lambda queries: np.array([encode([one], encoder)[0] for one in queries]) @ vectors.T
 
 
 def encode(texts: Sequence[str], encoder: str) -> np.ndarray:
@@ -226,8 +220,9 @@ def load_encoder(encoder: str) -> Any:
 
     ValueError, in one line, if it does not load.
     """
-    with needing("the encoder", "retrieval"):
-        from sentence_transformers import SentenceTransformer
+    require("the encoder", "retrieval", ["sentence_transformers"])
+    from sentence_transformers import SentenceTransformer
+
     shipped = find_spec(SHIPPED) if encoder == ENCODER else None
     folder = Path(shipped.origin).parent / "model" if shipped and shipped.origin else encoder
     try:

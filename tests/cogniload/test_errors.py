@@ -8,9 +8,9 @@ import pytest
 from command_line import run_python
 
 from cogniload_gen import generate_puzzles, score
+from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import (
-    ERRORS,
     STYLES,
     trace_key,
     write_trace,

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from limits import within
 
 from cogniload_gen import benchmarks, generate_puzzles
+from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.reader import Block, Reader, Value, Verdict
 from cogniload_gen.cogniload.steps.rules import (
-    ERRORS,
     LONGEST,
     MARGIN,
     MOST_WORDS,

@@ -16,8 +16,8 @@ from lm_eval.loggers import EvaluationTracker
 from cogniload_analysis import estimate_capacity, fit_load_glm
 from cogniload_cli import main
 from cogniload_gen import Outcome, generate_puzzles, solve
-from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
-from cogniload_gen.cogniload.steps.planted import ERRORS, write_trace
+from cogniload_gen.cogniload.knobs import ERRORS, PAPER_D, PAPER_N, PAPER_RHO
+from cogniload_gen.cogniload.steps.planted import write_trace
 from cogniload_gen.responses.context_budget import response_limit
 from cogniload_gen.sample import step_metrics
 from lm_eval_tasks.budget import estimate_prompt_tokens

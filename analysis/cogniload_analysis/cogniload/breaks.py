@@ -20,7 +20,7 @@ from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.samples.files import read_lines
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import enough_read
-from cogniload_gen.cogniload.steps.rules import ERRORS
+from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.words import read_words
 
 FITTED = 150

@@ -10,8 +10,9 @@ from cogniload_analysis.analysis import Break
 from cogniload_analysis.frame import Columns, members
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
+from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
-from cogniload_gen.cogniload.steps.rules import ERRORS, Steps
+from cogniload_gen.cogniload.steps.rules import Steps
 
 
 def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:

@@ -21,6 +21,7 @@ def say_chance(row: dict) -> str:
     """Say whether a row of `accuracy_table` is above chance; nothing where it is, or unknown."""
     return say("chance", row) if row.get("chance", math.nan) >= row["low"] else ""
 
+
 WIDE = 0.5
 """An interval of NT50 that is wider says next to nothing: the shares lie between 0 and 1."""
 

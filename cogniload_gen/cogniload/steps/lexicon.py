@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from itertools import accumulate, chain, compress, product
-from operator import add, and_, itemgetter, not_
+from itertools import accumulate, chain, product
+from operator import itemgetter
 from typing import NamedTuple
 
 from cogniload_gen.cogniload.ontology import WORDS, read_language, read_table
@@ -48,8 +48,6 @@ OWN = re.compile(
 """How a response speaks as the PoI that says it of no one."""
 
 LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
-MEMORY = 20_000
-"""How many different words are kept; a response that has more is looked up word by word."""
 
 ALIASES_WITHIN = 2000
 """The characters at the start of a response within which it may give people letters."""
@@ -64,8 +62,7 @@ class Word(NamedTuple):
     end: int
 
 
-KIND, DATA, LENGTH = map(itemgetter, range(3))
-NEW_WORD = partial(tuple.__new__, Word)
+KIND = itemgetter(0)
 
 
 class Phrase(NamedTuple):
@@ -144,7 +141,7 @@ class Lexicon:
             if len(word) > 4
             for i in range(1, len(word))
         }
-        self.meanings = Meanings(self)
+        self.meanings: dict[str, Meaning] = {}
         self.role = re.compile(ROLE.replace("{names}", "|".join(map(re.escape, self.people))))
         self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
@@ -166,9 +163,11 @@ class Lexicon:
             if any(form in text for form in forms):
                 text = pattern.sub(partial(padded, value), text)
         pieces = self.token.findall(text)
-        if len(self.meanings) > MEMORY:
-            self.meanings.clear()
-        meanings = list(map(self.meanings.__getitem__, pieces))
+        for piece in {*pieces} - self.meanings.keys():
+            word = piece.rstrip(" ")
+            kind, data = look_up(word, self) if word else ("", "")
+            self.meanings[piece] = kind, data, len(word)
+        meanings = [self.meanings[piece] for piece in pieces]
         starts = list(accumulate(map(len, pieces), initial=0))
         narrator = self.narrator(response)
         for i, piece in enumerate(pieces if narrator else ()):
@@ -193,32 +192,15 @@ class Lexicon:
         return self.solution.poi if len(OWN.findall(response)) > 1 else ""
 
 
-class Meanings(dict):
-    """The meaning of each piece of text that was seen, which may end with spaces."""
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        super().__init__()
-        self.lexicon = lexicon
-
-    def __missing__(self, piece: str) -> Meaning:
-        word = piece.rstrip(" ")
-        kind, data = look_up(word, self.lexicon) if word else ("", "")
-        self[piece] = meaning = kind, data, len(word)
-        return meaning
-
-
 def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
-    """The words with a meaning, of each run of plain ones the last; no loop, for speed."""
-    kinds = list(map(KIND, meanings))
-    if "" in kinds:
-        kinds, meanings, starts = (
-            list(compress(some, kinds)) for some in (kinds, meanings, starts)
-        )
-    is_plain = list(map("word".__eq__, kinds))
-    ends_run = list(map(not_, map(and_, is_plain, chain(is_plain[1:], (False,)))))
-    kept, begin = list(compress(meanings, ends_run)), list(compress(starts, ends_run))
-    end = map(add, begin, map(LENGTH, kept))
-    return list(map(NEW_WORD, zip(map(KIND, kept), map(DATA, kept), begin, end, strict=True)))
+    """The words with a meaning, of each run of plain ones the last."""
+    words: list[Word] = []
+    for (kind, data, length), start in zip(meanings, starts, strict=False):
+        if kind == "word" and words and words[-1].kind == "word":
+            words.pop()
+        if kind:
+            words.append(Word(kind, data, start, start + length))
+    return words
 
 
 def padded(value: str, match: re.Match[str]) -> str:

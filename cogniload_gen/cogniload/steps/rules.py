@@ -90,11 +90,6 @@ from cogniload_gen.cogniload.steps.story import (
 from cogniload_gen.grid import ENGLISH
 from cogniload_gen.responses.claims import LONGEST, MOST_WORDS, Told
 
-ERRORS = (
-    "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
-)  # fmt: skip
-"""The kinds of a first error (S8)."""
-
 MARGIN, STOP_MARGIN = 2.5, 0.5
 """By how much the best story must beat those with another first error so that it is claimed.
 

@@ -391,8 +391,6 @@ def tests(
     values: Sequence[Value], place: Mapping[str, int], explicit: float, implied: float
 ) -> Tests:
     """Values of the text as tests of a state."""
-    if not values:
-        return []
     costs: dict[tuple[tuple[int, ...], str], float] = {}
     for value in values:
         key = tuple(map(place.__getitem__, value.categories)), value.value

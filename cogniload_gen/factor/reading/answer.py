@@ -404,23 +404,14 @@ def last_stated(passage: Sequence[Statement], target: str) -> Reading:
     names = in_order(name for name, is_equal in stated.items() if is_equal)
     unresolved = open_names - stated.keys()
     assertions = [statement for statement in passage if not statement.is_remark]
-    if (
-        assertions
-        and not any(stated.values())
-        and denies(assertions[-1])
-        and speaks_of_variables(passage)
-    ):
+    speaks = any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in passage)
+    if assertions and not any(stated.values()) and denies(assertions[-1]) and speaks:
         return Reading("none", "C5", (assertions[-1].start, assertions[-1].stop))
     is_open = bool(unresolved) or not names or passage[-1].text.endswith("?")
     is_open |= bool(assertions) and not ends_with_value(assertions[-1], target)
     if is_open or is_unfinished(passage):
         return Reading(None, "C5")
     return Reading(", ".join(names), "C5", place)
-
-
-def speaks_of_variables(passage: Sequence[Statement]) -> bool:
-    """Whether a response names variables, or the word."""
-    return any("variable" in one.whole or VARIABLE_FIRST.search(one.whole) for one in passage)
 
 
 def denies(statement: Statement) -> bool:

@@ -219,9 +219,9 @@ def statements_of(response: str) -> list[Statement]:
             statements[-1].lines[-1] += ","
             is_item = False
         after_blank = False
-        heads = (
-            mark and statements and not statements[-1].entries and is_number(statements[-1].lines)
-        )
+        # a number alone heads a list of the variables that have it
+        heads = mark and statements and not statements[-1].entries
+        heads = heads and len(statements[-1].lines) == 1 and statements[-1].lines[0].isdigit()
         if is_item and (goes_on or in_list or (heads and VARIABLE_FIRST.match(raw, begin))):
             item = tidy(raw[begin:])
             statements[-1].entries.append(item.rstrip("."))
@@ -255,25 +255,11 @@ def statements_of(response: str) -> list[Statement]:
     return statements
 
 
-def is_number(text: list[str]) -> bool:
-    """Whether a line holds a number alone, as above a list of the variables that have it."""
-    return len(text) == 1 and text[0].isdigit()
-
-
 def tidy(text: str) -> str:
     """Return a text with single spaces; a colon follows "answer" and "conclusion" at its end."""
     text = text.replace(ANSWER_MARK, " answer: ").replace(DROPPED, "")
     text = " ".join(text.split()).rstrip(" ,")
     return f"{text}:" if text.endswith(OPENING) and OPEN_LINE.search(text) else text
-
-
-def by_first_letter(words: Iterable[str]) -> str:
-    """Return what `any_of` does, in a form that tries few of many words at each place."""
-    groups: dict[str, list[str]] = {}
-    for word in words:
-        letter = word[0] if word[0].isalpha() else ""
-        groups.setdefault(letter, []).append(word.removeprefix(letter))
-    return any_of(f"{letter}(?:{'|'.join(rests)})" for letter, rests in groups.items())
 
 
 def in_any_text(word: str) -> str:
@@ -287,7 +273,7 @@ LANGUAGES = {
 FOREIGN_WORDS = sorted(LANGUAGES, key=len, reverse=True)
 FOREIGN = compile("|".join(f"({in_any_text(word)})" for word in FOREIGN_WORDS))
 LONGER_WORDS = [word for word in FOREIGN_WORDS if len(word) > 3 or word > "\u0400"]
-FOREIGN_MARK = compile(by_first_letter(word for word in LONGER_WORDS if word <= "\u3040"))
+FOREIGN_MARK = compile(any_of(word for word in LONGER_WORDS if word <= "\u3040"))
 ASIAN_MARK = compile("|".join(word for word in LONGER_WORDS if word > "\u3040"))
 """What shows that a statement is in another language: its longer words, with and without spaces."""
 

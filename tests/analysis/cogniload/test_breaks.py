@@ -17,9 +17,10 @@ from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import pick_failures
 from cogniload_analysis.report.write import write_report
 from cogniload_gen import generate_puzzles
+from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
-from cogniload_gen.cogniload.steps.rules import ERRORS
+from cogniload_gen.rescore import rescore
 from cogniload_gen.sample import step_metrics
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
