@@ -252,7 +252,7 @@ def test_a_hostile_model_name_shows_as_text(browser, request, which, runs):
 def test_nothing_is_overwritten_without_force(undrawn, results, tmp_path):
     page = write_report(results, tmp_path)
     before = page.read_bytes()
-    with pytest.raises(FileExistsError, match=r"report.html exists: .* with --force"):
+    with pytest.raises(FileExistsError, match=r"report.html exists: .* --force"):
         write_report(results, tmp_path)
     page.write_text("changed")
     assert write_report(results, tmp_path, force=True).read_bytes() == before
