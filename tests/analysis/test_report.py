@@ -1,6 +1,7 @@
 """The report: what it says, what it refuses, and what a browser makes of hostile text."""
 
 import io
+import re
 import subprocess
 import sys
 import tomllib
