@@ -20,7 +20,6 @@ from cogniload_gen import generate_puzzles
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
-from cogniload_gen.rescore import rescore
 from cogniload_gen.sample import step_metrics
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
