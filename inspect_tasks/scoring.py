@@ -175,7 +175,7 @@ def estimate(**until: Any) -> scorers.Metric:
         description = design.plan.describe(design.told, [design.plan.next_batch((), {})])
         metrics: dict[str, float] = {}
         for goal in adaptive.goals:
-            least, most = replace(design.settings, goal=goal.name).extent
+            least, most = replace(design.plan, goal=goal.name).extent
             known = with_ends({goal.name: getattr(description, goal.name)})
             metrics |= {name: min(max(value, least), most) for name, value in known.items()}
         return metrics

@@ -30,9 +30,6 @@ Pairs: TypeAlias = Sequence[tuple[str, str]]
 """Models to compare, two by two."""
 
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
 class Analysis(ABC):
     """One benchmark's analysis: how its samples are recognised, read, described and reported.
 
@@ -57,7 +54,7 @@ class Analysis(ABC):
     benchmarks: tuple[Benchmark, ...]
     loads: tuple[Load, ...]
     package: str
-    meanings: Mapping[str, str] = NOTHING
+    meanings: Mapping[str, str] = MappingProxyType({})
     growth: tuple[str, ...] = ()
     facts: tuple[Columns, ...] = ()
     views: tuple[str, ...] = ()

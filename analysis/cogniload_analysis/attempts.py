@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import hypergeom
 
 
 def chance_of_any(right: ArrayLike, attempts: ArrayLike, k: int) -> np.ndarray:
@@ -13,13 +14,7 @@ def chance_of_any(right: ArrayLike, attempts: ArrayLike, k: int) -> np.ndarray:
     `right` and `attempts` are counts, numbers or arrays over puzzles. Of n attempts with c right,
     it is 1 - C(n - c, k) / C(n, k), which is unbiased. Each puzzle needs `k` attempts or more.
     """
-    # C(wrong, k) / C(attempts, k), as the chance that attempt after attempt is a wrong one.
-    whole = np.asarray(attempts, dtype=float)
-    wrong = whole - np.asarray(right, dtype=float)
-    all_wrong = np.ones_like(whole)
-    for drawn in range(k):
-        all_wrong = all_wrong * (wrong - drawn) / (whole - drawn)
-    return 1 - all_wrong
+    return np.asarray(hypergeom.sf(0, attempts, right, k))
 
 
 def chance_of_majority(right: int, others: Sequence[int], silent: int, k: int) -> float:

@@ -14,7 +14,7 @@ from refusals import assert_refused, refused
 
 from cogniload_analysis import compare_runs
 from cogniload_analysis.cogniload.analysis import COGNILOAD
-from cogniload_analysis.compare.differences import METHODS, choose_pairs
+from cogniload_analysis.compare.differences import FEW_PAIRS, MANY_PAIRS, choose_pairs
 from cogniload_analysis.compare.paired import FEW, adjust, anytime_p
 from cogniload_cli import main
 
@@ -135,7 +135,7 @@ def test_attempts_at_a_puzzle_are_one_cluster():
 
 
 @pytest.mark.parametrize(
-    ("puzzles", "method"), [(1, METHODS["few"]), (FEW, METHODS["few"]), (FEW + 1, METHODS["pairs"])]
+    ("puzzles", "method"), [(1, FEW_PAIRS), (FEW, FEW_PAIRS), (FEW + 1, MANY_PAIRS)]
 )
 def test_few_puzzles_are_compared_exactly(puzzles, method):
     few = [respond(name, 0.5, puzzles, cells=CELLS[:1]) for name in "ab"]

@@ -66,7 +66,7 @@ def test_lost_puzzles_are_neither_repeated_nor_wrong(kind):
         other.tell(answered, [solves(puzzle) for puzzle in answered])
     again.lose(random.sample(lost, len(lost)))
     assert again.batches == design.batches == batches
-    goal = design.settings.goal
+    goal = design.plan.goal
     assert getattr(design.estimate(), goal) == getattr(alone.estimate(), goal)
     with pytest.raises(ValueError, match="must be"):
         design.lose([(5, 71, 50, 0, 0)])
@@ -78,7 +78,7 @@ def test_a_server_that_never_answers_ends_a_run(kind):
     while not design.done:
         puzzles += design.ask()
         design.lose(puzzles)
-    assert len(puzzles) == len(set(puzzles)) == design.settings.budget
+    assert len(puzzles) == len(set(puzzles)) == design.plan.budget
     assert design.batches[-1].n == 0
 
 
@@ -95,7 +95,7 @@ def test_no_puzzle_is_asked_twice_and_indices_leave_no_gap(kind):
 
 @pytest.mark.parametrize("design", [AdaptiveDesign(), DecayDesign()])
 def test_when_a_run_ends(design):
-    settings = design.settings
+    settings = design.plan
     smallest, largest = settings.extent
     first, budget = settings.STOP_AFTER, settings.budget
     narrow, wide = Interval(20, 19, 21), Interval(20, smallest, 10 * largest)

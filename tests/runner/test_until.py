@@ -163,7 +163,7 @@ def metadata(dataset="cogniload", **parameters):
     (["--until", "ECL50"], "until must be as ECL50±20% or ID50±1, got 'ECL50'"),
     (["--until", "ECL50±0%"], "target must be a number above 0"),
     (["--range", "10", "30"], "range must be the least and the most N, from 1 to 1000000, "),
-    (["--budget", "10"], "budget must be an integer from 64 to 1000000, got 10"),
+    (["--budget", "10"], "budget must be an integer in 64..1000000, got 10"),
     (metadata(d=3), "cogniload metadata takes seed, context_budget, twin, language; got 'd'"),
     (metadata(path="x"), "path is refused: "),
     (metadata(context_budget=2048), "do not fit"),

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from axes import axes_grids
 from harness import TASKS, manager
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
 from cogniload_analysis import estimate_capacity, fit_load_glm
-from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
 from cogniload_cli import main
 from cogniload_gen import Outcome, generate_puzzles, solve
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO

@@ -21,6 +21,7 @@ from cogniload_analysis.adaptive.drift import question_drift
 from cogniload_analysis.display.cells import beyond
 from cogniload_analysis.frame import column, read_count
 from cogniload_gen.benchmark import Row
+from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.sample import ending
 
 MAX_N, MAX_BUDGET, MAX_SEED, MAX_INDEX = 1_000_000, 1_000_000, 2**63 - 1, 2**62
@@ -113,12 +114,10 @@ class Plan(ABC):
     """Puzzles whose answers never come: they spend budget, and sway no choice."""
 
     def __post_init__(self) -> None:
-        names = [goal.name for goal in self.GOALS]
-        if self.goal not in names:
-            raise ValueError(f"goal must be one of {', '.join(names)}, got {brief(self.goal)}")
+        check_choice("goal", self.goal, [goal.name for goal in self.GOALS])
         if not (isinstance(self.target, Real) and 0 < self.target < np.inf):
             raise ValueError(f"target must be a number above 0, got {brief(self.target)}")
-        check_integer("budget", self.budget, PILOT, MAX_BUDGET)
+        check_integer("budget", self.budget, low=PILOT, high=MAX_BUDGET)
         check_range("N", self.N)
         object.__setattr__(self, "N", (int(self.N[0]), int(self.N[1])))
 
@@ -259,11 +258,6 @@ class Design:
         self.plan = plan
         self._told: dict[Puzzle, Answer] = {}
         self._batches: list[Batch] = []
-
-    @property
-    def settings(self) -> Plan:
-        """What decides, with the answers, the choice of puzzles."""
-        return self.plan
 
     @property
     def told(self) -> Mapping[Puzzle, Answer]:
@@ -539,10 +533,3 @@ def check_range(name: str, span: object) -> None:
             f"{name} must be the least and the most N, from 1 to {MAX_N}, the most at least four "
             f"times the least; got {brief(span)}"
         )
-
-
-def check_integer(name: str, value: object, low: int, high: int) -> int:
-    """Return a plain integer; ValueError unless it is one from `low` to `high`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise ValueError(f"{name} must be an integer from {low} to {high}, got {brief(value)}")
-    return int(value)

@@ -8,7 +8,6 @@ of the design chose the puzzles.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,12 +79,9 @@ def find_replay(
 
 def read_until(until: pd.Series) -> dict[str, Any]:
     """Return the object that a column of JSON holds; an empty one unless all rows agree."""
-    try:
-        (text,) = until.unique()
-        until_settings = json.loads(text or "null")
-    except (ValueError, TypeError, RecursionError):
-        return {}
-    return until_settings if isinstance(until_settings, dict) else {}
+    texts = until.unique()
+    settings: dict[str, Any] = json.loads(texts[0] or "{}") if len(texts) == 1 else {}
+    return settings
 
 
 def set_up(kind: type[Any], values: Mapping[str, Any], **known: Any) -> Any:
@@ -289,15 +285,14 @@ def draw_shrink(batches: pd.DataFrame, label: str) -> Figure:
     bounded = batches[np.isfinite(ends).all(axis=1) & ((ends > 0).all(axis=1) | (not logarithmic))]
     shown = (bounded[name] for name in ("n", "value", "low", "high"))
     series = Series("the goal, 95 % interval", *shown)
-    finish = partial(_finish_shrink, logarithmic=logarithmic)
+
+    def finish(axes: Axes) -> None:
+        axes.set_xlim(0)
+        if logarithmic:
+            axes.set_yscale("log")
+            low, high = axes.get_ylim()
+            ticks = [tick for tick in GOAL_TICKS if low <= tick <= high]
+            axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+            axes.minorticks_off()
+
     return draw_panels([Panel([series], "Answers", label, "", finish)], height=2.4)
-
-
-def _finish_shrink(axes: Axes, *, logarithmic: bool) -> None:
-    axes.set_xlim(0)
-    if logarithmic:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        ticks = [tick for tick in GOAL_TICKS if low <= tick <= high]
-        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()

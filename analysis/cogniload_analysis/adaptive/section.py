@@ -12,12 +12,10 @@ from cogniload_analysis.display.content import Picture
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.tables import Table, TableSpec
 
-MakeTable = Callable[[Sequence[Replay]], pd.DataFrame]
-
 
 def report_runs(
     replays: Sequence[Replay],
-    specs: Mapping[TableSpec, MakeTable],
+    specs: Mapping[TableSpec, Callable[[Sequence[Replay]], pd.DataFrame]],
     names: Iterable[str],
     *,
     along: str,

@@ -26,12 +26,7 @@ ENOUGH_IN_COMMON = 0.5
 """Runs are paired by the puzzles in common where these are half of the smaller run's or more."""
 MANY_LEVELS = 12
 FEW_MODELS = 3
-METHODS = {
-    "few": "exact score interval",
-    "pairs": "score interval, McNemar's test",
-    "attempts": "paired, clustered by puzzle",
-    "unpaired": "unpaired",
-}
+FEW_PAIRS, MANY_PAIRS = "exact score interval", "score interval, McNemar's test"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +61,10 @@ class Comparison:
 
     def tables(self, prefix: str = "") -> list[Table]:
         """Return the tables that have rows, as a report has them; `prefix` begins their names."""
-        every = {
-            "accuracy": self.accuracy,
-            "measures": self.measures,
-            "by_load": self.by_load,
-            "outcomes": self.outcomes,
-            "only_one": self.only_one,
-        }
         specs = read_specs(self.loads)
-        return [specs[name].table(data, prefix=prefix) for name, data in every.items() if len(data)]
+        names = ("accuracy", "measures", "by_load", "outcomes", "only_one")
+        every = [(specs[name], getattr(self, name)) for name in names]
+        return [spec.table(data, prefix=prefix) for spec, data in every if len(data)]
 
     def summary(self) -> str:
         """Return the conclusions, and the tables without ids and loads of many levels, as text."""
@@ -251,11 +241,11 @@ class _Pair:
             method = "unpaired"
             apart = statistics.compare_groups(first, second, (of_first, of_second))
         elif self._answers_once(chosen.index):
-            method = "few" if len(first) <= statistics.FEW else "pairs"
+            method = FEW_PAIRS if len(first) <= statistics.FEW else MANY_PAIRS
             alone = int((first > second).sum()), int((first < second).sum())
             apart = statistics.compare_solved(*alone, len(first))
         else:
-            method, apart = "attempts", statistics.compare_means(first - second)
+            method, apart = "paired, clustered by puzzle", statistics.compare_means(first - second)
         return {
             "first": self.first,
             "second": self.second,
@@ -268,7 +258,7 @@ class _Pair:
             "low": float(apart.low),
             "high": float(apart.high),
             "p": float(apart.p),
-            "method": METHODS[method],
+            "method": method,
         }
 
     def _in_common_cells(self, chosen: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -52,7 +52,6 @@ class Why:
         effects: For the puzzles that failed (which a change may cure) and the solved controls
             (which it may break), a row for each change: the share whose result turned, that of what
             it is compared `against`, their difference with its 95 % interval, p and Holm's p.
-        overlap: How many of the failures that have every twin are cured by which set of changes.
         causes: The causes that are named, by their names in the sentences, the strongest first.
         cures: For each change that cures, the ids of the failures that it cures.
         shares: The share of the expected slips that each cause of CogniLoad's explains, in one fit
@@ -60,7 +59,6 @@ class Why:
     """
 
     effects: pd.DataFrame
-    overlap: pd.DataFrame
     causes: tuple[str, ...]
     cures: Mapping[str, tuple[str, ...]]
     shares: pd.DataFrame | None = None
@@ -132,13 +130,11 @@ def explain_failures(*frames: pd.DataFrame) -> Why:
     parts = [_effects(mine, SOLVED if right else FAILED) for right, mine in wide.groupby(ORIGINAL)]
     effects = pd.concat(parts, ignore_index=True)
     cured = wide[wide[ORIGINAL] == 0].drop(columns=[ORIGINAL, *NO_CURE], errors="ignore")
-    sets = cured.dropna().apply(lambda row: ", ".join(row.index[row == 1]), axis=1)
-    overlap = sets.value_counts().rename_axis("cured_by").reset_index(name="puzzles")
     cures = {str(change): tuple(cured.index[cured[change] == 1]) for change in cured}
     trials = count_trials(frame)
     fitted, shares = explain_trials(trials) if trials else (None, None)
     causes = _name_causes(effects, results, fitted)
-    return Why(effects, overlap, causes, cures, shares)
+    return Why(effects, causes, cures, shares)
 
 
 def effects_by_load(frame: pd.DataFrame, loads: Sequence[Load]) -> pd.DataFrame:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+from scipy.stats import binom, chi2_contingency
 
-from cogniload_analysis import tails
 from cogniload_analysis.display.content import Verdict
 from cogniload_analysis.frame import Load
 from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
@@ -73,7 +73,7 @@ def measured_spans(frame: pd.DataFrame, loads: Sequence[Load]) -> list[Span]:
         counts = pd.crosstab(frame[load.name], frame["correct"].astype(bool))
         if len(counts) > 1:
             accuracy = counts.get(True, 0) / counts.sum(axis=1)
-            p = tails.independence(counts.to_numpy()) if counts.shape[1] > 1 else 1.0
+            p = chi2_contingency(counts).pvalue if counts.shape[1] > 1 else 1.0
             spans.append(find_span(load, counts.index, accuracy, p))
     return spans
 
@@ -88,7 +88,7 @@ def is_at_chance(frame: pd.DataFrame, loads: Sequence[Load]) -> bool:
         return False
     levels = [rows for load in loads for _, rows in frame.groupby(load.name, observed=True)]
     tests = [
-        tails.binomial(rows["correct"].sum(), len(rows), rows["chance"].mean())
+        binom.sf(rows["correct"].sum() - 1, len(rows), rows["chance"].mean())
         for rows in (frame, *levels)
     ]
     return min(tests) * len(tests) > LEVEL

@@ -9,7 +9,6 @@ count as well; and over the N beyond, where guessing shows. docs/factor.md has t
 intervals, from studies/decay_coverage.py.
 """
 
-import reprlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -23,6 +22,7 @@ from cogniload_analysis.factor import likelihood
 from cogniload_analysis.frame import check_columns, check_single, check_values
 from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.sentences import Sentences
+from cogniload_gen.checks import check_choice
 
 say = Sentences("decay")
 
@@ -186,11 +186,12 @@ def fit_complexity_decay(
     values, for several models or contexts, and for another method, range or floor.
     Section 3.4, Appendix B.
     """
-    if method not in get_args(Method):
+    check_choice("method", method, get_args(Method))
+    low, high = accuracy_range
+    if not 0 < low < high <= 1:
         raise ValueError(
-            f"method must be {' or '.join(map(repr, get_args(Method)))}, got {reprlib.repr(method)}"
+            f"accuracy_range must be (low, high) with 0 < low < high <= 1, got {accuracy_range}"
         )
-    low, high = _check_range(accuracy_range)
     if method == "least squares":
         if floor is not None:
             raise ValueError(f"floor is of the likelihood; least squares takes none, got {floor!r}")
@@ -319,34 +320,11 @@ def count_points(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy and the number of responses at each N; errors as in the fit."""
     check_columns(frame, ("N", "correct"), "N and correct")
     check_single(frame, CONDITION)
-    N, correct = (
-        pd.to_numeric(frame[column], errors="coerce").to_numpy(float, na_value=np.nan)
-        for column in ("N", "correct")
-    )
-    allowed = {
-        "N": ((N > 0) & np.isfinite(N), "a positive number"),
-        "correct": ((correct >= 0) & (correct <= 1), "0, 1 or a share between them"),
-    }
-    for column, (sound, wanted) in allowed.items():
-        check_values(frame, column, sound, wanted)
-    levels, place = np.unique(N, return_inverse=True)
-    responses = np.bincount(place)
-    accuracy = np.bincount(place, correct) / responses
-    return pd.DataFrame({"N": levels, "accuracy": accuracy, "responses": responses})
-
-
-def _check_range(accuracy_range: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = map(float, accuracy_range)
-        sound = 0 < low < high <= 1
-    except (TypeError, ValueError):
-        sound = False
-    if not sound:
-        raise ValueError(
-            "accuracy_range must be (low, high) with 0 < low < high <= 1, "
-            f"got {reprlib.repr(accuracy_range)}"
-        )
-    return low, high
+    rows = frame[["N", "correct"]].apply(pd.to_numeric, errors="coerce").astype(float)
+    N, correct = rows["N"], rows["correct"]
+    check_values(frame, "N", (N > 0) & (N < np.inf), "a positive number")
+    check_values(frame, "correct", correct.between(0, 1), "0, 1 or a share between them")
+    return correct.groupby(N).agg(accuracy="mean", responses="size").reset_index()
 
 
 def _find_problem(points: pd.DataFrame, low: float, high: float) -> str:

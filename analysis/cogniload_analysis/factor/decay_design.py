@@ -38,7 +38,7 @@ from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.published import published_table
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.benchmark import Knob
-from cogniload_gen.checks import check_choice
+from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR
 
 say = Sentences("decay")
@@ -197,7 +197,7 @@ class DecayPlan(Plan):
             object.__setattr__(self, "N", (min(self.knob.default), max(self.knob.default)))
         super().__post_init__()
         for end in self.N:
-            design.check_integer("N", end, self.knob.low, self.knob.high)
+            check_integer("N", end, low=self.knob.low, high=self.knob.high)
 
     @property
     def knob(self) -> Knob:
@@ -237,9 +237,8 @@ class DecayPlan(Plan):
             N, index = puzzle
         except (TypeError, ValueError):
             raise ValueError(f"a puzzle must be (N, index), got {brief(puzzle)}") from None
-        knob = self.knob
-        index = design.check_integer("index", index, 0, design.MAX_INDEX)
-        return Puzzle(design.check_integer("N", N, knob.low, knob.high), index)
+        index = check_integer("index", index, low=0, high=design.MAX_INDEX)
+        return Puzzle(check_integer("N", N, low=self.knob.low, high=self.knob.high), index)
 
     def believe(self, answers: Mapping[Puzzle, Answer]) -> DecayBelief:
         """Return the posterior on a grid that has closed in on it."""

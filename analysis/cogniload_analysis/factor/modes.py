@@ -6,11 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import theilslopes
 
-STABLE = "stable CDO and CDF"
-UNSTEADY = "no steady trend of CDO or CDF"
-DEGRADING_CDF = "stable CDO, degrading CDF"
-DEGRADING_CDO = "stable CDF, degrading CDO"
-DEGRADING_BOTH = "degrading CDO and CDF"
 CONTEXTS_NEEDED = 3
 # The tokens that stand for a puzzle's own text, so that a context of 0 has a place among doublings.
 PUZZLE_TOKENS = 1000
@@ -77,10 +72,10 @@ def name_failure_mode(
     (cdo_loss, cdo_falls, cdo_degrades) = _judge(lengths, offsets)
     small = max(cdf_loss, cdo_loss) < LOSS_THAT_COUNTS
     names = {
-        (False, False): STABLE if small else UNSTEADY,
-        (True, False): DEGRADING_CDF,
-        (False, True): DEGRADING_CDO,
-        (True, True): DEGRADING_BOTH,
+        (False, False): "stable CDO and CDF" if small else "no steady trend of CDO or CDF",
+        (True, False): "stable CDO, degrading CDF",
+        (False, True): "stable CDF, degrading CDO",
+        (True, True): "degrading CDO and CDF",
     }
     return FailureMode(names[cdf_degrades, cdo_degrades], cdf_loss, cdo_loss, cdf_falls, cdo_falls)
 

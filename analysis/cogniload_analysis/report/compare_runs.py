@@ -61,13 +61,8 @@ def _find_analysis(frame: pd.DataFrame) -> Analysis:
     for analysis in analyses.ANALYSES:
         if {load.name for load in analysis.loads} <= set(frame):
             return analysis
-    known = "; or ".join(
-        ", ".join(load.name for load in analysis.loads) for analysis in analyses.ANALYSES
-    )
-    raise ValueError(
-        f"the frame must have the loads of a benchmark ({known}); it has "
-        f"{', '.join(map(str, frame)) or 'no columns'}"
-    )
+    known = "; or ".join(", ".join(load.name for load in each.loads) for each in analyses.ANALYSES)
+    raise ValueError(f"the frame must have the loads of a benchmark ({known}), got {[*frame]}")
 
 
 def _read_runs(results: Paths) -> list[tuple[Analysis, pd.DataFrame]]:

@@ -1,11 +1,10 @@
 """Examples of responses: the puzzle, the response's end and the bucket."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis, Break
@@ -43,27 +42,14 @@ def pick_responses(frame: pd.DataFrame, analysis: Analysis, number: int) -> list
     shortest puzzle, which a person can check. Raises OSError where a samples file is no longer
     there.
     """
-    in_order = frame.sort_values(list(analysis.growth), kind="stable")
-    groups: dict[Any, Any] = in_order.groupby(["outcome", "model"], observed=True).indices
-    sizes = {about: len(groups[about]) for about in sorted(groups)}
-    picked: list[int] = []
-    for about in _take_turns(sizes, number):
-        left = [place for place in groups[about] if place not in picked]
-        picked.append(left[int(len(left) * (len(picked) * GOLDEN % 1))])
-    return [describe_response(row, analysis) for row in in_order.iloc[picked].itertuples()]
-
-
-def _take_turns(sizes: Mapping[tuple[str, str], int], number: int) -> Iterator[tuple[str, str]]:
-    """Yield up to `number` groups of (outcome, model), each at most as often as it has responses.
-
-    Next is an outcome, and of it a model, that came up the least.
-    """
-    taken: Counter[str | tuple[str, str]] = Counter()
-    for _ in range(min(number, sum(sizes.values()))):
-        left = [about for about, size in sizes.items() if taken[about] < size]
-        about = min(left, key=lambda pair: (taken[pair[0]], taken[pair[1]], taken[pair]))
-        taken.update([about, *about])
-        yield about
+    rows = frame.sort_values(list(analysis.growth), kind="stable")
+    groups = ["outcome", "model"]
+    spread = rows.groupby(groups, observed=True).cumcount() * GOLDEN % 1
+    rows = rows.iloc[np.argsort(spread, kind="stable")]
+    for by in (groups, groups[:1]):  # in turns: the models of an outcome, then the outcomes
+        turns = rows.groupby(by, observed=True).cumcount()
+        rows = rows.iloc[np.argsort(turns, kind="stable")]
+    return [describe_response(row, analysis) for row in rows.head(number).itertuples()]
 
 
 def describe_response(row: Any, analysis: Analysis) -> Example:

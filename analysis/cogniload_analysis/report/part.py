@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Analysis
@@ -34,34 +35,9 @@ class Part:
     mixed_versions: bool
     cells: pd.DataFrame
 
-    @property
-    def name(self) -> str:
-        """The benchmark's name."""
-        return self.analysis.name
-
-    @property
-    def prefix(self) -> str:
-        """What begins the names of the part's files and anchors."""
-        return self.analysis.prefix
-
-    @property
-    def runs(self) -> Table:
-        """The table of what was run."""
-        return self.tables[f"{self.prefix}runs"]
-
-    @property
-    def endings(self) -> Table:
-        """The table of how responses ended."""
-        return self.tables[f"{self.prefix}endings"]
-
     def section(self, name: str) -> list[Table]:
         """Return the tables of a section of the page, in order."""
         return [table for table in self.tables.values() if table.spec.section == name]
-
-    @property
-    def cells_name(self) -> str:
-        """The name of the table of cells."""
-        return f"{self.prefix}cells"
 
 
 def build_part(
@@ -96,6 +72,5 @@ def build_part(
 def mixes_versions(frame: pd.DataFrame, analysis: Analysis) -> bool:
     """Tell whether runs that belong together, as those of a suite, are of several generators."""
     suites = [load.name for load in analysis.loads if load.in_task]
-    columns = [*suites, "generator_version"]
-    kinds = frame[columns].astype(str).drop_duplicates()
-    return bool(kinds.duplicated(suites).any() if suites else len(kinds) > 1)
+    groups = frame.groupby(suites, observed=True) if suites else frame
+    return bool(np.max(groups["generator_version"].nunique()) > 1)

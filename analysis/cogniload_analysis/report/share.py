@@ -1,6 +1,5 @@
 """A run's accuracy as a model's page on the Hub shows it: `.eval_results`."""
 
-from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +9,6 @@ from cogniload_analysis import analyses
 from cogniload_analysis.compare.why import is_twin
 from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.report.write import write_files
-from cogniload_analysis.samples.files import to_utc
 from cogniload_analysis.samples.read import Paths, read_benchmarks
 
 
@@ -52,6 +50,6 @@ def _describe(rows: pd.DataFrame, dataset: str, task_id: str) -> dict[str, objec
     return {
         "dataset": {"id": dataset, "task_id": task_id},
         "value": 100 * float(shares.mean()),
-        "date": datetime.fromisoformat(to_utc(str(first["date"]))).date().isoformat(),
+        "date": str(first["date"])[:10],
         "notes": "; ".join([*notes, *filter(None, map(str, first[["setting", "decoding"]]))]),
     }

@@ -72,7 +72,7 @@ def build_parts(
     for part in parts:
         for warning in part.warnings:
             # a model has the same name in each part
-            log.warning("%s%s", f"{part.name}, " if len(parts) > 1 else "", warning)
+            log.warning("%s%s", f"{part.analysis.name}, " if len(parts) > 1 else "", warning)
     return parts
 
 
@@ -82,7 +82,7 @@ def build_report(parts: Sequence[Part]) -> dict[str, bytes]:
     figures: dict[str, bytes] = {}
     for part in parts:
         findings = part.findings
-        tables[f"tables/{part.cells_name}.csv"] = to_csv(part.cells)
+        tables[f"tables/{part.analysis.prefix}cells.csv"] = to_csv(part.cells)
         for name, table in part.tables.items():
             tables[f"tables/{name}.csv"] = to_csv(table.data)
             tables[f"tables/{name}.tex"] = to_latex(table, findings.symbols).encode()

@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from axes import axes_grids
 from refusals import refused
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -16,7 +17,6 @@ from searches import MEAN_D, accuracy_at, run, solve_all, solves_by_capacity, un
 
 from cogniload_analysis import AdaptiveDesign, estimate_capacity, published_table
 from cogniload_analysis.cogniload.capacity import next_puzzles as adaptive
-from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
 from cogniload_analysis.cogniload.capacity.prior import published_prior
 
 GLM = published_table("glm").set_index("model")

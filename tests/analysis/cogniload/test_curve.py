@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from axes import axes_grids
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -30,7 +31,6 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     curve_crossing,
     refit_published,
 )
-from cogniload_analysis.cogniload.capacity.next_puzzles import axes_grids
 from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
 from cogniload_analysis.cogniload.fits.thresholds import Threshold
 

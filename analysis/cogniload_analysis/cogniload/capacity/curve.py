@@ -8,7 +8,6 @@ The paper's thresholds are the same quantity read off a straight line in logits 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -88,9 +87,6 @@ class Link:
         s = expit(logit)
         return (self.ceiling - self.bottom(d)) * s * (1 - s)
 
-
-Smooth: TypeAlias = np.ndarray | float
-"""The covariance by which curves leave their lines."""
 
 LINKS = tuple(Link(floor) for floor in (0, FLOOR / 2, FLOOR))
 
@@ -196,9 +192,8 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of a curve at some loads, a row a draw: logits, accuracies, and their slopes by it."""
+    """Draws of a curve at some loads, a row a draw: accuracies, and their slopes by the logit."""
 
-    logits: np.ndarray
     accuracy: np.ndarray
     slope: np.ndarray
 
@@ -246,7 +241,7 @@ class Belief:
             proposals = 2 * int(max(count, LEAST_PROPOSALS) * max(share, LEAST_SHARE) / 2)
             logits, weights = posterior.propose(part, proposals, seed)
             link, weights = posterior.link, weights - np.log(proposals)
-            columns.append((logits, link.accuracy(logits, d), link.slope(logits, d), weights))
+            columns.append((link.accuracy(logits, d), link.slope(logits, d), weights))
         *draws, weights = map(np.concatenate, zip(*columns, strict=True))
         total = np.cumsum(np.exp(weights - weights.max()))
         # Evenly spaced in the sum of weights.
@@ -323,7 +318,7 @@ def find_posterior(
     loads: np.ndarray,
     line: Line,
     link: Link,
-    smooth: Smooth | None = None,
+    smooth: np.ndarray | float | None = None,
     correlation: float = 0.0,
 ) -> Posterior:
     """Return the posterior of the logits at `loads` under one link and correlation (steps 2, 3).

@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
-from cogniload_analysis import tails
 from cogniload_analysis.adaptive import design
 from cogniload_analysis.adaptive.design import (
     Answer,
@@ -34,6 +34,7 @@ from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacit
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
 from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold, settle_crossing
 from cogniload_analysis.sentences import Sentences
+from cogniload_gen.checks import check_integer
 
 say = Sentences("capacity")
 
@@ -101,7 +102,7 @@ class CapacityPlan(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        design.check_integer("seed", self.seed, 0, design.MAX_SEED)
+        check_integer("seed", self.seed, low=0, high=design.MAX_SEED)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -152,11 +153,11 @@ class CapacityPlan(Plan):
             d, N, rho, index = puzzle
         except (TypeError, ValueError):
             raise ValueError(f"a puzzle must be (d, N, rho, index), got {brief(puzzle)}") from None
-        d, N = design.check_integer("d", d, 1, 12), design.check_integer("N", N, 1, design.MAX_N)
-        index = design.check_integer("index", index, 0, design.MAX_INDEX)
-        if isinstance(rho, bool) or not isinstance(rho, Real) or not 0 < rho <= 100:
+        d = check_integer("d", d, low=1, high=12)
+        N = check_integer("N", N, low=1, high=design.MAX_N)
+        if not (isinstance(rho, Real) and 0 < rho <= 100):
             raise ValueError(f"rho must be a percentage above 0 and up to 100, got {brief(rho)}")
-        return Puzzle(d, N, float(rho), index)
+        return Puzzle(d, N, float(rho), check_integer("index", index, low=0, high=design.MAX_INDEX))
 
     def believe(self, answers: Known) -> Belief:
         """Return the posterior at the curves and the candidates (step 3)."""
@@ -357,7 +358,7 @@ def find_flags(
         yield from question_shortest(ECL50.value, answers, plan)
     right, count = sum(answer.correct for answer in answers.values()), len(answers)
     chance = float(curve.Link(floor=1).bottom(np.array([puzzle.d for puzzle in answers])).mean())
-    if tails.binomial(right, count, chance) > GUESSED:
+    if binom.sf(right - 1, count, chance) > GUESSED:
         yield say("at_chance", right=right, count=count, chance=chance)
     if ECL50.low < smallest or ECL50.high > largest:
         yield say("outside", least=smallest, most=largest)
@@ -388,26 +389,9 @@ def question_shortest(ECL50: float, answers: Known, plan: CapacityPlan) -> Itera
     wrong = 1 - curve.draw_accuracy(belief, slice(place, place + 1))[:, 0]
     count = len(shortest)
     failed = count - sum(answer.correct for answer in shortest.values())
-    if np.mean(tails.binomial(failed, count, wrong)) < SURPRISE:
+    if np.mean(binom.sf(failed - 1, count, wrong)) < SURPRISE:
         expected = count * float(np.mean(wrong))
         yield say("shortest_failed", failed=failed, count=count, N=smallest, expected=expected)
-
-
-def axes_grids(N: tuple[int, int] = (10, 400)) -> list[dict[str, list | int]]:
-    """Return a fixed design of 700 puzzles on the axes, for a harness that can't ask.
-
-    Grids of d, N and rho (percent) with `num_puzzles` for each cell, as plain values: 60 % on N,
-    20 % on d, 20 % on rho. `estimate_capacity` reads the results.
-    """
-    statements = [candidate.N for candidate in make_candidates(N) if candidate.axis == "N"]
-    at_mean_rho, at_mean_N = {"rho": [MEAN_RHO]}, {"N": [MEAN_N]}
-    return [
-        {"d": [MEAN_D], "N": statements, **at_mean_rho, "num_puzzles": 17},
-        {"d": [OTHER_D], "N": statements, **at_mean_rho, "num_puzzles": 4},
-        {"d": list(ASKED_D), **at_mean_N, **at_mean_rho, "num_puzzles": 14},
-        {"d": [MEAN_D], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 11},
-        {"d": [OTHER_D], **at_mean_N, "rho": list(ASKED_RHO), "num_puzzles": 3},
-    ]
 
 
 def estimate_capacity(

@@ -1,14 +1,13 @@
 """What is known of a model's capacity curve before it answers: from models that were measured.
 
 The published prior ships as `data/cogniload_prior.csv`. To write it anew from the published
-tables, run `python -m cogniload_analysis.cogniload.capacity.prior FILE`.
+tables, run `python -m cogniload_analysis.cogniload.capacity.prior > FILE`.
 """
 
-import argparse
+import sys
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from reprlib import repr as brief
 from typing import TypeAlias
 
@@ -18,8 +17,8 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import COEFFICIENTS, LINKS, Line, Prior
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import refit_published
+from cogniload_analysis.frame import check_columns
 from cogniload_analysis.published import published_table
-from cogniload_gen.files import whole_file
 
 PriorChoice: TypeAlias = str | Mapping[str, np.ndarray] | pd.DataFrame | Prior
 PUBLISHED, VAGUE = "published", "vague"
@@ -81,11 +80,9 @@ def earlier_prior(frame: Mapping[str, np.ndarray] | pd.DataFrame) -> Prior:
     models differ, so their covariance is pooled with the published one. Raises ValueError if the
     frame lacks a column or holds no answers.
     """
-    if "model" not in frame:
-        raise ValueError(
-            f"the frame must have the column model, it has {', '.join(map(str, frame))}"
-        )
-    by_model = pd.DataFrame(frame).groupby("model", observed=True)
+    frame = pd.DataFrame(frame)
+    check_columns(frame, ("model",))
+    by_model = frame.groupby("model", observed=True)
     answers = [curve.count_answers(rows) for _, rows in by_model]
     if not answers:
         raise ValueError("the earlier results must hold answers, got none")
@@ -119,15 +116,5 @@ def find_prior(choice: PriorChoice) -> Prior:
     return named[choice]()
 
 
-def main() -> None:
-    """Write the published prior to a file."""
-    parser = argparse.ArgumentParser(description="Write the published prior as CSV.")
-    parser.add_argument("file", type=Path, help=f"the file to write, {FILE} in the package's data")
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
-    arguments = parser.parse_args()
-    with whole_file(arguments.file, force=arguments.force) as temporary:
-        refit_models().to_csv(temporary, index=False, float_format=f"%.{DECIMALS}f")
-
-
 if __name__ == "__main__":
-    main()
+    refit_models().to_csv(sys.stdout, index=False, float_format=f"%.{DECIMALS}f")

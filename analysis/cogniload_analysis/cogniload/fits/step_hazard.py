@@ -46,9 +46,8 @@ class StepHazard:
     `error` and `hazard` (fitted). `slips` are the first errors per 1,000 statements by kind,
     `shares` the shares of wrong and of right answers by kind of the first error, `accuracy` the
     predicted and the measured accuracy by d and N. `trend_p` is the likelihood-ratio p of dropping
-    `position`: small where the hazard grows or falls along the response. `recovery` is the share of
-    responses whose state is right again later, of those that slip, and `luck` the share of
-    right answers that come after an error. `responses` and `unread` count.
+    `position`: small where the hazard grows or falls along the response. `responses` and
+    `unread` count.
     """
 
     params: pd.Series
@@ -59,8 +58,6 @@ class StepHazard:
     shares: pd.DataFrame
     accuracy: pd.DataFrame
     trend_p: float
-    recovery: float
-    luck: float
     responses: int
     unread: int
     problems: dict[str, str]
@@ -107,8 +104,8 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
     """Fit the hazard of the first error to the responses of one model: a `StepHazard`.
 
     `frame` has a row a response with the columns id, puzzle (its text), d, N, correct, read,
-    first_error (NaN for none) and error as `add_steps` gives them, and recovered if it is known.
-    Only the responses that were read count. A response is at risk from statement 1 up to its first
+    first_error (NaN for none) and error as `add_steps` gives them. Only
+    the responses that were read count. A response is at risk from statement 1 up to its first
     error or, without one, to its end; one that stops early counts up to there.
 
     Raises ValueError, in one line, for a missing column and for the responses of several models.
@@ -121,9 +118,6 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
     params, bse, pvalues, trend_p, problems = fit_trials(trials)
     if len(trials):
         trials["hazard"] = predict(trials, params)
-    slipped = read["error"].isin(SLIPS)
-    recovered = read.loc[slipped, "recovered"] if "recovered" in read else pd.Series(dtype=float)
-    right = read["correct"].astype(bool)
     return StepHazard(
         params,
         bse,
@@ -133,8 +127,6 @@ def fit_step_hazard(frame: pd.DataFrame) -> StepHazard:
         error_shares(read),
         accuracy_table(read, features, params),
         trend_p,
-        float(recovered.astype(float).mean()) if len(recovered) else np.nan,
-        float(read.loc[right, "first_error"].notna().mean()) if right.any() else np.nan,
         len(read),
         len(frame) - len(read),
         problems,
