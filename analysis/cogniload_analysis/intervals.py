@@ -1,9 +1,8 @@
 """The confidence of intervals, and the interval of an accuracy."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 CONFIDENCE = 0.95
@@ -16,18 +15,15 @@ TAILS = (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
 """The quantiles at which such an interval ends."""
 
 
-Counts = TypeVar("Counts", "pd.Series[Any]", float)
-
-
 def percentiles(drawn: np.ndarray) -> np.ndarray:
     """Return the ends of the interval, as drawn values, since infinities don't interpolate."""
     return np.quantile(drawn, TAILS, method="inverted_cdf")
 
 
 def wilson_interval(
-    correct: Counts, responses: Counts, confidence: float = CONFIDENCE
-) -> tuple[Counts, Counts]:
-    """Return the ends of Wilson's interval of an accuracy."""
+    correct: Any, responses: Any, confidence: float = CONFIDENCE
+) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of an accuracy, numbers or series."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return proportion_confint(correct, responses, 1 - confidence, method="wilson")
 

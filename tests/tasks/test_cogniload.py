@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from axes import axes_grids
 from harness import TASKS, manager
 from helpers.axes import axes_grids
 from lm_eval import simple_evaluate

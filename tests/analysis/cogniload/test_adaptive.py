@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from helpers.axes import axes_grids
+from axes import axes_grids
 from refusals import refused
 from scipy.optimize import brentq
 from scipy.special import expit

@@ -101,7 +101,7 @@ def capacity_thresholds(
     at_rho = beta_0 + beta_rho * rho + beta_rho2 * rho**2
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ECL50 = np.power(10.0, -(at_rho + beta_d * d) / beta_N)
-        ID50 = np.asarray(-(at_rho + beta_N * log10_N) / beta_d)
+        ID50 = np.divide(-(at_rho + beta_N * log10_N), beta_d)
     roots = half_accuracy_roots(beta_rho2, beta_rho, beta_0 + beta_d * d + beta_N * log10_N)
     largest = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
     NT50 = np.where(np.isfinite(largest), largest, np.nan)
