@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
-from cogniload_gen.draws import address_key
 from cogniload_gen.factor import solve
 from cogniload_gen.factor.solve import Definition, Name
 
@@ -74,6 +73,8 @@ def pass_once(text: str) -> str:
 def guess_variable(text: str) -> str:
     """Answer one of the variables, each equally likely: a pure function of the text."""
     names = sorted(symbolic_relations(text)[0])
+    from cogniload_gen.draws import address_key  # with numpy, which a help needs none of
+
     return f"v{names[address_key('random', text) % len(names)]}"
 
 

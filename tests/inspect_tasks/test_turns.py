@@ -159,5 +159,5 @@ def test_reports_leave_conversations_aside_and_lm_eval_names_inspect(tmp_path, c
     message = refusal(capsys, "report", tmp_path, "--out", tmp_path / "report")
     assert "the samples there are of cogniload_turns" in message
     arguments = ("eval", "--tasks", "cogniload_turns", "--output_path", tmp_path / "out")
-    message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns\n"
+    message = "lm-eval runs no conversations: inspect eval cogniload/cogniload_turns"
     assert refusal(capsys, *arguments) == message

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from axes import axes_grids
 from harness import TASKS, manager
-from helpers.axes import axes_grids
 from lm_eval import simple_evaluate
 from lm_eval.loggers import EvaluationTracker
 
