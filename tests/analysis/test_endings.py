@@ -81,7 +81,7 @@ def test_the_table_of_runs_says_how_the_model_was_run(tmp_path):
         vllm_version="0.11.0",
         pretty_env_info="x\nGPU models and configuration: \nGPU 0: NVIDIA H200\nGPU 1: NVIDIA H200",
         chat_template="{{ x }}",
-        chat_template_sha="abcdef0123456",
+        chat_template_sha="abcdef01" * 8,
     )
     row = run_table(read_samples(tmp_path), COGNILOAD.loads).iloc[0]
     assert row[["backend", "precision", "device", "chat_template", "output_limit"]].tolist() == [

@@ -156,13 +156,12 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     precision = [_show(arguments.get("dtype") or "")]
     quantised = [name for name in SETTINGS["quantisation"] if arguments.get(name)]
     precision += [f"{name} {_show(arguments[name])}" for name in quantised]
-    # Of a hash this leaves an ellipsis, as the frozen tables of examples/ have it.
-    template = textwrap.shorten(str(results.get("chat_template_sha") or ""), 60, placeholder="…")
+    template = str(results.get("chat_template_sha") or "")[:8]
     return {
         "backend": _show(backend + version),
         "precision": ", ".join(filter(None, precision)),
         "device": _show(device),
-        "chat_template": template[:8] or ("none" if results else ""),
+        "chat_template": template or ("none" if results else ""),
     }
 
 
