@@ -151,7 +151,7 @@ class Search:
         """Make all asked puzzles the documents; ValueError if the design is not done."""
         if not self.catch_up(answers):
             raise ValueError(
-                f"the design is not done ({self.design.line}): the same command again goes on"
+                f"the design is not done ({self.design.line}): the run's command goes on"
             )
         asked = (puzzle for batch in self.design.batches for puzzle in batch.puzzles)
         self._hand_over(asked, tasks)

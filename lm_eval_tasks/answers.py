@@ -77,9 +77,10 @@ class Answers:
                 with file.open("rb") as lines:
                     place = lines.seek(self._read.get(file, 0))
                     for line in lines:
-                        if line.endswith(b"\n"):
-                            self._add(file, place, line)
-                            place += len(line)
+                        if not line.endswith(b"\n"):  # torn, or still being written
+                            break
+                        self._add(file, place, line)
+                        place += len(line)
                     self._read[file] = place
 
     def _add(self, file: Path, place: int, line: bytes) -> None:

@@ -9,7 +9,6 @@ With `--until` a design asks batch after batch (`adaptive.py`).
 
 import json
 import os
-import re
 import sys
 import time
 from argparse import Namespace
@@ -60,12 +59,15 @@ def run(arguments: Namespace, others: Sequence[str]) -> None:
 
 def _include_path(others: Sequence[str]) -> str | None:
     """Return --include_path, the one argument of lm-eval that goes with --merge and --status."""
+    match others:
+        case []:
+            return None
+        case ["--include_path", path]:
+            return path
+        case [one] if one.startswith("--include_path="):
+            return one.partition("=")[2]
     given = " ".join(others)
-    if match := re.fullmatch(r"--include_path[ =](\S.*)", given):
-        return match[1]
-    if others:
-        raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
-    return None
+    raise ValueError(f"--merge and --status take folders and --include_path alone, got {given}")
 
 
 def evaluate(config: EvaluatorConfig, own: Own) -> None:
@@ -81,7 +83,7 @@ def evaluate(config: EvaluatorConfig, own: Own) -> None:
     try:
         if asking.search:
             asking.search.ask_all(asking)
-        elif shards > 1 or not asking.is_answered():
+        elif not asking.is_answered():
             asking.ask()
     except CapReached as reached:
         print(f"stopped: {reached}", file=sys.stderr)
@@ -123,6 +125,7 @@ class _Asking:
         file = self.state / f"answers-{own.shard[0]}.jsonl"
         self.model = AnsweringModel(self.answers, {}, file, self._describe, self._watch)
         self.progress: Progress | None = None
+        self.left = 0
 
     def ask(self, *, check: bool = False) -> None:
         """Ask for the answers of this shard's documents; nothing is asked twice.
@@ -132,28 +135,34 @@ class _Asking:
         """
         self._stop_at_cap()
         self.model.inner = self.model.inner or self._load_model()
-        self.model.end_after = {_kind_of(task) for task in self.tasks.values()}
-        self.model.only_check = check
-        (index, shards), config = self.own.shard, asdict(self.config)
-        if shards > 1:
-            config |= {"limit": None, "samples": self.run.shard(self.tasks, index, shards)}
-        with Progress(self.answers) as self.progress, suppress(Answered):
-            _evaluate(self.model, config, self.loaded)
-        self._stop_at_cap()
+        self.model.only_check, self.left = check, 0
+        with Progress(self.answers) as self.progress:
+            self._evaluate_shard(self.model)
+        if self.left:
+            self._stop_at_cap()
 
     def is_answered(self) -> bool:
-        """Return whether all answers are on the disk."""
-        if len(self.answers.documents) < self.run.total:
+        """Return whether all answers of this shard are on the disk."""
+        shards = self.own.shard[1]
+        if len(self.answers.documents) < self.run.total // shards:
             return False
-        model = AnsweringModel(self.answers, {})
-        model.end_after = {_kind_of(task) for task in self.tasks.values()}
         try:
-            _evaluate(model, asdict(self.config), self.loaded)
+            self._evaluate_shard(AnsweringModel(self.answers, {}))
         except Unanswered:
             return False
-        except Answered:
-            pass
         return True
+
+    def _evaluate_shard(self, model: AnsweringModel) -> None:
+        """Have lm-eval evaluate this shard's documents, until all of them are answered."""
+        (index, shards), config, tasks = self.own.shard, asdict(self.config), self.tasks
+        if shards > 1:
+            samples = self.run.shard(tasks, index, shards)
+            config |= {"limit": None, "samples": samples}
+            tasks = {name: task for name, task in tasks.items() if samples[name]}
+        model.end_after = {_kind_of(task) for task in tasks.values()}
+        if tasks:  # more shards than documents leave some with nothing
+            with suppress(Answered):
+                _evaluate(model, config, self.loaded | {"tasks": tasks})
 
     def _load_model(self) -> LM:
         """Return the model, in lm-eval's backend; run.json is written with what is known of it.
@@ -191,9 +200,12 @@ class _Asking:
         return task.describe(request, answer) if isinstance(task, SharedBudgetTask) else {}
 
     def _watch(self, done: int, total: int) -> None:
+        self.left = total - done
         if self.progress:
             self.progress.show(done, total)
-        if not isinstance(self.model.inner, TemplateAPI):  # a server's client stops by itself
+        if self.left and not isinstance(
+            self.model.inner, TemplateAPI
+        ):  # a server's client stops by itself
             self._stop_at_cap()
 
     def _cap(self) -> str | None:
@@ -251,8 +263,8 @@ def merge(
     """Score the answers of shards, in one folder or in several, and write lm-eval's result files.
 
     Only tasks that are installed, or below `include_path`, are loaded. ValueError if the folders
-    are not of one run or not of this version, and while answers are missing, unless an `out` of its
-    own takes the results of what is there.
+    are not of one run or not of this version, and while answers are missing. With `out`, what is
+    there is scored then, except of a run by --until, whose design has to be done.
     """
     runs = [begun_run(folder) for folder in folders]
     first, place = runs[0], out or folders[0]
@@ -306,7 +318,7 @@ def write_results(
     """
     newest = max((file.stat().st_mtime for file in answers.counts), default=0.0)
     date = datetime.fromtimestamp(newest).isoformat().replace(":", "-")
-    written = [*out.glob(f"*/results_{date}.json")]
+    written = [file for file in out.glob(f"*/results_{date}.json") if _interim(file) == interim]
     if not written:
         tracker = EvaluationTracker()
         model = AnsweringModel(answers, done.model)
@@ -335,6 +347,12 @@ def write_results(
         _write(written[0], [text])
     _print_results(written[0])
     _say_next(f"cogniload report {out} --out {out / 'report'}")
+
+
+def _interim(results: Path) -> str:
+    """Return how far the run was whose results these are; "" of a whole run."""
+    said: str = json.loads(results.read_text("utf-8"))["config"].get("interim", "")
+    return said
 
 
 def _folder_name(model: str) -> str:

@@ -1,6 +1,7 @@
 """The answers on the disk: torn, doubled, in shards, capped, refused and merged."""
 
 import json
+import os
 import random
 import shutil
 import signal
@@ -186,6 +187,8 @@ def test_any_shards_are_one_run(server, tmp_path, undisturbed, together):
     assert command("eval", "--merge", *dict.fromkeys(folders), "--output_path", merged)[0] == 0
     assert same(read(merged), undisturbed)
     assert not (merged / "state").exists()
+    few = arguments(server, tmp_path / "few", "--limit", 2, "--shard", "3/3")
+    assert command(*few)[0] == 0  # a shard without a document
     assert not server.requests
 
 
@@ -204,6 +207,13 @@ def test_missing_answers_are_counted_and_what_is_there_is_scored(server, tmp_pat
     assert samples == wanted
     accuracy = sum(sample["acc"] for sample in wanted) / len(wanted)
     assert results["results"]["cogniload_mini"]["acc,none"] == accuracy
+    rest = tmp_path / "rest"
+    for shard in ("1/3", "3/3"):
+        assert command(*arguments(server, rest, "--shard", shard))[0] == 0
+    for file in rest.glob("state/answers-*"):
+        os.utime(file, (0, 0))  # answered before what `part` has: the interim results are no answer
+    assert command("eval", "--merge", run, rest, "--output_path", part)[0] == 0
+    assert same(read(part), undisturbed)
     assert command(*arguments(server, tmp_path / "other", "--limit", "6"))[0] == 0
     assert "limit" in error_of("eval", "--merge", run, tmp_path / "other")
     assert "shard" in error_of(*arguments(server, run, "--shard", "3/2"))
@@ -273,6 +283,9 @@ def test_a_cap_stops_and_a_higher_one_goes_on(server, tmp_path, undisturbed):
     assert command(*arguments(server, tmp_path, *capped(10**6)))[0] == 0
     assert len(server.asked()) == DOCUMENTS - len(known)
     assert same(read(tmp_path), undisturbed)
+    whole = arguments(server, tmp_path / "whole", *capped(sum(tokens)), num_concurrent=1)
+    assert command(*whole)[0] == 0  # the last answer reaches the cap
+    assert same(read(tmp_path / "whole"), undisturbed)
 
 
 @pytest.mark.parametrize(("others", "message"), [
