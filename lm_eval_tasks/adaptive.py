@@ -121,8 +121,14 @@ class Search:
     def catch_up(self, answers: Answers) -> bool:
         """Tell the design what is on the disk; return whether there is nothing left to ask."""
         while waiting := self.design.ask():
-            known = {puzzle: key for puzzle in waiting if (key := self._key(puzzle)) in answers}
-            records = [answers[key] for key in known.values()]
+            attempts = range(self.task.configuration.get("repeats") or 1)
+            keys = {puzzle: self._key(puzzle) for puzzle in waiting}
+            known = [
+                puzzle
+                for puzzle, key in keys.items()
+                if all(key._replace(attempt=attempt) in answers for attempt in attempts)
+            ]
+            records = [answers[keys[puzzle]] for puzzle in known]
             self.design.tell(
                 known,
                 [record.get("acc") == 1 for record in records],

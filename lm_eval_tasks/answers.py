@@ -22,7 +22,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.models.utils import postprocess_generated_text
-from lm_eval.utils import handle_non_serializable
+from lm_eval.utils import handle_non_serializable, hash_string
 
 from lm_eval_tasks.lm_eval_private import outputs_as_they_come
 from lm_eval_tasks.responses import Response, Said
@@ -32,7 +32,7 @@ Record = dict[str, Any]
 
 
 class Key(NamedTuple):
-    """Which answer it is: of a task's document (its id, else its index), request and attempt."""
+    """Which answer it is: of a task's document (its id, else its hash), request and attempt."""
 
     task: str
     document: str
@@ -42,9 +42,10 @@ class Key(NamedTuple):
     @classmethod
     def of(cls, request: Instance, attempt: int) -> "Key":
         """Return the key of an attempt at a request of lm-eval."""
-        name = request.doc.get("id") if isinstance(request.doc, dict) else None
-        document = str(request.doc_id if name is None else name)
-        return cls(str(request.task_name), document, request.idx, attempt)
+        document = request.doc.get("id") if isinstance(request.doc, dict) else None
+        if document is None:  # lm-eval numbers the documents of each shard anew
+            document = hash_string(json.dumps(request.doc, default=handle_non_serializable))
+        return cls(str(request.task_name), str(document), request.idx, attempt)
 
 
 class Answers:
@@ -250,7 +251,11 @@ class AnsweringModel:
 
             def add_partial(_kind: str, arguments: Sequence[Any], answer: Any) -> None:
                 if of_prompt := numbers.get(tuple(arguments[:said])):
-                    write(of_prompt.popleft(), answer)
+                    # two tasks may set other limits for one prompt
+                    same = (n for n in of_prompt if waiting[n][1].args == tuple(arguments))
+                    number = next(same, of_prompt[0])
+                    of_prompt.remove(number)
+                    write(number, answer)
 
             def add_output(prompt: str, text: str, *facts: Any) -> None:
                 of_prompt = numbers.get((prompt,))

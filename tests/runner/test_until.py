@@ -15,6 +15,7 @@ from eval_command import (
     read,
     same,
 )
+from harness import TASKS
 from until_command import (
     CAPACITY,
     N_EFF,
@@ -91,6 +92,23 @@ def test_a_merge_is_the_same_and_a_whole_run_asks_nothing(server, whole, tmp_pat
         assert command(*until_arguments(server, out))[0] == 0
         assert not server.requests
     assert command("eval", "--status", out)[1].splitlines()[-1].startswith("next: cogniload report")
+
+
+def test_a_kill_between_attempts_at_a_puzzle(tmp_path):
+    """What has one attempt of two is asked again for the other."""
+    yaml = f"include: {TASKS}/cogniload/cogniload.yaml\ntask: twice\nrepeats: 2\n"
+    (tmp_path / "twice.yaml").write_text(yaml)
+    words = (
+        *("eval", "--include_path", tmp_path, "--tasks", "twice", "--until", "ECL50±20%"),
+        *("--budget", 64, "--model", "dummy", "--output_path", tmp_path / "out"),
+    )
+    assert command(*words)[0] == 0
+    file = tmp_path / "out/state/answers-1.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 2 * 64
+    file.write_bytes(b"".join(lines[:-1]))
+    assert command(*words)[0] == 0
+    assert file.read_bytes().splitlines(keepends=True) == lines
 
 
 @pytest.mark.parametrize("whole", ["cogniload"], indirect=True)
