@@ -1,6 +1,7 @@
 """Analysis of CogniLoad and FACTOR results: from lm-eval's files to fits, tables and a report."""
 
 from cogniload_analysis.adaptive.design import Adaptive, Design
+from cogniload_analysis.analyses import ADAPTIVE
 from cogniload_analysis.cogniload.adaptive_design import AdaptiveDesign
 from cogniload_analysis.cogniload.budgets import budget_curve
 from cogniload_analysis.cogniload.capacity.curve import Capacity
@@ -28,7 +29,6 @@ from cogniload_analysis.cogniload.repeats import accuracy_by_attempts
 from cogniload_analysis.cogniload.tables import outcome_table, ranking_table, token_table
 from cogniload_analysis.compare.differences import Comparison
 from cogniload_analysis.compare.why import Why, explain_failures
-from cogniload_analysis.analyses import ADAPTIVE
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, ComplexityDecay, fit_complexity_decay
 from cogniload_analysis.factor.decay_design import DecayDesign, DecayEstimate

@@ -1,4 +1,4 @@
-"""What an analysis is: the base class that the shared stages use. Its own folder subclasses it."""
+"""What an analysis is: the base class that the shared stages use. Each benchmark subclasses it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,21 +1,16 @@
 """The benchmarks' records: whole, listed once, and all that a further benchmark needs."""
 
-from pathlib import Path
-
 import pytest
 from lm_eval_layout import make_sample, write_run
 from report_reader import links_of, read_page, read_table, written_files
 from toy.analysis import TOY
 
-import cogniload_analysis
 from cogniload_analysis import analyses
 from cogniload_analysis.analyses import ANALYSES
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
 from cogniload_analysis.report.write import write_report
 from cogniload_analysis.samples.read import read_benchmarks
 from cogniload_gen.factor import FACTOR
-
-ROOT = Path(cogniload_analysis.__file__).parent
 
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.name)

@@ -31,6 +31,9 @@ LEAST_VARIANCE = 0.09
 CURVED, APART = 4.5, 1.0
 """Standard deviations of a curve's coefficients, and of the logits about the curve."""
 
+MOST_LEVELS = 100
+"""Neighbouring levels of a load count as one where it has more."""
+
 STEPS, LARGEST_LOGIT = 10, 6.0
 """Newton's steps of a fit, and the largest logit on their way."""
 
@@ -47,25 +50,46 @@ def score_drift(cells: ArrayLike, correct: ArrayLike) -> np.ndarray:
     loads, place = np.unique(np.asarray(cells, dtype=float), axis=0, return_inverse=True)
     place, right = place.ravel(), np.asarray(correct, dtype=float)
     total, solved = np.bincount(place).astype(float), np.bincount(place, right)
-    levels = [np.unique(load, return_inverse=True)[1] for load in loads.T]
+    levels = [level_of(load) for load in loads.T]
     curve = curve_terms(np.stack(levels, axis=1), place)
     p = fit_curve(curve, total, solved)
     variance = np.maximum(p * (1 - p), LEAST_VARIANCE)
     weight = p / np.sqrt(variance)
-    # How levels of loads and cells deviate from the curve, to first order.
+    # How levels of loads and cells deviate from the curve, to first order. The terms of cells are
+    # solved for by hand: there may be as many cells as responses.
     apart = [np.eye(level.max(initial=0) + 1)[level] for level in levels]
-    terms = np.hstack([curve, *apart, np.eye(len(loads))])
+    terms = np.hstack([curve, *apart])
     spread = np.where(np.arange(terms.shape[1]) < curve.shape[1], CURVED, APART)
-    precision = (terms.T * total * variance) @ terms + np.diag(spread**-2)
-    mean = p + variance * (terms @ np.linalg.solve(precision, terms.T @ (solved - total * p)))
+    left, over = 1 / (1 + total * variance * APART**2), solved - total * p
+    precision = (terms.T * total * variance * left) @ terms + np.diag(spread**-2)
+    shared = terms @ np.linalg.solve(precision, terms.T @ (left * over))
+    own = APART**2 * left * (over - total * variance * shared)
+    mean = p + variance * (shared + own)
     # What levels and cells explain of a change is no sign of it.
     share = variance * weight
-    moved = sums_from(share[place, None] * terms[place])
-    explained = np.sum(moved * np.linalg.solve(precision, moved.T).T, axis=1)
+    moved = sums_from(share[place, None] * left[place, None] * terms[place])
+    explained = sums_from((2 * count_later(place) + 1) * ((share * APART) ** 2 * left)[place])
+    explained += np.sum(moved * np.linalg.solve(precision, moved.T).T, axis=1)
     information = sums_from((share * weight)[place]) - explained
     seen = information > INFORMATION * (total @ (variance * weight**2)) / 4
     score = sums_from((right - mean[place]) * weight[place])
     return np.where(seen, score / np.sqrt(np.where(seen, information, 1)), 0)
+
+
+def level_of(load: np.ndarray) -> np.ndarray:
+    """Return the rank of each cell's load among its levels, of MOST_LEVELS at most."""
+    ranks = np.unique(load, return_inverse=True)[1]
+    levels: np.ndarray = ranks * MOST_LEVELS // max(MOST_LEVELS, ranks.max(initial=0) + 1)
+    return levels
+
+
+def count_later(place: np.ndarray) -> np.ndarray:
+    """Return how many later responses are of the same cell as each."""
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place))
+    later = np.empty(len(place))
+    later[order] = ends[place[order]] - 1 - np.arange(len(place))
+    return later
 
 
 def sums_from(values: np.ndarray) -> np.ndarray:

@@ -22,8 +22,6 @@ from cogniload_analysis.samples.stop_reasons import ending_table
 REACH = 4
 """How far beyond the N of the puzzles, as a factor, a projection is printed."""
 
-KNOWN = ("least_N", "most_N")
-
 
 def overview_table(frame: pd.DataFrame, data: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return what the first screen says of each model; the other tables are in `data`, by name.

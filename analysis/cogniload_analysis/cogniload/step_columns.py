@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.analysis import Break
-from cogniload_analysis.frame import Columns, members
+from cogniload_analysis.frame import Columns, members, read_count
 from cogniload_gen.benchmark import Row
 from cogniload_gen.benchmarks import read_steps
 from cogniload_gen.cogniload.knobs import ERRORS
@@ -24,7 +24,10 @@ def read_reading(sample: Row) -> tuple[bool, float, str, bool, float]:
     held = members(sample, "steps_read")
     first, error, coverage = (held.get(name) for name in ("first_error", "error", "coverage"))
     covered = float(coverage) if isinstance(coverage, int | float) else math.nan
-    sound = (first is None or isinstance(first, int)) and error in (None, *ERRORS)
+    covered = covered if 0 <= covered <= 1 else math.nan
+    N = read_count(members(sample, "doc"), "N")
+    within = first is None or (isinstance(first, int) and 0 <= first <= N)
+    sound = within and error in (None, *ERRORS)
     agree = (first is None) == (error in (None, "answer")) and (first == 0) == (error == "initial")
     if held.get("read") is not True or not (sound and agree):
         return False, math.nan, "", False, covered

@@ -54,10 +54,10 @@ def describe_log(file: Path) -> tuple[str, str, dict[str, Any]]:
 
     with naming(f"{file} is no log of Inspect", *BROKEN):
         header = read_eval_log(file, header_only=True)
-    spec = header.eval
-    written = spec.metadata or {}
-    if ours := members(written, OURS):
-        return str(ours["task"]), str(ours["date"]), members(ours, "results")
+        spec = header.eval
+        written = spec.metadata or {}
+        if ours := members(written, OURS):
+            return str(ours["task"]), str(ours["date"]), members(ours, "results")
     task = spec.task.rpartition("/")[2].replace("-", "_")
     # The model's own settings for generation, then those of the task and of the command.
     settings = spec.model_generate_config.model_dump(exclude_none=True)
@@ -91,7 +91,8 @@ def read_log(
             found = True
             yield where, place, sample
     if not found and places is None:
-        raise ValueError(f"{file} holds no responses: {count} samples ended with an error")
+        why = f": all {count} samples ended with an error" * bool(count)
+        raise ValueError(f"{file} holds no responses{why}")
 
 
 def count_log_samples(file: Path) -> int:

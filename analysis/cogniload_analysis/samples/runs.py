@@ -28,8 +28,8 @@ from cogniload_gen.words import read_words
 SETTINGS = read_words("cogniload_analysis", "settings")
 """Which settings name a run (data/settings.toml)."""
 
-ON_THIS_MACHINE = ("hf", "vllm", "sglang")
-"""Backends that run the model: of others lm-eval records the default of --device too."""
+ELSEWHERE = re.compile(r"dummy|.*completions|.*-chat|gguf|ggml|textsynth|watsonx_llm")
+"""Backends that ask a server, or nobody: of them lm-eval records the default of --device too."""
 
 GRAPHICS = re.compile(r"^GPU 0: ([^\n(]{1,80})", re.MULTILINE)
 LONGEST_PHRASE = 60
@@ -144,10 +144,11 @@ def _describe_machine(results: Mapping[str, Any]) -> dict[str, str]:
     config = members(results, "config")
     backend = str(config.get("model") or results.get("model_source") or "")
     device, version = "", ""
-    if backend.startswith(ON_THIS_MACHINE):
-        device = config.get("device") or ""
+    if not ELSEWHERE.fullmatch(backend):
+        device = str(config.get("device") or "")
+        chosen = not device and backend.startswith(("hf", "vllm", "sglang"))
         graphics = GRAPHICS.search(str(results.get("pretty_env_info") or ""))
-        device = graphics[1] if graphics and device != "cpu" else device
+        device = graphics[1] if graphics and (chosen or device.startswith("cuda")) else device
     if results.get("vllm_version"):
         version = f", vLLM {results['vllm_version']}"
     elif backend.startswith("hf") and results.get("transformers_version"):

@@ -1,8 +1,5 @@
 """Where the reasoning breaks: planted errors come back in the tables; strangers' data is safe."""
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +19,6 @@ from cogniload_gen.cogniload.solve import solve_steps
 from cogniload_gen.cogniload.steps.planted import trace_key, write_trace
 from cogniload_gen.sample import step_metrics
 
-CASES = tomllib.loads((Path(__file__).parents[1] / "data/cases.toml").read_text("utf-8"))
 READING = {"read": True, "first_error": 3, "error": "missed", "recovered": False, "coverage": 1.0}
 
 

@@ -250,8 +250,8 @@ def choose_counts(belief: Belief, plan: CapacityPlan, size: int, known: int) -> 
 
     The criterion is the sum of the goals' variances, each over its present one and weighted; a
     goal's gradient is averaged over posterior draws, and so is what an answer at a candidate tells
-    of its logit. A few puzzles go to the easiest and the hardest N, as
-    probes of what the curve assumes.
+    of its logit. A few puzzles go to the easiest and the hardest N, as probes of what the curve
+    assumes.
     """
     end = len(belief.loads)
     first = end - len(plan.candidates)
