@@ -2,7 +2,8 @@
 
 Each function adds its arguments to a parser, parses the words behind the command and does the work;
 its docstring is its line in the help. What a command needs is imported within it, so that
-`--help` and a mistyped word are answered at once. This is the one file that sees every room.
+`--help` and a mistyped word are answered at once. This is the one file that imports from every
+package.
 """
 
 import os
@@ -25,7 +26,7 @@ EXTRAS = {
     "inspect_ai": "inspect", "bm25s": "retrieval", "sentence_transformers": "retrieval",
     "gguf": "demo",
     **dict.fromkeys(("pandas", "scipy", "statsmodels", "firthmodels", "matplotlib"), "analysis"),
-    **dict.fromkeys(("msgspec", "threadpoolctl"), "analysis"),
+    "threadpoolctl": "analysis",
 }  # fmt: skip
 """The extra that installs a package, by the name that is imported."""
 
@@ -58,7 +59,8 @@ def generate(parser: "Parser", words: Words) -> None:
         raise ValueError("FILE is missing: it stands before the options, as --d takes any number")
     is_folder = out.endswith("/")
     for option in ("force", "errors") if is_folder else ("shard", "rows_per_file"):
-        if getattr(arguments, option):
+        given = getattr(arguments, option)
+        if given is not None and given is not False:
             there, here = ("file", "folder") if is_folder else ("folder", "file")
             name = option.replace("_", "-")
             raise ValueError(f"--{name} is for a {there}, got it for the {here} {out}")
@@ -74,7 +76,7 @@ def generate(parser: "Parser", words: Words) -> None:
 
         source = trace_source(source)
     write_puzzles(source, Path(out), force=arguments.force)
-    print(f"{out}: {len(source.selection)} {'traces' if arguments.errors else 'puzzles'}")
+    print(f"{out}: {_counted(len(source.selection), 'trace' if arguments.errors else 'puzzle')}")
 
 
 def _generate_folder(
@@ -86,7 +88,7 @@ def _generate_folder(
     from cogniload_gen.checks import check_shard
     from cogniload_gen.shards import ROWS_PER_FILE, puzzle_files
 
-    shard, shards = check_shard(share or "1/1")
+    shard, shards = check_shard("1/1" if share is None else share)
     rows = ROWS_PER_FILE if rows is None else rows
     files = puzzle_files(out, dataset, rows_per_file=rows, **parameters)
     mine = range(shard - 1, len(files), shards)
@@ -139,6 +141,7 @@ def retrieve(parser: "Parser", words: Words) -> None:
 
     from cogniload_gen.factor.recall import lines, measure, write_csv
     from cogniload_gen.factor.retrieval import check_retrieval
+    from cogniload_gen.files import EXISTS
     from cogniload_gen.tables import read_puzzles
 
     encoder = {"encoder": arguments.encoder} if arguments.encoder else {}
@@ -148,11 +151,13 @@ def retrieve(parser: "Parser", words: Words) -> None:
         for budget in arguments.budget
     ]
     if arguments.out and arguments.out.exists() and not arguments.force:  # before the work
-        raise FileExistsError(f"{arguments.out} exists: pass --force to replace it")
+        raise FileExistsError(EXISTS.format(arguments.out))
     used = used_puzzle_options(arguments)
     tokenizer = used.get("tokenizer")  # it measures the budgets, too
     if arguments.file and (making := used.keys() - {"tokenizer"}):
-        raise ValueError(f"--{min(making)} says which puzzles to make, got a FILE too")
+        raise ValueError(
+            f"--{min(making).replace('_', '-')} says which puzzles to make, got a FILE too"
+        )
     if not arguments.file and "suite" not in used:
         suites = " or ".join(FACTOR.suites)
         raise ValueError(f"give a FILE of puzzles, or --suite {suites} to make some")
@@ -275,6 +280,8 @@ def why(parser: "Parser", words: Words) -> None:
         score = ["cogniload", "score", "--dataset", file, "RESPONSES", "--out", twins.scored]
         print(shlex.join(map(str, score)))
         return
+    if arguments.force:
+        raise ValueError("--force is for --write FILE")
     from cogniload_analysis.report.compare_runs import explain_results
     from lm_eval_tasks.twins import ask_twins
 
@@ -551,9 +558,9 @@ def _overview() -> str:
 def _error_line(command: str, error: Exception) -> str:
     """Return an error's message on one line, without the number that the system gives it."""
     if isinstance(error, ImportError) and (package := str(error.name).partition(".")[0]) in EXTRAS:
-        extra = EXTRAS[package]
-        clone = f"from a clone: pip install '.[{extra}]'"
-        return f"{command} needs {package}: pip install 'cogniload[{extra}]' ({clone})"
+        from cogniload_gen.extras import how_to_install
+
+        return f"{command} needs {package}: {how_to_install(EXTRAS[package])}"
     if isinstance(error, OSError) and error.strerror:
         return _one_line(
             f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -54,12 +54,6 @@ def whole_folder(path: Path) -> Iterator[Path]:
         temporary.rename(path)
 
 
-def remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left beside a file that no other process is writing."""
-    for leftover in path.parent.glob(f".{path.name}.*.part"):
-        leftover.unlink(missing_ok=True)
-
-
 def _check_new(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise FileExistsError(EXISTS.format(path))

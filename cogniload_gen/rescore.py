@@ -142,7 +142,7 @@ def _name_target(out: Path, name: str, sample: Sample) -> Path:
         return out
     if not NAME.fullmatch(name):
         task = benchmarks.of(sample["doc"]).name.replace("-", "_")
-        name = f"samples_{task}_{datetime.now(UTC):%Y-%m-%dT%H-%M-%S}.jsonl"
+        name = f"samples_{task}_{datetime.now(UTC):%Y-%m-%dT%H-%M-%S.%f}.jsonl"
     return out / name.removesuffix(".gz")
 
 

@@ -29,29 +29,23 @@ OF_FIRST = ("response_tokens", "finish_reason", "outcome")
 """What a sample with several attempts says of the first one alone."""
 
 REASONS = {
-    kind: frozenset(words.split())
-    for kind, words in {
-        "ended": """stop eos eos_token end_turn end_of_text stop_sequence stop_word complete
-            completed finished tool_calls tool_use tool_call function_call""",
-        "cut": """length limit max_tokens max_token max_length max_new_tokens max_output_tokens
-            max_completion_tokens token_limit model_length context_length context_length_exceeded
-            context_window_exceeded model_context_window_exceeded truncated incomplete""",
-        "filtered": """content_filter content_filtered safety sensitive refusal recitation blocklist
-            prohibited_content spii guardrail guardrail_intervened error_toxic""",
-        "broken": """error abort aborted cancel cancelled canceled user_cancel network_error timeout
-            time_limit server_error internal_error insufficient_system_resource not_finished load
-            unload error_limit overloaded unavailable""",
-    }.items()
+    "ended": """stop eos eos_token end_turn end_of_text stop_sequence stop_word complete
+        completed finished tool_calls tool_use tool_call function_call""",
+    "cut": """length limit max_tokens max_token max_length max_new_tokens max_output_tokens
+        max_completion_tokens token_limit model_length context_length context_length_exceeded
+        context_window_exceeded model_context_window_exceeded truncated incomplete""",
+    "filtered": """content_filter content_filtered safety sensitive refusal recitation blocklist
+        prohibited_content spii guardrail guardrail_intervened error_toxic""",
+    "broken": """error abort aborted cancel cancelled canceled user_cancel network_error timeout
+        time_limit server_error internal_error insufficient_system_resource not_finished load
+        unload error_limit overloaded unavailable""",
 }
 """The words of servers and of harnesses for how a response ended, by kind.
 
 A response that broke off is to be asked for again: the server could not finish it.
 """
 
-CUT_REASONS, FILTERED_REASONS, BROKEN_OFF_REASONS = (
-    REASONS[kind] for kind in ("cut", "filtered", "broken")
-)
-KINDS = {word.replace("_", ""): kind for kind, words in REASONS.items() for word in words}
+KINDS = {word.replace("_", ""): kind for kind, words in REASONS.items() for word in words.split()}
 
 STEP_FACTS = ("read", "first_error", "error", "recovered", "coverage")
 
@@ -292,8 +286,9 @@ def score_attempts(sample: Sample) -> list[Sample]:
 
 
 def _metrics_again(sample: Sample) -> dict[str, Any]:
-    steps = step_metrics(read_responses(sample)[0], sample["doc"])
-    return score_metrics(score_sample(sample)) | steps
+    scored, doc = score_sample(sample), sample["doc"]
+    steps = step_metrics(read_responses(sample)[0], doc)
+    return score_metrics(scored) | steps | split_failure(doc, int(scored.correct))
 
 
 def score_sample(sample: Mapping[str, Any]) -> Score:

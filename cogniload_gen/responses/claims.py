@@ -23,7 +23,9 @@ class Told(NamedTuple):
 # --- the words by which a response denies, doubts or takes back what it says, in lowercase
 
 LISTS = read_words(__package__, "claims")
-NEGATION, DENIAL, DOUBT, CONDITION = ("|".join(words) for words in [*LISTS.values()][:4])
+NEGATION, DENIAL, DOUBT, CONDITION = (
+    "|".join(LISTS[name]) for name in ("negation", "denial", "doubt", "condition")
+)
 
 TALK = frozenset(LISTS["talk"]["words"].split())
 """The words of a passage that tells no value and takes none back, besides those of the puzzle."""

@@ -98,8 +98,8 @@ N4. An announced number (N1) is no answer unless an equals sign, an OPENER or th
     before it (not "twice 23"), nor if other words than the animal and the place follow it ("23
     dozen", "23 less the Fox"), or if its statement ends with another number as in N2 ("23, so 46").
     A choice ("25 or 32") and a vague number ("between", "at least", "might be") are no answer. A
-    statement that something is unknown (ABSENT), and a sum that is left
-    open ("3 times the Bear of South Zoo"), have no value.
+    statement that something is unknown (ABSENT), and a sum that is left open ("3 times the Bear of
+    South Zoo"), have no value.
 N5. No answer is one after which another number stands that is not in the text before it, or ends
     its statement as in N2 ("so it is 35"), with no other place, and not only other animals, beside
     it, or which a correction gives, unless the answer itself follows that.
