@@ -10,32 +10,40 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from cogniload_gen.cogniload.knobs import PAPER_RHO, Cell
 from cogniload_gen.cogniload.solve import solve_steps
+from cogniload_gen.files import MALFORMED, whole_file
 
 
 def list_sources(folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the id of each puzzle, and all that its files say of it."""
+    """Yield the id of each puzzle, and all that its files say of it; a file is a Path to read."""
     for path in sorted((folder / "exp").rglob("*.txt")):
         id = path.relative_to(folder / "exp").as_posix().removesuffix(".txt")
         state = folder / "meta" / f"{id}_state.json"
-        parts = [path.read_text("utf-8"), state.read_text("utf-8") if state.exists() else ""]
+        parts = [path, *filter(Path.exists, [state])]
         yield id, [*parts, {"answer": id.rpartition("_")[2]}]
     for path in sorted(folder.rglob("*.jsonl")):
-        with path.open(encoding="utf-8") as file:
+        name = path.relative_to(folder).as_posix().removesuffix(".jsonl")
+        with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield f"{path.stem}-{number}", line
+                    yield f"{name}-{number}", line
 
 
 def flatten(source: Any) -> Iterator[Any]:
     """Yield a source's texts and objects, also those within JSON texts, the outer ones first."""
+    if isinstance(source, Path):
+        source = source.read_bytes()
+    if isinstance(source, bytes):
+        source = source.decode("utf-8")
     if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
-        source = json.loads(source)
+        with suppress(ValueError):  # a text that only looks like JSON
+            source = json.loads(source)
     yield source
     if isinstance(source, dict | list):
         for part in source.values() if isinstance(source, dict) else source:
@@ -73,19 +81,16 @@ def main() -> int:
     if arguments.out.exists():
         parser.error(f"{arguments.out} exists: choose another name")
     count = failed = 0
-    part = arguments.out.with_name(f".{arguments.out.name}.part")
-    with part.open("w", encoding="utf-8") as file:
+    with whole_file(arguments.out) as part, part.open("w", encoding="utf-8") as file:
         for id, source in list_sources(arguments.folder):
             try:
                 file.write(json.dumps(make_row(id, source)) + "\n")
                 count += 1
-            except ValueError as error:
+            except (*MALFORMED, OSError) as error:
                 print(f"{id}: {error}", file=sys.stderr)
                 failed += 1
-    if not count:
-        part.unlink()
-        parser.error(f"{arguments.folder} holds no exp/**/NAME.txt and no *.jsonl that can be read")
-    part.rename(arguments.out)
+        if not count:
+            parser.error(f"{arguments.folder} holds no exp/**/NAME.txt or *.jsonl that can be read")
     print(f"{arguments.out}: {count} puzzles, {failed} not imported")
     return int(failed > 0)
 

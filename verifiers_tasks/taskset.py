@@ -80,6 +80,8 @@ class SharedConfig(vf.TasksetConfig):
     def check(self) -> "SharedConfig":
         """Refuse a wrong value in one line that names it."""
         budgets.check_context_budget(self.context_budget)
+        if self.fall >= self.rise:
+            raise ValueError(f"fall must be below rise = {self.rise}, got {self.fall}")
         if self.task.success is not None and self.num_puzzles is not None:
             raise ValueError("num_puzzles is not for difficulty that follows the model")
         check_choice("history", self.history, HISTORIES)
@@ -153,7 +155,13 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         Of a conversation it is the mean over its turns, each with the share of attributes.
         """
         if "turns" in self.row:
-            return fmean(score_replies(self.row, responses_of(trace))["state_share"])
+            turns = self.row["turns"]
+            replies = [
+                *responses_of(trace),
+                *len(turns) * [""],
+            ]  # one that never came earns nothing
+            pairs = zip(replies, turns, strict=False)
+            return fmean(answer_score(reply, self.row | turn) for reply, turn in pairs)
         return answer_score(response_of(trace), self.row)
 
     @vf.reward(weight=0.0)
@@ -179,7 +187,7 @@ class PuzzleTask(vf.Task[PuzzleData, vf.State, PuzzleTaskConfig]):
         call, tokens = trace.calls[-1] if trace.calls else None, (None, None)
         limit = self.data.response_limit
         if call and call.sampling and call.sampling.max_tokens is not None:
-            limit = min(limit, call.sampling.max_tokens)  # what a run asks for can only lower it
+            limit = min(limit, call.sampling.max_tokens)  # a larger one counts as the puzzle's
         if call and call.usage:
             tokens = (call.usage.input_tokens, call.usage.completion_tokens)
         share = budgets.Share(self.data.prompt_tokens, limit, self.data.counted)

@@ -16,7 +16,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from vllm import LLM
 
 from cogniload_gen.checks import check_shard
 from cogniload_gen.files import whole_file
@@ -37,7 +36,7 @@ def main() -> None:
     parser.add_argument("puzzles", type=Path, help="a file, or a folder of .parquet files")
     parser.add_argument("out", type=Path, help="the folder of the responses")
     parser.add_argument("--context-budget", type=int, default=CONTEXT_BUDGET)
-    given: dict[str, Any] = {"type": json.loads, "default": {}, "metavar": "JSON"}
+    given: dict[str, Any] = {"type": _read_object, "default": {}, "metavar": "JSON"}
     parser.add_argument("--sampling", **given, help='{"temperature": 0.6, ...}')
     parser.add_argument("--engine", **given, help="more arguments of vllm.LLM")
     parser.add_argument("--shard", default="1/1", help="I/N: files I, I + N, I + 2N, ... alone")
@@ -48,7 +47,11 @@ def main() -> None:
     outs = {file: name_out(file, arguments) for file in files}
     left = {file: out for file, out in outs.items() if not out.exists()}
     print(f"{len(outs)} files of puzzles, {len(outs) - len(left)} of them answered")
-    model = LLM(arguments.model, max_model_len=budget, **arguments.engine) if left else None
+    if not left:
+        return
+    from vllm import LLM  # takes half a minute, and --help needs none
+
+    model = LLM(arguments.model, max_model_len=budget, **arguments.engine)
     for file, out in left.items():
         puzzles = StoredPuzzles(file)
         rows = answer(model, puzzles.rows(range(len(puzzles))), budget, arguments.sampling)
@@ -56,6 +59,10 @@ def main() -> None:
         with whole_file(out) as part:
             pq.write_table(pa.Table.from_pylist(rows), part)
         print(f"{out}: {len(rows)} responses")
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    return dict(json.loads(text))
 
 
 def name_out(file: Path, arguments: argparse.Namespace) -> Path:

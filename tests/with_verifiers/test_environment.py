@@ -296,6 +296,8 @@ def test_turns_that_never_came_earn_nothing():
     turns = task.row["turns"]
     rewards = scored(task, turns[0]["reply"]).rewards
     assert rewards["answer"].score == rewards["steps"].score == pytest.approx(1 / 3)
+    hedged = turns[0]["reply"] + " Or maybe not, I am not sure."
+    assert scored(task, hedged).rewards["answer"].score == 0
     half_wrong = [turns[0] | {"reply": "Who knows?"}, *turns[1:]]
     for changed in ({"answer": "beige"}, {"turns": half_wrong}):
         wrong = task.with_data(row=task.data.row | changed)
