@@ -327,7 +327,7 @@ def tolerated(stored, today):
     """Return what was read today, but the stored counts where those have not grown by too much."""
     for name, was in stored.items():
         shares = dict.fromkeys(("unclaimed", "refused"), CASES["agreement"][name]["tolerance"])
-        shares |= dict.fromkeys(("misplaced", "mistaken", "passed"), 0.01)
+        shares |= dict.fromkeys(("misplaced", "mistaken", "passed"), 0.01) | {"accused": 0}
         for kind in {*was} & {*today[name]} & {*shares}:
             if today[name][kind] <= was[kind] + math.ceil(shares[kind] * was["texts"]):
                 today[name][kind] = was[kind]

@@ -26,7 +26,6 @@ DATA = Path(__file__).parent / "data"
 KNOWN = tomllib.loads((DATA / "languages.toml").read_text("utf-8"))
 GRID = {"d": range(1, 13), "N": [3, 20], "rho": [10, 60], "num_puzzles": 10}
 OTHERS = LANGUAGES[1:]
-CLOTHES = "clothes_", "hair"
 
 
 @pytest.fixture(scope="module")

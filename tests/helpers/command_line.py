@@ -12,14 +12,6 @@ from cogniload_gen.parser import Parser
 MODULE = "cogniload_cli"
 """What `python -m` runs as the installed command does."""
 
-IN_2_GIB = """
-import resource, sys
-from cogniload_cli import main
-resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
-sys.exit(main(sys.argv[1:]))
-"""
-"""A program: our command in a process that may have 2 GiB."""
-
 
 def parse(words):
     """Return what a command reads of its words, and those that it leaves to lm-eval."""

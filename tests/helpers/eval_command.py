@@ -7,7 +7,6 @@ import re
 import resource
 import signal
 import sys
-import time
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from io import StringIO
@@ -132,16 +131,6 @@ def killed_in_write(_folder, number, share):
 def with_files_of(size):
     """Let this process write files of that size, as on a disk that fills."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-
-
-def wait_for(condition):
-    """Returns when it holds; fails once the commands that run have ended, or after half an hour."""
-    running, until = multiprocessing.active_children(), time.monotonic() + 1800
-    while not condition():
-        assert time.monotonic() < until
-        ended = bool(running) and not any(process.is_alive() for process in running)
-        assert not ended or condition()
-        time.sleep(0.01)
 
 
 def read(out):

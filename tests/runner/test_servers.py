@@ -67,7 +67,7 @@ def put_on(held, over):
 
 @pytest.mark.parametrize("kind", ["chat", "plain"])
 def test_what_is_usable_is_used(server, tmp_path, kind):
-    """FAULTS 1, 2 and their like: each document's answer comes in another dress."""
+    """Each document's answer comes in another dress."""
     wanted, plain = {}, kind == "plain"
     choices = [(over, said) for over, said in CHOICES if not plain or "message" not in over]
     choices += [({"text": None}, ""), ({"text": ...}, "")] if plain else []
@@ -98,7 +98,7 @@ def test_what_is_usable_is_used(server, tmp_path, kind):
 
 
 def test_no_request_has_an_empty_stop(server, tmp_path):
-    """FAULTS 3: servers answer 400 to "stop": []."""
+    """Servers answer 400 to "stop": []."""
     server.instead = lambda request: (400, '{"error": "stop"}') if "stop" in request else {}
     assert command(*arguments(server, tmp_path / "chat"))[0] == 0
     assert command(*completions(server, tmp_path / "plain"))[0] == 0
@@ -136,7 +136,7 @@ REASONS = {
 
 
 def test_finish_reasons(server, tmp_path):
-    """FAULTS 6: kept as the server says them; where it says nothing, the counts decide."""
+    """Kept as the server says them; the counts alone decide the outcome."""
     kinds = [(kind, reason) for kind, reasons in REASONS.items() for reason in reasons]
     known = {}
 
@@ -192,7 +192,7 @@ PASSING = {
 
 
 def test_what_fails_in_passing_is_asked_again(server, tmp_path, undisturbed, waits):
-    """FAULTS 7: and scored as if nothing had been."""
+    """And scored as if nothing had been."""
     server.once = [*PASSING.values()]
     assert command(*arguments(server, tmp_path, max_retries=30))[0] == 0
     assert len(server.requests) == DOCUMENTS + len(PASSING) == DOCUMENTS + len(waits)
@@ -217,7 +217,7 @@ def test_what_fails_again_and_again_is_one_line(server, tmp_path, waits, name):
     ("soon", 0, 60), ("nan", 0, 60),
 ])  # fmt: skip
 def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, most):
-    """FAULTS 4: it is waited as told, within a bound."""
+    """It is waited as told, within a bound."""
     server.once = [(429, "{}", {"Retry-After": told})]
     code, _, err = command(*arguments(server, tmp_path, "--limit", 1, max_retries=2))
     assert code == 0, err
@@ -227,7 +227,7 @@ def test_a_server_says_how_long_to_wait(server, tmp_path, waits, told, least, mo
 
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_what_is_final_is_asked_once(server, tmp_path, waits, status):
-    """FAULTS 9; what was answered before stays."""
+    """What was answered before stays."""
     said = "This model's maximum context length is 400 tokens: max_tokens is too large"
     server.once = [{}, {}, {}]
     server.instead = status, json.dumps({"error": {"message": said}})
@@ -241,7 +241,7 @@ def test_what_is_final_is_asked_once(server, tmp_path, waits, status):
 
 
 def test_an_unknown_model_is_warned_of(server, tmp_path):
-    """FAULTS 5: the server decides."""
+    """The server decides."""
     code, _, err = command(*arguments(server, tmp_path, "--limit", 1, model="solver:nitro"))
     assert code == 0
     assert "solver:nitro" in err
@@ -263,7 +263,7 @@ def test_a_window_below_the_budget_and_a_server_that_is_not_there(server, tmp_pa
 
 @pytest.mark.parametrize("counted", [False, True])
 def test_a_server_that_cuts_prompts_silently(server, tmp_path, tiny_model, counted):
-    """FAULTS 8: warned of, and refused where the model's tokenizer has counted."""
+    """Warned of, and refused where the model's tokenizer has counted."""
     server.reply = lambda _: "It is blue."
     server.instead = {"usage": {"prompt_tokens": 31, "completion_tokens": 3}}
     settings = {"tokenizer_backend": "huggingface", "tokenizer": str(tiny_model)} if counted else {}

@@ -127,7 +127,7 @@ def test_the_runs_own_model_and_decoding_answer_and_are_asked_once(run, server, 
 
 
 def test_a_model_by_a_relative_path_is_found_or_named(run, tiny_model, tmp_path, monkeypatch):
-    """FAULTS 36: as `cogniload demo` leaves it; one line where it can't work, and nothing left."""
+    """As `cogniload demo` leaves it; one line where it can't work, and nothing left."""
     monkeypatch.chdir(tiny_model.parent)
     words = ["eval", "--model", "hf", "--tasks", "cogniload_mini", "--output_path", tmp_path / "hf"]
     words += ["--model_args", f"pretrained={tiny_model.name},dtype=float32", "--device", "cpu"]

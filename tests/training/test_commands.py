@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ import table7
 import tables5and6
 import torch
 import yaml
-from eval_command import wait_for
 from experiments import (
     Run,
     last_checkpoint,
@@ -50,7 +50,8 @@ def test_a_command_that_was_killed_goes_on_to_the_same_model(micro, runs, tmp_pa
     arguments = [out, "--size", size, "--seeds", 0, "--only", "Baseline"]
     command = start(arguments)
     state = out / "seed-0/Baseline/checkpoints/checkpoint-2/trainer_state.json"
-    wait_for(lambda: state.exists() or command.poll() is not None)
+    while not state.exists() and command.poll() is None:
+        time.sleep(0.01)
     command.send_signal(signal.SIGKILL)
     command.communicate()
     assert command.returncode == -signal.SIGKILL
