@@ -51,16 +51,6 @@ def step_reward(completions: Sequence[Completion], **columns: Any) -> list[float
     return [step_score(text_of(completion), row) for completion, row in pairs]
 
 
-async def trace_answer_reward(task: Any, trace: Any) -> float:
-    """Return the answer reward, for a `verifiers` 0.4 task whose data has a row's columns."""
-    return answer_score(trace.last_reply, task.model_dump())
-
-
-async def trace_step_reward(task: Any, trace: Any) -> float:
-    """Return the step reward, for a `verifiers` 0.4 task whose data has a row's columns."""
-    return step_score(trace.last_reply, task.model_dump())
-
-
 def rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a trainer's keywords: lists of columns, and things of its own."""
     lists = {name: values for name, values in columns.items() if isinstance(values, list)}

@@ -60,7 +60,8 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     """
     inside = (file for end in ("", ".gz") for file in run.rglob(f"samples_*.jsonl{end}"))
     files = [run] if run.is_file() else sorted(inside)
-    tried = {puzzle.id: puzzle for file in files for puzzle in read_tried(file)}
+    # of a puzzle that was tried again, the first attempt counts
+    tried = {puzzle.id: puzzle for file in reversed(files) for puzzle in read_tried(file)}
     kinds = {(puzzle.file.parent, task_of(puzzle.file)) for puzzle in tried.values()}
     if len(kinds) != 1:
         got = ", ".join(sorted(f"{folder.name}/{task}" for folder, task in kinds)) or "no samples"
@@ -76,8 +77,8 @@ def make_twins(run: Path, budget: int, seed: int) -> Twins:
     rows = [row for puzzle in find_chosen(tried.values(), chosen) for row in twins_of(puzzle)]
     table = pa.Table.from_pylist(rows[:budget], first.benchmark.puzzles().schema)
     ((_, task),) = kinds
-    newest = max(puzzle.file for puzzle in tried.values())
-    scored = newest.with_name(f"{newest.name.partition('.jsonl')[0]}-1.jsonl")
+    latest = max(puzzle.file for puzzle in tried.values())
+    scored = latest.with_name(f"{latest.name.partition('.jsonl')[0]}-1.jsonl")
     return Twins(table, first.benchmark, task, first.doc.get("context_budget"), scored)
 
 

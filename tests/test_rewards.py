@@ -1,12 +1,10 @@
 """Rewards: right tracking pays step by step, tricks don't, hostile text does no harm."""
 
-import asyncio
 import re
 import tomllib
 from collections import Counter
 from itertools import pairwise
 from statistics import mean
-from types import SimpleNamespace
 
 import pytest
 import tokenizers
@@ -24,8 +22,6 @@ from cogniload_gen.rewards import (
     answer_score,
     step_reward,
     step_score,
-    trace_answer_reward,
-    trace_step_reward,
 )
 
 CLAUSES = {
@@ -237,16 +233,6 @@ def test_a_completion_without_text_of_the_model_earns_nothing_and_a_missing_colu
     del row["puzzle"]
     with pytest.raises(ValueError, match="a row needs the column puzzle of the puzzles"):
         step_reward(completions=["?"], **row)
-
-
-def test_as_verifiers_calls():
-    """Version 0.4.0 awaits it with task and trace."""
-    response = tracking(PUZZLE) + "\n" + final_sentence(PUZZLE, PUZZLE["answer"])
-    task = SimpleNamespace(model_dump=lambda: {"idx": 0, "prompt": PUZZLE["puzzle"]} | PUZZLE)
-    for text, expected in ((response, 1.0), ("?", 0.0)):
-        trace = SimpleNamespace(last_reply=text)
-        for reward in (trace_answer_reward, trace_step_reward):
-            assert asyncio.run(reward(task=task, trace=trace)) == expected
 
 
 FACTOR = [

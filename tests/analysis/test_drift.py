@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from cogniload_analysis.adaptive import drift
 from cogniload_analysis.adaptive.drift import question_drift, score_drift
 
 CELLS = np.repeat([[d, N] for d in (1, 5) for N in (20, 50, 100)], 80, axis=0)
@@ -43,6 +44,29 @@ def test_cells_that_are_asked_once_are_compared_with_their_neighbours():
             for seed in range(100)
         ]
         assert least <= sum(map(bool, falls)) <= most
+
+
+def test_cells_vary_about_the_curve_as_a_dense_solution_has_it():
+    """Cells' own terms, which are solved for by hand, beside a solver of all terms at once."""
+    cells, correct = answers(3, 0.7)
+    loads, place = np.unique(cells, axis=0, return_inverse=True)
+    total, solved = np.bincount(place), np.bincount(place, correct)
+    levels = [np.unique(load, return_inverse=True)[1] for load in loads.T]
+    curve = drift.curve_terms(np.stack(levels, axis=1), place)
+    p = drift.fit_curve(curve, total, solved)
+    variance = np.maximum(p * (1 - p), drift.LEAST_VARIANCE)
+    weight = p / np.sqrt(variance)
+    terms = np.hstack([curve, *(np.eye(len({*level}))[level] for level in levels), np.eye(len(p))])
+    spread = np.where(np.arange(terms.shape[1]) < curve.shape[1], drift.CURVED, drift.APART)
+    inverse = np.linalg.inv((terms.T * total * variance) @ terms + np.diag(spread**-2.0))
+    mean = p + variance * (terms @ inverse @ terms.T @ (solved - total * p))
+    for first in (100, 240, 400):
+        later = place[first:]
+        moved = (variance * weight)[later] @ terms[later]
+        information = np.sum((variance * weight**2)[later]) - moved @ inverse @ moved
+        score = np.sum((correct[first:] - mean[later]) * weight[later])
+        expected = score / np.sqrt(information)
+        assert score_drift(cells, correct)[first] == pytest.approx(expected)
 
 
 def test_a_rise_is_no_fall():

@@ -62,10 +62,12 @@ def test_the_table_counts_and_warns_above_a_tenth(undrawn, tmp_path, caplog):
 
 def test_a_model_that_runs_elsewhere_or_nowhere_has_no_device(tmp_path):
     """lm-eval records the default of --device, whatever the model."""
-    for name, model in (("dummy", "dummy"), ("served", "local-chat-completions"), ("m", "hf")):
-        write_run(tmp_path, name, [sample()], config={"model": model, "device": "cuda:0"})
+    elsewhere, here = ("dummy", "local-chat-completions"), ("hf", "huggingface", "openvino")
+    for model in (*elsewhere, *here):
+        write_run(tmp_path, model, [sample()], config={"model": model, "device": "cuda:0"})
     runs = run_table(read_samples(tmp_path), COGNILOAD.loads).set_index("model")
-    assert runs["device"].to_dict() == {"dummy": "", "served": "", "m": "cuda:0"}
+    devices = dict.fromkeys(elsewhere, "") | dict.fromkeys(here, "cuda:0")
+    assert runs["device"].to_dict() == devices
 
 
 def test_the_table_of_runs_says_how_the_model_was_run(tmp_path):

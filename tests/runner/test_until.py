@@ -7,14 +7,7 @@ from contextlib import contextmanager
 import completion_server
 import pytest
 from completion_server import serving
-from eval_command import (
-    answered,
-    command,
-    error_of,
-    model_args,
-    read,
-    same,
-)
+from eval_command import answered, command, error_of, model_args, read, same
 from harness import TASKS
 from until_command import (
     CAPACITY,

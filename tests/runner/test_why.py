@@ -9,12 +9,7 @@ from itertools import chain
 import pyarrow.parquet as pq
 import pytest
 from completion_server import serving
-from eval_command import (
-    arguments,
-    command,
-    read,
-    url_of,
-)
+from eval_command import arguments, command, read, url_of
 
 from cogniload_gen import generate_factor, solve
 from lm_eval_tasks.lm_eval_private import run_parser

@@ -93,6 +93,7 @@ def with_reading(reading):
         # What is said of a response that could not be read is ignored.
         ({"steps_read": {"read": False, "coverage": 1.0, "first_error": "x", "error": []}}, 1.0),
         ({"steps_read": READING | {"error": "<b>"}}, READING["coverage"]),
+        ({"steps_read": READING | {"first_error": 10**12, "coverage": 7}}, np.nan),
     ],
 )
 def test_samples_without_a_reading_have_no_error(tmp_path, held, coverage):
