@@ -322,6 +322,7 @@ class PuzzleFiles:
                 entries = [self._read(number) or self._entry_of(number) for number in range(count)]
                 whole = self.header | {"files": [asdict(entry) for entry in entries]}
                 self._write_manifest(whole, force=True)
+                vars(self).pop("_listed", None)  # it was read before there was a manifest
             for path in self.folder.glob(".*.parquet.*"):  # digests, and parts of the killed
                 path.unlink(missing_ok=True)
         return count

@@ -32,7 +32,7 @@ def test_a_word_of_a_server_says_how_a_response_ended(kind):
 
 
 def test_no_word_says_two_things():
-    words = [word.replace("_", "") for group in REASONS.values() for word in group]
+    words = [word.replace("_", "") for group in REASONS.values() for word in group.split()]
     assert len(words) == len({*words})
 
 
