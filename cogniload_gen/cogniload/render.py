@@ -19,7 +19,9 @@ from cogniload_gen.cogniload.ontology import (
     CATEGORIES,
     PEOPLE,
     VOCABULARIES,
+    forms_of,
     read_language,
+    vocabulary,
 )
 from cogniload_gen.cogniload.simulate import Puzzles
 from cogniload_gen.grid import ENGLISH
@@ -64,19 +66,6 @@ def sentences_of(language: str) -> dict[str, Any]:
     return read_language(language, "sentences")
 
 
-def forms_of(category: str, language: str) -> dict[str, Any]:
-    """Return what templates take for each value of a category: its forms by name, or itself.
-
-    The form "word" is what the value is called as an answer.
-    """
-    tables = sentences_of(language).get("values")
-    if tables is None:
-        return {value: value for value in VOCABULARIES[category]}
-    table = tables.get(category) or tables["colors"]
-    names = table["forms"]
-    return {value: dict(zip(names, table[value], strict=True)) for value in VOCABULARIES[category]}
-
-
 @cache
 def environment_of(language: str) -> Environment:
     """The environment in which the templates of a language's data file are rendered."""
@@ -97,11 +86,7 @@ def phrases(language: str = ENGLISH) -> Phrases:
     """Return the fragments, rendered from the templates of a language's data file."""
     templates = sentences_of(language)
     forms = {category: forms_of(category, language) for category in CATEGORIES}
-    words = [
-        form if isinstance(form, str) else form["word"]
-        for by_value in forms.values()
-        for form in by_value.values()
-    ]
+    words = [word for category in CATEGORIES for word in vocabulary(category, language)]
     compiled = environment_of(language).from_string
     fragments: list[str] = []
 

@@ -29,7 +29,7 @@ PARTS = {
 
 
 def clauses(categories, values):
-    phrases = (WORDS[c].phrase.format(v) for c, v in zip(categories, values, strict=True))
+    phrases = (WORDS[c]["phrase"].format(v) for c, v in zip(categories, values, strict=True))
     return "has " + " and ".join(phrases)
 
 

@@ -112,15 +112,15 @@ class Lexicon:
             for word, meaning in common_words().items()
             if meaning[0] != "noun" or meaning[1] in self.categories
         }
-        own = {} if language == ENGLISH else read_language(language, "reading")
-        self.apart = own.get("apart", "")
-        for word in own.get("ignored", "").split():
+        own = read_language(language, "reading")
+        self.apart = own["apart"]
+        for word in own["ignored"].split():
             self.words.pop(word, None)
         self.phrases: list[Phrase] = []
         for listed, value in spellings(self.values, language).items():
             spelling = self.split(listed)
             if " " in spelling or "-" in spelling:
-                one_word = value if language == ENGLISH else spelling.replace(" ", "-")
+                one_word = spelling.replace(" ", "-")
                 self.phrases.append(Phrase.of(spelling, one_word))
                 self.words.setdefault(one_word, ("value", value))
             self.words[spelling] = "value", value
@@ -264,7 +264,7 @@ def common_words() -> dict[str, tuple[str, str | int]]:
         for number, word in enumerate(words["numbers"][kind].split(), 1):
             meanings[word] = kind, number
     for category, category_words in WORDS.items():
-        for word in category_words.words.split():
+        for word in category_words["words"].split():
             meanings[word] = "noun", category
     for kind, listed in words["small"].items():
         for word in listed.split():

@@ -143,7 +143,7 @@ REGISTERS = read_table("planted")
 
 def phrase(category: str, value: str) -> str:
     """Return a value in words: "red hat"."""
-    return WORDS[category].phrase.format(value)
+    return WORDS[category]["phrase"].format(value)
 
 
 def phrases(state: Mapping[str, str]) -> str:
@@ -179,7 +179,7 @@ def _sentences(plan: _Plan, pick: _Pick, register: Mapping[str, Sequence[str]]) 
 def _table(plan: _Plan, _: _Pick) -> Iterator[str]:
     """Yield a table with a row for each statement and a column for each category."""
     categories = list(plan.states[0])
-    head = " | ".join(WORDS[c].noun for c in categories)
+    head = " | ".join(WORDS[c]["noun"] for c in categories)
     yield (
         f"| Statement | {head} |\n|{'---|' * (len(categories) + 1)}\n"
         f"| Initial | {' | '.join(plan.states[0].values())} |\n"
@@ -244,7 +244,7 @@ def write_trace(puzzle: str, key: int, error: str | None = None, style: str | No
     steps = list(STYLES[style](plan, pick))
     if plan.answer is not None:
         final = clauses("state", plan.states[-1])
-        answer = WORDS[solution.category].answer.format(plan.answer)
+        answer = WORDS[solution.category]["answer"].format(plan.answer)
         close = "</think>\n\n" if style == "thinking" else ""
         steps.append(f"\n{close}In the end, {solution.poi} {final}.\n\n{solution.poi} {answer}.")
     return Trace(
