@@ -189,9 +189,18 @@ def whole_table(
     selection: Grid, batch: Batch, schema: "pa.Schema", columns: Mapping[str, Any]
 ) -> "pa.Table":
     """Return the table of a batch: `columns` and those that its addresses tell."""
+    import numpy as np
     import pyarrow as pa
 
+    from cogniload_gen.text import arrow
+
     columns = address_columns(selection, batch) | dict(columns)
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        values = columns[name]
+        if isinstance(values, list) and kind == pa.string():
+            columns[name] = arrow(values)
+        elif isinstance(values, list) and kind in (pa.int64(), pa.float64()):
+            columns[name] = arrow(np.array(values, str(kind)))
     return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
