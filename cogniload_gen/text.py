@@ -13,6 +13,7 @@ def arrow(values: np.ndarray | Sequence[str]) -> pa.Array:
 
     `pa.array` imports pandas, which takes a process longer than to make its first puzzle.
     """
+    parts: list[np.ndarray | bytes]
     if isinstance(values, np.ndarray):
         kind, parts = pa.from_numpy_dtype(values.dtype), [np.ascontiguousarray(values)]
     else:
