@@ -25,12 +25,12 @@ CLAUSE_ENDS = frozenset(
 )
 DELIMITERS = frozenset(("stop", "close", "colon", "dash", "arrow", "comma", "line"))
 DENYING = DELIMITERS | CLAUSE_ENDS | {"not"}
+JOINTS = frozenset(("and", "comma", "slash"))
 LISTING = frozenset(("comma", "and", "range", "dash", "label", "slash", "hash"))
 BEFORE_NUMBERS = frozenset(("comma", "stop", "and", "open", "word", "colon", "condition"))
 COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
 SETS_APART = CLAUSE_ENDS | {"stop"}
 ENDS = frozenset(("stop", "question"))
-FRAME = frozenset(("open", "close", "pipe"))
 ASIDES = frozenset(("people", "condition", "old"))
 """Words that change the meaning of others in their sentence, and have none by themselves."""
 
@@ -176,8 +176,6 @@ class Reader:
         breaks = list(compress(count(), map("line".__eq__, kinds)))
         bounds = zip([0, *(i + 1 for i in breaks)], [*breaks, len(words)], strict=True)
         lines = [(words[start:end], kinds[start:end]) for start, end in bounds if start < end]
-        while len(lines) > 1 and FRAME.issuperset(lines[-1][1]):
-            lines.pop()
         for number, (line, its_kinds) in enumerate(lines, 1):
             self.read_line(line, its_kinds, ends=number == len(lines))
         return self.blocks
@@ -275,7 +273,7 @@ class Reader:
         self.words, self.kinds, self.listed = words, kinds + BEYOND, range(0)
         has_values = "value" in kinds
         self.attached = attach(words, kinds, self.lexicon) if has_values else {}
-        self.voice = Voice(who or self.inherited(at_line), bool(who), bool(who))
+        self.voice = Voice(who or self.block.subject, bool(who), bool(who))
         handler_of = self.handlers.get
         acting = map(self.acting.__contains__, kinds)
         following = uncounted = 0
@@ -311,18 +309,6 @@ class Reader:
         if voice.fixed and kind in ("comma", "but"):
             voice.quoted = False
 
-    def inherited(self, at_line: bool) -> frozenset[str]:
-        """Whom a sentence is about that names nobody: the last ones of the block.
-
-        After a verdict that the PoI is not meant, a new line is about whom the block named first.
-        """
-        subject, named = self.block.subject, self.block.named
-        if at_line and self.poi in subject and named and self.poi not in named[0][0]:
-            verdicts = [e for e in self.block.evidence if isinstance(e, Verdict)]
-            if verdicts and not verdicts[-1].applies:
-                return named[0][0]
-        return subject
-
     # Labels (S2)
 
     def on_label(self, i: int, read: int, at_line: bool) -> int:
@@ -342,8 +328,6 @@ class Reader:
             labels[0] > self.current or (read <= 2 and not (before and before.kind == "old"))
         )
         if soft and (voice.labelled or labels[0] > self.N):
-            opens = False
-        if voice.old and not at_line:
             opens = False
         if not opens:
             return end
@@ -468,28 +452,13 @@ class Reader:
         return (self.numbers(i, end), False, end) if labels else None
 
     def ordinal(self, i: int, starts: bool) -> tuple[tuple[int, ...], bool, int] | None:
-        """An ordinal that labels: "the third", "the first three", "sixth and seventh"."""
+        """An ordinal that labels: "the third"."""
         number, before, after = int(self.words[i].data), self.kinds[i - 1], self.kinds[i + 1]
         if after == "line" or (after == "condition" and self.words[i + 1].data in CONDITIONS):
             return None
-        if number == 1:
-            if i and self.words[i - 1].data == "at":
-                return None  # "at first"
-            if after == "count":
-                return tuple(range(1, int(self.words[i + 1].data) + 1)), False, i + 2
-            if not (starts or before in ("word", "label")) or after == "value":
-                return None
-        if number == 2 and not (starts or before == "word"):
+        if number == 1 and (not (starts or before in ("word", "label")) or after == "value"):
             return None
-        numbers = [number]
-        end = i + 1
-        while self.kinds[end] in ("and", "comma"):
-            j = end + 1 + (self.kinds[end + 1] == "word")
-            if self.kinds[j] != "ordinal":
-                break
-            numbers.append(int(self.words[j].data))
-            end = j + 1
-        return tuple(numbers), False, end
+        return (number,), False, i + 1
 
     # People (S3)
 
@@ -499,7 +468,7 @@ class Reader:
         denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
         if denied and name == self.poi:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
-        joined = self.joins(i)
+        joined = self.kinds[i - 1] in JOINTS and self.kinds[i - 2] == "person"
         voice.who = voice.who | {name} if joined else frozenset([name])
         voice.explicit, voice.quoted, voice.negated = True, False, False
         gender = self.lexicon.gender[name]
@@ -515,13 +484,6 @@ class Reader:
             block.named.append((frozenset([name]), denied))
         self.recent = voice.who
         block.subject = voice.who
-
-    def joins(self, i: int) -> bool:
-        """Whether the person at words[i] is joined to one before: "Mary, Paul and Ann"."""
-        j = i - 1
-        while self.kinds[j] in ("and", "comma", "slash"):
-            j -= 1
-        return j < i - 1 and self.kinds[j] == "person"
 
     def on_pronoun(self, i: int) -> None:
         """ "He" or "she"."""
@@ -608,11 +570,9 @@ class Reader:
         """What stands after the value at words[i] and its noun: a check mark, an arrow, ..."""
         kinds = self.kinds
         j = i + 1
-        while j - i < 4 and kinds[j] in ("noun", "word", "question"):
+        while j - i < 3 and kinds[j] in ("noun", "word"):
             j += 1
-        if kinds[j] == "colon" and kinds[j + 1] in ("check", "cross"):
-            j += 1
-        leads_on = self.words[j].data == "to" if kinds[j] == "range" else False
+        leads_on = kinds[j] == "range" and self.words[j].data == "to"
         return "arrow" if leads_on and "value" in kinds[j + 1 : j + 3] else kinds[j]
 
     def on_not(self, i: int) -> None:
@@ -673,8 +633,7 @@ class Reader:
         who, explicit = self.voice.who, self.voice.explicit
         if self.block.labels == (INITIAL,):
             return
-        is_marked = self.kinds[i - 1] == "person" and self.kinds[i] in ("check", "cross")
-        for word in () if is_marked else self.words[i + 1 : i + 4]:
+        for word in self.words[i + 1 : i + 4]:
             if word.kind == "person":
                 who, explicit = frozenset([str(word.data)]), True
             elif word.kind in ("he", "she"):
@@ -721,10 +680,9 @@ class Reader:
     def same(self, i: int) -> None:
         """Note that nothing changes, if the clause is about the PoI or nobody."""
         voice = self.voice
-        for_whom = people_of(self.words[i + 1 : i + 4]) if not self.attached else NOBODY
-        if self.poi in (for_whom or voice.who):
+        if self.poi in voice.who:
             self.block.evidence.append(Same(3, self.words[i].start))
-        elif not for_whom and not (voice.who and voice.explicit):
+        elif not (voice.who and voice.explicit):
             self.block.evidence.append(Same(2, self.words[i].start))
 
     # Lists by place (S4)
