@@ -204,7 +204,7 @@ def whole_table(
     return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
-FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**26
+FIRST_BLOCK, GROWTH, LARGEST_BLOCK = 16, 64, 2**24
 """Rows that are made at once, how many times as many next, and at most so many bytes.
 
 A block's time hardly depends on its rows until there are some hundred of each difficulty.
@@ -218,25 +218,20 @@ class Rows:
     """
 
     def __init__(self, source: Source) -> None:
-        self._source, self._start, self._block = source, 0, source.schema.empty_table()
-        self._next: dict[int, dict[str, Any]] = {}
+        self._source, self._start, self._most = source, 0, 0
+        self._block: list[dict[str, Any]] = []
 
     def __getitem__(self, number: int) -> dict[str, Any]:
         """Return a row, which is the caller's own; IndexError if there is none of this number."""
-        if number in self._next:
-            return self._next.pop(number)
         place, count = number - self._start, len(self._block)
         if not 0 <= place < count:
-            size = FIRST_BLOCK
-            if 0 < place == count:
-                size = max(size, min(GROWTH * count, count * LARGEST_BLOCK // self._block.nbytes))
-            stop = min(number + size, len(self._source.selection))
+            size = min(GROWTH * count, self._most) if 0 < place == count else 0
+            stop = min(number + max(FIRST_BLOCK, size), len(self._source.selection))
             if not 0 <= number < stop:
                 raise IndexError(f"there are {len(self._source.selection)} rows, got {number}")
             import pyarrow as pa
 
-            self._block = pa.concat_tables(self._source.tables(number, stop))
-            self._start, place = number, 0
-        # rows of a table become dicts in a tenth of the time if several do at once
-        self._next = dict(enumerate(self._block.slice(place, FIRST_BLOCK).to_pylist(), number))
-        return self._next.pop(number)
+            table = pa.concat_tables(self._source.tables(number, stop))
+            self._start, self._block, place = number, table.to_pylist(), 0
+            self._most = len(table) * LARGEST_BLOCK // table.nbytes
+        return dict(self._block[place])

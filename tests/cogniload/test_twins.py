@@ -183,7 +183,9 @@ def test_no_twin_of_the_test_split_is_a_puzzle_of_the_train_split(twins):
 
 
 def sentence(poi, state):
-    return f"{poi} " + " and ".join(WORDS[name]["answer"].format(v) for name, v in state.items()) + "."
+    return (
+        f"{poi} " + " and ".join(WORDS[name]["answer"].format(v) for name, v in state.items()) + "."
+    )
 
 
 def bullets(poi, state):

@@ -1,7 +1,7 @@
 """The words of a response that mean something, for one puzzle (data/steps.toml)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from itertools import accumulate, chain, product
 from operator import itemgetter
@@ -37,15 +37,6 @@ NAMES = ("value", "noun", "person")
 
 INITIAL = re.compile(r"(?<![\w'])([A-Z])(?:_\{?\d+\}?)? ?[=:] ?(?=[a-z(\\])")
 """A letter that stands for a person, before what the person has."""
-
-FIRST_PERSON = frozenset(("i", "i'm", "i've", "me", "my", "mine", "myself"))
-ROLE = r"\bI(?:['’]m| am| was| were) \**({names})\b|\b[Aa]s \**({names})\**[.,:;!]"
-"""How a response may say whom it speaks as, by the names of all."""
-
-OWN = re.compile(
-    r"\bI (?:now |still )(?:have|wear)|\bI(?:['’]m| am) (?:now |still )?(?:wearing|in the)\b"
-)
-"""How a response speaks as the PoI that says it of no one."""
 
 LETTER = r"[a-z\u00df-\u00f6\u00f8-\u017f]"
 
@@ -124,8 +115,6 @@ class Lexicon:
                 self.phrases.append(Phrase.of(spelling, one_word))
                 self.words.setdefault(one_word, ("value", value))
             self.words[spelling] = "value", value
-            if spelling[-1] not in "sy" and value not in ("pop", "rock"):
-                self.words.setdefault(f"{spelling}s", ("value", value))
         for name in self.people:
             for word in (name.lower(), f"{name.lower()}'s", f"{name.lower()}s"):
                 self.words[word] = "person", name
@@ -142,7 +131,6 @@ class Lexicon:
             for i in range(1, len(word))
         }
         self.meanings: dict[str, Meaning] = {}
-        self.role = re.compile(ROLE.replace("{names}", "|".join(map(re.escape, self.people))))
         self.alias_patterns = {name: alias_pattern(name) for name in self.people}
         chinese = sorted((w for w in self.words if "\u3400" <= w[0] <= "\u9fff"), key=len)
         keywords = "|".join(map(re.escape, reversed(chinese)))
@@ -169,10 +157,6 @@ class Lexicon:
             self.meanings[piece] = kind, data, len(word)
         meanings = [self.meanings[piece] for piece in pieces]
         starts = list(accumulate(map(len, pieces), initial=0))
-        narrator = self.narrator(response)
-        for i, piece in enumerate(pieces if narrator else ()):
-            if piece.rstrip() in FIRST_PERSON:
-                meanings[i] = "person", narrator, meanings[i][2]
         aliases = find_aliases(response, self.alias_patterns)
         capitals = {*aliases, "s"}
         for i, (piece, start) in enumerate(zip(pieces, starts, strict=False)):
@@ -183,13 +167,6 @@ class Lexicon:
                 elif word in aliases:
                     meanings[i] = "person", aliases[word], len(word)
         return words_of(meanings, starts)
-
-    def narrator(self, response: str) -> str:
-        """Return whom a response speaks as; no one is ""."""
-        role = self.role.search(response, 0, ALIASES_WITHIN)
-        if role:
-            return role[1] or role[2]
-        return self.solution.poi if len(OWN.findall(response)) > 1 else ""
 
 
 def words_of(meanings: list[Meaning], starts: list[int]) -> list[Word]:
@@ -232,24 +209,19 @@ def guess(word: str, lexicon: Lexicon) -> tuple[str, str | int] | None:
     if "-" in word:
         parts = [lexicon.words.get(part) for part in word.split("-")]
         return next((part for part in parts if part and part[0] in NAMES), parts[-1])
-    typed = (lexicon.words.get(near, ("", "")) for near in nearby(word))
-    match = next((meaning for meaning in typed if meaning[0] in NAMES), None)
+    swapped = [
+        word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
+        for i in range(1, len(word))
+        if 3 < len(word) < 20
+    ]
+    near = [lexicon.words.get(other, ("", "")) for other in swapped]
+    match = next((meaning for meaning in near if meaning[0] in NAMES), None)
     if match is None and len(word) > 4:
         match = lexicon.typed.get(word)
     if match is None:
         longer = [value for value in lexicon.values if len(value) > 4 and value.startswith(word)]
         match = ("value", longer[0]) if len(longer) == 1 else None
     return match
-
-
-def nearby(word: str) -> Iterator[str]:
-    """A word with two letters the other way round, or, if it is long enough, one letter less."""
-    if 3 < len(word) < 20:
-        for i in range(1, len(word)):
-            yield word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
-    if 5 < len(word) < 20:
-        for i in range(1, len(word)):
-            yield word[:i] + word[i + 1 :]
 
 
 @cache

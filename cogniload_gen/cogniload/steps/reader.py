@@ -7,49 +7,23 @@ becomes evidence in the order of the text.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import compress, count
+from types import SimpleNamespace
 from typing import NamedTuple
 
-from cogniload_gen.cogniload.steps.lexicon import KIND, Lexicon, Word
+from cogniload_gen.cogniload.steps.lexicon import KIND, VOCABULARY, Lexicon, Word
 
 INITIAL, END = 0, -1
 """The labels of the blocks that are about the initial state and about the final one."""
 
 NOBODY: frozenset[str] = frozenset()
 
-LABELLING = frozenset(
-    ("label", "hash", "number", "ordinal", "next", "last", "count", "end", "recap", "leads")
+SETS = SimpleNamespace(
+    **{name: frozenset(words.split()) for name, words in VOCABULARY["sets"].items()}
 )
-OPENERS = frozenset(("dash", "hash", "open", "stop", "slash"))
-CLAUSE_ENDS = frozenset(
-    ("comma", "arrow", "colon", "close", "open", "but", "pipe", "dash", "slash")
-)
-DELIMITERS = frozenset(("stop", "close", "colon", "dash", "arrow", "comma", "line"))
-DENYING = DELIMITERS | CLAUSE_ENDS | {"not"}
-JOINTS = frozenset(("and", "comma", "slash"))
-LISTING = frozenset(("comma", "and", "range", "dash", "label", "slash", "hash"))
-BEFORE_NUMBERS = frozenset(("comma", "stop", "and", "open", "word", "colon", "condition"))
-COUNTED = frozenset(("noun", "count", "people", "condition", "line", "stop"))
-SETS_APART = CLAUSE_ENDS | {"stop"}
-ENDS = frozenset(("stop", "question"))
-ASIDES = frozenset(("people", "condition", "old"))
-"""Words that change the meaning of others in their sentence, and have none by themselves."""
+"""Kinds of words, and a few words, by what they do in a sentence."""
 
 BEYOND = ["line"] * 4
 """The kinds beyond both ends of a sentence: a list's negative places are its last ones."""
-
-LINKS = frozenset(
-    (
-        "arrow", "colon", "result", "old", "range", "not", "same", "comma", "value", "one", "slash",
-        "open", "close", "word", "question", "dash", "change", "yes", "check", "cross", "he", "she",
-        "they",
-    )
-)  # fmt: skip
-BETWEEN = frozenset(("noun", "comma", "and", "word"))
-RELATIVE = frozenset(("who", "whose", "wer", "qui", "quien"))
-AFTER = frozenset(("after", "nach", "après", "después", "tras"))
-TELLS = frozenset(("arrow", "person", "open"))
-LAST = frozenset(("label", "one", "thing"))
-CONDITIONS = frozenset(("condition", "conditions", "criteria", "criterion"))
 
 
 class Value(NamedTuple):
@@ -167,8 +141,10 @@ class Reader:
             "same": self.on_same,
         }  # fmt: skip
 
-        self.telling = LABELLING | {"start"} | self.handlers.keys() - ASIDES
-        self.acting = self.handlers.keys() | {"start"} | LABELLING | OPENERS | SETS_APART
+        self.telling = SETS.labelling | {"start"} | self.handlers.keys() - SETS.asides
+        self.acting = (
+            self.handlers.keys() | {"start"} | SETS.labelling | SETS.openers | SETS.sets_apart
+        )
 
     def read(self, words: list[Word]) -> list[Block]:
         """The blocks of a response."""
@@ -192,8 +168,7 @@ class Reader:
         self.heading = people_of(line)
         for start, end in sentence_bounds(line, kinds):
             its_kinds = kinds[start:end]
-            alone = start == 0 or its_kinds[0] in ("end", "but", "recap")
-            if ends and alone and end == len(line) and self.answers(line[start:end]):
+            if ends and end == len(line) and self.answers(line[start:end]):
                 self.block = Block((END,), False, line[start].start, final=True)
                 self.blocks.append(self.block)
             if not self.telling.isdisjoint(its_kinds):
@@ -241,11 +216,10 @@ class Reader:
         """Whose values a column has, in which category, and whether it has any."""
         people = people_of(cell)
         nouns = [str(w.data) for w in cell if w.kind == "noun"]
-        asks = any(w.kind in ("yes", "question", "change", "condition") for w in cell)
-        noun = nouns[0] if len(nouns) == 1 and not asks else None
+        noun = nouns[0] if len(nouns) == 1 else None
         whose = self.heading if len(self.heading) == 1 else frozenset([self.poi])
         who = people or (whose if noun else NOBODY)
-        return who, noun, bool(who) and not asks
+        return who, noun, bool(who)
 
     def read_cell(self, cell: list[Word], who: frozenset[str], noun: str | None) -> None:
         """A cell of a column of one person, or of one category of a person."""
@@ -282,32 +256,25 @@ class Reader:
                 continue
             kind, following = kinds[i], i + 1
             read = i - uncounted
-            if anchors and kind in LABELLING:
+            if anchors and kind in SETS.labelling:
                 end = self.on_label(i, read, at_line and read == 0)
                 if end > i:
                     following = end
                     uncounted += end - i
                     continue
-            if read == 0 and kind in OPENERS:
+            if read == 0 and kind in SETS.openers:
                 uncounted += 1
                 continue
             handler = handler_of(kind)
             if handler:
                 following = handler(i) or i + 1
                 uncounted += following - i - 1
-            if kind in SETS_APART:
-                self.set_apart(kind)
+            if kind in SETS.sets_apart:
+                self.voice.negated = self.voice.old = False
             elif kind == "start" and read < 4:
                 self.begin(i, read, at_line)
         if has_values:
             self.place_lists()
-
-    def set_apart(self, kind: str) -> None:
-        """End a clause: a negation and the like reach no further."""
-        voice = self.voice
-        voice.negated = voice.old = False
-        if voice.fixed and kind in ("comma", "but"):
-            voice.quoted = False
 
     # Labels (S2)
 
@@ -337,7 +304,7 @@ class Reader:
         self.open(labels, soft, self.words[i].start)
         voice.who, voice.explicit, voice.fixed = NOBODY, False, False
         voice.quoted = voice.negated = voice.old = False
-        if before and before.data in AFTER and TELLS.isdisjoint(self.kinds[end:]):
+        if before and before.data in SETS.after and SETS.tells.isdisjoint(self.kinds[end:]):
             voice.who, voice.explicit = frozenset([self.poi]), True
         return end
 
@@ -400,7 +367,7 @@ class Reader:
         kind, after = self.words[i].kind, self.kinds[i + 1]
         if kind == "end":
             return after == "label" and self.kinds[i + 2] != "number"
-        return kind == "last" and after in LAST and (starts or self.kinds[i - 1] == "word")
+        return kind == "last" and after in SETS.last and (starts or self.kinds[i - 1] == "word")
 
     def list_end(self, i: int) -> int:
         """Where the numbers end that are listed from words[i] on ("5", "5 to 9", "2, 4 and 5").
@@ -417,10 +384,9 @@ class Reader:
             last = number
             i += 1
             j = i
-            while self.kinds[j] in LISTING and j - i <= 3:
+            while self.kinds[j] in SETS.listing and j - i <= 3:
                 j += 1
-            broken = self.kinds[j - 1] == "dash" and self.kinds[i] != "dash"
-            if j == i or self.kinds[j] != "number" or j - i > 3 or broken or size > self.N:
+            if j == i or self.kinds[j] != "number" or j - i > 3 or size > self.N:
                 break
             i = j
         self.listed = range(start, i)
@@ -440,24 +406,25 @@ class Reader:
     def bare_number(self, i: int, at_line: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """A number that labels by itself: at a line's start, or the next one within a sentence."""
         leads_on = self.words[i].data == self.current + 1
-        if not at_line and not (leads_on and self.kinds[i - 1] in BEFORE_NUMBERS):
+        if not at_line and not (leads_on and self.kinds[i - 1] in SETS.before_numbers):
             return None
         end = self.list_end(i)
         follows = self.kinds[end]
         if at_line:
-            labels = follows in DELIMITERS or leads_on or self.words[i].data == self.current
+            labels = follows in SETS.delimiters or leads_on or self.words[i].data == self.current
         else:
-            enclosed = (follows == "close") == (self.kinds[i - 1] == "open")
-            labels = follows not in COUNTED and enclosed
+            labels = follows not in SETS.counted
         return (self.numbers(i, end), False, end) if labels else None
 
     def ordinal(self, i: int, starts: bool) -> tuple[tuple[int, ...], bool, int] | None:
         """An ordinal that labels: "the third"."""
         number, before, after = int(self.words[i].data), self.kinds[i - 1], self.kinds[i + 1]
-        if after == "line" or (after == "condition" and self.words[i + 1].data in CONDITIONS):
+        if after == "line" or (after == "condition" and self.words[i + 1].data in SETS.conditions):
             return None
         if number == 1 and (not (starts or before in ("word", "label")) or after == "value"):
             return None
+        if number == 1 and i and self.words[i - 1].data == "at":
+            return None  # "at first"
         return (number,), False, i + 1
 
     # People (S3)
@@ -468,7 +435,7 @@ class Reader:
         denied = voice.negated and self.kinds[i - 1] in ("not", "nein", "word", "condition")
         if denied and name == self.poi:
             block.evidence.append(Verdict(False, 2, self.words[i].start))
-        joined = self.kinds[i - 1] in JOINTS and self.kinds[i - 2] == "person"
+        joined = self.kinds[i - 1] in SETS.joints and self.kinds[i - 2] == "person"
         voice.who = voice.who | {name} if joined else frozenset([name])
         voice.explicit, voice.quoted, voice.negated = True, False, False
         gender = self.lexicon.gender[name]
@@ -530,7 +497,7 @@ class Reader:
     def on_condition(self, i: int) -> None:
         """ "Needs", "if": what follows is a condition, up to the next name."""
         voice = self.voice
-        if self.words[i].data in RELATIVE and voice.who and voice.explicit:
+        if self.words[i].data in SETS.relative and voice.who and voice.explicit:
             return
         voice.quoted = True
         if not voice.fixed:
@@ -556,7 +523,7 @@ class Reader:
             self.attached[i], str(word.data), voice.who, role, voice.explicit, word.start, word.end
         )
         if self.block.labels == (INITIAL,) and role == "after" and voice.who == {self.poi}:
-            j = next(j for j in range(i - 1, -2, -1) if j < 0 or kinds[j] not in BETWEEN)
+            j = next(j for j in range(i - 1, -2, -1) if j < 0 or kinds[j] not in SETS.between)
             twin = j >= 0 and self.attached.get(j) == self.attached[i] and not value.categories[1:]
             self.block.double |= twin and self.words[j].data != word.data
         self.block.evidence.append(value)
@@ -599,7 +566,7 @@ class Reader:
         if following[0] in ("one", "people"):
             self.on_nobody(i)
             return i + 2
-        if following[0] in DELIMITERS | CLAUSE_ENDS:
+        if following[0] in SETS.denying:
             self.verdict(False, i, 3)
         else:
             self.voice.negated = True
@@ -614,7 +581,7 @@ class Reader:
         """ "Applies", "matches", or a check mark that stands after no value."""
         kind, voice = self.words[i].kind, self.voice
         of_value = kind == "check" and self.kinds[i - 1] in ("value", "noun", "check", "cross")
-        end = next(j for j in range(i + 1, i + 6) if j == i + 5 or self.kinds[j] in DENYING)
+        end = next(j for j in range(i + 1, i + 6) if j == i + 5 or self.kinds[j] in SETS.denying)
         if self.kinds[end] == "not" and self.kinds[end + 1] == "word":  # "trifft auf Ann nicht zu"
             voice.negated = not voice.negated
         if not of_value and not voice.quoted:
@@ -633,7 +600,8 @@ class Reader:
         who, explicit = self.voice.who, self.voice.explicit
         if self.block.labels == (INITIAL,):
             return
-        for word in self.words[i + 1 : i + 4]:
+        is_marked = self.kinds[i - 1] == "person" and self.kinds[i] in ("check", "cross")
+        for word in () if is_marked else self.words[i + 1 : i + 4]:
             if word.kind == "person":
                 who, explicit = frozenset([str(word.data)]), True
             elif word.kind in ("he", "she"):
@@ -670,7 +638,7 @@ class Reader:
             j = i + step
             while 0 <= j < len(self.words) and abs(j - i) < 6:
                 kind = self.words[j].kind
-                if kind in CLAUSE_ENDS:
+                if kind in SETS.clause_ends:
                     break
                 if kind in ("value", "noun"):
                     return True
@@ -747,7 +715,7 @@ def cells_of(row: list[Word]) -> list[list[Word]]:
 def sentence_bounds(words: list[Word], kinds: list[str]) -> Iterator[tuple[int, int]]:
     """The sentences of a line; the full stop of its label, as in "3. ", ends none."""
     start = 0
-    for i in compress(count(), map(ENDS.__contains__, kinds)):
+    for i in compress(count(), map(SETS.ends.__contains__, kinds)):
         if kinds[i] == "stop":
             before = kinds[i - 1] if i > start else ""
             spaced = i + 1 == len(words) or words[i + 1].start > words[i].end
@@ -780,15 +748,11 @@ def attach(words: list[Word], kinds: list[str], lexicon: Lexicon) -> dict[int, t
             follows = right < end and kinds[right] == "noun"
             chosen = words[right].data if follows and words[right].data in possible else None
             if noun is not None and words[noun].data in possible:
-                beside = i - noun <= 2 and kinds[i - 1] in BESIDE
+                beside = i - noun <= 2 and kinds[i - 1] in SETS.beside
                 again = i + 1 < end and kinds[i + 1] == "one"
                 between = kinds[max(noun + 1, i - 12) : i]
                 open_to = (beside or not chosen) and (again or not taken)
-                if open_to and LINKS.issuperset(between):
+                if open_to and SETS.links.issuperset(between):
                     chosen = words[noun].data
             attached[i] = (str(chosen),) if chosen else possible
     return attached
-
-
-BESIDE = frozenset(("noun", "colon", "result", "word", "same", "arrow"))
-"""What may stand between a category and its value so that they belong together."""
