@@ -33,7 +33,7 @@ S5. Roles. A value of the PoI is what is after the statement, unless it stands a
     it doesn't; "unchanged", "stays as before" that nothing changes, unless about one value.
 S6. Taking back. Of values in one category the last one counts: one that "wait", "actually" and the
     like separate from another before it is a correction, and no error. A refusal counts more than
-    an assent.
+    an assent, unless a plain assent follows.
 S7. Stories. A story is a state of the PoI after each statement. It is free to apply each statement
     as it says to the state before. It costs to assume a wrong application, a wrong value or an
     unmentioned change, and to pass over what the text says. The cheapest story is what the response

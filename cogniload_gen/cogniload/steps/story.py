@@ -256,8 +256,11 @@ def told_values(evidence: Sequence[Evidence], poi: str) -> tuple[list[Value], li
 
 
 def last_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """The plainest verdict of several: no if one says no."""
+    """The verdict of several: no if one says no, unless a plain yes comes after it."""
     refusals = [e for e in verdicts if not e.applies]
+    plain = [e for e in verdicts if e.weight >= PLAIN]
+    if refusals and plain and plain[-1].applies and plain[-1].start > refusals[-1].start:
+        return Verdict(True, 1, plain[-1].start)
     return max(refusals or verdicts, key=lambda e: e.weight, default=None)
 
 
