@@ -22,9 +22,9 @@ from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.step_columns import say_kind
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.display.tables import Column, load_columns, read_tables
-from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.samples.files import read_lines
 from cogniload_analysis.sentences import Sentences
+from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
 from cogniload_gen.words import read_words

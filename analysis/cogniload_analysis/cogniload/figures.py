@@ -19,7 +19,7 @@ from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.display import figures as house
 from cogniload_analysis.display.figures import Panel, Series, draw_panels, series_by_model
 from cogniload_analysis.display.print import accuracy_table
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 
 Values = TypeVar("Values", np.ndarray, "pd.Series[float]")
 

@@ -31,7 +31,7 @@ from cogniload_analysis.display.content import Findings, Picture, Verdict, name_
 from cogniload_analysis.display.figures import Drawing, draw_all
 from cogniload_analysis.display.print import accuracy_table
 from cogniload_analysis.display.tables import Table, rows_of
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 
 
 def report_cogniload(frame: pd.DataFrame) -> Findings:

@@ -11,7 +11,7 @@ import pandas as pd
 from cogniload_analysis.display.cells import words
 from cogniload_analysis.display.tables import Across, Column, Table, load_columns, read_columns
 from cogniload_analysis.frame import Load
-from cogniload_analysis.intervals import PAPER_CONFIDENCE, wilson_interval
+from cogniload_analysis.stats import PAPER_CONFIDENCE, wilson_interval
 from cogniload_gen.words import read_words
 
 LONG_TABLE = 40
