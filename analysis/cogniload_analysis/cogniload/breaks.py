@@ -27,7 +27,7 @@ from cogniload_analysis.sentences import Sentences
 from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 from cogniload_gen.benchmark import enough_read
 from cogniload_gen.cogniload.knobs import ERRORS
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 FITTED = 150
 """How many responses of a model the hazard is fitted to: a puzzle takes milliseconds to solve."""
