@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 
 from cogniload_gen.draws import child, children, uniform
+from cogniload_gen.files import read_words
 from cogniload_gen.text import offsets
 from cogniload_gen.tokens import TokenCounter
-from cogniload_gen.words import read_words
 
 FILLER_DRAW, SENTENCE_DRAW, GROUP_DRAW, PLACE_DRAW = range(7, 11)
 """Children of a puzzle's key, beside those in symbolic.py."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 from cogniload_gen.draws import Key, child, uniform
 from cogniload_gen.factor.knobs import RealisticCell
 from cogniload_gen.factor.symbolic import batch_size
+from cogniload_gen.files import read_words
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.tokens import TokenCounter, Tokenizer, token_counter
-from cogniload_gen.words import read_words
 
 REALISTIC_SCHEMA = pa.schema(
     {

@@ -25,10 +25,10 @@ from cogniload_gen.factor.filler import (
     write,
 )
 from cogniload_gen.factor.knobs import PAPER_ROOTS, SymbolicCell
+from cogniload_gen.files import read_words
 from cogniload_gen.grid import Batch, Grid, Source, split_twin, whole_table
 from cogniload_gen.text import gather, offsets
 from cogniload_gen.tokens import Tokenizer, token_counter
-from cogniload_gen.words import read_words
 
 # Children of a puzzle's key, beside those in filler.py and training.py:
 VARIABLE_DRAW, ROOTS_DRAW, PARENT_DRAW, RELATION_DRAW, ORDER_DRAW = range(5)
