@@ -22,7 +22,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     curve_crossing,
     refit_published,
 )
-from cogniload_analysis.cogniload.fits.glm import TERMS
+from cogniload_analysis.cogniload.glm import TERMS
 
 PAGE = " ".join((Path(__file__).parents[3] / "docs/glm_fit.md").read_text("utf-8").split())
 TABLE_2 = published_table("glm").set_index("model")
