@@ -8,13 +8,13 @@ import pandas as pd
 
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
-from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns
-from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
+from cogniload_analysis.stats import clustered_interval
 
 LEAST_BUDGET, DOUBLINGS = 256, 24
 

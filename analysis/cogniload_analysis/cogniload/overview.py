@@ -16,8 +16,8 @@ from cogniload_analysis.display.cells import MISSING, percent, within
 from cogniload_analysis.display.tables import MODEL, Across, TableSpec, load_columns, read_tables
 from cogniload_analysis.display.verdict import is_at_chance, show_level
 from cogniload_analysis.frame import Load
-from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 
 REACH = 4
 """How far beyond the N of the puzzles, as a factor, a projection is printed."""

@@ -3,12 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.attempts import chance_of_any, chance_of_majority, numbers_of_attempts
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.frame import column, members
-from cogniload_analysis.intervals import clustered_interval
+from cogniload_analysis.stats import (
+    chance_of_any,
+    chance_of_majority,
+    clustered_interval,
+    numbers_of_attempts,
+)
 from cogniload_gen.benchmark import Row
 
 LOADS = ["d", "N", "rho"]

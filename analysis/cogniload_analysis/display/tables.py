@@ -14,7 +14,7 @@ import pandas as pd
 from cogniload_analysis.display import cells
 from cogniload_analysis.display.cells import MISSING, is_missing
 from cogniload_analysis.frame import Load
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 Names = str | tuple[str, ...]
 

@@ -14,8 +14,8 @@ from cogniload_analysis.display.cells import points, points_interval
 from cogniload_analysis.display.content import Findings, Verdict, name_file
 from cogniload_analysis.display.figures import Drawing, Panel, Series, draw_all, draw_panels
 from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import Example, describe_response
+from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
 
 
