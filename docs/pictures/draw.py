@@ -1,4 +1,4 @@
-"""Draw the gallery's pictures from the examples: figures of a report, and recordings of commands.
+"""Draw the pages' pictures from the examples: figures of a report, and recordings of commands.
 
     python docs/pictures/draw.py [FOLDER [NAME ...]]
 
@@ -26,7 +26,7 @@ RECORDINGS = {
     "plan": "plan --detect 0.05 --like Qwen3-8B --price 0.4,1.6",
 }
 FIGURES = {"why": "why_01_*", "breaks": "breaks_01_*", "budgets": "budgets"}
-"""The commands that are recorded, and the report's figures, by their names in the gallery."""
+"""The commands that are recorded, and the report's figures, by the names of their pictures."""
 
 LONGEST, LINES = 124, 10
 """Characters of a recorded line, and lines of a recording."""
