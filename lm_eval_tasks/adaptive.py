@@ -100,7 +100,7 @@ class Search:
     @property
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and of its prior: others would ask for other puzzles."""
-        return self.design.plan.fingerprint
+        return self.design.fingerprint
 
     @cached_property
     def configuration(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class Search:
         fixed = TASKS / dataset / f"{dataset}_axes.yaml"
         source = read_task(fixed) if fixed.exists() else task.configuration
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
-        longest = list(map(task.adaptive.name_puzzle, self.design.plan.longest))
+        longest = list(map(task.adaptive.name_puzzle, self.design.longest))
         puzzles = {"dataset": dataset, "defaults": task.defaults, "grids": longest}
         return task.configuration | metrics | {"task": task.name, "dataset_kwargs": puzzles}
 

@@ -101,9 +101,10 @@ def status_lines(folder: Path, price: object = None, include_path: str | None = 
         search = Search(run.what, include_path)
         whole = search.catch_up(answers)
         lines = [
-            f"{folder}: {len(answers):,} puzzles are answered ({tasks}, until {search.design.goal})"
+            f"{folder}: {len(answers):,} puzzles are answered ({tasks}, until "
+            f"{search.design.wanted})",
+            search.design.line,
         ]
-        lines.append(search.design.line)
     else:
         total = run.total
         done = len(answers.documents)
