@@ -179,7 +179,7 @@ def tasks(parser: "Parser", words: Words) -> None:
     parser.flag("link", "link it into the installed lm-eval")
     parser.flag("unlink", "take the link back")
     arguments = parser.parse_args(words)
-    from lm_eval_tasks.links import TASKS, link_tasks, unlink_tasks
+    from lm_eval_tasks.tasks import TASKS, link_tasks, unlink_tasks
 
     if arguments.link:
         print(f"linked {link_tasks()}")
@@ -235,22 +235,9 @@ def evaluate(parser: "Parser", words: Words) -> None:
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True
     arguments, others = parser.parse_known_args(words)
-    from lm_eval_tasks.task_names import refuse_misspelt
-
-    if not arguments.merge and not any("include_path" in other for other in others):
-        refuse_misspelt(_named_tasks(others))  # lm-eval takes seconds to load
     from lm_eval_tasks.runner import run
 
     run(arguments, others)
-
-
-def _named_tasks(words: Words) -> list[str]:
-    """Return the tasks that --tasks names."""
-    named: list[str] = []
-    for before, word in zip(["", *words], words, strict=False):
-        if before in {"--tasks", "-t"} or word.startswith("--tasks="):
-            named += word.removeprefix("--tasks=").split(",")
-    return [name for name in named if name]
 
 
 def why(parser: "Parser", words: Words) -> None:

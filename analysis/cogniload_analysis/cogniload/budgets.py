@@ -8,8 +8,8 @@ import pandas as pd
 
 from cogniload_analysis.cogniload import tables
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
-from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns

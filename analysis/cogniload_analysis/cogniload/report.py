@@ -16,6 +16,7 @@ from cogniload_analysis.cogniload import (
     breaks,
     budgets,
     figures,
+    glm,
     languages,
     overview,
     repeats,
@@ -24,7 +25,6 @@ from cogniload_analysis.cogniload import (
 )
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
-from cogniload_analysis.cogniload.fits import glm
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file

@@ -14,14 +14,15 @@ from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
 from cogniload_analysis.cogniload.capacity.prior import published_curves
-from cogniload_analysis.cogniload.fits.glm import (
+from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
     TERMS,
     InteractionGLM,
     LoadGLM,
     RhoComparison,
 )
-from cogniload_analysis.cogniload.fits.thresholds import (
+from cogniload_analysis.cogniload.loads import LOADS
+from cogniload_analysis.cogniload.thresholds import (
     PAPER_MEANS,
     UNKNOWN,
     LoadMeans,
@@ -29,7 +30,6 @@ from cogniload_analysis.cogniload.fits.thresholds import (
     Thresholds,
     settle_crossing,
 )
-from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.display import cells
 from cogniload_analysis.display.print import accuracy_columns, count_outcomes, describe_tokens
 from cogniload_analysis.display.tables import load_columns, read_tables
