@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from cogniload_analysis.adaptive.design import Adaptive, Design
+from cogniload_analysis.cogniload.analysis import read_samples
 from cogniload_analysis.cogniload.capacity import prior as priors
 from cogniload_analysis.cogniload.capacity.curve import Prior
 from cogniload_analysis.cogniload.capacity.next_puzzles import CapacityPlan
-from cogniload_analysis.cogniload.frame import read_samples
 from cogniload_gen.cogniload import BENCHMARK
 
 
