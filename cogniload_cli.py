@@ -558,7 +558,7 @@ def _overview() -> str:
 def _error_line(command: str, error: Exception) -> str:
     """Return an error's message on one line, without the number that the system gives it."""
     if isinstance(error, ImportError) and (package := str(error.name).partition(".")[0]) in EXTRAS:
-        from cogniload_gen.extras import how_to_install
+        from cogniload_gen.checks import how_to_install
 
         return f"{command} needs {package}: {how_to_install(EXTRAS[package])}"
     if isinstance(error, OSError) and error.strerror:

@@ -22,11 +22,10 @@ import datasets
 import pyarrow as pa
 from datasets.iterable_dataset import ExamplesIterable
 
-from cogniload_gen import benchmarks
+from cogniload_gen import __version__, benchmarks
 from cogniload_gen.benchmark import Dataset
 from cogniload_gen.checks import check_choice, check_choices, check_known
 from cogniload_gen.grid import MAX_PUZZLES, Grid, Source
-from cogniload_gen.version import __version__
 
 SHARD_PUZZLES = 2000
 MAX_SHARDS = 1024

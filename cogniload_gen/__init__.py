@@ -4,10 +4,10 @@ from cogniload_gen import rewards as rewards
 from cogniload_gen.benchmark import Benchmark, Score
 from cogniload_gen.benchmarks import read_steps, score, solve
 from cogniload_gen.cogniload import generate_puzzles
+from cogniload_gen.cogniload.knobs import GENERATOR_VERSION
 from cogniload_gen.cogniload.score import Outcome, score_response
 from cogniload_gen.factor import generate_factor
 from cogniload_gen.factor.score import FactorOutcome, FactorScore, score_factor
-from cogniload_gen.version import GENERATOR_VERSION, __version__
 
 __all__ = [
     "GENERATOR_VERSION",
@@ -25,3 +25,5 @@ __all__ = [
     "score_response",
     "solve",
 ]
+
+__version__ = "0.2.0"

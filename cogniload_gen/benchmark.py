@@ -22,6 +22,7 @@ from cogniload_gen.checks import (
     check_known,
     check_numbers,
 )
+from cogniload_gen.files import read_words
 from cogniload_gen.grid import (
     ENGLISH,
     MAX_INDEX,
@@ -34,7 +35,6 @@ from cogniload_gen.grid import (
     language_of,
     split_twin,
 )
-from cogniload_gen.words import read_words
 
 Row = Mapping[str, Any]
 """A puzzle as `load_dataset` gives it: its columns by name. It may come from anywhere."""

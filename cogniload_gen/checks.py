@@ -1,21 +1,20 @@
-"""Checks of parameters: each returns its argument, normalized, or raises a ValueError.
+"""Checks of parameters, of rows and of what is installed.
 
-Every error is one line that names the parameter, what it got and what it takes.
+A check of a value returns it, normalized, or raises a ValueError: one line that names it, what it
+got and what it takes.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from numbers import Integral, Real
 from reprlib import repr as brief
 from typing import Any
 
-# What a caller may pass is open, so that it can be refused with a message.
-Given = Any
-
 
 def check_numbers(
-    name: str, value: Given, *, integer: bool, low: int, high: int, words: Sequence[str] = ()
+    name: str, value: Any, *, integer: bool, low: int, high: int, words: Sequence[str] = ()
 ) -> tuple[Any, ...]:
     """Return `value`, a number or a sequence of different numbers, as a tuple.
 
@@ -23,7 +22,7 @@ def check_numbers(
     stand in the place of a number.
     """
     try:
-        numbers: Given = iter((value,) if isinstance(value, str | bytes | dict) else value)
+        numbers: Any = iter((value,) if isinstance(value, str | bytes | dict) else value)
     except TypeError:
         numbers = iter((value,))
     convert: type[int] | type[float] = int if integer else float
@@ -44,21 +43,21 @@ def check_numbers(
     return tuple(kept)
 
 
-def check_integer(name: str, value: Given, *, low: int, high: int) -> int:
+def check_integer(name: str, value: Any, *, low: int, high: int) -> int:
     """Return `value` as an int from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise ValueError(f"{name} must be an integer in {low}..{high}, got {brief(value)}")
     return int(value)
 
 
-def check_choice(name: str, value: Given, choices: Sequence[str]) -> str:
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return `value`, which must be one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
     return value
 
 
-def check_choices(name: str, value: Given, choices: Sequence[str]) -> tuple[str, ...]:
+def check_choices(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
     """Return `value`, one of `choices` or a sequence of different ones, as a tuple."""
     values = tuple(value) if isinstance(value, list | tuple) else (value,)
     for choice in values:
@@ -68,7 +67,7 @@ def check_choices(name: str, value: Given, choices: Sequence[str]) -> tuple[str,
     return values
 
 
-def check_shard(value: Given) -> tuple[int, int]:
+def check_shard(value: Any) -> tuple[int, int]:
     """Return (3, 8) of "3/8", the third of eight shards."""
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value))
     shard, shards = map(int, match.groups()) if match else (0, 0)
@@ -77,7 +76,7 @@ def check_shard(value: Given) -> tuple[int, int]:
     return shard, shards
 
 
-def check_flag(name: str, value: Given) -> bool:
+def check_flag(name: str, value: Any) -> bool:
     """Return `value`, which must be True or False."""
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be True or False, got {brief(value)}")
@@ -97,7 +96,7 @@ def check_known(names: Iterable[str], known: Sequence[str], of: str) -> None:
             raise ValueError(f"{of} takes {', '.join(known)}; got {name!r:.99}{hint}")
 
 
-def check_columns(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, Given]:
+def check_columns(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return some columns of a row; ValueError names one that is missing."""
     for name in names:
         if name not in row:
@@ -105,10 +104,23 @@ def check_columns(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, G
     return {name: row[name] for name in names}
 
 
-def check_texts(row: Mapping[str, Given], names: Iterable[str]) -> dict[str, str]:
+def check_texts(row: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
     """Return some columns of a row, as `check_columns` does; ValueError for one that is no text."""
     columns = check_columns(row, names)
     for name, value in columns.items():
         if not isinstance(value, str):
             raise ValueError(f"{name} must be a text, got {brief(value)}")
     return columns
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra, from an index and from a clone."""
+    return f"pip install 'cogniload[{extra}]' (from a clone: pip install '.[{extra}]')"
+
+
+def require(what: str, extra: str, modules: Iterable[str]) -> None:
+    """Raise ImportError, with the command to install it, unless an extra's modules are there."""
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        listed = ", ".join(missing)
+        raise ImportError(f"{what} needs {listed}: {how_to_install(extra)}", name=missing[0])

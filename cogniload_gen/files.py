@@ -11,10 +11,13 @@ import os
 import re
 import secrets
 import shutil
+import tomllib
 import unicodedata
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -123,6 +126,13 @@ def read_objects(path: Path, what: str = "an object") -> Iterator[tuple[str, dic
                 got = f"{text[:40]!r}" + f" ({row})" * isinstance(row, Exception)
                 raise ValueError(f"{path} line {number} must be {what}, got {got}")
             yield f"{path} line {number}", row
+
+
+@cache
+def read_words(package: str, name: str) -> dict[str, Any]:
+    """Return the tables of the data/NAME.toml of a package."""
+    path = files(package).joinpath("data", f"{name}.toml")
+    return tomllib.loads(path.read_text("utf-8"))
 
 
 # --- Shown -----------------------------------------------------------------------------------

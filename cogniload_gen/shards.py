@@ -32,14 +32,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_gen import benchmarks
+from cogniload_gen import __version__, benchmarks
 from cogniload_gen.benchmark import Benchmark
 from cogniload_gen.checks import check_choice, check_choices, check_integer, check_known
 from cogniload_gen.draws import address_key
 from cogniload_gen.files import MALFORMED, whole_file
 from cogniload_gen.grid import MAX_PUZZLES, SPLITS, Grid, Source, short
 from cogniload_gen.tables import SHARED, row_groups
-from cogniload_gen.version import __version__
 
 # --- Configurations --------------------------------------------------------------------------
 

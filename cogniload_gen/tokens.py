@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cogniload_gen.extras import how_to_install
+from cogniload_gen.checks import how_to_install
 
 Tokenizer = str | PathLike[str] | Callable[[str], float | Sized] | None
 """A Hugging Face name or folder, a callable text -> number of tokens or sequence of tokens, or

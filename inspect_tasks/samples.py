@@ -21,7 +21,7 @@ from inspect_ai.scorer import Score
 
 from cogniload_analysis import ADAPTIVE
 from cogniload_gen import benchmarks
-from cogniload_gen.checks import Given, check_known
+from cogniload_gen.checks import check_known
 from cogniload_gen.responses.context_budget import Share, check_fit, prompt_counter
 from cogniload_gen.sample import was_cut
 from cogniload_gen.task_puzzles import make_puzzles, parameters_of
@@ -43,8 +43,8 @@ class Settings(NamedTuple):
     """Of one YAML: dataset, parameters with their defaults, grids, version and temperature."""
 
     dataset: str
-    defaults: dict[str, Given]
-    grids: Sequence[dict[str, Given]]
+    defaults: dict[str, Any]
+    grids: Sequence[dict[str, Any]]
     version: str
     temperature: float
 
@@ -67,7 +67,7 @@ def read_settings(dataset: str, task: str) -> Settings:
     return Settings(dataset, puzzles["defaults"], puzzles.get("grids", ({},)), version, temperature)
 
 
-def task_of_context(suite: str, context: Given) -> str:
+def task_of_context(suite: str, context: Any) -> str:
     """Return which of FACTOR's tasks for lm-eval, each of one context, has the budget for it.
 
     For contexts that no task has, it is the one without any: give a budget to a long one.
@@ -77,7 +77,7 @@ def task_of_context(suite: str, context: Given) -> str:
     return task if (files("lm_eval_tasks") / f"factor/{task}.yaml").is_file() else f"{suite}_0"
 
 
-def make_samples(task: str, settings: Settings, parameters: Mapping[str, Given]) -> MemoryDataset:
+def make_samples(task: str, settings: Settings, parameters: Mapping[str, Any]) -> MemoryDataset:
     """Return the puzzles that parameters ask for; what is left out is as lm-eval's task has it.
 
     A sample's id is the puzzle's, its input the prompt, its target the answer; its metadata has the
@@ -89,9 +89,7 @@ def make_samples(task: str, settings: Settings, parameters: Mapping[str, Given])
     return MemoryDataset(share_budget(task, rows, make_counter(task, parameters)), name=task)
 
 
-def make_rows(
-    task: str, settings: Settings, parameters: Mapping[str, Given]
-) -> list[dict[str, Any]]:
+def make_rows(task: str, settings: Settings, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of the puzzles; ValueError for a parameter that is unknown or wrong."""
     dataset, defaults, grids, *_ = settings
     takes = parameters_of(dataset, defaults, parameters)
@@ -99,7 +97,7 @@ def make_rows(
     return make_puzzles(dataset, defaults, own, grids=grids, task=task).to_pylist()
 
 
-def make_counter(task: str, parameters: Mapping[str, Given]) -> Counter:
+def make_counter(task: str, parameters: Mapping[str, Any]) -> Counter:
     """Return what counts prompts: the parameter `tokenizer`; the log says if there is none."""
     tokenizer = parameters.get("tokenizer")
     if tokenizer is None:
@@ -129,7 +127,7 @@ class Asking(SampleSource):
     on its answer; `inspect eval-retry` goes on from there.
     """
 
-    def __init__(self, task: str, settings: Settings, parameters: Mapping[str, Given]) -> None:
+    def __init__(self, task: str, settings: Settings, parameters: Mapping[str, Any]) -> None:
         dataset = benchmarks.datasets()[settings.dataset]
         suite = {"suite": settings.defaults["suite"]} if dataset.suites else {}
         self.adaptive = ADAPTIVE[dataset.choose(suite)[0].name]

@@ -11,7 +11,6 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, accuracy, stderr
 from rich.markup import escape
 
-from cogniload_gen.checks import Given
 from cogniload_gen.conversations import HISTORIES
 from inspect_tasks import scoring
 from inspect_tasks.samples import Asking, Settings, make_samples, read_settings, task_of_context
@@ -33,12 +32,12 @@ def ours(make: Callable[..., Task]) -> Callable[..., Task]:
     imported from before its own. To a function whose module it does not find it leaves its name.
     """
 
-    def read(value: Given) -> Given:
+    def read(value: Any) -> Any:
         number = yaml.safe_load(value) if isinstance(value, str) else value
         return number if type(number) in (int, float) else value
 
     @wraps(make)
-    def refusing(**parameters: Given) -> Task:
+    def refusing(**parameters: Any) -> Task:
         lists = {name: value for name, value in parameters.items() if isinstance(value, list)}
         try:
             return make(**parameters | {name: [*map(read, each)] for name, each in lists.items()})
@@ -50,7 +49,7 @@ def ours(make: Callable[..., Task]) -> Callable[..., Task]:
 
 
 def make_task(
-    name: str, dataset: str, parameters: dict[str, Given], fit: Metric, like: str | None = None
+    name: str, dataset: str, parameters: dict[str, Any], fit: Metric, like: str | None = None
 ) -> Task:
     """Return a task whose parameters are those of lm-eval's task `like`, but for those of its own.
 
@@ -62,7 +61,7 @@ def make_task(
     return task_of(settings, fit, dataset=samples)
 
 
-def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Given], like: str) -> Task:
+def make_adaptive_task(name: str, dataset: str, parameters: dict[str, Any], like: str) -> Task:
     """Return a task whose samples a design asks for; `like` is lm-eval's on the same puzzles."""
     settings = read_settings(dataset, like)
     asking = Asking(name, settings, parameters)
@@ -85,42 +84,42 @@ def task_of(settings: Settings, fit: Metric, **others: Any) -> Task:
 
 @task(name="cogniload/cogniload")
 @ours
-def cogniload(**parameters: Given) -> Task:
+def cogniload(**parameters: Any) -> Task:
     """CogniLoad on the paper's grid, or on your own d, N and rho."""
     return make_task("cogniload", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_lite")
 @ours
-def cogniload_lite(**parameters: Given) -> Task:
+def cogniload_lite(**parameters: Any) -> Task:
     """CogniLoad with ten puzzles in each cell of the paper's grid."""
     return make_task("cogniload_lite", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_quick")
 @ours
-def cogniload_quick(**parameters: Given) -> Task:
+def cogniload_quick(**parameters: Any) -> Task:
     """CogniLoad with few and short puzzles, for a first look."""
     return make_task("cogniload_quick", "cogniload", parameters, scoring.thresholds())
 
 
 @task(name="cogniload/cogniload_axes")
 @ours
-def cogniload_axes(**parameters: Given) -> Task:
+def cogniload_axes(**parameters: Any) -> Task:
     """CogniLoad on three axes through the paper's mean loads: 700 puzzles for the crossings."""
     return make_task("cogniload_axes", "cogniload", parameters, scoring.crossings())
 
 
 @task(name="cogniload/cogniload_twins")
 @ours
-def cogniload_twins(**parameters: Given) -> Task:
+def cogniload_twins(**parameters: Any) -> Task:
     """CogniLoad's puzzles, each with its twins: why the model fails."""
     return make_task("cogniload_twins", "cogniload", parameters, scoring.accuracy_by_change())
 
 
 @task(name="cogniload/cogniload_turns")
 @ours
-def cogniload_turns(k: Given = 5, history: Given = HISTORIES, **parameters: Given) -> Task:
+def cogniload_turns(k: Any = 5, history: Any = HISTORIES, **parameters: Any) -> Task:
     """CogniLoad turn by turn: `k` statements, then the whole state; by `history` of replies."""
     settings = read_settings("cogniload", "cogniload_quick")
     samples = make_turn_samples("cogniload_turns", settings, parameters, k, history)
@@ -136,41 +135,41 @@ def cogniload_turns(k: Given = 5, history: Given = HISTORIES, **parameters: Give
 
 @task(name="cogniload/cogniload_adaptive")
 @ours
-def cogniload_adaptive(**parameters: Given) -> Task:
+def cogniload_adaptive(**parameters: Any) -> Task:
     """CogniLoad where it tells most, until `until` is known, such as ECL50±20%."""
     return make_adaptive_task("cogniload_adaptive", "cogniload", parameters, "cogniload")
 
 
 @task(name="cogniload/factor_symbolic")
 @ours
-def factor_symbolic(context: Given = 0, **parameters: Given) -> Task:
+def factor_symbolic(context: Any = 0, **parameters: Any) -> Task:
     """FACTOR's symbolic suite with `context` tokens of filler."""
     return factor_task("factor_symbolic", context, parameters)
 
 
 @task(name="cogniload/factor_realistic")
 @ours
-def factor_realistic(context: Given = 0, **parameters: Given) -> Task:
+def factor_realistic(context: Any = 0, **parameters: Any) -> Task:
     """FACTOR's realistic suite with `context` tokens of prompt, noise included."""
     return factor_task("factor_realistic", context, parameters)
 
 
 @task(name="cogniload/factor_symbolic_adaptive")
 @ours
-def factor_symbolic_adaptive(context: Given = 0, **parameters: Given) -> Task:
+def factor_symbolic_adaptive(context: Any = 0, **parameters: Any) -> Task:
     """FACTOR's symbolic suite where it tells most, until `until` is known, such as N_eff±20%."""
     return factor_task("factor_symbolic", context, parameters, adaptive=True)
 
 
 @task(name="cogniload/factor_realistic_adaptive")
 @ours
-def factor_realistic_adaptive(context: Given = 0, **parameters: Given) -> Task:
+def factor_realistic_adaptive(context: Any = 0, **parameters: Any) -> Task:
     """FACTOR's realistic suite where it tells most, until `until` is known, such as N_eff±20%."""
     return factor_task("factor_realistic", context, parameters, adaptive=True)
 
 
 def factor_task(
-    suite: str, context: Given, parameters: dict[str, Given], *, adaptive: bool = False
+    suite: str, context: Any, parameters: dict[str, Any], *, adaptive: bool = False
 ) -> Task:
     """Return a suite's task; of a published split, `context` tells which budget is usual alone."""
     like = task_of_context(suite, context)

@@ -12,7 +12,7 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target, accuracy, scor
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_gen import conversations as turns
-from cogniload_gen.checks import Given, check_choices
+from cogniload_gen.checks import check_choices
 from inspect_tasks.samples import Settings, make_counter, make_rows, share_budget
 from inspect_tasks.scoring import limit_of, run_metric
 
@@ -21,7 +21,7 @@ REPLIES = "replies"
 
 
 def make_turn_samples(
-    task: str, settings: Settings, parameters: Mapping[str, Given], k: Given, history: Given
+    task: str, settings: Settings, parameters: Mapping[str, Any], k: Any, history: Any
 ) -> MemoryDataset:
     """Return a sample for each puzzle and history, with `k` statements a turn.
 

@@ -6,15 +6,14 @@ from typing import Any
 
 from datasets import Dataset
 
-from cogniload_gen.checks import Given
 from cogniload_gen.task_puzzles import make_puzzles
 
 
 def make_dataset(
     *,
     dataset: str,
-    defaults: dict[str, Given],
-    grids: Sequence[dict[str, Given]] = ({},),
+    defaults: dict[str, Any],
+    grids: Sequence[dict[str, Any]] = ({},),
     **metadata: Any,
 ) -> dict[str, Dataset]:
     """Return the puzzles of a task, whose prompt and response share `context_budget` tokens.

@@ -4,7 +4,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from cogniload_gen.extras import how_to_install
+from cogniload_gen.checks import how_to_install
 
 TASKS = Path(str(files("lm_eval_tasks")))
 """The folder to give to lm-eval's --include_path."""

@@ -6,7 +6,7 @@ from logging import Logger
 from typing import Any
 
 from cogniload_gen.benchmark import enough_read
-from cogniload_gen.extras import how_to_install
+from cogniload_gen.checks import how_to_install
 from cogniload_gen.sample import sample_metrics
 
 Fit = Callable[[Any, tuple[Any, ...]], dict[str, float | None]]

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from source_tree import ROOT
 
-from cogniload_gen.version import __version__
+from cogniload_gen import __version__
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))

@@ -12,7 +12,7 @@ from command_line import run_python
 from source_tree import ROOT
 
 import cogniload_gen
-from cogniload_gen.version import __version__
+from cogniload_gen import __version__
 
 
 def run(*command: str | Path, **options) -> str:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from cogniload_gen import benchmarks
+from cogniload_gen import __version__, benchmarks
 from cogniload_gen.shards import configuration_of
-from cogniload_gen.version import __version__
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

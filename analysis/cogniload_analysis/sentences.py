@@ -6,7 +6,7 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 
 class Sentences(Formatter):

@@ -5,13 +5,21 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cogniload_gen.benchmark import Benchmark, Row, Score, StepsRead, Turn
-from cogniload_gen.cogniload.knobs import ERRORS, KNOBS, LANGUAGE, MAX_N, TRACE, TWIN, Cell
+from cogniload_gen.cogniload.knobs import (
+    ERRORS,
+    GENERATOR_VERSION,
+    KNOBS,
+    LANGUAGE,
+    MAX_N,
+    TRACE,
+    TWIN,
+    Cell,
+)
 from cogniload_gen.cogniload.ontology import STATE
 from cogniload_gen.cogniload.rewards import answer_reward, state_reward, step_reward
 from cogniload_gen.cogniload.score import Outcome, score_row, score_state
 from cogniload_gen.cogniload.solve import is_cogniload, solve, solve_steps
 from cogniload_gen.grid import ENGLISH, Grid, Source, language_of
-from cogniload_gen.version import GENERATOR_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa

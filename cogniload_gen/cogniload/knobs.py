@@ -14,6 +14,9 @@ PAPER_RHO = (5, 10, 25, 50, 75, 90, 95)
 
 MAX_N = 1_000_000
 
+GENERATOR_VERSION = 1
+"""A change to any puzzle's text or answer raises it."""
+
 ERRORS = (
     "initial", "missed", "intruded", "wrong_value", "skipped", "drifted", "stopped", "answer",
 )  # fmt: skip

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from cogniload_gen.files import read_words
 from cogniload_gen.grid import ENGLISH
-from cogniload_gen.words import read_words
 
 
 def read_table(name: str) -> dict[str, Any]:

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cogniload_gen.checks import Given, check_choice, check_integer, check_known
+from cogniload_gen.checks import check_choice, check_integer, check_known, require
 from cogniload_gen.draws import address_key
-from cogniload_gen.extras import require
 from cogniload_gen.factor.solve import (
     REALISTIC_MARK,
     SYMBOLIC_MARK,
@@ -72,7 +71,7 @@ class Retrieval:
         return phrase + ", order of text"
 
 
-def check_retrieval(entries: Given) -> Retrieval:
+def check_retrieval(entries: Any) -> Retrieval:
     """Return checked settings from a mapping that has at least `retriever` and `budget`."""
     if not isinstance(entries, Mapping):
         raise ValueError(

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 LONGEST = 500_000
 """The most characters that are read, some 125,000 tokens; a longer response is not read."""

@@ -6,9 +6,9 @@ than others stays at its last.
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
 from cogniload_gen.benchmark import Benchmark
-from cogniload_gen.checks import Given
 
 
 def highest_level(benchmark: Benchmark) -> int:
@@ -16,7 +16,7 @@ def highest_level(benchmark: Benchmark) -> int:
     return max(1, *(len(knob.levels) for knob in benchmark.knobs)) - 1
 
 
-def at_level(benchmark: Benchmark, level: int) -> dict[str, Given]:
+def at_level(benchmark: Benchmark, level: int) -> dict[str, Any]:
     """Return the knobs that have levels, by name, at a level."""
     return {
         knob.name: knob.levels[min(level, len(knob.levels) - 1)]

@@ -11,7 +11,7 @@ from lm_eval.api.metrics import mean
 from tqdm import tqdm
 
 from cogniload_gen import benchmarks
-from cogniload_gen.checks import Given, check_known
+from cogniload_gen.checks import check_known
 from cogniload_gen.factor.retrieval import Retrieval, check_retrieval, retrieve
 from cogniload_gen.sample import split_failure
 from cogniload_gen.task_puzzles import parameters_of
@@ -32,9 +32,7 @@ RETRIEVE = "retrieve"
 # --- documents ------------------------------------------------------------------------------------
 
 
-def make_dataset(
-    *, dataset: str, defaults: dict[str, Given], **metadata: Any
-) -> dict[str, Dataset]:
+def make_dataset(*, dataset: str, defaults: dict[str, Any], **metadata: Any) -> dict[str, Dataset]:
     """Return the puzzles of a task, as `documents.make_dataset` does, with what is retrieved.
 
     `retrieve` in the metadata, with the task's own for what it leaves out, has the settings of
@@ -54,7 +52,7 @@ def make_dataset(
     return {split: with_retrieved(rows, retrieval, tokenizer) for split, rows in made.items()}
 
 
-def choose_retrieval(defaults: dict[str, Given], parameters: dict[str, Given]) -> Retrieval | None:
+def choose_retrieval(defaults: dict[str, Any], parameters: dict[str, Any]) -> Retrieval | None:
     """Return the settings of a task's retrieval by its parameters; None for whole puzzles."""
     own, chosen = defaults.get(RETRIEVE), parameters.get(RETRIEVE)
     if chosen is None:

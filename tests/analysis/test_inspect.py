@@ -204,7 +204,7 @@ def test_nothing_is_overwritten_unasked(results, logs, tmp_path, capsys):
 
 
 def test_without_inspect_it_is_said_how_to_install_it(results, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("cogniload_gen.extras.find_spec", lambda module: None)
+    monkeypatch.setattr("cogniload_gen.checks.find_spec", lambda module: None)
     message = r"pip install 'cogniload\[inspect\]'"
     assert_refused(capsys, message, "view", results, "--out", tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -13,9 +13,8 @@ import pytest
 import yaml
 from source_tree import ROOT
 
-from cogniload_gen import benchmarks
+from cogniload_gen import __version__, benchmarks
 from cogniload_gen.shards import configuration_of
-from cogniload_gen.version import __version__
 
 
 def run(*command, **options):

@@ -16,7 +16,7 @@ from scipy.optimize import NonlinearConstraint, minimize
 from scipy.special import gammaln
 from scipy.stats import chi2
 
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.grid import split_twin
 
 GROWS_WITH = {"distraction": [0], "work": [1], "length": [2, 3], "luck": [4], "step": []}

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 
 FEW = 30
 """At or below this number of puzzles, the score's exact distribution replaces the normal one."""

@@ -17,8 +17,8 @@ from cogniload_analysis.compare.causes import count_trials, explain_trials
 from cogniload_analysis.compare.differences import SIGNIFICANT
 from cogniload_analysis.compare.paired import adjust, compare_solved
 from cogniload_analysis.frame import Load
-from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.sentences import Sentences
+from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL, change_of
 
 SAY = Sentences("why")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from cogniload_analysis.frame import Load
-from cogniload_analysis.intervals import PAPER_CONFIDENCE, wilson_interval
+from cogniload_analysis.stats import PAPER_CONFIDENCE, wilson_interval
 
 MISSING = "--"
 LONG_TABLE = 40

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cogniload_analysis.display import tables
 from cogniload_analysis.display.tables import Table
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 
 @dataclass(frozen=True)

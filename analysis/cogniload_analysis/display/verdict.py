@@ -9,8 +9,8 @@ from scipy.stats import binom, chi2_contingency
 
 from cogniload_analysis.display.page import Verdict
 from cogniload_analysis.frame import Load
-from cogniload_analysis.intervals import CONFIDENCE, wilson_interval
 from cogniload_analysis.sentences import Sentences
+from cogniload_analysis.stats import CONFIDENCE, wilson_interval
 
 say = Sentences("verdict")
 

@@ -20,8 +20,8 @@ from statsmodels.regression.linear_model import OLS
 
 from cogniload_analysis.factor import likelihood
 from cogniload_analysis.frame import check_columns, check_single, check_values
-from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.sentences import Sentences
+from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen.checks import check_choice
 
 say = Sentences("decay")

@@ -34,9 +34,9 @@ from cogniload_analysis.adaptive.design import (
     describe_interval,
 )
 from cogniload_analysis.factor.loads import COMPLEXITY_COLUMNS
-from cogniload_analysis.intervals import TAILS
 from cogniload_analysis.published import published_table
 from cogniload_analysis.sentences import Sentences
+from cogniload_analysis.stats import TAILS
 from cogniload_gen.benchmark import Knob
 from cogniload_gen.checks import check_choice, check_integer
 from cogniload_gen.factor import FACTOR

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from cogniload_analysis.analysis import Pairs
 from cogniload_analysis.factor.decay import CONDITION, TERMS, fit_complexity_decay
 from cogniload_analysis.factor.loads import show_context
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 
 GROUPS = 20
 

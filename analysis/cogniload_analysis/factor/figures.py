@@ -20,8 +20,8 @@ from cogniload_analysis.factor.loads import show_context
 from cogniload_analysis.factor.modes import PUZZLE_TOKENS
 from cogniload_analysis.factor.retrieval import PARTS
 from cogniload_analysis.factor.tables import HERE, Decays, context_series
-from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.published import published_table
+from cogniload_analysis.stats import wilson_interval
 
 COMPLEXITY = {"symbolic": "Complexity N (variables)", "realistic": "Complexity N (operations)"}
 # The models that section 4.2 names for its failure modes.

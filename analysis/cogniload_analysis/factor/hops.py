@@ -11,8 +11,8 @@ from cogniload_analysis.display.tables import accuracy_table
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.words import say
 from cogniload_analysis.frame import column
-from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.samples.files import read_lines
+from cogniload_analysis.stats import CONFIDENCE
 from cogniload_gen import benchmarks
 from cogniload_gen.benchmark import Row
 

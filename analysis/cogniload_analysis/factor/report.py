@@ -16,8 +16,8 @@ from cogniload_analysis.factor.decay import ACCURACY_RANGES, CONDITION
 from cogniload_analysis.factor.loads import LOADS, MEANINGS, show_context
 from cogniload_analysis.factor.tables import HERE, TABLES, Decays
 from cogniload_analysis.factor.words import say, say_capacity, say_decay, say_mode, say_sampling
-from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.stats import CONFIDENCE
 
 Frames = Mapping[str, pd.DataFrame]
 """The raw numbers of the part's tables, by the tables' names."""

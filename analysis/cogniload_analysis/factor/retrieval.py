@@ -9,7 +9,7 @@ import pandas as pd
 from cogniload_analysis.factor.decay import CONDITION
 from cogniload_analysis.factor.words import say
 from cogniload_analysis.frame import Columns
-from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.benchmark import Row
 from cogniload_gen.files import show_controls
 

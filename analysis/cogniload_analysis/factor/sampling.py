@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from statsmodels.regression.linear_model import OLS
 
-from cogniload_analysis.attempts import chance_of_any, numbers_of_attempts
 from cogniload_analysis.factor.decay import ACCURACY_RANGES, fit_complexity_decay
+from cogniload_analysis.stats import chance_of_any, numbers_of_attempts
 
 ATTEMPTS_NEEDED = 3
 

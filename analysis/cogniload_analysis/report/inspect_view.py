@@ -26,7 +26,7 @@ from cogniload_analysis.samples.files import (
 from cogniload_analysis.samples.inspect_logs import OURS
 from cogniload_analysis.samples.read import holds
 from cogniload_analysis.samples.runs import describe_run
-from cogniload_gen.extras import require
+from cogniload_gen.checks import require
 from cogniload_gen.files import show_controls, whole_file
 from cogniload_gen.sample import (
     COUNTS,

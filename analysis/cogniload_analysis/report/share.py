@@ -7,9 +7,9 @@ import yaml
 
 from cogniload_analysis import analyses
 from cogniload_analysis.compare.why import is_twin
-from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.report.write import write_files
 from cogniload_analysis.samples.read import Paths, read_benchmarks
+from cogniload_analysis.stats import clustered_interval
 
 
 def share_results(

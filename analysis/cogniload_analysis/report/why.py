@@ -13,8 +13,8 @@ from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section, Verdict, name_file
 from cogniload_analysis.display.tables import points, points_interval
 from cogniload_analysis.display.toml_tables import read_tables
-from cogniload_analysis.intervals import wilson_interval
 from cogniload_analysis.report.examples import Example, describe_response
+from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.grid import ORIGINAL
 
 

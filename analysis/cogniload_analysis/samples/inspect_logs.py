@@ -15,9 +15,9 @@ from reprlib import repr as brief
 from typing import Any
 
 from cogniload_analysis.frame import members
-from cogniload_gen.extras import require
+from cogniload_gen.checks import require
+from cogniload_gen.files import read_words
 from cogniload_gen.sample import naming
-from cogniload_gen.words import read_words
 
 LOG_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d.*\.json", re.DOTALL)
 """How Inspect names its logs: zip files, or JSON that begins with a date."""

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 from unicodedata import normalize
 
-from cogniload_gen.words import read_words
+from cogniload_gen.files import read_words
 
 FACTOR = "cogniload_gen.factor"
 WORDS, WORLD = read_words(FACTOR, "reading"), read_words(FACTOR, "realistic")

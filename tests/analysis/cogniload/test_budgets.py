@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import budget_curve, estimate_capacity
-from cogniload_analysis.intervals import clustered_interval, wilson_interval
 from cogniload_analysis.samples.stop_reasons import ENDED, LIMIT
+from cogniload_analysis.stats import clustered_interval, wilson_interval
 
 
 def answer(model="m", puzzles=20, seed=0, speed=10):

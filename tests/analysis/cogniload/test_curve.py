@@ -32,7 +32,7 @@ from cogniload_analysis.cogniload.capacity.goodness_of_fit import (
     refit_published,
 )
 from cogniload_analysis.cogniload.capacity.prior import earlier_prior, published_prior
-from cogniload_analysis.cogniload.fits.thresholds import Threshold
+from cogniload_analysis.cogniload.thresholds import Threshold
 
 FLOORS = [0.0, 0.45, 0.9]
 CORRELATIONS = {0.0: 0.8, 0.05: 0.1, 0.2: 0.1}

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from cogniload_analysis import accuracy_by_attempts
-from cogniload_analysis.attempts import chance_of_any, chance_of_majority
 from cogniload_analysis.cogniload.repeats import ATTEMPTS, read_answer
-from cogniload_analysis.intervals import clustered_interval
+from cogniload_analysis.stats import chance_of_any, chance_of_majority, clustered_interval
 
 
 def by_lot(drawn):

@@ -20,7 +20,7 @@ from cogniload_analysis.cogniload.overview import (
     overview_table,
     say_capacity,
 )
-from cogniload_analysis.intervals import wilson_interval
+from cogniload_analysis.stats import wilson_interval
 from cogniload_gen.cogniload.score import Outcome
 
 COLUMNS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]

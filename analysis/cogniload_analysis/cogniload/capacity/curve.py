@@ -15,9 +15,9 @@ from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.special import expit, gammaln, logsumexp, softmax
 
 from cogniload_analysis.adaptive.design import Interval, half_width
-from cogniload_analysis.cogniload.fits.glm import count_cells
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold
-from cogniload_analysis.intervals import TAILS, percentiles
+from cogniload_analysis.cogniload.glm import count_cells
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.stats import TAILS, percentiles
 
 COEFFICIENTS = (
     "level",

@@ -15,8 +15,8 @@ from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from cogniload_analysis.cogniload.capacity.curve import MAIN_TERMS, Link, line_terms, make_loads
-from cogniload_analysis.cogniload.fits.glm import INTERACTIONS, TERMS, LoadGLM, load_design
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS
+from cogniload_analysis.cogniload.glm import INTERACTIONS, TERMS, LoadGLM, load_design
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS
 from cogniload_analysis.published import published_table
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 

@@ -32,7 +32,7 @@ from cogniload_analysis.adaptive.design import (
 from cogniload_analysis.cogniload.capacity import curve
 from cogniload_analysis.cogniload.capacity.curve import Answers, Belief, Capacity, Prior
 from cogniload_analysis.cogniload.capacity.prior import PriorChoice, find_prior
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold, settle_crossing
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold, settle_crossing
 from cogniload_analysis.sentences import Sentences
 from cogniload_gen.checks import check_integer
 

@@ -10,7 +10,7 @@ from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Table, accuracy_table, load_columns, percent
 from cogniload_analysis.display.verdict import show_level
 from cogniload_analysis.frame import Load
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 
 
 def accuracy_sections(frame: pd.DataFrame, drawn: pd.DataFrame) -> list[Section]:

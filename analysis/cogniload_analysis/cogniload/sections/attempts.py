@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from cogniload_analysis.attempts import chance_of_any, chance_of_majority, numbers_of_attempts
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.display.page import Section
@@ -15,7 +14,12 @@ from cogniload_analysis.display.tables import (
     percent_interval,
     thousands,
 )
-from cogniload_analysis.intervals import clustered_interval
+from cogniload_analysis.stats import (
+    chance_of_any,
+    chance_of_majority,
+    clustered_interval,
+    numbers_of_attempts,
+)
 
 LOADS = ["d", "N", "rho"]
 CAPTION = (

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
-from cogniload_analysis.cogniload.fits.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
+from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.display.figures import Figure, Panel, series_by_model
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import (
@@ -24,8 +24,8 @@ from cogniload_analysis.display.tables import (
 )
 from cogniload_analysis.display.verdict import is_at_chance
 from cogniload_analysis.frame import check_columns
-from cogniload_analysis.intervals import clustered_interval
 from cogniload_analysis.samples.stop_reasons import LIMIT, WINDOW
+from cogniload_analysis.stats import clustered_interval
 
 LEAST_BUDGET, DOUBLINGS = 256, 24
 

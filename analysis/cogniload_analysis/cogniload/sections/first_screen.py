@@ -27,8 +27,8 @@ from cogniload_analysis.display.tables import (
     thousands,
     within,
 )
-from cogniload_analysis.intervals import CONFIDENCE
 from cogniload_analysis.samples.stop_reasons import ending_table
+from cogniload_analysis.stats import CONFIDENCE
 
 REACH = 4
 """How far beyond the N of the puzzles, as a factor, a projection is printed."""

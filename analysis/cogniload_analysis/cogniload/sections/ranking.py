@@ -10,8 +10,7 @@ import pandas as pd
 from cogniload_analysis.cogniload.capacity import curve, goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.prior import published_curves
-from cogniload_analysis.cogniload.fits.glm import LoadGLM
-from cogniload_analysis.cogniload.fits.thresholds import PAPER_MEANS, Threshold
+from cogniload_analysis.cogniload.glm import LoadGLM
 from cogniload_analysis.cogniload.sections.thresholds import (
     CROSSING,
     PROJECTION,
@@ -21,6 +20,7 @@ from cogniload_analysis.cogniload.sections.thresholds import (
     show_threshold,
     tested_ends,
 )
+from cogniload_analysis.cogniload.thresholds import PAPER_MEANS, Threshold
 from cogniload_analysis.display.figures import COLOURS, Figure, Panel, Series, shorten_name
 from cogniload_analysis.display.page import Section
 from cogniload_analysis.display.tables import MODEL, Columns, Table, number

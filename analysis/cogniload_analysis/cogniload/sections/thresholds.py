@@ -19,25 +19,25 @@ from cogniload_analysis.adaptive.replay import say_flag
 from cogniload_analysis.cogniload.capacity import goodness_of_fit
 from cogniload_analysis.cogniload.capacity.curve import Capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import covers_grid
-from cogniload_analysis.cogniload.fits.glm import (
+from cogniload_analysis.cogniload.glm import (
     INTERACTIONS,
     TERMS,
     LoadGLM,
     compare_rho_terms,
     fit_interactions,
 )
-from cogniload_analysis.cogniload.fits.thresholds import (
-    UNKNOWN,
-    LoadMeans,
-    Threshold,
-    Thresholds,
-    settle_crossing,
-)
 from cogniload_analysis.cogniload.loads import LABELS, drawn_levels, level_panel
 from cogniload_analysis.cogniload.sections.accuracy import (
     chance_series,
     measured_series,
     varying_loads,
+)
+from cogniload_analysis.cogniload.thresholds import (
+    UNKNOWN,
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    settle_crossing,
 )
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
@@ -55,7 +55,7 @@ from cogniload_analysis.display.tables import (
     stars,
     within,
 )
-from cogniload_analysis.intervals import CONFIDENCE
+from cogniload_analysis.stats import CONFIDENCE
 
 PROJECTION, CROSSING = "projection", "crossing"
 LOAD_OF = {"ECL50": "N", "NT50": "rho", "ID50": "d"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import norm
 
-from cogniload_analysis.intervals import CONFIDENCE, percentiles
+from cogniload_analysis.stats import CONFIDENCE, percentiles
 from cogniload_gen.cogniload.knobs import PAPER_D, PAPER_N, PAPER_RHO
 
 Z = norm.ppf((1 + CONFIDENCE) / 2)
