@@ -92,7 +92,7 @@ def _generate_folder(
     rows = ROWS_PER_FILE if rows is None else rows
     files = puzzle_files(out, dataset, rows_per_file=rows, **parameters)
     mine = range(shard - 1, len(files), shards)
-    whole = f"{_counted(len(files.selection), 'puzzle')} in {_counted(len(files), 'file')}"
+    whole = f"{_counted(len(files.grid), 'puzzle')} in {_counted(len(files), 'file')}"
     of_these = f", of which shard {shard}/{shards} makes {len(mine):,}" * (shards > 1)
     print(f"{out}: {whole}{of_these}", flush=True)
     for number in tqdm(mine, unit=" files", disable=None):
@@ -424,8 +424,7 @@ def push(parser: "Parser", words: Words) -> None:
 
     how = {"private": arguments.private, "dry_run": arguments.dry_run}
     used = used_puzzle_options(arguments)
-    grid, options = dataset_of(used).grid(**used)
-    print(upload(grid, arguments.repo, **how, **options))
+    print(upload(arguments.repo, dataset_of(used).name, **how, **used))
 
 
 def verify(parser: "Parser", words: Words) -> int:
@@ -438,12 +437,12 @@ def verify(parser: "Parser", words: Words) -> int:
     text = "load this one if the rows were measured by it; no other is loaded"
     parser.option("tokenizer", "NAME", text)
     arguments = parser.parse_args(words)
-    from cogniload_gen.hub.verify import SHOWN, check_share
+    from cogniload_gen.hub.verify import check_share
     from cogniload_gen.hub.verify import verify as make_again
 
     part = check_share(arguments.sample)
     verdict = make_again(arguments.source, sample=part, tokenizer=arguments.tokenizer)
-    for difference in verdict.differences[:SHOWN]:
+    for difference in verdict.differences:
         print(_one_line(difference))
     print(f"{arguments.source} {verdict}")
     return int(bool(verdict.differences))

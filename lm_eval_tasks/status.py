@@ -58,7 +58,7 @@ def _status_lines(folder: Path, price: str | None, include_path: str | None) -> 
     tasks, done = ", ".join(run.what["tasks"]), len(answers.documents)
     if search := run.search(include_path):
         whole = search.catch_up(answers)
-        yield f"{folder}: {done:,} puzzles are answered ({tasks}, until {search.design.goal})"
+        yield f"{folder}: {done:,} puzzles are answered ({tasks}, until {search.design.wanted})"
         yield search.design.line
     else:
         whole = done >= run.total
