@@ -231,6 +231,7 @@ def evaluate(parser: "Parser", words: Words) -> None:
     parser.option("max-tokens-total", "COUNT", text)
     parser.option("price", "IN,OUT", PRICE)
     parser.option("max-cost", "COST", "the same for the cost at --price")
+    parser.option("include-path", "DIR", "where tasks of your own are")
     parser.option("merge", "DIR", "write the results of all shards", type=Path, nargs="+")
     parser.option("status", "DIR", "print how far an evaluation is", type=Path, nargs="+")
     parser.takes_others = True

@@ -88,7 +88,7 @@ class Search:
     @property
     def fingerprint(self) -> dict[str, str]:
         """The version of the design and of its prior: others would ask for other puzzles."""
-        return self.design.plan.fingerprint
+        return self.design.fingerprint
 
     def configuration(self) -> dict[str, Any]:
         """Return the task's configuration for lm-eval.
@@ -101,7 +101,7 @@ class Search:
         fixed = TASKS / dataset / f"{dataset}_axes.yaml"
         source = read_task(fixed) if fixed.exists() else self._yaml
         metrics = {part: source[part] for part in ("process_results", "metric_list")}
-        longest = list(map(self._adaptive.name_puzzle, self.design.plan.longest))
+        longest = list(map(self._adaptive.name_puzzle, self.design.longest))
         puzzles = {"dataset": dataset, "defaults": self._defaults, "grids": longest}
         return self._yaml | metrics | {"task": self.name, "dataset_kwargs": puzzles}
 

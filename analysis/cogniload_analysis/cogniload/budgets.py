@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
+from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
 from cogniload_analysis.display.tables import read_tables

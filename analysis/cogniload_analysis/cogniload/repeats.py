@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_ECL50
+from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
 from cogniload_analysis.display.tables import read_tables
 from cogniload_analysis.frame import column, members
 from cogniload_analysis.stats import (

@@ -24,7 +24,7 @@ from cogniload_analysis.cogniload import (
     words,
 )
 from cogniload_analysis.cogniload.capacity.curve import Capacity
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.loads import LOADS, MEANINGS
 from cogniload_analysis.display import verdict
 from cogniload_analysis.display.content import Findings, Picture, Verdict, name_file
