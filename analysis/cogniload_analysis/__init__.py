@@ -2,11 +2,10 @@
 
 from cogniload_analysis.adaptive.design import Adaptive, Design
 from cogniload_analysis.analyses import ADAPTIVE
-from cogniload_analysis.cogniload.adaptive_design import AdaptiveDesign
 from cogniload_analysis.cogniload.analysis import read_samples
 from cogniload_analysis.cogniload.capacity.curve import Capacity
+from cogniload_analysis.cogniload.capacity.design import AdaptiveDesign, estimate_capacity
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import GoodnessOfFit, goodness_of_fit
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
 from cogniload_analysis.cogniload.glm import (
     InteractionGLM,
     LoadGLM,

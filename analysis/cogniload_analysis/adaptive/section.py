@@ -66,7 +66,7 @@ def runs_section(
         caption = f"Accuracy of {model} {along}, at the puzzles of its adaptive run."
         figures.append(Figure(name, caption, panels(mine(cells), mine(curves))))
         caption = f"How the interval of {model}'s goal shrank."
-        panel = shrink_panel(mine(batches), goal.format(run.plan.goal))
+        panel = shrink_panel(mine(batches), goal.format(run.design.goal))
         shrunk = Figure(f"{name}_interval", caption, [panel], 2.4)
         parts.append(Section(title(row), [say(row), figures[-1], shrunk]))
     behind = Section("The cells and the curves behind the figures", tables[2:], folded=True)

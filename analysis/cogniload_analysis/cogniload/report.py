@@ -6,7 +6,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_analysis.adaptive.drift import question_drift
-from cogniload_analysis.cogniload.capacity.next_puzzles import estimate_capacity
+from cogniload_analysis.cogniload.capacity.design import estimate_capacity
 from cogniload_analysis.cogniload.glm import fit_soundly
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.accuracy import accuracy_sections

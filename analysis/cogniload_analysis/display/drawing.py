@@ -131,16 +131,16 @@ def _own_style(series: Series) -> _Style:
 
 def _draw_series(axes: Axes, series: Series, style: _Style) -> None:
     x, y = np.asarray(series.x, dtype=float), np.asarray(series.y, dtype=float)
+    points = style if series.line is None else style | {"linestyle": "none"}
+    if series.low is None:
+        axes.plot(x, y, **points)
+    else:
+        ends = np.asarray(series.low, dtype=float), np.asarray(series.high, dtype=float)
+        # Rounding may leave a margin of -1e-17, and an interval may be missing.
+        margins = np.nan_to_num(np.clip([y - ends[0], ends[1] - y], 0, None))
+        axes.errorbar(x, y, margins, elinewidth=0.8, capsize=2, **points)
     if series.line is not None:
         axes.plot(*series.line, color=style["color"])
-        style = style | {"linestyle": "none"}
-    if series.low is None:
-        axes.plot(x, y, **style)
-        return
-    ends = np.asarray(series.low, dtype=float), np.asarray(series.high, dtype=float)
-    # Rounding may leave a margin of -1e-17, and an interval may be missing.
-    margins = np.nan_to_num(np.clip([y - ends[0], ends[1] - y], 0, None))
-    axes.errorbar(x, y, margins, elinewidth=0.8, capsize=2, **style)
 
 
 def _handles(styles: Mapping[str, _Style]) -> list[Line2D]:
