@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-<<<<<<< HEAD:analysis/cogniload_analysis/cogniload/sections/attempts.py
 from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.display.page import Section
@@ -15,12 +14,6 @@ from cogniload_analysis.display.tables import (
     percent_interval,
     thousands,
 )
-=======
-from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
-from cogniload_analysis.display.tables import read_tables
-from cogniload_analysis.frame import column, members
->>>>>>> main:analysis/cogniload_analysis/cogniload/repeats.py
 from cogniload_analysis.stats import (
     chance_of_any,
     chance_of_majority,

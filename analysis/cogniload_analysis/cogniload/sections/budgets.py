@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-<<<<<<< HEAD:analysis/cogniload_analysis/cogniload/sections/budgets.py
 from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
-=======
-from cogniload_analysis.cogniload import tables
-from cogniload_analysis.cogniload.capacity.design import estimate_ECL50
->>>>>>> main:analysis/cogniload_analysis/cogniload/budgets.py
 from cogniload_analysis.cogniload.loads import LOADS
 from cogniload_analysis.cogniload.sections.thresholds import ECL50_CROSSING, name_ends
 from cogniload_analysis.cogniload.thresholds import UNKNOWN, Threshold
