@@ -60,7 +60,7 @@ def show_context(tokens: float) -> str:
     return f"{tokens / 1000:g}K" if tokens >= 1000 else f"{tokens:g}"
 
 
-def label_context(context: float, noise: str) -> str:
+def label_context(context: Any, noise: Any) -> str:
     """Return a context length, with the kind of its noise where there are several kinds."""
     return show_context(context) + f" {noise}" * (noise in {"close", "general"})
 

@@ -83,7 +83,8 @@ def report_factor(
         (say_sampling, sampling[sampling["source"] == HERE]),
         (say_retrieval, retrieved),
     ]
-    names, models, verdicts = {}, [], []
+    names: dict[tuple[str, str], str] = {}
+    models, verdicts = [], []
     for suite, model in sorted({(suite, model) for model, suite, *_ in decays}):
         about = {"suite": suite, "model": model}
         name = f"factor_{suite}_{name_file(len(names) + 1, model)}"
@@ -104,10 +105,11 @@ def report_factor(
         decay = _rows_of(fits, about).iloc[0].to_dict()
         verdicts.append(describe_verdict(title, mine, decay, figure))
     drawn: list[Figure] = []
-    for suite, rows in fits.groupby("suite"):
+    for suite in sorted({*fits["suite"]}):
+        rows = _rows_of(fits, {"suite": suite})
         if rows["mean_accuracy"].any():
             own = {each: fit for each, fit in decays.items() if each[1] == suite}
-            drawn += [*draw_suite(str(suite), own, rows), *draw_by_context(rows)]
+            drawn += [*draw_suite(suite, own, rows), *draw_by_context(rows)]
     sections = [
         *retrieval_sections(frame, retrieved, names),
         *hops_sections(frame, shortcuts, names),

@@ -11,7 +11,7 @@ import pandas as pd
 from cogniload_analysis.display.figures import Figure, Panel, Series
 from cogniload_analysis.display.page import Content, Section
 from cogniload_analysis.display.tables import Table, interval, number, percent, set_number
-from cogniload_analysis.factor.decay import CONDITION, by_condition
+from cogniload_analysis.factor.decay import CONDITION, Condition, by_condition
 from cogniload_analysis.factor.loads import CONDITIONS, describe_condition, label_context
 from cogniload_analysis.factor.sampling import fit_repeated_sampling, n_eff_by_attempts
 from cogniload_analysis.factor.sections.contexts import HERE, SOURCE
@@ -67,7 +67,7 @@ def attempts_table(frame: pd.DataFrame) -> pd.DataFrame:
     Empty, with its columns, where every puzzle was answered once.
     """
     tables = [
-        n_eff_by_attempts(rows).assign(**dict(zip(CONDITION, condition, strict=True)))
+        n_eff_by_attempts(rows).assign(**_about(condition))
         for condition, rows in by_condition(frame)
         if rows.groupby("id", observed=True).size().min() > 1
     ]
@@ -85,7 +85,7 @@ def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.D
     """
     rows = []
     for condition, mine in by_condition(attempts):
-        about = dict(zip(CONDITION, condition, strict=True))
+        about = _about(condition)
         same = (attempts["model"] == about["model"]) & (attempts["suite"] == about["suite"])
         clean = same & (attempts["context"] == 0) & (attempts["t"] == 1)
         clean = attempts[clean & (attempts["problem"] == "")]["N_eff"]
@@ -101,6 +101,10 @@ def sampling_table(attempts: pd.DataFrame, n_clean: float | None = None) -> pd.D
     )
     published["noise"] = published["context"].map(lambda context: "filler" if context else "none")
     return pd.concat([pd.DataFrame(rows), published], ignore_index=True)
+
+
+def _about(condition: Condition) -> dict[str, Any]:
+    return dict(zip(CONDITION, condition, strict=True))
 
 
 def say_sampling(row: Mapping[Any, Any]) -> str:

@@ -242,7 +242,7 @@ def draw_mean_accuracy(fits: pd.DataFrame) -> Figure:
     places = pd.Series(range(len(best)), best.index)
     series = [
         Series(
-            label_context(float(context), str(noise)),
+            label_context(context, noise),
             rows["mean_accuracy"],
             places[rows["model"]],
             joined=False,
