@@ -1,8 +1,7 @@
 """How often the intervals of comparisons and of thresholds hold, by simulation.
 
-Prints the tables of docs/compare.md (coverage of paired differences, and of the thresholds'
-differences from the joint GLM) and of docs/glm_fit.md (ECL50 by the GLM with and without a guess
-rate and a lapse rate). Takes some hours.
+Prints the coverage of paired differences, of the thresholds' differences from the joint GLM, and of
+ECL50 by the GLM with and without a guess rate and a lapse rate. Takes some hours.
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from tqdm import tqdm
 
 from cogniload_analysis import PAPER_MEANS, capacity_thresholds, fit_load_glm, published_table
 from cogniload_analysis.cogniload.capacity.goodness_of_fit import PAPER_GRID
-from cogniload_analysis.cogniload.fits.glm import TERMS, load_design
+from cogniload_analysis.cogniload.glm import TERMS, load_design
 from cogniload_analysis.cogniload.threshold_differences import compare_thresholds
 from cogniload_analysis.compare.paired import compare_means, compare_pairs
 

@@ -1,0 +1,690 @@
+"""Stage 2: the paper's load-sensitivity GLMs (section 3.1.1, Appendices B and F).
+
+statsmodels fits them, and firthmodels those of separated answers. With a guess rate or a lapse
+rate, the likelihood is our own: P(correct) = guess + (1 - guess - lapse) logistic(eta), since who
+can't solve a puzzle still hits one of its options, and who can still slips now and then. The guess
+rate is known; the lapse rate is estimated with the coefficients of eta (Wichmann and Hill 2001).
+"""
+
+import random
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.stats.sandwich_covariance import S_crosssection
+
+from cogniload_analysis.cogniload.thresholds import (
+    LoadMeans,
+    Threshold,
+    Thresholds,
+    Z,
+    estimate_thresholds,
+)
+from cogniload_analysis.frame import check_columns, check_single, check_values
+from cogniload_analysis.stats import CONFIDENCE
+
+TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
+INTERACTIONS = ("beta_dN", "beta_drho", "beta_Nrho", "beta_dNrho")
+LAPSE = "lapse"
+HALF = 0.5
+MOST_STEPS = 100
+FIRST_LAPSE = 0.02
+LEVELS_NEEDED = {
+    "beta_d": ("d", 2),
+    "beta_N": ("N", 2),
+    "beta_rho": ("rho", 2),
+    "beta_rho2": ("rho", 3),
+}
+FLAT = 1e-3
+"""The likelihood counts as maximal where the slopes of its logarithm are less than this."""
+LEAST_INFORMATION = 1e-6
+"""The share of a response's information on eta below which a coefficient counts as endless."""
+
+Guess: TypeAlias = str | float | None
+
+
+@dataclass(frozen=True, eq=False)
+class LoadGLM:
+    """The GLM of one model: the logit of a correct answer on d, log10 N, rho, rho^2.
+
+    `params`, `bse` and `pvalues` are indexed by beta_0, beta_d, beta_N, beta_rho and beta_rho2,
+    then, where the fit has them, by beta_dN, beta_drho, beta_Nrho and beta_dNrho, and by lapse.
+    What the data can't estimate is NaN, and `problems` says why, by term; a lapse rate of 0 is at
+    its bound, and has no standard error. `llf` and `aic` are those of the Bernoulli likelihood
+    (NaN for a penalised fit), `cells` holds the successes and failures of each (d, N, rho), and
+    `means` is where the thresholds hold the other knobs. `guesses` holds the guess rate by d; it
+    is empty for the paper's GLM, whose accuracy falls to 0. `correlation` is that of answers to one
+    cell beyond the fit, if it is known from elsewhere: the thresholds' intervals are wider for it.
+    """
+
+    params: pd.Series
+    bse: pd.Series
+    pvalues: pd.Series
+    cov_params: pd.DataFrame
+    llf: float
+    aic: float
+    estimator: str
+    cells: pd.DataFrame
+    means: LoadMeans
+    problems: dict[str, str]
+    profile: pd.DataFrame | None = None
+    guesses: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
+    correlation: float = 0.0
+
+    @property
+    def nobs(self) -> int:
+        """The number of responses."""
+        return int(self.cells[["successes", "failures"]].to_numpy().sum())
+
+    @property
+    def dispersion(self) -> float:
+        """How many times the variance of single answers the right ones of a cell have, on average.
+
+        It is 1 + (n - 1) correlation of n answers (Williams 1982), averaged over the answers.
+        """
+        total = self.cells[["successes", "failures"]].sum(axis=1)
+        return 1 + self.correlation * float(np.average(total, weights=total) - 1)
+
+    @property
+    def lapse(self) -> float:
+        """The estimated lapse rate; 0 in a fit without one."""
+        return float(self.params.get(LAPSE, 0.0))
+
+    def conf_int(self) -> pd.DataFrame:
+        """Return the 95 % intervals of the coefficients, in the columns low and high.
+
+        They are Wald's, or the profile's where the fit is Firth's, since Wald's fail under
+        separation (Heinze and Schemper 2002).
+        """
+        if self.profile is not None:
+            return self.profile
+        return pd.DataFrame({"low": self.params - Z * self.bse, "high": self.params + Z * self.bse})
+
+    def guess(self, d: float | np.ndarray) -> np.ndarray:
+        """Return the guess rate at d; the number of options runs in lines between tested d."""
+        if self.guesses.empty:
+            return np.zeros(np.shape(d))
+        return 1 / np.interp(d, self.guesses.index, 1 / self.guesses)
+
+    def predict(
+        self, d: float | np.ndarray, N: float | np.ndarray, rho: float | np.ndarray
+    ) -> np.ndarray:
+        """Return the predicted accuracy at d, N and rho (a fraction), numbers or arrays."""
+        guess = self.guess(np.broadcast_arrays(*np.atleast_1d(d, N, rho))[0])
+        solved = guess + (1 - guess - self.lapse) * expit(self._eta(d, N, rho))
+        return solved + 0 * self.params["beta_0"]
+
+    def _eta(self, d: Any, N: Any, rho: Any) -> np.ndarray:
+        coefficients = self.params.drop(LAPSE, errors="ignore").fillna(0)
+        return load_design(d, N, rho)[list(coefficients.index)].to_numpy() @ coefficients
+
+    def thresholds(self, means: LoadMeans | None = None, *, level: float = HALF) -> Any:
+        """Return the capacity `Thresholds` with 95 % intervals, at the means of the data.
+
+        Other `means` (a `LoadMeans`) may be given. At another `level` of accuracy, a fraction, the
+        thresholds are called by it, as in `glm.thresholds(level=0.8).ECL80`, `.NT80` and `.ID80`.
+        Raises ValueError if the means move a knob whose effect the data can't estimate, and for
+        another level that no load reaches: one below the guess rate, or above 1 - the lapse rate.
+        """
+        means = self.means if means is None else means
+        for load, term in (("d", "beta_d"), ("log10_N", "beta_N"), ("rho", "beta_rho2")):
+            held, tested = getattr(means, load), getattr(self.means, load)
+            if term in self.problems and not np.isclose(held, tested, equal_nan=True):
+                raise ValueError(
+                    f"can't hold {load} at {held:g}, where the data have {tested:g}: "
+                    f"{self.problems[term]}"
+                )
+        least, most = float(self.guess(means.d)), 1 - self.lapse
+        missing = self.problems.get("beta_0")
+        if not missing and not least < level < most:
+            if level != HALF:
+                raise ValueError(
+                    f"level must lie between the guess rate at the mean d, {least:.3g}, and 1 - "
+                    f"the lapse rate, {most:.3g}: got {level!r}"
+                )
+            why = "guesses solve" if least >= HALF else "lapses cost"
+            missing = f"{why} half of the puzzles or more"
+        found = (
+            Thresholds(*3 * [Threshold(note=missing)])
+            if missing
+            else Thresholds(
+                self._threshold("ECL50", "N", "beta_N", means, level),
+                self._threshold("NT50", "rho", "beta_rho2", means, level),
+                self._threshold("ID50", "d", "beta_d", means, level),
+            )
+        )
+        if level == HALF:
+            return found
+        percent = f"{100 * level:g}"
+        return SimpleNamespace(**{n.replace("50", percent): at for n, at in vars(found).items()})
+
+    def _threshold(
+        self, name: str, load: str, term: str, means: LoadMeans, level: float
+    ) -> Threshold:
+        """Return one threshold, noting why it is missing, or lies outside what was tested."""
+        d = self._find_d(means, level) if load == "d" else means.d
+        threshold = Threshold(note="no d has this accuracy")
+        if not np.isnan(d):
+            main = self._main_terms(means, level, load, d)
+            threshold = getattr(estimate_thresholds(*main, means), name)
+        tested, percent = self.cells[load], f"{100 * level:g} %"
+        notes = [self.problems.get(term, threshold.note.replace("50 %", percent))]
+        if threshold.value < tested.min() or threshold.value > tested.max():
+            notes.append(f"extrapolated: {load} was {tested.min():g} to {tested.max():g}")
+        if threshold.rising and load != "rho":
+            notes.append(f"accuracy rises with {load}")
+        status = threshold.status.replace("50 %", percent)
+        return replace(threshold, status=status, note="; ".join(filter(None, notes)))
+
+    def _main_terms(
+        self, means: LoadMeans, level: float, along: str, d: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the five main coefficients that have the same threshold, and their covariance.
+
+        Along one load, with the others at their means, interactions add to the slope and to the
+        constant; an accuracy of `level` is an eta of 0 when the constant is less by the eta there.
+        `d` is where the guess rate is taken, which along d has a slope of its own.
+        """
+        names = self.params.index
+        to_main = pd.DataFrame(np.eye(len(TERMS), len(names)), TERMS, names)
+        at = {"d": means.d, "N": means.log10_N, "rho": means.rho}
+        for term in names.intersection([*INTERACTIONS]):
+            loads = [load for load in at if load in term.removeprefix("beta_")]
+            others = float(np.prod([at[load] for load in loads if load != along]))
+            to_main.loc[f"beta_{along}" if along in loads else "beta_0", term] = others
+        eta, by_lapse = self._eta_at(level, d)
+        if LAPSE in names:
+            to_main[LAPSE] = np.where(to_main.index == "beta_0", -by_lapse, 0)
+        covariance = self.dispersion * to_main @ self.cov_params.fillna(0) @ to_main.T
+        main = to_main @ self.params.where(names != LAPSE, 0).fillna(0)
+        main["beta_0"] -= eta
+        if along == "d":  # the eta changes with d, because the guess rate does
+            slope = (self._eta_at(level, d + 1e-4)[0] - self._eta_at(level, d - 1e-4)[0]) / 2e-4
+            main["beta_d"] -= slope
+            main["beta_0"] += slope * d
+        return main.where(self.params[list(TERMS)].notna()).to_numpy(), covariance.to_numpy()
+
+    def _eta_at(self, level: float, d: Any) -> tuple[Any, Any]:
+        """Return the eta at which an accuracy is reached, and its derivative by the lapse rate."""
+        guess = self.guess(d)
+        reach = 1 - guess - self.lapse
+        share = (level - guess) / reach
+        with np.errstate(invalid="ignore"):
+            return logit(share), 1 / ((1 - share) * reach)
+
+    def _find_d(self, means: LoadMeans, level: float) -> float:
+        """Return the d, to some 0.05, at which an accuracy is reached; NaN for none."""
+        if self.guesses.nunique() < 2 or "beta_d" in self.problems:
+            return means.d
+        d = np.arange(-50, 100, 0.05)
+        above = self._eta(d, 10**means.log10_N, means.rho) - self._eta_at(level, d)[0]
+        crossings = d[:-1][above[:-1] * above[1:] <= 0]
+        return float(min(crossings, key=lambda crossing: abs(crossing - means.d), default=np.nan))
+
+    def summary(self) -> str:
+        """Return the fit and its thresholds as text."""
+        all_right = self.cells["failures"].eq(0).sum()
+        all_wrong = self.cells["successes"].eq(0).sum()
+        coefficients = pd.DataFrame({"coef": self.params, "std err": self.bse, "p": self.pvalues})
+        estimates = pd.DataFrame({name: vars(at) for name, at in vars(self.thresholds()).items()})
+        return "\n\n".join(
+            [
+                f"CogniLoad GLM, {self.estimator}: {self.nobs} responses in {len(self.cells)} "
+                f"cells ({all_right} all right, {all_wrong} all wrong), AIC {self.aic:.3f}",
+                coefficients.join(self.conf_int()).to_string(float_format="{:.4f}".format),
+                estimates.T.drop(columns="rising").to_string(float_format="{:.4g}".format),
+                *(f"{term}: {problem}" for term, problem in self.problems.items()),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class RhoComparison:
+    """AIC of the GLM with rho alone and with rho^2, and the likelihood-ratio p (Appendix F)."""
+
+    aic_linear: float = np.nan
+    aic_quadratic: float = np.nan
+    p_LR: float = np.nan
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionGLM:
+    """The GLM with every interaction of d, log10 N and rho, and rho^2 (Appendix B).
+
+    `params` and `p_LR`, the likelihood-ratio p of dropping each, are indexed by beta_dN,
+    beta_drho, beta_Nrho and beta_dNrho; NaN where `problem` says why there is no fit.
+    """
+
+    params: pd.Series
+    p_LR: pd.Series
+    problem: str = ""
+
+
+class _Estimate(NamedTuple):
+    """What a fit found, for the terms that it has; Wald's p, unless it has others."""
+
+    params: pd.Series
+    covariance: pd.DataFrame
+    llf: float = np.nan
+    pvalues: pd.Series | None = None
+    profile: pd.DataFrame | None = None
+
+
+def fit_load_glm(
+    frame: pd.DataFrame,
+    guess: Guess = None,
+    lapse: bool = False,
+    interactions: bool = False,
+    *,
+    penalised: bool = False,
+    clustered: bool = False,
+) -> LoadGLM:
+    """Fit the paper's main GLM to one model's responses and return a `LoadGLM`.
+
+    `frame` has the columns d, N and rho (a fraction), and either `correct` (0 or 1, a row a
+    response) or `successes` and `failures` (a row a cell). A term whose knob has too few levels
+    is left out. What can't be estimated is NaN, with the reason in `problems`. Section 3.1.1.
+
+    The paper's accuracy falls to 0, where guessing alone solves a third of the easiest puzzles.
+    With `guess`, it falls to the rate of guessing: one for all, or with "options" one over the
+    puzzle's number of options (its column `options`, else max(d + 1, 3)). With `lapse`, it rises
+    to 1 less a rate that is estimated. With `interactions`, those of d, log10 N and rho come
+    besides (Appendix B). With `penalised`, the fit is Firth's, which is finite under separation.
+    With `clustered`, the standard errors allow for several responses to one puzzle, by its `id`.
+
+    Raises ValueError for a column that is missing or holds other values, for another guess, for
+    clustering counts, and for a penalised fit with clustering, a guess or a lapse rate.
+    """
+    if clustered and (penalised or not {"id", "correct"} <= set(frame)):
+        raise ValueError(
+            "clustered standard errors need the columns id and correct, and no penalised fit: "
+            f"got penalised={penalised} and the columns {', '.join(map(str, frame))}"
+        )
+    if penalised and (guess is not None or lapse):
+        raise ValueError(
+            f"a penalised fit has no guess or lapse rate, got guess={guess!r} and lapse={lapse!r}"
+        )
+    cells, rates = count_cells(frame), guess_rates(frame, guess)
+    names = [*TERMS, *INTERACTIONS] if interactions else [*TERMS]
+    problems = find_problems(cells, names, penalised=penalised)
+    terms = [term for term in names if term not in problems]
+    names += [LAPSE] * lapse
+    estimate = _Estimate(pd.Series(dtype=float), pd.DataFrame(dtype=float))
+    try:
+        if terms:
+            likelihood = (frame, rates, terms, lapse, clustered)
+            estimate = _penalise(cells, terms) if penalised else _maximise(*likelihood)
+    except np.linalg.LinAlgError as error:
+        problems = dict.fromkeys(names, str(error))
+    if lapse and estimate.params.empty:
+        problems[LAPSE] = next(iter(problems.values()))
+    elif lapse and estimate.params[LAPSE] == 0:
+        problems[LAPSE] = "the likelihood is highest at a lapse rate of 0, its bound"
+    params = estimate.params.reindex(names)
+    variances = pd.Series(np.diag(estimate.covariance), estimate.covariance.index, dtype=float)
+    bse = variances.where(variances > 0).pow(0.5).reindex(names)
+    wald = pd.Series(2 * norm.sf(abs(params / bse)), names)
+    rate = "1 / options" if guess == "options" else guess
+    estimator = "Firth's penalised likelihood" if penalised else "maximum likelihood"
+    estimator += f", guess rate {rate}" * (guess is not None) + ", lapse rate estimated" * lapse
+    estimator += ", standard errors clustered by puzzle" * clustered
+    total = cells["successes"] + cells["failures"]
+    means = LoadMeans(*3 * [np.nan])
+    if len(cells):
+        loads = cells["d"], np.log10(cells["N"]), cells["rho"]
+        means = LoadMeans(*(float(np.average(load, weights=total)) for load in loads))
+    by_d = pd.Series(rates).groupby(frame["d"].to_numpy()).mean()
+    return LoadGLM(
+        params=params,
+        bse=bse,
+        pvalues=wald if estimate.pvalues is None else estimate.pvalues.reindex(names),
+        cov_params=estimate.covariance.reindex(index=names, columns=names),
+        llf=estimate.llf,
+        aic=2 * len(estimate.params) - 2 * estimate.llf if len(estimate.params) else np.nan,
+        estimator=estimator,
+        cells=cells,
+        means=means,
+        problems=problems,
+        profile=estimate.profile,
+        guesses=by_d if guess is not None else pd.Series(dtype=float),
+    )
+
+
+def _maximise(
+    frame: pd.DataFrame, rates: np.ndarray, terms: Sequence[str], lapse: bool, clustered: bool
+) -> _Estimate:
+    """Fit with a guess rate for each row of the frame, and a lapse rate if `lapse` is true."""
+    groups = pd.factorize(frame["id"])[0] if clustered else None
+    if lapse or rates.any():
+        rows = _count_rows(frame)
+        return _maximise_guessed(
+            _design_cells(rows, terms),
+            rates,
+            rows["successes"].to_numpy(float),
+            (rows["successes"] + rows["failures"]).to_numpy(float),
+            lapse=lapse,
+            groups=groups,
+        )
+    if clustered:
+        answers = frame["correct"].to_numpy(dtype=float)
+        fit = _fit_logistic(_design_cells(frame, terms), answers, groups=groups)
+    else:
+        fit = _fit_logistic(*_count_answers(count_cells(frame), terms))
+    return _Estimate(fit.params, fit.cov_params(), fit.llf)
+
+
+def _fit_logistic(
+    design: pd.DataFrame,
+    answers: np.ndarray,
+    counts: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+) -> Any:
+    """Return statsmodels' results of a logistic GLM; LinAlgError where it does not converge."""
+    robust = {} if groups is None else {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GLM(answers, design, Binomial(), freq_weights=counts)
+        fit = model.fit(tol=1e-8, tol_criterion="params", maxiter=MOST_STEPS, **robust)
+    if not fit.converged:
+        raise np.linalg.LinAlgError("the maximum of the likelihood was not found")
+    return fit
+
+
+def guess_rates(frame: pd.DataFrame, guess: Guess) -> np.ndarray:
+    """Return the rate at which guesses solve each row's puzzle.
+
+    `guess` may be None (never), a rate, or "options": one over the puzzle's number of options. The
+    column `chance` holds that rate, or `options` the number or the options themselves; else d tells
+    the number, max(d + 1, 3) (section 2.1.1). Raises ValueError for anything else.
+    """
+    if guess is None:
+        return np.zeros(len(frame))
+    if guess == "options":
+        if "chance" in frame and frame["chance"].between(0, 1, inclusive="neither").all():
+            return frame["chance"].to_numpy(dtype=float)
+        if "options" not in frame:
+            return 1 / np.maximum(frame["d"].to_numpy(dtype=float) + 1, 3)
+        options = frame["options"].map(lambda value: len(value) if np.ndim(value) else value)
+        check_values(pd.DataFrame({"options": options}), "options", options >= 2, "2 or more")
+        return 1 / options.to_numpy(dtype=float)
+    if isinstance(guess, str) or not 0 <= guess < 1:
+        raise ValueError(
+            f'guess must be None, "options" or a rate from 0 to below 1, got {guess!r}'
+        )
+    return np.full(len(frame), float(guess))
+
+
+def _maximise_guessed(
+    design: pd.DataFrame,
+    guess: np.ndarray,
+    right: np.ndarray,
+    total: np.ndarray,
+    *,
+    lapse: bool,
+    groups: np.ndarray | None,
+) -> _Estimate:
+    """Maximise the likelihood of counted answers with guesses, lapses or both.
+
+    A row each of the design, the guess rates, right answers and answers in all. With `groups` of
+    rows, the covariance is a sandwich that allows for answers alike, with statsmodels' correction
+    for few groups. Raises LinAlgError where there is no finite maximum.
+    """
+    terms = design.shape[1]
+    # In these coordinates the design has orthonormal columns, whatever the scales of the loads.
+    _, triangle = np.linalg.qr(design * np.sqrt(total / total.sum())[:, None])
+    scaled = design.to_numpy() @ np.linalg.inv(triangle)
+
+    def slopes(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the log-likelihood, each row's part of its gradient, and Fisher's information."""
+        solved = expit(scaled @ theta[:terms])
+        reach = 1 - guess - (theta[terms] if lapse else 0)
+        # Rounding may make p 0 or 1, with a count of 0 beside it.
+        p = np.clip(guess + reach * solved, 1e-300, 1 - 1e-16)
+        height = right @ np.log(p) + (total - right) @ np.log1p(-p)
+        bend = reach * solved * (1 - solved)
+        by_row = np.column_stack([scaled * bend[:, None], -solved])[:, : len(theta)]
+        variance = np.maximum(p * (1 - p), 1e-300)
+        scores = by_row * ((right - total * p) / variance)[:, None]
+        return height, scores, by_row.T @ (by_row * (total / variance)[:, None])
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        height, scores, _ = slopes(theta)
+        return -height, -scores.sum(axis=0)
+
+    share = np.clip((right / np.maximum(total, 1) - guess) / (1 - guess), 0.05, 0.95)
+    root = np.sqrt(total)
+    start = np.linalg.lstsq(scaled * root[:, None], logit(share) * root, rcond=None)[0]
+    theta = minimize(
+        loss, [*start, *[FIRST_LAPSE] * lapse], jac=True, method="L-BFGS-B",
+        bounds=[(None, None)] * terms + [(0, 0.999 * (1 - guess.max()))] * lapse,
+        options={"ftol": 0, "gtol": 1e-7, "maxls": 50, "maxcor": 20},
+    ).x  # fmt: skip
+    height, scores, information = slopes(theta)
+    free = np.array([True] * terms + [theta[-1] > 0] * lapse)  # a lapse rate of 0 is at its bound
+    least = np.linalg.eigvalsh(information[:terms, :terms])[0] / total.sum()
+    if np.abs(scores.sum(axis=0)[free]).max() > FLAT or least < LEAST_INFORMATION:
+        raise np.linalg.LinAlgError(
+            "the maximum of the likelihood was not found: the answers hardly differ from guesses, "
+            "or one accuracy is reached everywhere"
+        )
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
+    if groups is not None:
+        rows, count = len(design), groups.max() + 1
+        correction = count / (count - 1) * (rows - 1) / (rows - len(theta))
+        covariance = correction * covariance @ S_crosssection(scores, groups) @ covariance
+    back = np.eye(len(theta))
+    back[:terms, :terms] = np.linalg.inv(triangle)
+    index = [*design.columns, *[LAPSE] * lapse]
+    params = pd.Series(back @ theta, index)
+    return _Estimate(params, pd.DataFrame(back @ covariance @ back.T, index, index), height)
+
+
+def fit_soundly(frame: pd.DataFrame) -> LoadGLM:
+    """Fit the main GLM in the way that one model's responses allow.
+
+    Standard errors are clustered if puzzles repeat, and the fit is penalised if right and wrong
+    answers are separated. `frame` is one of rows, with `id`; otherwise as `fit_load_glm`.
+    """
+    puzzles = frame["id"].nunique()
+    glm = fit_load_glm(frame, clustered=1 < puzzles < len(frame))
+    if "beta_0" in glm.problems:
+        penalised = fit_load_glm(frame, penalised=True)
+        return glm if "beta_0" in penalised.problems else penalised
+    return glm
+
+
+def compare_rho_terms(frame: pd.DataFrame) -> RhoComparison:
+    """Compare the GLM with and without rho^2 by AIC and likelihood ratio: a `RhoComparison`.
+
+    `frame` as for `fit_load_glm`. Appendix F.
+    """
+    cells = count_cells(frame)
+    problems = find_problems(cells, TERMS)
+    if problems:
+        return RhoComparison(problem=next(iter(problems.values())))
+    linear, quadratic = (
+        _fit_logistic(*_count_answers(cells, terms)) for terms in (TERMS[:-1], TERMS)
+    )
+    p_LR = float(chi2.sf(2 * (quadratic.llf - linear.llf), 1))
+    return RhoComparison(linear.aic, quadratic.aic, p_LR)
+
+
+def fit_interactions(frame: pd.DataFrame) -> InteractionGLM:
+    """Fit the GLM with every interaction of the three loads and return an `InteractionGLM`.
+
+    `frame` as for `fit_load_glm`. Appendix B.
+    """
+    cells = count_cells(frame)
+    terms = (*TERMS, *INTERACTIONS)
+    problems = find_problems(cells, terms)
+    if problems:
+        nothing = pd.Series(np.nan, INTERACTIONS)
+        return InteractionGLM(nothing, nothing, next(iter(problems.values())))
+    design, answers, counts = _count_answers(cells, terms)
+    full = _fit_logistic(design, answers, counts)
+    without = [
+        _fit_logistic(design.drop(columns=term), answers, counts).llf for term in INTERACTIONS
+    ]
+    p_LR = pd.Series(chi2.sf(2 * (full.llf - np.array(without)), 1), INTERACTIONS)
+    return InteractionGLM(full.params[list(INTERACTIONS)], p_LR)
+
+
+def count_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Count the successes and failures of each (d, N, rho).
+
+    `frame` and the errors as for `fit_load_glm`.
+    """
+    outcome = ["successes", "failures"] if "successes" in frame else ["correct"]
+    needed = "d, N, rho and either correct or successes and failures"
+    check_columns(frame, ("d", "N", "rho", *outcome), needed)
+    check_single(frame, ["model"])
+    allowed = {
+        "d": (frame["d"] > 0, "a positive number"),
+        "N": (frame["N"] > 0, "a positive number"),
+        "rho": (frame["rho"].between(0, 1), "a fraction from 0 to 1, not percent"),
+    }
+    if outcome == ["correct"]:
+        allowed["correct"] = frame["correct"].isin([0, 1]), "0 or 1"
+    else:
+        allowed |= {column: (frame[column] >= 0, "a count") for column in outcome}
+    for column, (sound, wanted) in allowed.items():
+        check_values(frame, column, sound, wanted)
+    cells = (
+        _count_rows(frame).groupby(["d", "N", "rho"])[["successes", "failures"]].sum().reset_index()
+    )
+    return cells[cells["successes"] + cells["failures"] > 0].reset_index(drop=True)
+
+
+def _count_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with their successes and failures, which a frame of cells has already."""
+    if "successes" in frame:
+        return frame
+    correct = frame["correct"].astype(int)
+    return frame.assign(successes=correct, failures=1 - correct)
+
+
+def load_design(
+    d: float | np.ndarray | pd.Series,
+    N: float | np.ndarray | pd.Series,
+    rho: float | np.ndarray | pd.Series,
+) -> pd.DataFrame:
+    """Return the design of the GLMs, its columns named by their coefficients; rho is a fraction."""
+    log10_N = np.log10(N)
+    columns = {
+        "beta_0": 1.0,
+        "beta_d": d,
+        "beta_N": log10_N,
+        "beta_rho": rho,
+        "beta_rho2": rho**2,
+        "beta_dN": d * log10_N,
+        "beta_drho": d * rho,
+        "beta_Nrho": log10_N * rho,
+        "beta_dNrho": d * log10_N * rho,
+    }
+    arrays = np.broadcast_arrays(*map(np.atleast_1d, columns.values()))
+    return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
+
+
+def find_problems(
+    cells: pd.DataFrame, terms: Sequence[str], *, penalised: bool = False
+) -> dict[str, str]:
+    """Return why terms can't be estimated from counted cells, by term; empty if all can."""
+    successes, failures = cells["successes"].sum(), cells["failures"].sum()
+    if not (successes and failures):
+        answers = f"all {successes + failures} responses are {'right' if successes else 'wrong'}"
+        return dict.fromkeys(terms, answers if len(cells) else "there are no responses")
+    problems = {}
+    for term, (knob, needed) in LEVELS_NEEDED.items():
+        levels = cells[knob].unique()
+        if len(levels) < needed:
+            unit, scale = (" %", 100) if knob == "rho" else ("", 1)
+            listed = ", ".join(f"{scale * level:g}{unit}" for level in levels)
+            problems[term] = f"{knob} took only {listed}: {needed} levels are needed"
+    kept = [term for term in terms if term not in problems]
+    if np.linalg.matrix_rank(_design_cells(cells, kept)) < len(kept):
+        return dict.fromkeys(terms, f"{len(cells)} cells can't tell the effects of the loads apart")
+    separated = "" if penalised else _describe_separation(cells, kept)
+    return dict.fromkeys(terms, separated) if separated else problems
+
+
+def _describe_separation(cells: pd.DataFrame, terms: Sequence[str]) -> str:
+    """Name the coefficients that separation drives to infinity; return "" if there are none."""
+    mixed = cells[cells["successes"].gt(0) & cells["failures"].gt(0)]
+    # A separating direction is zero in mixed cells: if these span the design, there is none. NumPy
+    # before 2.4 has no rank for a matrix without rows.
+    if len(mixed) and np.linalg.matrix_rank(_design_cells(mixed, terms)) == len(terms):
+        return ""
+    design, answers, _ = _count_answers(cells, terms)
+    separation = _import_firthmodels().detect_separation(design, answers, fit_intercept=False)
+    endless = ", ".join(
+        f"{term} to {'+' if direction > 0 else '-'}infinity"
+        for term, direction in zip(terms, separation.directions, strict=True)
+        if direction
+    )
+    cause = f"right and wrong answers are separated: the likelihood drives {endless}"
+    return cause if endless else ""
+
+
+def _design_cells(cells: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    return load_design(cells["d"], cells["N"], cells["rho"])[list(terms)]
+
+
+def _count_answers(
+    cells: pd.DataFrame, terms: Sequence[str]
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the design of each cell's right and wrong answers, the answers, and their counts.
+
+    With counts as weights, the likelihood is the Bernoulli one of single responses. statsmodels'
+    own form for counts, (successes, failures), adds the binomial constant to it and to the AIC.
+    """
+    design = _design_cells(cells, terms)
+    counts = np.concatenate([cells["successes"], cells["failures"]]).astype(float)
+    some = counts > 0
+    answers = np.repeat([1.0, 0.0], len(cells))
+    return pd.concat([design, design], ignore_index=True)[some], answers[some], counts[some]
+
+
+def _import_firthmodels() -> ModuleType:
+    """Return a package that takes long to import, and draws from Python's generator meanwhile."""
+    state = random.getstate()
+    import firthmodels
+
+    random.setstate(state)
+    return firthmodels
+
+
+def _penalise(cells: pd.DataFrame, terms: Sequence[str]) -> _Estimate:
+    """Fit by Firth's likelihood, with p by its ratio and intervals from its profile."""
+    design, answers, counts = _count_answers(cells, terms)
+    index = list(terms)
+    # Of loads on scales of their own, the search may miss the maximum. Without centring, each
+    # coefficient is only scaled, and so are the ends of its profile.
+    scale = design.std(ddof=0).where(design.nunique() > 1, 1.0)
+    model = _import_firthmodels().FirthLogisticRegression(
+        backend="numpy", fit_intercept=False, max_iter=500, gtol=1e-4, xtol=1e-6
+    )
+    with warnings.catch_warnings():
+        # What didn't converge is NaN in the results, or refused below.
+        warnings.simplefilter("ignore")
+        model.fit((design / scale).to_numpy(), answers, sample_weight=counts)
+        if not model.converged_:
+            raise np.linalg.LinAlgError("the maximum of the penalised likelihood was not found")
+        profile = model.conf_int(alpha=1 - CONFIDENCE, method="pl", max_iter=200)
+        pvalues = pd.Series(model.lrt().lrt_pvalues_, index)
+    params = model.coef_ / scale
+    p = expit(design @ params)
+    information = design.T @ design.mul(counts * p * (1 - p), axis=0)
+    covariance = pd.DataFrame(np.linalg.inv(information), index, index)
+    ends = pd.DataFrame(profile, index, ["low", "high"]).div(scale, axis=0).reindex(TERMS)
+    return _Estimate(params, covariance, pvalues=pvalues, profile=ends)
